@@ -1,0 +1,2 @@
+//! Crosswind: agent.
+fn main() {}

@@ -1,0 +1,2 @@
+//! Crosswind: load.
+fn main() {}
