@@ -1,1 +1,15 @@
-//! Crosswind: wire.
+//! Packet headers: what the emulator must read of a frame, and how a super-packet falls apart into wire packets.
+//!
+//! Pure functions over byte slices: no I/O, no clock. Hostile bytes give `None` or a [`Headers`] without the parts that
+//! could not be read; nothing here panics on any input (property tests).
+
+#![forbid(unsafe_code)]
+
+mod checksum;
+mod headers;
+mod train;
+mod vnet;
+
+pub use headers::{Headers, Tcp, Transport};
+pub use train::{Cut, Train};
+pub use vnet::VnetHeader;
