@@ -1,0 +1,26 @@
+"""How often a threshold is exceeded.
+
+A quantile that sits at the border between two modes (say, a reply at 0.4 ms and one after a 200 ms
+retransmission timeout) jumps from one to the other when a few operations change sides. The share beyond a
+threshold between the modes changes by these few operations only, so it is the number to compare.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+
+def tail_probability(values: ArrayLike, threshold: float) -> float:
+    """Return the share of `values` strictly larger than `threshold`.
+
+    Args:
+        values: shape (n,), n >= 1, any unit; +inf is allowed, NaN is not.
+        threshold: in the unit of `values`.
+    Returns: in [0, 1].
+    Raises: ValueError: no values or a NaN.
+    """
+    array = np.asarray(values, dtype=np.float64).ravel()
+    if array.size == 0:
+        raise ValueError("values: 0 of them; a share needs at least one")
+    if np.isnan(array).any():
+        raise ValueError("values: NaN is neither above nor below; leave missing values out")
+    return float(np.mean(array > threshold))

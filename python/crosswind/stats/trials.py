@@ -1,0 +1,66 @@
+"""One value per trial: the only thing an interval may be computed from."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+class NotPerTrial(TypeError):
+    """An interval was asked for from something that is not one value per trial."""
+
+
+@dataclass(frozen=True)
+class PerTrial:
+    """Values of independent trials, one each; `trials[i]` gave `values[i]`.
+
+    Made with `PerTrial.of` from a mapping, whose keys are distinct by nature: the operations of one trial
+    cannot be passed off as trials.
+    """
+
+    trials: tuple[str, ...]
+    values: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.trials) != len(self.values):
+            raise ValueError(
+                f"{len(self.trials)} trials but {len(self.values)} values; give one value per trial"
+            )
+        if len(set(self.trials)) != len(self.trials):
+            raise NotPerTrial(
+                "a trial appears twice: operations of one trial share its network and its moment, so they are "
+                "one observation; reduce each trial to one value first, for example its own P99"
+            )
+        for trial, value in zip(self.trials, self.values, strict=True):
+            if math.isnan(value):
+                raise ValueError(f"trial {trial}: NaN has no rank; give None for a trial that failed")
+
+    @classmethod
+    def of(cls, values: Mapping[str, float | None], failed: float = math.inf) -> "PerTrial":
+        """Return the values of `values`, in its order.
+
+        Args:
+            values: trial -> value, any unit; None for a trial that failed.
+            failed: what a failed trial counts as: the worst possible value (+inf where less is better, as for
+                a latency; -inf where more is better), so that its rank stays right and failures are never
+                dropped.
+        """
+        return cls(
+            tuple(values), tuple(failed if value is None else float(value) for value in values.values())
+        )
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+def require_per_trial(values: object) -> PerTrial:
+    """Return `values` if they are one per trial.
+
+    Raises: NotPerTrial: they are something else; the message says why that is refused.
+    """
+    if not isinstance(values, PerTrial):
+        raise NotPerTrial(
+            f"{type(values).__name__}: an interval needs one value per trial (PerTrial.of({{trial: value}})); "
+            "pooled operations of few trials give intervals many times too narrow, because operations of one "
+            "trial are not independent"
+        )
+    return values
