@@ -1,1 +1,153 @@
-//! Crosswind: emulator.
+//! The engine driven by the wall clock and real packets.
+//!
+//! One thread reads every node's port, pushes the wire packets into the engine at the instants the kernel stamped them,
+//! and hands each surviving packet to its receiver at the instant the engine says it is due: never earlier. How much
+//! later it was is kept for every packet (the [ledger](ledger)).
+//!
+//! * [`port`]: how frames come in and go out (AF_PACKET rings on veth; in-memory for tests).
+//! * [`forwarder`]: frames to wire packets to the engine and back. No clock of its own, no waiting.
+//! * [`worker`]: the thread: waiting, spinning, commands, the timeline.
+//! * [`ledger`], [`records`], [`series`]: what is remembered.
+//!
+//! Measured facts behind the choices (spinning against sleeping, rings against reads) are in docs/explanation/emulator.md.
+
+mod clock;
+mod forwarder;
+mod host;
+mod ledger;
+mod measurement;
+pub mod port;
+mod records;
+mod series;
+mod trains;
+mod worker;
+
+use std::sync::mpsc::{channel, Sender};
+use std::thread::JoinHandle;
+
+use crosswind_fabric::{Condition, Fabric, Network};
+
+pub use measurement::Measurement;
+
+use port::PacketRing;
+use worker::{Command, Waker, Worker};
+
+/// The fabric-side end of a node's veth pair; ports come in the order of the fabric's nodes.
+#[derive(Clone, Copy, Debug)]
+pub struct Port {
+    /// Index of the interface in the fabric's network namespace.
+    pub ifindex: i32,
+}
+
+/// A running emulator; it owns its thread.
+#[derive(Debug)]
+pub struct Emulator {
+    commands: Sender<Command>,
+    waker: Waker,
+    thread: Option<JoinHandle<()>>,
+    wait_mode: &'static str,
+    cpu: Option<usize>,
+}
+
+impl Emulator {
+    /// Opens the ports and starts forwarding. Must be called on a thread inside the fabric's network namespace.
+    ///
+    /// `fault` is called once, with the reason, should the emulator's thread die.
+    pub fn start(
+        fabric: &Fabric,
+        ports: Vec<Port>,
+        fault: Box<dyn Fn(String) + Send>,
+    ) -> Result<Self, String> {
+        let network =
+            Network::new(fabric, clock::instant(clock::monotonic_ns())).map_err(|error| error.to_string())?;
+        let rings = ports
+            .iter()
+            .zip(&fabric.nodes)
+            .map(|(port, node)| {
+                PacketRing::open(port.ifindex, ports.len())
+                    .map_err(|error| format!("port of node {}: {error}", node.name))
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        let (commands, inbox) = channel();
+        let waker = Waker::new().map_err(|error| format!("eventfd for the emulator: {error}"))?;
+        let cpu = host::cpu_for_emulator();
+        let worker = Worker::new(network, rings, inbox, waker.clone(), cpu);
+        let wait_mode = worker.wait_mode();
+        let thread = std::thread::Builder::new()
+            .name("emulator".into())
+            .spawn(move || {
+                let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| worker.run()));
+                match outcome {
+                    Ok(Ok(())) => {}
+                    Ok(Err(error)) => fault(format!("emulator: {error}")),
+                    Err(_) => fault("emulator: internal error, see the agent's standard error".to_owned()),
+                }
+            })
+            .map_err(|error| format!("emulator thread: {error}"))?;
+        Ok(Self {
+            commands,
+            waker,
+            thread: Some(thread),
+            wait_mode,
+            cpu,
+        })
+    }
+
+    /// `spin` where a core can be spared for it, else `sleep`.
+    pub fn wait_mode(&self) -> &'static str {
+        self.wait_mode
+    }
+
+    /// The processor that the emulator keeps for itself; processes of the application should not run there.
+    pub fn cpu(&self) -> Option<usize> {
+        self.cpu
+    }
+
+    /// Puts another condition in force; returns the instant it took effect.
+    pub fn set(&self, condition: Condition) -> Result<u64, String> {
+        self.ask(|reply| Command::Set(Box::new(condition), reply))?
+            .map_err(|error| error.to_string())
+    }
+
+    /// Starts a measurement window, and with it the condition's timeline; returns its instant.
+    pub fn measure(&self) -> u64 {
+        self.ask(Command::Measure).unwrap_or(0)
+    }
+
+    /// The measurement of the window so far; null once the emulator has died.
+    pub fn read(&self) -> serde_json::Value {
+        let measurement = self.ask(Command::Read);
+        measurement
+            .ok()
+            .and_then(|measurement| serde_json::to_value(*measurement).ok())
+            .unwrap_or_default()
+    }
+
+    /// Ends the thread and closes the ports.
+    pub fn stop(mut self) {
+        self.end();
+    }
+
+    fn ask<T>(&self, command: impl FnOnce(Sender<T>) -> Command) -> Result<T, String> {
+        let (reply, answer) = channel();
+        let dead = || "the emulator has died".to_owned();
+        self.commands.send(command(reply)).map_err(|_| dead())?;
+        self.waker.wake();
+        answer.recv().map_err(|_| dead())
+    }
+
+    fn end(&mut self) {
+        if let Some(thread) = self.thread.take() {
+            // A dead thread has dropped its inbox; there is nothing left to stop.
+            let _ = self.commands.send(Command::Stop);
+            self.waker.wake();
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Emulator {
+    fn drop(&mut self) {
+        self.end();
+    }
+}

@@ -14,5 +14,6 @@ mod spec;
 pub use check::FabricError;
 pub use network::{ElementAt, Network, Place};
 pub use spec::{
-    By, Condition, ElementEntry, Fabric, Host, Interference, Law, Node, NormalLaw, Places, QueueEntry, Step, Tcp, Uplink, Zero,
+    By, Condition, ElementEntry, Fabric, Host, Interference, Law, Node, NormalLaw, Places, QueueEntry, Step,
+    Tcp, Uplink, Zero,
 };

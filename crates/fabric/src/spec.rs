@@ -104,7 +104,6 @@ pub struct Places {
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub enum ElementEntry {
     /// Drops what the token bucket has no tokens for.
-    #[serde(deny_unknown_fields)]
     Police {
         /// IP bits per second.
         rate_bps: Option<u64>,
@@ -115,7 +114,6 @@ pub enum ElementEntry {
         on: Option<Vec<String>>,
     },
     /// Delays until the token bucket has tokens.
-    #[serde(deny_unknown_fields)]
     Shape {
         /// IP bits per second.
         rate_bps: Option<u64>,
@@ -128,7 +126,6 @@ pub enum ElementEntry {
         on: Option<Vec<String>>,
     },
     /// Rewrites the DSCP.
-    #[serde(deny_unknown_fields)]
     Mark {
         /// 0..=63.
         dscp: u8,
@@ -137,7 +134,6 @@ pub enum ElementEntry {
         on: Option<Vec<String>>,
     },
     /// Constant extra delay.
-    #[serde(deny_unknown_fields)]
     Delay {
         /// At least 1.
         time_ns: u64,
@@ -146,7 +142,6 @@ pub enum ElementEntry {
         on: Option<Vec<String>>,
     },
     /// Replaces the FIFO in front of a link.
-    #[serde(deny_unknown_fields)]
     Schedule {
         /// How the next queue is chosen.
         by: By,

@@ -56,7 +56,9 @@ impl Train {
             payload: 0,
             count: 1,
         };
-        let Some(transport) = headers.transport else { return Some(whole) };
+        let Some(transport) = headers.transport else {
+            return Some(whole);
+        };
         let kind = vnet.gso_type & !VnetHeader::GSO_ECN;
         let fits = match kind {
             VnetHeader::GSO_TCPV4 | VnetHeader::GSO_TCPV6 => headers.protocol == TCP,
@@ -75,6 +77,11 @@ impl Train {
             count: payload.div_ceil(segment) as u32,
             ..whole
         })
+    }
+
+    /// An empty scratch area for [`Train::cut`].
+    pub fn scratch() -> Scratch {
+        [0; HEADERS_MAX]
     }
 
     /// Wire packets in the train, at least 1.
@@ -100,10 +107,21 @@ impl Train {
     /// Wire packets `first..=last` with the given DSCP, as the device of the receiver should be given them.
     ///
     /// `frame` is the frame the train was read from.
-    pub fn cut<'a>(&self, frame: &'a [u8], first: u32, last: u32, dscp: u8, scratch: &'a mut Scratch) -> Cut<'a> {
+    pub fn cut<'a>(
+        &self,
+        frame: &'a [u8],
+        first: u32,
+        last: u32,
+        dscp: u8,
+        scratch: &'a mut Scratch,
+    ) -> Cut<'a> {
         let whole = first == 0 && last + 1 == self.count;
         if whole && dscp == self.headers.dscp {
-            return Cut { vnet: self.vnet.bytes(), headers: &[], rest: frame };
+            return Cut {
+                vnet: self.vnet.bytes(),
+                headers: &[],
+                rest: frame,
+            };
         }
         let kept = self.header_len.min(HEADERS_MAX).min(frame.len());
         scratch[..kept].copy_from_slice(&frame[..kept]);
@@ -121,12 +139,18 @@ impl Train {
             }
         }
         self.remark(header, dscp);
-        Cut { vnet: vnet.bytes(), headers: header, rest }
+        Cut {
+            vnet: vnet.bytes(),
+            headers: header,
+            rest,
+        }
     }
 
     /// Lengths, identification, sequence number, flags and partial checksum of a part with `payload` bytes.
     fn renumber(&self, header: &mut [u8], first: u32, last: u32, payload: usize) {
-        let Some(transport) = self.headers.transport else { return };
+        let Some(transport) = self.headers.transport else {
+            return;
+        };
         let ip = self.headers.network_at;
         let transport_bytes = (self.header_len - transport.at + payload) as u32;
         let v4 = header[ip] >> 4 == 4;
@@ -150,7 +174,8 @@ impl Train {
             }
             transport.at + 16
         } else {
-            header[transport.at + 4..transport.at + 6].copy_from_slice(&(transport_bytes as u16).to_be_bytes());
+            header[transport.at + 4..transport.at + 6]
+                .copy_from_slice(&(transport_bytes as u16).to_be_bytes());
             transport.at + 6
         };
         // Segmentation offload implies that the transport checksum is left to the device.
@@ -190,14 +215,6 @@ impl Train {
     }
 }
 
-/// A scratch area of the right size.
-impl Train {
-    /// An empty scratch area for [`Train::cut`].
-    pub fn scratch() -> Scratch {
-        [0; HEADERS_MAX]
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -222,7 +239,10 @@ mod tests {
         let (vnet, frame) = super_packet(3000, 1460);
         let train = Train::read(vnet, &frame).unwrap();
         assert_eq!(train.count(), 3);
-        assert_eq!((train.ip_bytes(0), train.ip_bytes(1), train.ip_bytes(2)), (1500, 1500, 120));
+        assert_eq!(
+            (train.ip_bytes(0), train.ip_bytes(1), train.ip_bytes(2)),
+            (1500, 1500, 120)
+        );
         assert_eq!((train.sequence(0), train.sequence(2)), (Some(1000), Some(3920)));
     }
 
@@ -247,10 +267,18 @@ mod tests {
         let headers = Headers::read(&out).unwrap();
         assert_eq!(headers.ip_bytes, 1500);
         let tcp = headers.transport.unwrap().tcp.unwrap();
-        assert_eq!((tcp.sequence, tcp.flags), (2460, 0x10), "PSH belongs to the last segment");
+        assert_eq!(
+            (tcp.sequence, tcp.flags),
+            (2460, 0x10),
+            "PSH belongs to the last segment"
+        );
         assert_eq!(cut.rest, &frame[54 + 1460..54 + 2920]);
         assert_eq!(VnetHeader::read(&cut.vnet).gso_type, VnetHeader::GSO_NONE);
-        assert_eq!(u16::from_be_bytes([out[18], out[19]]), 8, "identification counts on");
+        assert_eq!(
+            u16::from_be_bytes([out[18], out[19]]),
+            8,
+            "identification counts on"
+        );
     }
 
     #[test]

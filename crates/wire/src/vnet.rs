@@ -73,8 +73,14 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read_back() {
-        let header =
-            VnetHeader { flags: 1, gso_type: 1, header_len: 66, gso_size: 1448, csum_start: 34, csum_offset: 16 };
+        let header = VnetHeader {
+            flags: 1,
+            gso_type: 1,
+            header_len: 66,
+            gso_size: 1448,
+            csum_start: 34,
+            csum_offset: 16,
+        };
         assert_eq!(VnetHeader::read(&header.bytes()), header);
     }
 }

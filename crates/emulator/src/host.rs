@@ -1,0 +1,51 @@
+//! What the machine does to the emulator: stolen time, and which processor the emulator may keep for itself.
+
+use std::fs;
+
+/// Time that the hypervisor took from this machine since boot, nanoseconds; 0 where the kernel does not say.
+pub fn steal_ns() -> u64 {
+    let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
+    let ticks = stat
+        .lines()
+        .next()
+        .and_then(|line| line.split_whitespace().nth(8)?.parse::<u64>().ok())
+        .unwrap_or(0);
+    // SAFETY: plain query.
+    let per_second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1) as u64;
+    ticks * (1_000_000_000 / per_second)
+}
+
+/// The last of the processors this process may use, when there is another one for the application.
+pub fn cpu_for_emulator() -> Option<usize> {
+    // SAFETY: all-zero is a valid, empty set.
+    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    // SAFETY: the set and its size are passed together.
+    let result = unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set) };
+    // SAFETY: `cpu` is below CPU_SETSIZE.
+    let allowed: Vec<usize> = (0..libc::CPU_SETSIZE as usize)
+        .filter(|&cpu| unsafe { libc::CPU_ISSET(cpu, &set) })
+        .collect();
+    if result == 0 && allowed.len() >= 2 {
+        allowed.last().copied()
+    } else {
+        None
+    }
+}
+
+/// Makes the calling thread the emulator's: its processor, exact timers, and priority where that is allowed.
+pub fn claim(cpu: Option<usize>) {
+    if let Some(cpu) = cpu {
+        // SAFETY: all-zero is a valid, empty set, and `cpu` came from the kernel's own set.
+        unsafe {
+            let mut set: libc::cpu_set_t = std::mem::zeroed();
+            libc::CPU_SET(cpu, &mut set);
+            libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set);
+        }
+    }
+    // The default slack of 50 us would make every sleep that much too long.
+    // SAFETY: plain call without pointers.
+    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
+    // Refused without privileges; the ledger then shows what it costs.
+    // SAFETY: plain call; 0 is the calling thread.
+    unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, -20) };
+}

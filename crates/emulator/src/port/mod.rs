@@ -1,0 +1,42 @@
+//! How frames come in and go out.
+//!
+//! A port keeps what it received in slots of its own until the forwarder releases them: short stays cost no copy.
+
+mod memory;
+mod packet_ring;
+
+use std::io;
+
+use crosswind_wire::{Cut, VnetHeader};
+
+pub use memory::MemoryPort;
+pub use packet_ring::PacketRing;
+
+/// A frame that arrived.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// Where the port keeps it.
+    pub slot: u32,
+    /// CLOCK_REALTIME nanoseconds, as early as the kernel can tell.
+    pub stamped_realtime_ns: u64,
+    /// How it is to be segmented.
+    pub vnet: VnetHeader,
+}
+
+/// One node's connection to the emulator.
+pub trait Port {
+    /// The next frame, in the order of arrival; its slot stays taken until released.
+    fn receive(&mut self) -> Option<Arrival>;
+    /// The bytes of a taken slot, from the Ethernet header on.
+    fn bytes(&self, slot: u32) -> &[u8];
+    /// Gives a slot back.
+    fn release(&mut self, slot: u32);
+    /// The oldest taken slot, when so many are taken that new frames may soon find none.
+    fn pressed(&self) -> Option<u32>;
+    /// Slots there are.
+    fn slots(&self) -> u32;
+    /// Hands a frame to the node. `WouldBlock` when the kernel cannot take it just now.
+    fn send(&mut self, cut: &Cut<'_>) -> io::Result<()>;
+    /// Frames lost since the last call because no slot was free.
+    fn overruns(&mut self) -> u64;
+}

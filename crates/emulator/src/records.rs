@@ -1,0 +1,262 @@
+//! The packet record: every dropped real packet, and every retransmission, with the flow it belongs to.
+//!
+//! A retransmission is a TCP segment (or SYN, FIN) that starts below the highest sequence number its flow has sent (RFC
+//! 9293 numbering, RFC 1982 comparison). The record holds when the bytes were first sent, so that a timeout is visible
+//! as such. Records and flows are bounded; what did not fit is counted.
+
+use std::collections::{HashMap, VecDeque};
+use std::net::{IpAddr, SocketAddr};
+
+use crosswind_engine::{DropReason, ElementId};
+use crosswind_wire::Train;
+
+/// Records kept per window; at 100 bytes each this is 20 MB at most.
+const ROWS_MAX: usize = 200_000;
+/// Flows followed at a time.
+const FLOWS_MAX: usize = 65_536;
+/// Frames remembered per flow: enough for the segments in flight of a connection in a data centre.
+const HISTORY: usize = 128;
+
+const TCP_SYN: u8 = 0x02;
+const TCP_FIN: u8 = 0x01;
+
+/// Why a packet did not arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// An element of the engine dropped it.
+    Element(ElementId, DropReason),
+    /// The emulator itself could not pass it on; the word is the reason.
+    Emulator(&'static str),
+}
+
+/// One dropped packet.
+#[derive(Clone, Copy, Debug)]
+pub struct DropRow {
+    /// When.
+    pub at_ns: u64,
+    /// Where and why.
+    pub fate: Fate,
+    /// Its addresses, with ports where they could be read.
+    pub flow: Option<Flow>,
+    /// Length of the wire packet's IP packet.
+    pub ip_bytes: u32,
+    /// Bytes behind the transport header.
+    pub payload_bytes: u32,
+    /// TCP sequence number and flags.
+    pub tcp: Option<(u32, u8)>,
+}
+
+/// One retransmission, seen as it was sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Retransmission {
+    /// When it entered.
+    pub at_ns: u64,
+    /// Index of the sending node.
+    pub node: usize,
+    /// The connection, as the sender sees it.
+    pub flow: Flow,
+    /// First sequence number.
+    pub tcp_seq: u32,
+    /// Length.
+    pub payload_bytes: u32,
+    /// Since the same bytes were first sent; `None` when that is no longer remembered.
+    pub since_first_ns: Option<u64>,
+}
+
+/// One direction of a conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Flow {
+    /// Where it comes from; port 0 without a transport header.
+    pub source: SocketAddr,
+    /// Where it goes.
+    pub destination: SocketAddr,
+    /// IP protocol number.
+    pub protocol: u8,
+}
+
+impl Flow {
+    /// The flow of a frame, where it is IP.
+    pub fn of(train: &Train) -> Option<Self> {
+        let (source, destination): (IpAddr, IpAddr) = train.headers.addresses?;
+        let (from, to) = train.headers.transport.map_or((0, 0), |transport| {
+            (transport.source_port, transport.destination_port)
+        });
+        Some(Self {
+            source: SocketAddr::new(source, from),
+            destination: SocketAddr::new(destination, to),
+            protocol: train.headers.protocol,
+        })
+    }
+
+    /// `tcp`, `udp` or the number of the protocol.
+    pub fn protocol_word(&self) -> String {
+        match self.protocol {
+            6 => "tcp".to_owned(),
+            17 => "udp".to_owned(),
+            other => other.to_string(),
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Sent {
+    highest: u32,
+    history: VecDeque<(u32, u32, u64)>,
+}
+
+/// What is remembered of a window.
+#[derive(Debug, Default)]
+pub struct Records {
+    /// Dropped real packets.
+    pub drops: Vec<DropRow>,
+    /// Drops that did not fit.
+    pub drops_lost: u64,
+    /// Retransmissions.
+    pub retransmissions: Vec<Retransmission>,
+    /// Retransmissions and flows that did not fit.
+    pub retransmissions_lost: u64,
+    flows: HashMap<Flow, Sent>,
+}
+
+impl Records {
+    /// Forgets the rows; flows are still followed, so that a retransmission across the border is recognised.
+    pub fn start_window(&mut self) {
+        let flows = std::mem::take(&mut self.flows);
+        *self = Self {
+            flows,
+            ..Self::default()
+        };
+    }
+
+    /// Notes a dropped wire packet of a train.
+    pub fn dropped(&mut self, at_ns: u64, fate: Fate, train: &Train, index: u32) {
+        if self.drops.len() == ROWS_MAX {
+            self.drops_lost += 1;
+            return;
+        }
+        let header_bytes = train.headers.ip_bytes - train.headers.payload_bytes().min(train.headers.ip_bytes);
+        let ip_bytes = train.ip_bytes(index);
+        self.drops.push(DropRow {
+            at_ns,
+            fate,
+            flow: Flow::of(train),
+            ip_bytes,
+            payload_bytes: ip_bytes.saturating_sub(header_bytes),
+            tcp: train.sequence(index).zip(
+                train
+                    .headers
+                    .transport
+                    .and_then(|transport| transport.tcp)
+                    .map(|tcp| tcp.flags),
+            ),
+        });
+    }
+
+    /// Looks at a frame as it enters: is it something the flow has sent before?
+    pub fn entered(&mut self, at_ns: u64, node: usize, train: &Train) {
+        let Some(tcp) = train.headers.transport.and_then(|transport| transport.tcp) else {
+            return;
+        };
+        let payload = train.headers.payload_bytes();
+        let length = payload + u32::from(tcp.flags & TCP_SYN != 0) + u32::from(tcp.flags & TCP_FIN != 0);
+        if length == 0 {
+            return;
+        }
+        let Some(flow) = Flow::of(train) else { return };
+        let end = tcp.sequence.wrapping_add(length);
+        if self.flows.len() >= FLOWS_MAX && !self.flows.contains_key(&flow) {
+            self.retransmissions_lost += 1;
+            return;
+        }
+        let sent = self.flows.entry(flow).or_insert_with(|| Sent {
+            highest: tcp.sequence,
+            history: VecDeque::new(),
+        });
+        if tcp.flags & TCP_SYN != 0 && end != sent.highest {
+            // The ports are used again by a new connection.
+            *sent = Sent {
+                highest: tcp.sequence,
+                history: VecDeque::new(),
+            };
+        }
+        if (tcp.sequence.wrapping_sub(sent.highest) as i32) < 0 {
+            let first = sent.history.iter().rev().find(|(from, to, _)| {
+                (tcp.sequence.wrapping_sub(*from) as i32) >= 0 && (tcp.sequence.wrapping_sub(*to) as i32) < 0
+            });
+            let row = Retransmission {
+                at_ns,
+                node,
+                flow,
+                tcp_seq: tcp.sequence,
+                payload_bytes: payload,
+                since_first_ns: first.map(|(_, _, at)| at_ns.saturating_sub(*at)),
+            };
+            if self.retransmissions.len() < ROWS_MAX {
+                self.retransmissions.push(row);
+            } else {
+                self.retransmissions_lost += 1;
+            }
+        }
+        if (end.wrapping_sub(sent.highest) as i32) > 0 {
+            if sent.history.len() == HISTORY {
+                sent.history.pop_front();
+            }
+            sent.history.push_back((sent.highest, end, at_ns));
+            sent.highest = end;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crosswind_wire::VnetHeader;
+
+    fn frame(sequence: u32, flags: u8, payload: usize) -> Train {
+        let mut frame = vec![2, 0x77, 0, 0, 0, 2, 2, 0x77, 0, 0, 0, 1, 8, 0];
+        frame.extend([0x45, 0]);
+        frame.extend(((40 + payload) as u16).to_be_bytes());
+        frame.extend([0, 0, 0, 0, 64, 6, 0, 0, 10, 77, 0, 1, 10, 77, 0, 2]);
+        frame.extend([0x15, 0x38, 0x9c, 0x40]);
+        frame.extend(sequence.to_be_bytes());
+        frame.extend([0, 0, 0, 0, 0x50, flags, 1, 0, 0, 0, 0, 0]);
+        frame.resize(54 + payload, 0);
+        Train::read(VnetHeader::default(), &frame).unwrap()
+    }
+
+    #[test]
+    fn bytes_sent_again_are_a_retransmission_since_the_first_time() {
+        let mut records = Records::default();
+        records.entered(10, 0, &frame(100, 0x18, 50));
+        records.entered(20, 0, &frame(150, 0x18, 50));
+        records.entered(204_000_020, 0, &frame(150, 0x18, 50));
+        assert_eq!(records.retransmissions.len(), 1);
+        assert_eq!(records.retransmissions[0].since_first_ns, Some(204_000_000));
+    }
+
+    #[test]
+    fn acknowledgements_and_new_connections_are_not_retransmissions() {
+        let mut records = Records::default();
+        records.entered(10, 0, &frame(100, 0x18, 50));
+        records.entered(20, 0, &frame(100, 0x10, 0));
+        records.entered(30, 0, &frame(5, TCP_SYN, 0));
+        records.entered(40, 0, &frame(6, 0x18, 10));
+        assert!(records.retransmissions.is_empty());
+    }
+
+    #[test]
+    fn a_lost_syn_is_seen_when_it_is_sent_again() {
+        let mut records = Records::default();
+        records.entered(10, 0, &frame(5, TCP_SYN, 0));
+        records.entered(1_000_000_010, 0, &frame(5, TCP_SYN, 0));
+        assert_eq!(records.retransmissions[0].since_first_ns, Some(1_000_000_000));
+    }
+
+    #[test]
+    fn sequence_numbers_wrap() {
+        let mut records = Records::default();
+        records.entered(10, 0, &frame(u32::MAX - 9, 0x18, 20));
+        records.entered(20, 0, &frame(10, 0x18, 20));
+        assert!(records.retransmissions.is_empty());
+    }
+}

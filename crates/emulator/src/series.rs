@@ -1,0 +1,101 @@
+//! Counters over time: what each element did in each step of 100 ms of a window. Rows exist only where something happened.
+
+use crosswind_engine::{Class, ClassCounters, Engine};
+use crosswind_fabric::ElementAt;
+
+/// Length of a step.
+pub const STEP_NS: u64 = 100_000_000;
+
+/// What one element did to one class of packets in one step.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// Start of the step.
+    pub at_ns: u64,
+    /// Position in the list of elements.
+    pub element: usize,
+    /// Real or ghost.
+    pub class: Class,
+    /// IP bytes in.
+    pub arrived_bytes: u64,
+    /// IP bytes out.
+    pub departed_bytes: u64,
+    /// Packets dropped.
+    pub dropped_packets: u64,
+    /// IP bytes dropped.
+    pub dropped_bytes: u64,
+    /// Waiting at the end of the step, both classes.
+    pub queued_bytes: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    arrived_bytes: u64,
+    departed_bytes: u64,
+    dropped_packets: u64,
+    dropped_bytes: u64,
+}
+
+impl Sums {
+    fn of(counters: &ClassCounters) -> Self {
+        let dropped = counters.dropped_for_any_reason();
+        Self {
+            arrived_bytes: counters.arrived.bytes,
+            departed_bytes: counters.departed.bytes,
+            dropped_packets: dropped.packets,
+            dropped_bytes: dropped.bytes,
+        }
+    }
+}
+
+/// The rows of a window.
+#[derive(Debug, Default)]
+pub struct Series {
+    /// In the order of time.
+    pub rows: Vec<Row>,
+    before: Vec<[Sums; 2]>,
+    step_started_ns: u64,
+}
+
+impl Series {
+    /// Starts from zero; the engine's counters must have been reset at the same instant.
+    pub fn start_window(&mut self, at_ns: u64) {
+        *self = Self {
+            step_started_ns: at_ns,
+            ..Self::default()
+        };
+    }
+
+    /// When the current step ends.
+    pub fn step_ends_ns(&self) -> u64 {
+        self.step_started_ns + STEP_NS
+    }
+
+    /// Closes the current step with the engine's counters as they are now.
+    pub fn close_step(&mut self, engine: &Engine, elements: &[ElementAt]) {
+        self.before.resize(elements.len(), Default::default());
+        for (position, element) in elements.iter().enumerate() {
+            let counters = engine.counters(element.id);
+            for (slot, (class, now)) in [(Class::Real, &counters.real), (Class::Ghost, &counters.ghost)]
+                .into_iter()
+                .enumerate()
+            {
+                let (now, before) = (Sums::of(now), self.before[position][slot]);
+                let row = Row {
+                    at_ns: self.step_started_ns,
+                    element: position,
+                    class,
+                    arrived_bytes: now.arrived_bytes - before.arrived_bytes,
+                    departed_bytes: now.departed_bytes - before.departed_bytes,
+                    dropped_packets: now.dropped_packets - before.dropped_packets,
+                    dropped_bytes: now.dropped_bytes - before.dropped_bytes,
+                    queued_bytes: engine.queued_bytes(element.id),
+                };
+                if row.arrived_bytes + row.departed_bytes + row.dropped_packets > 0 {
+                    self.rows.push(row);
+                }
+                self.before[position][slot] = now;
+            }
+        }
+        self.step_started_ns += STEP_NS;
+    }
+}

@@ -1,0 +1,115 @@
+//! Trains inside the engine: where their frame is kept, how many of their wire packets are still on the way, and which of
+//! those that have left will be handed over together.
+//!
+//! Keys are reused, and so are the buffers: nothing is allocated per packet once the emulator has warmed up.
+
+use crosswind_wire::Train;
+
+/// Where the bytes of a frame are.
+#[derive(Debug)]
+pub enum Buffer {
+    /// Still in the slot of the port it came from.
+    Slot(u32),
+    /// Copied out, because the slot was needed or because the frame has several receivers.
+    Copy(Vec<u8>),
+}
+
+/// Consecutive wire packets that are due and wait to be handed over together.
+#[derive(Clone, Copy, Debug)]
+pub struct Run {
+    /// First wire packet.
+    pub first: u32,
+    /// Last wire packet so far.
+    pub last: u32,
+    /// They share one code point.
+    pub dscp: u8,
+    /// When the first of them was due.
+    pub first_due_ns: u64,
+    /// Tells this run from another of the same train.
+    pub number: u64,
+}
+
+/// A frame inside the emulator.
+#[derive(Debug)]
+pub struct InTransit {
+    /// Its wire packets.
+    pub train: Train,
+    /// Its bytes.
+    pub buffer: Buffer,
+    /// Index of the sending node.
+    pub from: usize,
+    /// Index of the receiving node.
+    pub to: usize,
+    /// Wire packets still inside the engine.
+    pub inside: u32,
+    /// Due and not yet handed over.
+    pub run: Option<Run>,
+    /// When each wire packet of the run was due.
+    pub dues_ns: Vec<u64>,
+}
+
+/// All trains inside, by key.
+#[derive(Debug, Default)]
+pub struct Trains {
+    slots: Vec<Option<InTransit>>,
+    free: Vec<u32>,
+    spare_dues: Vec<Vec<u64>>,
+    spare_bytes: Vec<Vec<u8>>,
+}
+
+impl Trains {
+    /// Takes a train in and returns its key.
+    pub fn insert(&mut self, train: Train, buffer: Buffer, from: usize, to: usize) -> u32 {
+        let dues_ns = self.spare_dues.pop().unwrap_or_default();
+        let entry = InTransit {
+            train,
+            buffer,
+            from,
+            to,
+            inside: train.count(),
+            run: None,
+            dues_ns,
+        };
+        if let Some(key) = self.free.pop() {
+            self.slots[key as usize] = Some(entry);
+            return key;
+        }
+        self.slots.push(Some(entry));
+        self.slots.len() as u32 - 1
+    }
+
+    /// The train of a key.
+    pub fn get(&mut self, key: u32) -> &mut InTransit {
+        self.slots[key as usize]
+            .as_mut()
+            .expect("a key is used only while its train is inside")
+    }
+
+    /// The train of a key that may have left meanwhile.
+    pub fn find(&mut self, key: u32) -> Option<&mut InTransit> {
+        self.slots[key as usize].as_mut()
+    }
+
+    /// Lets a train go; returns the port and slot to give back, if its frame still was in one.
+    pub fn remove(&mut self, key: u32) -> Option<(usize, u32)> {
+        let mut entry = self.slots[key as usize].take().expect("a train leaves once");
+        self.free.push(key);
+        entry.dues_ns.clear();
+        self.spare_dues.push(entry.dues_ns);
+        match entry.buffer {
+            Buffer::Slot(slot) => Some((entry.from, slot)),
+            Buffer::Copy(bytes) => {
+                self.spare_bytes.push(bytes);
+                None
+            }
+        }
+    }
+
+    /// A copy of a frame, in memory that an earlier one has used.
+    pub fn copy(&mut self, frame: &[u8]) -> Buffer {
+        let mut bytes = self.spare_bytes.pop().unwrap_or_default();
+        bytes.clear();
+        bytes.extend_from_slice(frame);
+        Buffer::Copy(bytes)
+    }
+}

@@ -1,0 +1,479 @@
+//! The emulator's thread: when to look, when to spin, when to sleep, and what it is asked to do in between.
+//!
+//! Waking from sleep costs about 25 us, which no ingress stamp can repay for delays shorter than that. So where a core can be
+//! spared the thread spins while there is traffic and sleeps when there has been none for a while (`spin`); on a single
+//! core it sleeps until shortly before the next due instant (`sleep`). Ghost packets alone never keep it awake: the
+//! engine catches up with them in virtual time.
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError};
+use std::sync::Arc;
+
+use crosswind_engine::{Class, DropReason};
+use crosswind_fabric::{Condition, FabricError, Network, Step};
+
+use crate::clock;
+use crate::forwarder::Forwarder;
+use crate::host;
+use crate::measurement::{
+    Again, ByClass, Conservation, Count, Counts, Draw, Drop, Element, Host, Measurement, Offered, Rows,
+    SeriesReport, SeriesRow, Window,
+};
+use crate::port::{PacketRing, Port};
+use crate::records::Fate;
+use crate::series::{Series, STEP_NS};
+
+/// Spinning goes on for this long after the last packet: requests of a closed loop come closer together than this.
+const LINGER_NS: u64 = 20_000_000;
+/// A due instant closer than this is waited for by spinning: waking up takes about 25 us, rarely 60.
+const SPIN_NS: u64 = 60_000;
+/// The engine's ghosts are caught up with at least this often, so that no packet waits for a long catch-up.
+const CATCH_UP_NS: u64 = 50_000;
+/// Packets become visible this long after their stamp at the latest; ghosts are not advanced into that time.
+const VISIBLE_AFTER_NS: u64 = 10_000;
+/// Sleeping with ghosts, the engine is advanced this often.
+const NAP_NS: u64 = 500_000;
+/// The longest sleep.
+const SLEEP_NS: u64 = 100_000_000;
+
+/// What the thread is asked to do.
+#[derive(Debug)]
+pub enum Command {
+    /// Another condition; answers the instant.
+    Set(Box<Condition>, Sender<Result<u64, FabricError>>),
+    /// Start a window; answers the instant.
+    Measure(Sender<u64>),
+    /// The window so far.
+    Read(Sender<Box<Measurement>>),
+    /// End.
+    Stop,
+}
+
+/// Wakes the thread for a command.
+#[derive(Clone, Debug)]
+pub struct Waker {
+    event: Arc<OwnedFd>,
+    rung: Arc<AtomicBool>,
+}
+
+impl Waker {
+    /// A waker nobody has rung yet.
+    pub fn new() -> io::Result<Self> {
+        // SAFETY: plain system call; the descriptor is owned right after.
+        let event = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
+        if event < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: `event` is a fresh descriptor that nobody else owns.
+        let event = Arc::new(unsafe { OwnedFd::from_raw_fd(event) });
+        Ok(Self {
+            event,
+            rung: Arc::new(AtomicBool::new(false)),
+        })
+    }
+
+    /// Makes the thread look at its commands.
+    pub fn wake(&self) {
+        self.rung.store(true, Ordering::Release);
+        let one = 1u64;
+        // SAFETY: eight live bytes are written. A full counter is as good as a rung one.
+        unsafe { libc::write(self.event.as_raw_fd(), (&raw const one).cast(), 8) };
+    }
+
+    fn answered(&self) -> bool {
+        if !self.rung.load(Ordering::Relaxed) {
+            return false;
+        }
+        self.rung.store(false, Ordering::Release);
+        let mut count = 0u64;
+        // SAFETY: eight live bytes are filled.
+        unsafe { libc::read(self.event.as_raw_fd(), (&raw mut count).cast(), 8) };
+        true
+    }
+}
+
+/// The thread's state.
+#[derive(Debug)]
+pub struct Worker {
+    forwarder: Forwarder<PacketRing>,
+    inbox: Receiver<Command>,
+    waker: Waker,
+    cpu: Option<usize>,
+    series: Series,
+    window: WindowStart,
+    timeline: Vec<Step>,
+    canary_gap_ns_max: u64,
+    descriptors: Vec<RawFd>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct WindowStart {
+    started_ns: u64,
+    steal_ns: u64,
+    cpu_ns: u64,
+}
+
+impl Worker {
+    /// A worker that will keep `cpu` for itself.
+    pub fn new(
+        network: Network,
+        ports: Vec<PacketRing>,
+        inbox: Receiver<Command>,
+        waker: Waker,
+        cpu: Option<usize>,
+    ) -> Self {
+        let mut descriptors: Vec<RawFd> = ports.iter().map(PacketRing::descriptor).collect();
+        descriptors.push(waker.event.as_raw_fd());
+        Self {
+            forwarder: Forwarder::new(network, ports),
+            inbox,
+            waker,
+            cpu,
+            series: Series::default(),
+            window: WindowStart::default(),
+            timeline: Vec::new(),
+            canary_gap_ns_max: 0,
+            descriptors,
+        }
+    }
+
+    /// `spin` or `sleep`.
+    pub fn wait_mode(&self) -> &'static str {
+        if self.cpu.is_some() {
+            "spin"
+        } else {
+            "sleep"
+        }
+    }
+
+    /// Runs until told to stop.
+    pub fn run(mut self) -> Result<(), String> {
+        host::claim(self.cpu);
+        self.start_window(clock::monotonic_ns());
+        let mut active_ns = clock::monotonic_ns();
+        let mut spun_since: Option<u64> = None;
+        loop {
+            let now = clock::monotonic_ns();
+            if let Some(since) = spun_since {
+                self.canary_gap_ns_max = self.canary_gap_ns_max.max(now - since);
+            }
+            if self.waker.answered() && !self.obey()? {
+                return Ok(());
+            }
+            let mut work = self.forwarder.take_in(now);
+            let due = self.forwarder.next_due_ns().is_some_and(|due| due <= now);
+            if due {
+                work += self.forwarder.let_out(now);
+            }
+            self.keep_time(now, due);
+            if work > 0 {
+                active_ns = now;
+                spun_since = None;
+                continue;
+            }
+            let next = self.forwarder.next_due_ns();
+            let spin = next.is_some_and(|due| due < now + SPIN_NS)
+                || (self.cpu.is_some() && now < active_ns + LINGER_NS);
+            if spin {
+                spun_since = Some(now);
+                std::hint::spin_loop();
+            } else {
+                spun_since = None;
+                self.sleep(now, next)?;
+            }
+        }
+    }
+
+    /// Timeline, steps of the series, and ghosts.
+    fn keep_time(&mut self, now: u64, advanced: bool) {
+        while self
+            .timeline
+            .first()
+            .is_some_and(|step| self.window.started_ns + step.at_ns <= now)
+        {
+            let step = self.timeline.remove(0);
+            let at = clock::instant(self.window.started_ns + step.at_ns);
+            // A condition is checked as a whole when it is put in force, its timeline included.
+            let applied = self.forwarder.network.step(at, &step.places);
+            debug_assert!(applied.is_ok(), "{applied:?}");
+        }
+        let reached = self.forwarder.network.engine_ref().now().as_nanos();
+        let ghosts_wait = !advanced && reached + CATCH_UP_NS + VISIBLE_AFTER_NS < now;
+        if ghosts_wait {
+            self.forwarder.let_out(now - VISIBLE_AFTER_NS);
+        }
+        while self.series.step_ends_ns() <= now {
+            let network = &self.forwarder.network;
+            self.series.close_step(network.engine_ref(), network.elements());
+        }
+    }
+
+    fn sleep(&self, now: u64, next: Option<u64>) -> Result<(), String> {
+        let ghosts = self.forwarder.network.sources().next().is_some();
+        let longest = if ghosts { NAP_NS } else { SLEEP_NS };
+        let until = next
+            .map_or(now + longest, |due| due - SPIN_NS)
+            .min(now + longest)
+            .min(self.series.step_ends_ns().max(now));
+        let timeline = self
+            .timeline
+            .first()
+            .map_or(u64::MAX, |step| self.window.started_ns + step.at_ns);
+        let wait = until.min(timeline).saturating_sub(now);
+        let mut waiting: Vec<libc::pollfd> = self
+            .descriptors
+            .iter()
+            .map(|&fd| libc::pollfd {
+                fd,
+                events: libc::POLLIN,
+                revents: 0,
+            })
+            .collect();
+        let timeout = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: wait.min(SLEEP_NS) as libc::c_long,
+        };
+        // SAFETY: the array and its length are passed together; no signal mask.
+        let result = unsafe {
+            libc::ppoll(
+                waiting.as_mut_ptr(),
+                waiting.len() as libc::nfds_t,
+                &raw const timeout,
+                std::ptr::null(),
+            )
+        };
+        if result < 0 {
+            let error = io::Error::last_os_error();
+            if error.kind() != io::ErrorKind::Interrupted {
+                return Err(format!("waiting for packets: {error}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Carries out every command that waits; false when it was told to stop.
+    fn obey(&mut self) -> Result<bool, String> {
+        loop {
+            let now = clock::monotonic_ns();
+            match self.inbox.try_recv() {
+                Ok(Command::Set(condition, reply)) => {
+                    let applied = self.forwarder.network.apply(clock::instant(now), &condition);
+                    // An asker that has gone needs no answer; the same holds below.
+                    let _ = reply.send(applied.map(|()| now));
+                }
+                Ok(Command::Measure(reply)) => {
+                    self.start_window(now);
+                    let _ = reply.send(now);
+                }
+                Ok(Command::Read(reply)) => {
+                    self.forwarder.let_out(now);
+                    let _ = reply.send(Box::new(self.measurement(now)));
+                }
+                Ok(Command::Stop) | Err(TryRecvError::Disconnected) => return Ok(false),
+                Err(TryRecvError::Empty) => return Ok(true),
+            }
+        }
+    }
+
+    fn start_window(&mut self, now: u64) {
+        self.forwarder.let_out(now);
+        self.forwarder.start_window();
+        self.series.start_window(now);
+        self.timeline = self.forwarder.network.fabric().condition.timeline.clone();
+        self.timeline.sort_by_key(|step| step.at_ns);
+        self.canary_gap_ns_max = 0;
+        self.window = WindowStart {
+            started_ns: now,
+            steal_ns: host::steal_ns(),
+            cpu_ns: clock::thread_cpu_ns(),
+        };
+    }
+
+    fn measurement(&mut self, now: u64) -> Measurement {
+        let ring_overruns = self.forwarder.ports.iter_mut().map(Port::overruns).sum();
+        let name = |position: usize| self.forwarder.network.elements()[position].name.clone();
+        let engine = self.forwarder.network.engine_ref();
+        let elements = self.forwarder.network.elements();
+        Measurement {
+            window: Window {
+                started_ns: self.window.started_ns,
+                ended_ns: now,
+                realtime_minus_monotonic_ns: self.forwarder.stamps.realtime_minus_monotonic_ns(),
+            },
+            wait_mode: self.wait_mode(),
+            ledger: self.forwarder.ledger.report(),
+            conservation: self.conservation(),
+            host: Host {
+                canary_gap_ns_max: self.canary_gap_ns_max,
+                steal_ns: host::steal_ns() - self.window.steal_ns,
+                emulator_cpu_ns: clock::thread_cpu_ns() - self.window.cpu_ns,
+                ring_overruns,
+                send_retries: self.forwarder.send_retries,
+            },
+            elements: elements
+                .iter()
+                .map(|element| {
+                    let counters = engine.counters(element.id);
+                    Element {
+                        element: element.name.clone(),
+                        place: element.place.word(),
+                        of: element.of.clone(),
+                        real: counts(&counters.real),
+                        ghost: counts(&counters.ghost),
+                    }
+                })
+                .collect(),
+            series: SeriesReport {
+                step_ns: STEP_NS,
+                rows: self
+                    .series
+                    .rows
+                    .iter()
+                    .map(|row| SeriesRow {
+                        at_ns: row.at_ns,
+                        element: name(row.element),
+                        class: match row.class {
+                            Class::Real => "real",
+                            Class::Ghost => "ghost",
+                        },
+                        arrived_bytes: row.arrived_bytes,
+                        departed_bytes: row.departed_bytes,
+                        dropped_packets: row.dropped_packets,
+                        dropped_bytes: row.dropped_bytes,
+                        queued_bytes: row.queued_bytes,
+                    })
+                    .collect(),
+            },
+            interference: self.offered(),
+            drops: self.drops(),
+            retransmissions: self.retransmissions(),
+        }
+    }
+
+    fn conservation(&self) -> Conservation {
+        let (totals, passed) = (
+            self.forwarder.network.engine_ref().totals(),
+            self.forwarder.passed,
+        );
+        let entered = ByClass {
+            real: passed.entered,
+            ghost: totals.ghost.entered,
+        };
+        let out = ByClass {
+            real: passed.out,
+            ghost: totals.ghost.left,
+        };
+        let dropped = ByClass {
+            real: passed.lost + totals.real.dropped,
+            ghost: totals.ghost.dropped,
+        };
+        let inside = ByClass {
+            real: totals.real.inside + passed.held_back,
+            ghost: totals.ghost.inside,
+        };
+        let holds = entered.real == out.real + dropped.real + inside.real
+            && entered.ghost == out.ghost + dropped.ghost + inside.ghost;
+        Conservation {
+            entered,
+            out,
+            dropped,
+            inside,
+            holds,
+        }
+    }
+
+    fn offered(&self) -> Vec<Offered> {
+        let network = &self.forwarder.network;
+        network
+            .sources()
+            .map(|(source, id)| {
+                let draws = network.engine_ref().draws(id);
+                // The draw in force when the window started belongs to it.
+                let first = draws
+                    .iter()
+                    .rposition(|(at, _)| at.as_nanos() <= self.window.started_ns)
+                    .unwrap_or(0);
+                Offered {
+                    source: source.to_owned(),
+                    draws: draws[first..]
+                        .iter()
+                        .map(|(at, rate_bps)| Draw {
+                            at_ns: at.as_nanos(),
+                            rate_bps: *rate_bps,
+                        })
+                        .collect(),
+                }
+            })
+            .collect()
+    }
+
+    fn drops(&self) -> Rows<Drop> {
+        let engine = self.forwarder.network.engine_ref();
+        let records = &self.forwarder.records;
+        let rows = records.drops.iter().map(|row| {
+            let (element, reason) = match row.fate {
+                Fate::Element(id, reason) => (engine.element_name(id).to_owned(), reason.name().to_owned()),
+                Fate::Emulator(reason) => ("emulator".to_owned(), reason.to_owned()),
+            };
+            Drop {
+                at_ns: row.at_ns,
+                element,
+                reason,
+                src: row.flow.map(|flow| flow.source.to_string()),
+                dst: row.flow.map(|flow| flow.destination.to_string()),
+                protocol: row.flow.map(|flow| flow.protocol_word()),
+                ip_bytes: row.ip_bytes,
+                payload_bytes: row.payload_bytes,
+                tcp_seq: row.tcp.map(|(sequence, _)| sequence),
+                tcp_flags: row.tcp.map(|(_, flags)| flags),
+            }
+        });
+        Rows {
+            lost_records: records.drops_lost,
+            rows: rows.collect(),
+        }
+    }
+
+    fn retransmissions(&self) -> Rows<Again> {
+        let nodes = &self.forwarder.network.fabric().nodes;
+        let records = &self.forwarder.records;
+        let rows = records.retransmissions.iter().map(|row| Again {
+            at_ns: row.at_ns,
+            node: nodes[row.node].name.clone(),
+            src: row.flow.source.to_string(),
+            dst: row.flow.destination.to_string(),
+            tcp_seq: row.tcp_seq,
+            payload_bytes: row.payload_bytes,
+            since_first_ns: row.since_first_ns,
+        });
+        Rows {
+            lost_records: records.retransmissions_lost,
+            rows: rows.collect(),
+        }
+    }
+}
+
+fn counts(counters: &crosswind_engine::ClassCounters) -> Counts {
+    Counts {
+        arrived_packets: counters.arrived.packets,
+        arrived_bytes: counters.arrived.bytes,
+        departed_packets: counters.departed.packets,
+        departed_bytes: counters.departed.bytes,
+        dropped: DropReason::ALL
+            .iter()
+            .map(|reason| (reason.name(), counters.dropped(*reason)))
+            .filter(|(_, count)| count.packets > 0)
+            .map(|(name, count)| {
+                (
+                    name,
+                    Count {
+                        packets: count.packets,
+                        bytes: count.bytes,
+                    },
+                )
+            })
+            .collect(),
+    }
+}
