@@ -1,0 +1,31 @@
+"""The base of every error that is the caller's or the machine's business, and the exit statuses they lead to.
+
+Anything that is not a `CrosswindError` is a fault in Crosswind itself and exits with `Exit.INTERNAL`.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Exit(IntEnum):
+    """What the process's exit status says to a script."""
+
+    DONE = 0
+    INTERNAL = 1
+    USAGE = 2  # Wrong command line or invalid file.
+    PREFLIGHT = 3  # This machine cannot honour the request.
+    TRIALS = 4  # Trials failed or are void.
+    REGRESSION = 5  # `check` found one.
+    UNDECIDED = 6  # More trials are needed; the message says how many.
+    NOT_COMPARABLE = 7  # The fingerprints differ.
+    CLEANUP_INCOMPLETE = 8
+
+
+class CrosswindError(Exception):
+    """An error to show without a traceback; its text names thing, value, rule and remedy.
+
+    Subclasses set `exit`; the command line ends with it.
+    """
+
+    exit: Exit = Exit.USAGE

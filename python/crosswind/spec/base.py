@@ -1,0 +1,29 @@
+"""What every part of a file has in common: unknown keys are errors, and an error can name the keys that would do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationInfo, model_validator
+
+
+class SpecModel(BaseModel):
+    """A mapping in a file. Attributes carry their unit; aliases are the words of the file.
+
+    Numbers are never made from text and text never from numbers: what a file says is what it means.
+    """
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _remember_model(cls, data: Any, info: ValidationInfo) -> Any:
+        """Note which model reads which mapping, so that an unknown key can be answered with the nearest valid one."""
+        if isinstance(info.context, dict):
+            info.context[id(data)] = cls
+        return data
+
+
+def keys_of(model: type[BaseModel]) -> list[str]:
+    """Return the keys that a mapping read by `model` may have, in the order of its definition."""
+    return [field.alias or name for name, field in model.model_fields.items()]
