@@ -1,1 +1,78 @@
-//! Crosswind: engine.
+//! What a network does to packets: policing, shaping, queueing, scheduling, delay, serialisation, interference.
+//!
+//! The engine is pure. It has no clock, no input or output, no threads and no ambient randomness: time is an
+//! argument. Callers are the emulator (wall clock, real packets) and the simulator (virtual clock).
+//!
+//! ```
+//! use crosswind_engine::{Duration, ElementSpec, Engine, Instant, Limit, Outcome, Packet, Queueing, Rate};
+//!
+//! let mut engine = Engine::new(7);
+//! let link = engine.add("a->b", ElementSpec::Link {
+//!     rate: Rate::bits_per_second(10_000_000_000).unwrap(),
+//!     delay: Duration::from_micros(2),
+//!     queueing: Queueing::fifo(Limit::Bytes(524_288)),
+//! })?;
+//! let path = engine.path(&[link]);
+//! engine.push(Instant::ZERO, path, Packet::real(1, 1500, 0));
+//! engine.advance(engine.next_event().unwrap());        // the last bit has left: 1 230.4 ns, rounded up
+//! engine.advance(engine.next_event().unwrap());        // and has arrived, 2 us later
+//! assert!(matches!(engine.pop(), Some(Outcome::Departure { due, .. }) if due == Instant::from_nanos(3_231)));
+//! # Ok::<(), crosswind_engine::SpecError>(())
+//! ```
+//!
+//! # Promises
+//!
+//! * A departure carries the instant it was *due*. Stages hand packets on at ideal instants, so that lateness of the
+//!   caller does not add up.
+//! * Splitting an `advance` into earlier ones changes nothing.
+//! * Same calls and same seed, same outcomes, bit for bit, on every machine.
+//! * Real and ghost packets are treated alike by every element.
+//! * Every packet that enters leaves, is dropped for a named reason, or is still inside ([`Totals`]).
+//! * Nothing is allocated per packet in steady state.
+//!
+//! # Events at equal instants
+//!
+//! happen in the order in which they were scheduled (a packet's own event is scheduled when it enters the stage). `push`
+//! first does everything due up to and including its instant, then lets the new packet in.
+//!
+//! # Rounding
+//!
+//! Instants are whole nanoseconds. Exact instants between two of them are rounded up (never early), and the remainder is
+//! carried to the next packet, so that rates do not drift.
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod agenda;
+mod delay;
+mod element;
+mod engine;
+mod error;
+mod link;
+mod list;
+mod marker;
+mod meter;
+mod monitor;
+mod outcome;
+mod packet;
+mod path;
+mod queue;
+mod random;
+mod scheduler;
+mod shaper;
+mod slab;
+mod source;
+mod units;
+
+pub use element::{ElementId, ElementSpec};
+pub use engine::Engine;
+pub use error::{Problem, SpecError};
+pub use monitor::{ClassCounters, ClassTotals, Count, Counters, Totals};
+pub use outcome::{DropReason, Outcome};
+pub use packet::{Class, Packet};
+pub use path::PathId;
+pub use queue::{QueueSpec, Queueing};
+pub use scheduler::Scheduling;
+pub use source::{RateLaw, SourceId, SourceSpec, ZeroMeans};
+pub use units::{Duration, Instant, Limit, Rate};

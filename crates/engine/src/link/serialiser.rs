@@ -1,0 +1,134 @@
+//! Serialiser: when a transmitter of a given rate has sent the last bit of each packet. Exact; rounds up, never drifts.
+//!
+//! The exact end of a packet is `free_at` - `ahead` / rate, a fraction below the whole nanosecond that is reported. While
+//! the transmitter stays busy, the next packet begins at the exact end; after a pause, at the instant it came. This is
+//! Lindley's recursion in rational numbers: end = max(arrival, previous end) + bits / rate.
+//!
+//! `rate`: wire bits per second, or unlimited. A new rate applies to the next packet and forgets the fraction (< 1 ns).
+
+use crate::units::{Duration, Instant, Rate, NANO};
+
+pub(crate) struct Serialiser {
+    rate: Rate,
+    /// When the last packet ends, rounded up.
+    free_at: Instant,
+    /// How far `free_at` lies after the exact end, in 1 / rate nanoseconds; in [0, rate).
+    ahead: u64,
+    /// The last size and its time, so that equal packets in a row cost no division.
+    time: Time,
+}
+
+/// Serialisation time of a packet: whole nanoseconds, and the rest in 1 / rate nanoseconds.
+#[derive(Copy, Clone)]
+struct Time {
+    wire_bytes: u32,
+    nanos: u64,
+    rest: u64,
+}
+
+impl Time {
+    const NOTHING: Time = Time {
+        wire_bytes: 0,
+        nanos: 0,
+        rest: 0,
+    };
+}
+
+impl Serialiser {
+    pub(crate) fn new(rate: Rate) -> Serialiser {
+        Serialiser {
+            rate,
+            free_at: Instant::ZERO,
+            ahead: 0,
+            time: Time::NOTHING,
+        }
+    }
+
+    pub(crate) fn set_rate(&mut self, rate: Rate) {
+        *self = Serialiser {
+            free_at: self.free_at,
+            ..Serialiser::new(rate)
+        };
+    }
+
+    pub(crate) fn is_unlimited(&self) -> bool {
+        self.rate == Rate::Unlimited
+    }
+
+    /// When the transmitter is free again, rounded up.
+    pub(crate) fn free_at(&self) -> Instant {
+        self.free_at
+    }
+
+    /// Sends a packet that has been there since `since`; returns when its last bit has left, rounded up.
+    pub(crate) fn send(&mut self, wire_bytes: u32, since: Instant) -> Instant {
+        // An arrival at `free_at` or later found the transmitter idle: the exact end was not after it.
+        if since >= self.free_at {
+            self.free_at = since;
+            self.ahead = 0;
+        }
+        let Rate::BitsPerSecond(rate) = self.rate else {
+            return self.free_at;
+        };
+        if self.time.wire_bytes != wire_bytes {
+            // At most 65 573 bytes x 8 bits x 10^9: far below 2^64.
+            let nano_bits = u64::from(wire_bytes) * 8 * NANO;
+            self.time = Time {
+                wire_bytes,
+                nanos: nano_bits / rate,
+                rest: nano_bits % rate,
+            };
+        }
+        let Time { nanos, rest, .. } = self.time;
+        let round_up = u64::from(rest > self.ahead);
+        self.ahead = if rest > self.ahead {
+            rate.get() - (rest - self.ahead)
+        } else {
+            self.ahead - rest
+        };
+        self.free_at = self
+            .free_at
+            .saturating_add(Duration::from_nanos(nanos + round_up));
+        self.free_at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ends(bits_per_second: u64, wire_bytes: u32, packets: usize) -> [u64; 6] {
+        let mut serialiser = Serialiser::new(Rate::bits_per_second(bits_per_second).unwrap());
+        let mut ends = [0; 6];
+        for end in ends.iter_mut().take(packets) {
+            *end = serialiser.send(wire_bytes, Instant::ZERO).as_nanos();
+        }
+        ends
+    }
+
+    #[test]
+    fn remainders_are_kept_while_the_transmitter_stays_busy() {
+        // 1538 B x 8 / 10 Gbit/s = 1230.4 ns; multiples 1230.4, 2460.8, 3691.2, 4921.6, 6152.0, 7382.4, rounded up.
+        assert_eq!(
+            ends(10_000_000_000, 1538, 6),
+            [1231, 2461, 3692, 4922, 6152, 7383]
+        );
+    }
+
+    #[test]
+    fn packets_shorter_than_a_nanosecond_share_it() {
+        // 84 B x 8 / 1 Tbit/s = 0.672 ns; multiples 0.672, 1.344, 2.016, 2.688, 3.36, 4.032, rounded up.
+        assert_eq!(ends(1_000_000_000_000, 84, 6), [1, 2, 3, 3, 4, 5]);
+    }
+
+    #[test]
+    fn after_a_pause_a_packet_begins_when_it_comes() {
+        let mut serialiser = Serialiser::new(Rate::bits_per_second(10_000_000_000).unwrap());
+        assert_eq!(serialiser.send(1538, Instant::ZERO).as_nanos(), 1231);
+        // Came at 1231, after the exact end 1230.4: 1231 + 1230.4 = 2461.4.
+        assert_eq!(
+            serialiser.send(1538, Instant::from_nanos(1231)).as_nanos(),
+            2462
+        );
+    }
+}

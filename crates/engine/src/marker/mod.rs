@@ -1,0 +1,5 @@
+//! Markers: what rewrites a packet's header.
+
+mod mark;
+
+pub(crate) use mark::Mark;

@@ -1,0 +1,88 @@
+//! What each element saw since the last reset, per class. Bytes are IP bytes.
+//!
+//! A reset starts from zero although packets may be inside the element: afterwards `departed` and `dropped` may exceed
+//! `arrived`. Whole-engine conservation is in [`super::Totals`].
+
+use crate::outcome::DropReason;
+use crate::packet::{Class, Packet};
+
+/// Packets and their IP bytes.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub struct Count {
+    /// Number of packets.
+    pub packets: u64,
+    /// Their IP bytes.
+    pub bytes: u64,
+}
+
+impl Count {
+    fn add(&mut self, packet: &Packet) {
+        self.packets += 1;
+        self.bytes += u64::from(packet.ip_bytes);
+    }
+}
+
+/// What one element saw of one class.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub struct ClassCounters {
+    /// Came to the element.
+    pub arrived: Count,
+    /// Left it for the next one.
+    pub departed: Count,
+    dropped: [Count; DropReason::ALL.len()],
+}
+
+impl ClassCounters {
+    /// Dropped by the element for `reason`.
+    pub fn dropped(&self, reason: DropReason) -> Count {
+        self.dropped[reason as usize]
+    }
+
+    /// Dropped by the element for any reason.
+    pub fn dropped_for_any_reason(&self) -> Count {
+        self.dropped
+            .iter()
+            .fold(Count::default(), |sum, count| Count {
+                packets: sum.packets + count.packets,
+                bytes: sum.bytes + count.bytes,
+            })
+    }
+}
+
+/// What one element saw.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub struct Counters {
+    /// Of real packets.
+    pub real: ClassCounters,
+    /// Of ghosts.
+    pub ghost: ClassCounters,
+}
+
+impl Counters {
+    /// Of the given class.
+    pub const fn of(&self, class: Class) -> &ClassCounters {
+        match class {
+            Class::Real => &self.real,
+            Class::Ghost => &self.ghost,
+        }
+    }
+
+    fn of_mut(&mut self, class: Class) -> &mut ClassCounters {
+        match class {
+            Class::Real => &mut self.real,
+            Class::Ghost => &mut self.ghost,
+        }
+    }
+
+    pub(crate) fn arrived(&mut self, packet: &Packet) {
+        self.of_mut(packet.class).arrived.add(packet);
+    }
+
+    pub(crate) fn departed(&mut self, packet: &Packet) {
+        self.of_mut(packet.class).departed.add(packet);
+    }
+
+    pub(crate) fn dropped(&mut self, packet: &Packet, reason: DropReason) {
+        self.of_mut(packet.class).dropped[reason as usize].add(packet);
+    }
+}

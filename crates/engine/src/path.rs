@@ -1,0 +1,56 @@
+//! Paths: the elements that a packet passes, in order. They never change; a new condition is a new path.
+
+use alloc::vec::Vec;
+
+use crate::element::ElementId;
+
+/// A path of one engine.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct PathId(u32);
+
+impl PathId {
+    /// The path's place in the order of creation, from 0.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A position on a path.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Hop(u32);
+
+impl Hop {
+    pub(crate) fn next(self) -> Hop {
+        Hop(self.0 + 1)
+    }
+}
+
+/// All paths, one behind the other, so that following a path is one look-up a hop.
+#[derive(Default)]
+pub(crate) struct Paths {
+    /// Elements of all paths; `None` ends each.
+    hops: Vec<Option<ElementId>>,
+    /// Where each path begins in `hops`.
+    begins: Vec<Hop>,
+}
+
+impl Paths {
+    pub(crate) fn add(&mut self, elements: &[ElementId]) -> PathId {
+        let id = PathId(u32::try_from(self.begins.len()).expect("fewer than 2^32 paths"));
+        self.begins.push(Hop(
+            u32::try_from(self.hops.len()).expect("fewer than 2^32 hops")
+        ));
+        self.hops.extend(elements.iter().copied().map(Some));
+        self.hops.push(None);
+        id
+    }
+
+    pub(crate) fn first(&self, path: PathId) -> Hop {
+        self.begins[path.index()]
+    }
+
+    /// The element at `hop`, or `None` at the exit.
+    pub(crate) fn element(&self, hop: Hop) -> Option<ElementId> {
+        self.hops[hop.0 as usize]
+    }
+}

@@ -1,0 +1,12 @@
+//! Strict priority: the first queue in the list that has a packet. A busy higher queue starves the lower ones.
+//!
+//! Source: RFC 3246, section 2 (a priority queue as expedited forwarding); IEEE 802.1Q-2022, 8.6.8.1.
+
+use crate::queue::Buffer;
+
+pub(super) fn choose(buffers: &[Buffer]) -> usize {
+    buffers
+        .iter()
+        .position(|buffer| buffer.front().is_some())
+        .expect("a queue has a packet")
+}

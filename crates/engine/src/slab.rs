@@ -1,0 +1,103 @@
+//! The slab that holds every packet inside the engine, one cache line each.
+//!
+//! Slots are reused last in, first out, so that a lightly loaded engine stays in the nearest cache, and queues are chains
+//! of slots (see `list`), so that they need no memory of their own.
+
+use alloc::vec::Vec;
+use core::ops::{Index, IndexMut};
+
+use crate::agenda::Ticket;
+use crate::packet::{Class, Packet};
+use crate::path::{Hop, PathId};
+use crate::units::Instant;
+
+/// The place of a packet in the slab.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) struct SlotId(u32);
+
+impl SlotId {
+    /// The end of a chain.
+    pub(crate) const NONE: SlotId = SlotId(u32::MAX);
+}
+
+/// A packet inside the engine.
+pub(crate) struct Slot {
+    pub(crate) packet: Packet,
+    /// When it came to the stage that holds it or, in a delay line, when it is due.
+    pub(crate) at: Instant,
+    /// Its place among events at the same instant.
+    pub(crate) ticket: Ticket,
+    pub(crate) path: PathId,
+    pub(crate) hop: Hop,
+    /// The slot behind it in its queue, or in the chain of free slots.
+    pub(crate) next: SlotId,
+}
+
+/// All packets inside the engine.
+pub(crate) struct Slab {
+    slots: Vec<Slot>,
+    free: SlotId,
+    inside: [u64; 2],
+}
+
+impl Slab {
+    pub(crate) fn new() -> Slab {
+        Slab {
+            slots: Vec::new(),
+            free: SlotId::NONE,
+            inside: [0; 2],
+        }
+    }
+
+    pub(crate) fn insert(&mut self, packet: Packet, path: PathId, hop: Hop) -> SlotId {
+        self.inside[packet.class as usize] += 1;
+        let slot = Slot {
+            packet,
+            at: packet.entered,
+            ticket: Ticket::default(),
+            path,
+            hop,
+            next: SlotId::NONE,
+        };
+        let id = self.free;
+        if id == SlotId::NONE {
+            let id =
+                SlotId(u32::try_from(self.slots.len()).expect("fewer than 2^32 packets inside"));
+            self.slots.push(slot);
+            return id;
+        }
+        self.free = self[id].next;
+        self[id] = slot;
+        id
+    }
+
+    /// Frees the slot and returns its packet and path.
+    pub(crate) fn remove(&mut self, id: SlotId) -> (Packet, PathId) {
+        let free = self.free;
+        let slot = &mut self[id];
+        slot.next = free;
+        let (packet, path) = (slot.packet, slot.path);
+        self.free = id;
+        self.inside[packet.class as usize] -= 1;
+        (packet, path)
+    }
+
+    /// Packets of `class` inside.
+    pub(crate) fn inside(&self, class: Class) -> u64 {
+        self.inside[class as usize]
+    }
+}
+
+impl Index<SlotId> for Slab {
+    type Output = Slot;
+
+    fn index(&self, id: SlotId) -> &Slot {
+        &self.slots[id.0 as usize]
+    }
+}
+
+impl IndexMut<SlotId> for Slab {
+    fn index_mut(&mut self, id: SlotId) -> &mut Slot {
+        &mut self.slots[id.0 as usize]
+    }
+}
