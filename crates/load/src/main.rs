@@ -1,2 +1,95 @@
-//! Crosswind: load.
-fn main() {}
+//! `crosswind-load`: offers load to a real server and records every operation.
+//!
+//! Two workloads, one loop. `ycsb` is the core workload set of the Yahoo! Cloud Serving Benchmark on a real store;
+//! `rpc` asks a server of its own for answers of a chosen size. Each operation has three instants (intended, started,
+//! finished), all CLOCK_MONOTONIC nanoseconds, and all of them are kept: percentiles are somebody else's business.
+//!
+//! **Why threads and blocking sockets, not an asynchronous runtime.** What is measured here is tens of microseconds.
+//! A blocking read returns in the thread that stamps the clock; a runtime puts a poll, a waker and a queue between the
+//! two, and its timer has steps of one millisecond. Connections are few (tens), so one thread each is cheap.
+//!
+//! The interface (arguments, files, exit status) is section 4 of `docs/reference/contracts.md`.
+
+mod arguments;
+mod clock;
+mod driver;
+mod exit;
+mod output;
+mod plan;
+mod rpc;
+mod sample;
+mod signals;
+mod stop;
+mod stream;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::Parser;
+
+use arguments::{Arguments, Command, RunArguments};
+use driver::Session;
+use exit::Failed;
+use plan::Plan;
+use stop::Stop;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match carry_out(&arguments.command) {
+        Ok(code) => code,
+        Err(failed) => {
+            eprintln!("crosswind-load: {failed}");
+            failed.exit_code()
+        }
+    }
+}
+
+fn carry_out(command: &Command) -> Result<ExitCode, Failed> {
+    // Before any thread exists, so that every thread inherits the mask and the waiting thread alone sees the signals.
+    signals::block();
+    match command {
+        Command::RpcServe(arguments) => {
+            let listening = rpc::server::start(&arguments.listen).map_err(Failed::Unreachable)?;
+            println!("listening {listening}");
+            signals::wait();
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Rpc(arguments) => {
+            let plan = Plan::new(
+                arguments.connections,
+                None,
+                Some(arguments.duration),
+                &arguments.run,
+            )
+            .map_err(Failed::Usage)?;
+            measure(&plan, arguments, &arguments.run, |_, stop| {
+                rpc::client::Caller::connect(
+                    &arguments.server,
+                    arguments.request_bytes,
+                    arguments.response_bytes,
+                    stop,
+                )
+            })
+        }
+    }
+}
+
+/// Runs the load, writes both files whatever happened to it, and turns the result into an exit status.
+fn measure<S: Session>(
+    plan: &Plan,
+    parameters: &impl serde::Serialize,
+    run: &RunArguments,
+    connect: impl Fn(usize, &Arc<Stop>) -> Result<S, String> + Sync,
+) -> Result<ExitCode, Failed> {
+    let files = output::Files::create(&run.samples, &run.summary).map_err(Failed::Usage)?;
+    let stop = Arc::new(Stop::new());
+    signals::stop_on_signal(&stop);
+    let outcome = driver::run(plan, &stop, connect).map_err(Failed::Unreachable)?;
+    files
+        .write(&outcome, parameters)
+        .map_err(Failed::Internal)?;
+    if let Some(complaint) = outcome.complaint(run.error_share_max) {
+        eprintln!("crosswind-load: {complaint}");
+    }
+    Ok(outcome.exit_code(run.error_share_max))
+}

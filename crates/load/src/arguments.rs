@@ -1,0 +1,156 @@
+//! The command line. Every value that is refused is named with the rule that it broke; the exit status is then 2.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use serde::Serialize;
+
+use crate::rpc::frame;
+
+/// Offers load to a real server and records every operation.
+#[derive(Parser)]
+#[command(name = "crosswind-load", version)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Answer requests until SIGTERM or SIGINT; prints `listening ADDRESS:PORT` when it does
+    RpcServe(RpcServe),
+    /// Send requests to an rpc-serve and record every call
+    Rpc(Rpc),
+}
+
+#[derive(Args)]
+pub struct RpcServe {
+    /// Where to listen; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub listen: String,
+}
+
+#[derive(Args, Serialize)]
+pub struct Rpc {
+    /// The server to call
+    #[arg(long, value_name = "HOST:PORT")]
+    pub server: String,
+    /// Size of a request on the wire (TCP payload), 8 bytes to 16 MiB
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(frame::REQUEST_SIZES))]
+    pub request_bytes: u32,
+    /// Size of a response on the wire (TCP payload), 4 bytes to 16 MiB
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(frame::RESPONSE_SIZES))]
+    pub response_bytes: u32,
+    /// Connections, each with at most one call in flight
+    #[arg(long, value_name = "N", value_parser = connections)]
+    pub connections: usize,
+    /// Length of the measured phase
+    #[arg(long, value_name = "SECONDS", value_parser = seconds_above_zero)]
+    pub duration: f64,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub run: RunArguments,
+}
+
+/// What every measured run is told.
+#[derive(Args, Serialize)]
+pub struct RunArguments {
+    /// Length of the phase before the measured one; its operations are recorded as not measured
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "0")]
+    pub warm_up: f64,
+    /// Operations per second of all connections together, evenly spaced (open loop); without it the loop is closed
+    #[arg(long, value_name = "PER_S", value_parser = rate)]
+    pub rate: Option<f64>,
+    /// Same seed, same choices
+    #[arg(long)]
+    pub seed: u64,
+    /// Where the operations go, one row each
+    #[arg(long, value_name = "FILE.csv")]
+    pub samples: PathBuf,
+    /// Where the summary goes
+    #[arg(long, value_name = "FILE.json")]
+    pub summary: PathBuf,
+    /// Share of measured operations that may fail before the exit status says 4
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value = "0.01")]
+    pub error_share_max: f64,
+}
+
+const CONNECTIONS_MAX: usize = 10_000;
+const SECONDS_MAX: f64 = 1e7; // four months; beyond it nanoseconds in 64 bits are still exact
+const RATE_MAX_PER_S: f64 = 1e7; // 100 ns apart, already less than one system call
+
+fn number(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(value),
+        _ => Err("must be a plain decimal number".into()),
+    }
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let value = number(text)?;
+    if (0.0..=SECONDS_MAX).contains(&value) {
+        Ok(value)
+    } else {
+        Err(format!("must be between 0 and {SECONDS_MAX} seconds"))
+    }
+}
+
+fn seconds_above_zero(text: &str) -> Result<f64, String> {
+    match seconds(text)? {
+        0.0 => Err(
+            "must be more than 0 seconds; leave the option out for no limit where that is allowed"
+                .into(),
+        ),
+        value => Ok(value),
+    }
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    let value = number(text)?;
+    if value > 0.0 && value <= RATE_MAX_PER_S {
+        Ok(value)
+    } else {
+        Err(format!("must be above 0 and at most {RATE_MAX_PER_S} per second; leave it out for a closed loop"))
+    }
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let value = number(text)?;
+    if (0.0..=1.0).contains(&value) {
+        Ok(value)
+    } else {
+        Err("must be a share between 0 and 1".into())
+    }
+}
+
+fn connections(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(count) if (1..=CONNECTIONS_MAX).contains(&count) => Ok(count),
+        _ => Err(format!(
+            "must be a whole number between 1 and {CONNECTIONS_MAX}"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn a_rate_of_zero_is_refused_and_not_taken_for_unlimited() {
+        assert!(rate("0").unwrap_err().contains("closed loop"));
+        assert!(rate("-1").is_err() && rate("inf").is_err() && rate("nan").is_err());
+        assert_eq!(rate("0.5"), Ok(0.5));
+    }
+
+    #[test]
+    fn a_number_with_a_unit_is_refused() {
+        assert!(seconds("10s").is_err() && rate("10/s").is_err());
+    }
+}

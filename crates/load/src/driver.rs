@@ -1,0 +1,376 @@
+//! The one loop, for every workload: choose an operation, wait for its turn, perform it, write down three instants.
+//!
+//! One thread per connection. Threads share nothing while they run but the count of operations and the request to stop.
+//! A connection that is lost ends its thread; when all are lost the run is over, whatever its plan says.
+
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{channel, Receiver, Sender};
+use std::sync::Arc;
+
+use crate::clock::{monotonic_ns, Clock, WallClock};
+use crate::exit;
+use crate::plan::{Plan, Schedule};
+use crate::sample::{Operation, Sample, Samples, SAMPLES_MAX};
+use crate::stop::{Stop, StopReason};
+
+/// Why an operation brought no result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The server answered, but not with what was asked for; the connection can go on.
+    Refused(String),
+    /// The connection is of no use any more.
+    Lost(String),
+    /// We were told to stop while waiting: neither a success nor an error, and not recorded.
+    Stopped,
+}
+
+/// One connection to a server, and the stream of operations on it.
+pub trait Session {
+    /// Our address and the server's.
+    fn addresses(&self) -> std::io::Result<(SocketAddr, SocketAddr)>;
+    /// Chooses the next operation and prepares it. Not timed.
+    fn choose(&mut self) -> Operation;
+    /// Performs what was chosen, from the first byte sent to the last byte received.
+    fn perform(&mut self) -> Result<(), Failure>;
+}
+
+/// What ended a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndedBy {
+    /// Its plan: all operations done, or the time is over.
+    Plan,
+    /// All connections were lost.
+    ConnectionsLost,
+    /// A request to stop.
+    Stop(StopReason),
+}
+
+/// One connection's part of the result.
+pub struct Connection {
+    pub local: SocketAddr,
+    pub remote: SocketAddr,
+    pub lost: bool,
+    pub samples: Samples,
+}
+
+/// The result of a run.
+pub struct Outcome {
+    pub connections: Vec<Connection>,
+    /// Start of the measured phase.
+    pub started_ns: u64,
+    /// When the last connection ended.
+    pub finished_ns: u64,
+    /// Measured operations, failed ones included.
+    pub operations: u64,
+    /// Measured operations that failed.
+    pub errors: u64,
+    /// Of the whole run, warm-up included.
+    pub first_error: Option<String>,
+    /// Operations of an open loop that were due, but never started.
+    pub not_started: u64,
+    pub ended_by: EndedBy,
+}
+
+impl Outcome {
+    /// What is wrong with the run, as a sentence, if anything is.
+    pub fn complaint(&self, error_share_max: f64) -> Option<String> {
+        let first = self.first_error.as_deref().unwrap_or("none");
+        match self.ended_by {
+            EndedBy::Stop(StopReason::Signal(number)) => {
+                Some(format!("stopped by signal {number}; what was measured until then is written"))
+            }
+            EndedBy::ConnectionsLost => Some(format!("all connections were lost; first error: {first}")),
+            _ if self.operations == 0 => {
+                Some(format!("no operation was measured; first error: {first}; give a longer --duration"))
+            }
+            _ if self.has_too_many_errors(error_share_max) => Some(format!(
+                "{} of {} operations failed, more than the share of {error_share_max}; first error: {first}",
+                self.errors, self.operations
+            )),
+            EndedBy::Stop(StopReason::SamplesFull) => Some(format!(
+                "ended early: {SAMPLES_MAX} samples are all that is kept; give a shorter --duration or a lower --rate"
+            )),
+            EndedBy::Plan => None,
+        }
+    }
+
+    /// The exit status: 0, 4, or 128 plus the number of the signal.
+    pub fn exit_code(&self, error_share_max: f64) -> ExitCode {
+        match self.ended_by {
+            EndedBy::Stop(StopReason::Signal(number)) => ExitCode::from(128 + number),
+            EndedBy::ConnectionsLost => ExitCode::from(exit::TOO_MANY_ERRORS),
+            _ if self.operations == 0 || self.has_too_many_errors(error_share_max) => {
+                ExitCode::from(exit::TOO_MANY_ERRORS)
+            }
+            _ => ExitCode::SUCCESS,
+        }
+    }
+
+    fn has_too_many_errors(&self, error_share_max: f64) -> bool {
+        self.errors as f64 > error_share_max * self.operations as f64
+    }
+}
+
+/// Connects all, starts all at one instant, and returns when the last has ended.
+///
+/// # Errors
+/// When any connection cannot be made: a run with fewer connections would be another experiment.
+pub fn run<S: Session>(
+    plan: &Plan,
+    stop: &Arc<Stop>,
+    connect: impl Fn(usize, &Arc<Stop>) -> Result<S, String> + Sync,
+) -> Result<Outcome, String> {
+    /// Time for every thread to have heard the starting instant before it comes.
+    const HEAD_START_NS: u64 = 5_000_000;
+
+    let taken = AtomicU64::new(0);
+    let (ready, all_ready) = channel();
+    std::thread::scope(|scope| {
+        let mut gates = Vec::new();
+        let mut threads = Vec::new();
+        for connection in 0..plan.connections {
+            let (gate, start) = channel();
+            let (ready, taken, connect) = (ready.clone(), &taken, &connect);
+            let thread = std::thread::Builder::new()
+                .spawn_scoped(scope, move || {
+                    let session = connect(connection, stop);
+                    run_connection(
+                        session,
+                        &ready,
+                        &start,
+                        Turns::new(plan, connection, taken, stop),
+                    )
+                })
+                .map_err(|error| {
+                    format!("cannot start a thread for connection {connection}: {error}")
+                })?;
+            gates.push(gate);
+            threads.push(thread);
+        }
+        drop(ready); // so that waiting for a thread that died ends
+        for _ in 0..plan.connections {
+            // On an error the gates are dropped, and with them the threads that wait at them.
+            all_ready
+                .recv()
+                .map_err(|_| "a connection's thread ended unexpectedly".to_string())??;
+        }
+        let start_ns = monotonic_ns() + HEAD_START_NS;
+        for gate in gates {
+            // A thread that is gone tells more when it is joined.
+            let _ = gate.send(start_ns);
+        }
+        let ended: Option<Vec<Ended>> = threads
+            .into_iter()
+            .map(|thread| thread.join().ok().flatten())
+            .collect();
+        let ended = ended.ok_or("a connection's thread ended unexpectedly")?;
+        Ok(summarise(plan, start_ns, monotonic_ns(), stop, ended))
+    })
+}
+
+/// What one thread leaves behind.
+struct Ended {
+    connection: Connection,
+    schedule: Option<Schedule>,
+    first_failure: Option<(u64, String)>,
+}
+
+fn run_connection<S: Session>(
+    session: Result<S, String>,
+    ready: &Sender<Result<(), String>>,
+    start: &Receiver<u64>,
+    mut turns: Turns,
+) -> Option<Ended> {
+    let connected = session.and_then(|session| match session.addresses() {
+        Ok(addresses) => Ok((session, addresses)),
+        Err(error) => Err(format!(
+            "a connection was lost as soon as it was made: {error}"
+        )),
+    });
+    let (mut session, (local, remote)) = match connected {
+        Ok(connected) => {
+            ready.send(Ok(())).ok()?;
+            connected
+        }
+        Err(message) => {
+            ready.send(Err(message)).ok()?;
+            return None;
+        }
+    };
+    let clock = WallClock::for_this_thread(turns.stop);
+    let start_ns = start.recv().ok()?;
+    let mut samples = Samples::with_room_for(SAMPLES_MAX / turns.plan.connections);
+    clock.sleep_until_ns(start_ns);
+    let (lost, first_failure) = drive(&mut session, &clock, start_ns, &mut turns, &mut samples);
+    let connection = Connection {
+        local,
+        remote,
+        lost,
+        samples,
+    };
+    Some(Ended {
+        connection,
+        schedule: turns.schedule,
+        first_failure,
+    })
+}
+
+/// The loop. Returns whether the connection was lost, and the first failure with its instant.
+fn drive(
+    session: &mut impl Session,
+    clock: &impl Clock,
+    start_ns: u64,
+    turns: &mut Turns,
+    samples: &mut Samples,
+) -> (bool, Option<(u64, String)>) {
+    let mut first_failure = None;
+    loop {
+        let operation = session.choose();
+        let Some(turn) = turns.next(clock, start_ns) else {
+            return (false, first_failure);
+        };
+        let result = session.perform();
+        let finished_ns = clock.now_ns();
+        if result == Err(Failure::Stopped) {
+            return (false, first_failure);
+        }
+        let has_room = samples.add(Sample {
+            operation,
+            intended_ns: turn.intended_ns,
+            started_ns: turn.started_ns,
+            finished_ns,
+            ok: result.is_ok(),
+            measured: turn.measured,
+        });
+        if let Err(Failure::Refused(message) | Failure::Lost(message)) = &result {
+            first_failure
+                .get_or_insert_with(|| (finished_ns, format!("{}: {message}", operation.name())));
+        }
+        if matches!(result, Err(Failure::Lost(_))) {
+            return (true, first_failure);
+        }
+        if !has_room {
+            turns.stop.request(StopReason::SamplesFull);
+        }
+    }
+}
+
+/// A permission to perform one operation now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Turn {
+    intended_ns: u64,
+    started_ns: u64,
+    measured: bool,
+}
+
+/// Says when one connection may perform its next operation, and when no more.
+struct Turns<'a> {
+    plan: &'a Plan,
+    schedule: Option<Schedule>,
+    taken: &'a AtomicU64, // measured operations of a closed loop so far, all connections together
+    stop: &'a Arc<Stop>,
+}
+
+impl<'a> Turns<'a> {
+    fn new(plan: &'a Plan, connection: usize, taken: &'a AtomicU64, stop: &'a Arc<Stop>) -> Self {
+        Turns {
+            plan,
+            schedule: plan.schedule(connection),
+            taken,
+            stop,
+        }
+    }
+
+    fn next(&mut self, clock: &impl Clock, start_ns: u64) -> Option<Turn> {
+        let turn = match &mut self.schedule {
+            Some(schedule) => {
+                let due_ns = schedule.due_ns()?;
+                clock.sleep_until_ns(start_ns + due_ns);
+                let started_ns = clock.now_ns();
+                if self.stop.reason().is_some() || started_ns - start_ns > schedule.drained_ns() {
+                    return None;
+                }
+                schedule.advance();
+                Turn {
+                    intended_ns: start_ns + due_ns,
+                    started_ns,
+                    measured: self.plan.is_measured(due_ns),
+                }
+            }
+            None => {
+                let started_ns = clock.now_ns();
+                let since_start_ns = started_ns - start_ns;
+                let measured = self.plan.is_measured(since_start_ns);
+                let is_over = self
+                    .plan
+                    .end_ns()
+                    .is_some_and(|end_ns| since_start_ns >= end_ns);
+                if is_over || self.stop.reason().is_some() || (measured && !self.take()) {
+                    return None;
+                }
+                Turn {
+                    intended_ns: started_ns,
+                    started_ns,
+                    measured,
+                }
+            }
+        };
+        Some(turn)
+    }
+
+    fn take(&self) -> bool {
+        self.plan
+            .operations
+            .is_none_or(|operations| self.taken.fetch_add(1, Ordering::Relaxed) < operations)
+    }
+}
+
+fn summarise(
+    plan: &Plan,
+    start_ns: u64,
+    finished_ns: u64,
+    stop: &Stop,
+    ended: Vec<Ended>,
+) -> Outcome {
+    let measured = || {
+        ended
+            .iter()
+            .flat_map(|one| one.connection.samples.iter())
+            .filter(|sample| sample.measured)
+    };
+    let since_start_ns = finished_ns.saturating_sub(start_ns);
+    let ended_by = match stop.reason() {
+        Some(reason) => EndedBy::Stop(reason),
+        None if ended.iter().all(|one| one.connection.lost) => EndedBy::ConnectionsLost,
+        None => EndedBy::Plan,
+    };
+    let first_error = ended
+        .iter()
+        .enumerate()
+        .filter_map(|(connection, one)| {
+            one.first_failure
+                .as_ref()
+                .map(|(at_ns, text)| (at_ns, connection, text))
+        })
+        .min()
+        .map(|(_, connection, text)| format!("connection {connection}: {text}"));
+    Outcome {
+        started_ns: start_ns + plan.warm_up_ns,
+        finished_ns,
+        operations: measured().count() as u64,
+        errors: measured().filter(|sample| !sample.ok).count() as u64,
+        first_error,
+        not_started: ended
+            .iter()
+            .filter_map(|one| one.schedule.as_ref())
+            .map(|schedule| schedule.due_before(since_start_ns))
+            .sum(),
+        ended_by,
+        connections: ended.into_iter().map(|one| one.connection).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

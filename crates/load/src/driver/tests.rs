@@ -1,0 +1,201 @@
+//! The loop in virtual time: every instant below is exact.
+
+use std::cell::Cell;
+
+use super::*;
+use crate::plan::{Pace, DRAIN_NS};
+
+const MS: u64 = 1_000_000;
+const START_NS: u64 = 7_000 * MS;
+
+struct VirtualClock(Cell<u64>);
+
+impl Clock for VirtualClock {
+    fn now_ns(&self) -> u64 {
+        self.0.get()
+    }
+    fn sleep_until_ns(&self, instant_ns: u64) {
+        self.0.set(self.0.get().max(instant_ns));
+    }
+}
+
+/// A server whose n-th answer takes as long, and ends, as a function says.
+struct Server<'a, F> {
+    clock: &'a VirtualClock,
+    answer: F,
+    performed: usize,
+}
+
+impl<F: FnMut(usize) -> (u64, Result<(), Failure>)> Session for Server<'_, F> {
+    fn addresses(&self) -> std::io::Result<(SocketAddr, SocketAddr)> {
+        unreachable!("the loop asks for no address")
+    }
+    fn choose(&mut self) -> Operation {
+        Operation::Call
+    }
+    fn perform(&mut self) -> Result<(), Failure> {
+        let (took_ns, result) = (self.answer)(self.performed);
+        self.performed += 1;
+        self.clock.0.set(self.clock.0.get() + took_ns);
+        result
+    }
+}
+
+struct Driven {
+    rows: Vec<Sample>,
+    lost: bool,
+    first_failure: Option<(u64, String)>,
+    left: Option<Schedule>,
+}
+
+fn driven(plan: &Plan, answer: impl FnMut(usize) -> (u64, Result<(), Failure>)) -> Driven {
+    let clock = VirtualClock(Cell::new(START_NS));
+    let (taken, stop) = (AtomicU64::new(0), Arc::new(Stop::new()));
+    let mut turns = Turns::new(plan, 0, &taken, &stop);
+    let mut samples = Samples::with_room_for(1_000_000);
+    let mut server = Server {
+        clock: &clock,
+        answer,
+        performed: 0,
+    };
+    let (lost, first_failure) = drive(&mut server, &clock, START_NS, &mut turns, &mut samples);
+    Driven {
+        rows: samples.iter().copied().collect(),
+        lost,
+        first_failure,
+        left: turns.schedule,
+    }
+}
+
+fn plan(pace: Pace, warm_up_ns: u64, duration_ns: Option<u64>, operations: Option<u64>) -> Plan {
+    Plan {
+        connections: 1,
+        pace,
+        warm_up_ns,
+        duration_ns,
+        operations,
+    }
+}
+
+const HUNDRED_PER_S: Pace = Pace::Open { rate_per_s: 100.0 };
+
+#[test]
+fn in_a_closed_loop_each_operation_starts_when_the_last_one_ended() {
+    let done = driven(&plan(Pace::Closed, 20 * MS, Some(30 * MS), None), |_| {
+        (10 * MS, Ok(()))
+    });
+    let starts: Vec<u64> = done
+        .rows
+        .iter()
+        .map(|row| (row.started_ns - START_NS) / MS)
+        .collect();
+    assert_eq!(starts, [0, 10, 20, 30, 40]);
+    assert!(done
+        .rows
+        .iter()
+        .all(|row| row.intended_ns == row.started_ns));
+    assert_eq!(done.rows.iter().filter(|row| row.measured).count(), 3);
+}
+
+#[test]
+fn a_closed_loop_measures_exactly_the_operations_asked_for() {
+    let done = driven(&plan(Pace::Closed, 25 * MS, None, Some(4)), |_| {
+        (10 * MS, Ok(()))
+    });
+    // Warm-up takes those that start at 0, 10 and 20 ms.
+    assert_eq!(done.rows.len(), 3 + 4);
+    assert_eq!(done.rows.iter().filter(|row| row.measured).count(), 4);
+}
+
+#[test]
+fn an_operation_that_hits_a_stall_delays_the_next_ones_and_their_latency_shows_it() {
+    // One operation each 10 ms; the second takes 35 ms, all others 1 ms.
+    let done = driven(&plan(HUNDRED_PER_S, 0, Some(60 * MS), None), |index| {
+        (if index == 1 { 35 * MS } else { MS }, Ok(()))
+    });
+    let of = |instant: fn(&Sample) -> u64| -> Vec<u64> {
+        done.rows
+            .iter()
+            .map(|row| (instant(row) - START_NS) / MS)
+            .collect()
+    };
+    assert_eq!(of(|row| row.intended_ns), [0, 10, 20, 30, 40, 50]);
+    assert_eq!(of(|row| row.started_ns), [0, 10, 45, 46, 47, 50]);
+    assert_eq!(of(|row| row.finished_ns), [1, 45, 46, 47, 48, 51]);
+}
+
+#[test]
+fn operations_due_before_the_end_are_carried_out_after_it() {
+    let done = driven(&plan(HUNDRED_PER_S, 0, Some(50 * MS), None), |_| {
+        (100 * MS, Ok(()))
+    });
+    assert_eq!(done.rows.len(), 5);
+    assert!(done.rows.iter().all(|row| row.measured));
+}
+
+#[test]
+fn an_overload_ends_after_the_drain_and_says_what_was_not_started() {
+    // Two seconds of load, each operation takes one second: 200 are due, and there are 2 s + the drain to start them.
+    let done = driven(&plan(HUNDRED_PER_S, 0, Some(2_000 * MS), None), |_| {
+        (1_000 * MS, Ok(()))
+    });
+    let started = 1 + (2_000 * MS + DRAIN_NS) / (1_000 * MS);
+    assert_eq!(done.rows.len() as u64, started);
+    assert_eq!(done.left.unwrap().due_before(u64::MAX), 200 - started);
+}
+
+#[test]
+fn a_refusal_is_counted_and_the_connection_goes_on() {
+    let done = driven(&plan(Pace::Closed, 0, None, Some(5)), |index| {
+        (
+            MS,
+            if index % 2 == 1 {
+                Err(Failure::Refused(format!("no {index}")))
+            } else {
+                Ok(())
+            },
+        )
+    });
+    assert_eq!(
+        done.rows.iter().map(|row| row.ok).collect::<Vec<_>>(),
+        [true, false, true, false, true]
+    );
+    assert_eq!(
+        done.first_failure,
+        Some((START_NS + 2 * MS, "call: no 1".into()))
+    );
+    assert!(!done.lost);
+}
+
+#[test]
+fn a_lost_connection_is_one_error_and_the_end() {
+    let done = driven(&plan(Pace::Closed, 0, None, Some(1_000)), |index| {
+        (
+            MS,
+            if index == 3 {
+                Err(Failure::Lost("closed".into()))
+            } else {
+                Ok(())
+            },
+        )
+    });
+    assert!(done.lost);
+    assert_eq!(done.rows.len(), 4);
+    assert!(!done.rows[3].ok);
+}
+
+#[test]
+fn an_operation_cut_short_by_a_request_to_stop_is_no_result() {
+    let done = driven(&plan(Pace::Closed, 0, None, Some(1_000)), |index| {
+        (
+            MS,
+            if index == 3 {
+                Err(Failure::Stopped)
+            } else {
+                Ok(())
+            },
+        )
+    });
+    assert_eq!(done.rows.len(), 3);
+    assert!(done.first_failure.is_none() && !done.lost);
+}

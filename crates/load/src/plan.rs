@@ -1,0 +1,234 @@
+//! When operations are due and which of them count: pure arithmetic on instants.
+//!
+//! A run is a warm-up followed by a measured phase; both are parts of one unbroken load. The measured phase ends after
+//! `duration` or after `operations`, whichever comes first.
+//!
+//! * **Closed loop**: each connection starts its next operation when the previous one ends. The intended instant is the
+//!   actual one. The number of operations is shared by all connections, so all stay busy to the end.
+//! * **Open loop**: operation `k` of the run is due at `start + k / rate`, whatever the server does, and belongs to
+//!   connection `k mod connections`. Spacing is constant, as that of YCSB's `-target`. An operation whose connection is
+//!   still busy starts late, and the time from its intended instant shows it (no coordinated omission).
+//!
+//! In an open loop, operations that were due before the end are carried out even if the end has passed, for at most
+//! [`DRAIN_NS`]; what is then still not started is counted. Cutting at the end instead would hide the slowest.
+
+use crate::arguments::RunArguments;
+
+/// How long a late open loop may go on after its end, in nanoseconds.
+pub const DRAIN_NS: u64 = 5_000_000_000;
+
+/// How operations follow one another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Pace {
+    /// The next when the previous has ended.
+    Closed,
+    /// At instants fixed in advance, this many per second in all.
+    Open { rate_per_s: f64 },
+}
+
+/// What a run is to do. Instants are relative to its start.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// At least 1.
+    pub connections: usize,
+    pub pace: Pace,
+    pub warm_up_ns: u64,
+    /// Of the measured phase; `None` is without limit.
+    pub duration_ns: Option<u64>,
+    /// Of the measured phase, all connections together; `None` is without limit.
+    pub operations: Option<u64>,
+}
+
+impl Plan {
+    /// Makes a plan from what the command line says.
+    pub fn new(
+        connections: usize,
+        operations: Option<u64>,
+        duration_s: Option<f64>,
+        run: &RunArguments,
+    ) -> Result<Plan, String> {
+        if operations.is_none() && duration_s.is_none() {
+            return Err("neither --operations nor --duration is given, so the run would never end; give one".into());
+        }
+        Ok(Plan {
+            connections,
+            pace: run
+                .rate
+                .map_or(Pace::Closed, |rate_per_s| Pace::Open { rate_per_s }),
+            warm_up_ns: nanoseconds(run.warm_up),
+            duration_ns: duration_s.map(nanoseconds),
+            operations,
+        })
+    }
+
+    /// End of the measured phase by the clock, if the clock ends it.
+    pub fn end_ns(&self) -> Option<u64> {
+        self.duration_ns
+            .map(|duration_ns| self.warm_up_ns + duration_ns)
+    }
+
+    /// Whether an operation that is due (open) or starts (closed) at this instant counts.
+    pub fn is_measured(&self, instant_ns: u64) -> bool {
+        instant_ns >= self.warm_up_ns && self.end_ns().is_none_or(|end_ns| instant_ns < end_ns)
+    }
+
+    /// The schedule of one connection, if the loop is open.
+    pub fn schedule(&self, connection: usize) -> Option<Schedule> {
+        let Pace::Open { rate_per_s } = self.pace else {
+            return None;
+        };
+        let period_ns = 1e9 / rate_per_s;
+        let first_at_or_after = |instant_ns: u64| {
+            let guess = (instant_ns as f64 / period_ns) as u64;
+            // Rounding may put the guess one off; the definition decides.
+            (guess.saturating_sub(1)..)
+                .find(|&index| due_ns(index, period_ns) >= instant_ns)
+                .unwrap_or(guess)
+        };
+        let first_measured = first_at_or_after(self.warm_up_ns);
+        let end_by_count = self
+            .operations
+            .map(|operations| first_measured.saturating_add(operations));
+        let end_by_clock = self.end_ns().map(first_at_or_after);
+        let end = end_by_count
+            .into_iter()
+            .chain(end_by_clock)
+            .min()
+            .unwrap_or(u64::MAX);
+        Some(Schedule {
+            period_ns,
+            next: connection as u64,
+            step: self.connections as u64,
+            end,
+        })
+    }
+}
+
+/// The instants, relative to the run's start, at which one connection's operations are due.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    period_ns: f64,
+    next: u64,
+    step: u64,
+    end: u64, // first index of the run that is not to be carried out
+}
+
+impl Schedule {
+    /// When the next operation is due, unless there is none left.
+    pub fn due_ns(&self) -> Option<u64> {
+        (self.next < self.end).then(|| due_ns(self.next, self.period_ns))
+    }
+
+    /// Takes the next operation off the schedule.
+    pub fn advance(&mut self) {
+        self.next += self.step;
+    }
+
+    /// Instant after which nothing is started any more, however late the connection is.
+    pub fn drained_ns(&self) -> u64 {
+        due_ns(self.end, self.period_ns).saturating_add(DRAIN_NS)
+    }
+
+    /// How many of the operations that are left fall due before the instant.
+    pub fn due_before(&self, instant_ns: u64) -> u64 {
+        let first_not_due = (instant_ns as f64 / self.period_ns).ceil() as u64;
+        self.end
+            .min(first_not_due)
+            .saturating_sub(self.next)
+            .div_ceil(self.step)
+    }
+}
+
+/// From the index, not from the previous instant, so that rounding does not add up.
+fn due_ns(index: u64, period_ns: f64) -> u64 {
+    (index as f64 * period_ns) as u64
+}
+
+fn nanoseconds(seconds: f64) -> u64 {
+    (seconds * 1e9).round() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND_NS: u64 = 1_000_000_000;
+
+    fn open(
+        connections: usize,
+        rate_per_s: f64,
+        duration_s: Option<u64>,
+        operations: Option<u64>,
+    ) -> Plan {
+        Plan {
+            connections,
+            pace: Pace::Open { rate_per_s },
+            warm_up_ns: SECOND_NS,
+            duration_ns: duration_s.map(|seconds| seconds * SECOND_NS),
+            operations,
+        }
+    }
+
+    fn instants(schedule: &mut Schedule) -> impl Iterator<Item = u64> + '_ {
+        std::iter::from_fn(|| schedule.due_ns().inspect(|_| schedule.advance()))
+    }
+
+    fn all_instants(plan: &Plan) -> Vec<u64> {
+        let mut all = Vec::new();
+        for connection in 0..plan.connections {
+            all.extend(instants(&mut plan.schedule(connection).unwrap()));
+        }
+        all.sort_unstable();
+        all
+    }
+
+    #[test]
+    fn connections_interleave_and_together_keep_the_rate() {
+        let plan = open(3, 1000.0, Some(1), None);
+        // 1 s of warm-up and 1 s measured at 1000/s: an operation each millisecond.
+        assert_eq!(
+            all_instants(&plan),
+            (0..2000).map(|index| index * 1_000_000).collect::<Vec<_>>()
+        );
+    }
+
+    #[test]
+    fn the_same_operations_are_due_however_many_connections_share_them() {
+        let due = |connections| all_instants(&open(connections, 777.0, Some(1), None));
+        assert_eq!(due(1), due(7));
+    }
+
+    #[test]
+    fn exactly_the_operations_asked_for_are_measured() {
+        let plan = open(4, 300.0, Some(100), Some(250));
+        let measured = all_instants(&plan)
+            .into_iter()
+            .filter(|&instant_ns| plan.is_measured(instant_ns));
+        assert_eq!(measured.count(), 250);
+    }
+
+    #[test]
+    fn rounding_of_the_period_does_not_add_up() {
+        // A third of a microsecond does not fit into nanoseconds; after 3 million operations exactly 1 s has passed.
+        let plan = open(1, 3e6, Some(1), None);
+        assert_eq!(all_instants(&plan)[3_000_000], SECOND_NS);
+    }
+
+    #[test]
+    fn what_is_left_of_a_schedule_can_be_counted() {
+        let plan = open(2, 10.0, Some(1), None);
+        let mut schedule = plan.schedule(1).unwrap(); // due at 0.1 s, 0.3 s, ... 1.9 s: ten of them
+        assert_eq!(schedule.due_before(u64::MAX), 10);
+        schedule.advance();
+        assert_eq!(schedule.due_before(SECOND_NS), 4);
+        assert_eq!(instants(&mut schedule).count(), 9);
+        assert_eq!(schedule.due_before(u64::MAX), 0);
+    }
+
+    #[test]
+    fn the_warm_up_and_the_end_do_not_count() {
+        let plan = open(1, 10.0, Some(2), None);
+        assert!(!plan.is_measured(SECOND_NS - 1) && plan.is_measured(SECOND_NS));
+        assert!(plan.is_measured(3 * SECOND_NS - 1) && !plan.is_measured(3 * SECOND_NS));
+    }
+}

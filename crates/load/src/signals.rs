@@ -1,0 +1,38 @@
+//! SIGTERM and SIGINT as values that a thread waits for, so that no code runs inside a signal handler.
+
+use std::sync::Arc;
+
+use crate::stop::{Stop, StopReason};
+
+/// Keeps SIGTERM and SIGINT from ending the process; to be called before the first thread is made.
+pub fn block() {
+    let set = ending_signals();
+    // SAFETY: `set` is initialised; the old mask is not asked for.
+    unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &set, std::ptr::null_mut()) };
+}
+
+/// Waits for SIGTERM or SIGINT and returns its number.
+pub fn wait() -> u8 {
+    let set = ending_signals();
+    let mut number = 0;
+    // SAFETY: both arguments are valid; `sigwait` writes the number of the signal that it took.
+    while unsafe { libc::sigwait(&set, &mut number) } != 0 {}
+    number as u8
+}
+
+/// Makes the first SIGTERM or SIGINT a request to stop. The waiting thread ends with the process.
+pub fn stop_on_signal(stop: &Arc<Stop>) {
+    let stop = Arc::clone(stop);
+    std::thread::spawn(move || stop.request(StopReason::Signal(wait())));
+}
+
+fn ending_signals() -> libc::sigset_t {
+    // SAFETY: `sigset_t` is plain data that `sigemptyset` initialises before anything reads it.
+    unsafe {
+        let mut set = std::mem::zeroed();
+        libc::sigemptyset(&mut set);
+        libc::sigaddset(&mut set, libc::SIGTERM);
+        libc::sigaddset(&mut set, libc::SIGINT);
+        set
+    }
+}
