@@ -1,0 +1,17 @@
+"""What a results folder says: as data, as a table for a terminal, and as one HTML file."""
+
+from pathlib import Path
+
+from crosswind.report.folder import NotAResultsFolder
+from crosswind.report.summary import Summary, summarise
+from crosswind.report.table import print_table
+
+__all__ = ["NotAResultsFolder", "Summary", "print_table", "summarise", "write_report"]
+
+
+def write_report(folder: Path) -> Path:
+    """Write `report.html` into the results folder and return its path; see `crosswind.report.page`."""
+    # Imported late: plotly takes longer to import than the summary takes to print.
+    from crosswind.report import page
+
+    return page.write_report(folder)

@@ -1,0 +1,73 @@
+"use strict";
+// Draws each figure when it comes near the screen: thirty pictures at once would keep a small machine busy for seconds.
+(() => {
+  const specs = JSON.parse(document.getElementById("figure-data").textContent);
+  const canvases = [...document.querySelectorAll(".canvas")];
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+  // Figures come without colours; the page's own are put in, so that light and dark need one copy of the data.
+  const trace = (plain) => {
+    const own = colour(`--s${plain.meta.series % 10}`);
+    const copy = { ...plain };
+    if (plain.type === "box") return { ...copy, line: { color: own, width: 1.6 }, fillcolor: `${own}33` };
+    if (plain.type === "bar") return { ...copy, marker: { color: own } };
+    if (plain.mode === "lines") copy.line = { ...plain.line, color: own };
+    else copy.marker = { ...plain.marker, color: own, line: { ...(plain.marker.line || {}), color: own } };
+    return copy;
+  };
+  const axis = (plain) => ({
+    gridcolor: colour("--grid"), zeroline: false, linecolor: colour("--line"), automargin: true, exponentformat: "none",
+    ...(plain && plain.type === "log" ? { dtick: 1 } : {}), ...plain,
+  });
+  const layout = (plain, width) => ({
+    ...plain, autosize: true, paper_bgcolor: "transparent", plot_bgcolor: "transparent",
+    font: { family: getComputedStyle(document.body).fontFamily, size: width < 500 ? 11 : 13, color: colour("--soft") },
+    margin: { l: 56, r: 16, t: 14, b: 46 }, xaxis: axis(plain.xaxis), yaxis: axis(plain.yaxis),
+    hoverlabel: { bgcolor: colour("--card"), bordercolor: colour("--line"), font: { color: colour("--ink") } },
+  });
+  const draw = (canvas) => {
+    const spec = specs[canvas.dataset.figure];
+    canvas.dataset.drawn = "yes";
+    return Plotly.react(canvas, spec.data.map(trace), layout(spec.layout, canvas.clientWidth), {
+      responsive: true, displaylogo: false, displayModeBar: false,
+    });
+  };
+  const near = new IntersectionObserver((entries) => {
+    for (const entry of entries) {
+      if (!entry.isIntersecting) continue;
+      near.unobserve(entry.target);
+      draw(entry.target);
+    }
+  }, { rootMargin: "600px" });
+  canvases.forEach((canvas) => near.observe(canvas));
+  dark.addEventListener("change", () => canvases.filter((canvas) => canvas.dataset.drawn).forEach(draw));
+  addEventListener("beforeprint", () => canvases.filter((canvas) => !canvas.dataset.drawn).forEach(draw));
+
+  // A figure's data as a table: a line per point, or per box.
+  const cell = (value) => (/[",\n]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : value);
+  const text = (value) => String(value).replaceAll("<br>", "");
+  const rows = (data) => data.flatMap((t) => t.type === "box"
+    ? ["lowerfence", "q1", "median", "q3", "upperfence"].map((part) => [text(t.name), part, t[part][0]])
+    : t.x.map((x, i) => [text(t.legendgroup || t.name), x, text(t.y[i])]));
+  document.querySelectorAll("button.csv").forEach((button) => button.addEventListener("click", () => {
+    const key = button.dataset.figure;
+    const lines = [["series", "x", "y"], ...rows(specs[key].data)].map((row) => row.map(cell).join(","));
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([lines.join("\n") + "\n"], { type: "text/csv" }));
+    link.download = `${key}.csv`;
+    link.click();
+    URL.revokeObjectURL(link.href);
+  }));
+
+  const conditions = [...document.querySelectorAll("details.condition")];
+  const openAll = (open) => conditions.forEach((details) => { details.open = open; });
+  document.getElementById("open-all").addEventListener("click", () => openAll(true));
+  document.getElementById("close-all").addEventListener("click", () => openAll(false));
+  const openTarget = () => {
+    const target = document.getElementById(location.hash.slice(1));
+    if (target instanceof HTMLDetailsElement) target.open = true;
+  };
+  addEventListener("hashchange", openTarget);
+  openTarget();
+})();

@@ -1,0 +1,147 @@
+"""Why operations were slow: each one is matched with what happened to the packets of its connection
+meanwhile.
+
+An operation over the threshold is looked up by its connection (the load generator tells the addresses) in the
+records of drops and retransmissions between its start and its end. Four findings are possible, the first that
+holds is taken:
+
+1. a retransmission, and the drop of the same bytes (or else of any packet of the connection) before it: the
+place and
+   the reason of the drop are named;
+2. a retransmission without a recorded drop: a packet was reordered, delayed beyond the timer, or its record
+was lost; 3. a drop, but no retransmission yet recorded;
+4. no packet event: the time went by in the server, the client or the host.
+
+What coincides need not be the cause; but a stall of 200 ms that ends with the retransmission of a segment
+that a policer dropped 200 ms before leaves little doubt.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from crosswind.report.folder import Operations, PacketRow, ResultsFolder
+
+SLOW_NS = 100_000_000  # between any plausible reply and Linux's smallest retransmission timeout of 200 ms
+NO_EVENT = "no packet event: server, client or host"
+UNMATCHED = "connection unknown: the load generator did not report its addresses"
+
+
+@dataclass(frozen=True)
+class SlowOperations:
+    """Operations over SLOW_NS of one trial or of several together, by cause."""
+
+    operations: int = 0  # all of them, slow or not
+    slow: int = 0
+    by_cause: Counter[str] = field(default_factory=Counter)
+    lost_records: int = 0  # drops and retransmissions that the agent could not keep; causes may be missing
+
+    @property
+    def share(self) -> float | None:
+        """Share of operations that were slow, None without operations."""
+        return self.slow / self.operations if self.operations else None
+
+    def causes(self) -> list[tuple[str, int, float]]:
+        """Return (cause, operations, share of the slow ones), most frequent first."""
+        ranked = sorted(self.by_cause.items(), key=lambda item: (-item[1], item[0]))
+        return [(cause, count, count / self.slow) for cause, count in ranked]
+
+    @classmethod
+    def together(cls, parts: Iterable["SlowOperations"]) -> "SlowOperations":
+        """Return the counts of several trials added up: a description of operations, without an interval."""
+        total = cls()
+        for part in parts:
+            total = cls(
+                total.operations + part.operations,
+                total.slow + part.slow,
+                total.by_cause + part.by_cause,
+                total.lost_records + part.lost_records,
+            )
+        return total
+
+
+def slow_operations(folder: ResultsFolder, trial: str, operations: Operations) -> SlowOperations:
+    """Return the operations of `trial` over SLOW_NS by cause.
+
+    The time of an operation runs from its *intended* start, so an open loop's waiting counts too.
+    """
+    slow = np.flatnonzero(operations.finished_ns - operations.intended_ns > SLOW_NS)
+    if slow.size == 0:
+        return SlowOperations(operations=operations.ok.size)
+    measurement = folder.measurement(trial)
+    ends = connection_ends(measurement)
+    drops = _by_connection(folder.drops(trial))
+    retransmissions = _by_connection(folder.retransmissions(trial))
+    causes: Counter[str] = Counter()
+    for index in slow:
+        begin, end = int(operations.intended_ns[index]), int(operations.finished_ns[index])
+        pairs = ends.get(int(operations.connection[index]))
+        if pairs is None:
+            causes[UNMATCHED] += 1
+            continue
+        causes[
+            cause(
+                [row for pair in pairs for row in _between(retransmissions.get(pair, []), begin, end)],
+                [row for pair in pairs for row in _between(drops.get(pair, []), begin, end)],
+            )
+        ] += 1
+    lost = sum(
+        int((measurement.get(table) or {}).get("lost_records") or 0) for table in ("drops", "retransmissions")
+    )
+    return SlowOperations(operations.ok.size, int(slow.size), causes, lost)
+
+
+def cause(retransmissions: list[PacketRow], drops: list[PacketRow]) -> str:
+    """Return the finding for one operation from the packet events of its connection during it."""
+    if not retransmissions:
+        return (
+            f"drop at {drops[0].element} ({drops[0].reason}), no retransmission recorded"
+            if drops
+            else NO_EVENT
+        )
+    # The longest wait for a retransmission is what made the operation slow; others came on the side.
+    longest = max(retransmissions, key=lambda row: row.since_first_ns or 0)
+    before = [drop for drop in drops if drop.at_ns <= longest.at_ns]
+    same = [drop for drop in before if _same_bytes(drop, longest)]
+    found = same or before
+    if not found:
+        return "retransmission without a recorded drop"
+    return f"retransmission after a drop at {found[0].element} ({found[0].reason})"
+
+
+def connection_ends(measurement: dict[str, Any]) -> dict[int, set[frozenset[str]]]:
+    """Return connection -> its pairs of addresses (several if it was made again) from the load generator's "
+    "summary."""
+    ends: dict[int, set[frozenset[str]]] = {}
+    for row in (measurement.get("load") or {}).get("connections") or []:
+        ends.setdefault(int(row["connection"]), set()).add(frozenset((row["local"], row["remote"])))
+    return ends
+
+
+def _by_connection(rows: list[PacketRow]) -> dict[frozenset[str], list[PacketRow]]:
+    """Return the rows by the unordered pair of their addresses, each list oldest first as `rows` is."""
+    grouped: dict[frozenset[str], list[PacketRow]] = {}
+    for row in rows:
+        grouped.setdefault(frozenset((row.src, row.dst)), []).append(row)
+    return grouped
+
+
+def _between(rows: list[PacketRow], begin: int, end: int) -> list[PacketRow]:
+    return rows[
+        bisect_left(rows, begin, key=lambda row: row.at_ns) : bisect_right(
+            rows, end, key=lambda row: row.at_ns
+        )
+    ]
+
+
+def _same_bytes(drop: PacketRow, again: PacketRow) -> bool:
+    """Return whether the two carried a common byte of the same direction; sequence numbers wrap at 2^32."""
+    if drop.src != again.src or drop.tcp_seq is None or again.tcp_seq is None:
+        return False
+    ahead = (again.tcp_seq - drop.tcp_seq) % 2**32
+    behind = (drop.tcp_seq - again.tcp_seq) % 2**32
+    return ahead < max(drop.payload_bytes, 1) or behind < max(again.payload_bytes, 1)

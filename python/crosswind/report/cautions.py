@@ -1,0 +1,190 @@
+"""What a reader must know before quoting a number: each caution says what is the matter and what to do."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from crosswind.report.summary import QUANTILE_NAMES, Summary
+from crosswind.report.units import count, short_names
+from crosswind.stats import NeedsTrials
+
+
+@dataclass(frozen=True)
+class Caution:
+    """`serious`: numbers may mislead as they stand. `note`: how to read them."""
+
+    level: Literal["serious", "note"]
+    title: str
+    text: str
+
+
+def cautions(summary: Summary) -> list[Caution]:
+    """Return the cautions that apply to `summary`, serious ones first."""
+    found = [
+        *_trials(summary), *_intervals(summary), *_operations(summary), *_loop(summary), *_scale(summary),
+        *_declared(summary), *_pictures(summary),
+    ]  # fmt: skip
+    return sorted(found, key=lambda caution: caution.level != "serious")
+
+
+def _trials(summary: Summary) -> list[Caution]:
+    found = []
+    short = short_names(condition.name for condition in summary.conditions)
+
+    def where(kind: str) -> str:
+        return ", ".join(f"{short[c.name]} ({c.count(kind)})" for c in summary.conditions if c.count(kind))
+
+    if failed := summary.count("failed"):
+        found.append(
+            Caution(
+                "serious",
+                f"{_trial_count(failed)} failed",
+                f"{where('failed')}. They are in no number here, so a condition that made trials fail looks "
+                "better than it is. Their reasons stand in the trial tables.",
+            )
+        )
+    if void := summary.count("void"):
+        found.append(
+            Caution(
+                "serious",
+                f"{_trial_count(void)} void",
+                f"{where('void')}. The emulation was not what the condition says, so they are in no number "
+                "here.",
+            )
+        )
+    if degraded := summary.count("degraded"):
+        found.append(
+            Caution(
+                "note",
+                f"{_trial_count(degraded)} degraded",
+                f"{where('degraded')}. They are counted; differences as small as their ledger error mean "
+                "nothing.",
+            )
+        )
+    if pending := summary.count("pending"):
+        found.append(
+            Caution(
+                "serious",
+                f"{_trial_count(pending)} missing",
+                "The run is not complete: continue it with resume.",
+            )
+        )
+    return found
+
+
+def _intervals(summary: Summary) -> list[Caution]:
+    missing = {
+        condition.name: condition.latency_ns["p50"]
+        for condition in summary.conditions
+        if isinstance(condition.latency_ns["p50"], NeedsTrials)
+    }
+    if not missing:
+        if len(summary.conditions) < 3:
+            return []
+        return [
+            Caution(
+                "note",
+                "Each interval stands alone",
+                f"Intervals hold at 95 % one by one. Among {len(summary.conditions) - 1} comparisons one in "
+                "twenty misses on average: confirm a single small difference with a run of its own.",
+            )
+        ]
+    fewest = min(answer.n for answer in missing.values())
+    needed = max(answer.needed for answer in missing.values() if isinstance(answer, NeedsTrials))
+    which = "every condition" if len(missing) == len(summary.conditions) else f"{len(missing)} conditions"
+    return [
+        Caution(
+            "serious",
+            "Too few trials for an interval",
+            f"A 95 % interval for the median over trials needs {needed}; {which} has fewer (the fewest: "
+            f"{fewest}). Sessions of one set-up easily differ by 10 to 20 %, so read smaller differences as "
+            f"none, and add trials (repeat: {{at least: {needed}}}).",
+        )
+    ]
+
+
+def _operations(summary: Summary) -> list[Caution]:
+    found = []
+    counted = [trial for condition in summary.conditions for trial in condition.counted]
+    fewest = min((trial.operations for trial in counted if trial.operations is not None), default=None)
+    if fewest is not None and fewest < 10_000:
+        quantile, limit = ("p99", 1000) if fewest < 1000 else ("p999", 10_000)
+        found.append(
+            Caution(
+                "note",
+                f"{QUANTILE_NAMES[quantile]} rests on few operations",
+                f"The shortest trial has {count(fewest)} operations: fewer than ten lie beyond its "
+                f"{QUANTILE_NAMES[quantile]}, which needs {count(limit)}. Make trials longer.",
+            )
+        )
+    errors = sum(trial.errors or 0 for trial in counted)
+    if errors:
+        total = sum(trial.operations or 0 for trial in counted)
+        found.append(
+            Caution(
+                "serious",
+                f"{count(errors)} operations failed",
+                f"Of {count(total)}. A failed operation has no latency, so the tails shown are those of the "
+                "others.",
+            )
+        )
+    if lost := summary.slow.lost_records:
+        found.append(
+            Caution(
+                "serious",
+                f"{count(lost)} packet records were lost",
+                "More packets were dropped or sent again than could be recorded. Counters are complete; "
+                "curves of drops over time and the causes of slow operations are not.",
+            )
+        )
+    return found
+
+
+def _loop(summary: Summary) -> list[Caution]:
+    if summary.open_loop:
+        return []
+    return [
+        Caution(
+            "note",
+            "A closed loop hides stalls",
+            "Each client sends its next operation when the last one has ended, so a stall of 200 ms is one "
+            "slow operation and not the thousand that a steady stream of users would have felt (coordinated "
+            "omission). Throughput shows the loss that quantiles hide; give the workload a rate to measure "
+            "what users feel.",
+        )
+    ]
+
+
+def _scale(summary: Summary) -> list[Caution]:
+    scale = summary.resolved.get("scale")
+    if scale in (None, 1):
+        return []
+    preserved = summary.resolved.get("preserved") or []
+    kept = f"Preserved are: {', '.join(preserved)}." if preserved else "No ratio is declared as preserved."
+    return [
+        Caution(
+            "note",
+            f"Run at scale {scale:g}",
+            f"Every rate and every buffer is multiplied by {scale:g}. {kept} Everything else, CPU time and "
+            "timers such as TCP's retransmission timeout among it, is not scaled: compare conditions with "
+            "one another, not with a machine at full scale.",
+        )
+    ]
+
+
+def _declared(summary: Summary) -> list[Caution]:
+    return [Caution("note", "From the experiment", text) for text in summary.resolved.get("warnings") or []]
+
+
+def _pictures(summary: Summary) -> list[Caution]:
+    return [
+        Caution(
+            "note",
+            "Operations are pooled for pictures only",
+            "Boxes describe all operations of a condition together. They carry no interval: operations of "
+            "one trial are not independent, and an interval from them would be many times too narrow.",
+        )
+    ]
+
+
+def _trial_count(number: int) -> str:
+    return f"{number} trial{'s' if number != 1 else ''}"

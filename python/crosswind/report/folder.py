@@ -1,0 +1,181 @@
+"""Read a results folder: tables as plain Python and numpy, one trial at a time where there is much of it.
+
+Knows the layout of the folder (docs/reference/contracts.md, section 5) and nothing of statistics. A part that
+a trial does not have (a failed trial has no samples) is answered with None or an empty table, never with an
+error.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+from numpy.typing import NDArray
+
+
+class NotAResultsFolder(Exception):
+    """The folder cannot be read as results; the message says what is missing and what to give instead."""
+
+
+@dataclass(frozen=True)
+class TrialRow:
+    """One row of trials.parquet."""
+
+    trial: str
+    block: int
+    position: int
+    condition: str
+    application: str
+    status: str  # done, failed or pending
+    reason: str | None
+    fidelity: str | None  # faithful, degraded or void
+    fidelity_reason: str | None
+    started: datetime | None
+    duration_s: float | None
+    attempt: int
+    seed: int | None
+
+
+@dataclass(frozen=True)
+class Operations:
+    """The operations of one trial that were measured; every array has one entry per operation, instants in "
+    "ns."""
+
+    node: NDArray[Any]
+    connection: NDArray[np.int64]
+    intended_ns: NDArray[np.int64]
+    started_ns: NDArray[np.int64]
+    finished_ns: NDArray[np.int64]
+    ok: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class PacketRow:
+    """A recorded drop or retransmission; `element` and `reason` are those of a drop, `since_first_ns` that "
+    "of a retransmission."""
+
+    at_ns: int
+    src: str
+    dst: str
+    tcp_seq: int | None
+    payload_bytes: int
+    element: str
+    reason: str
+    since_first_ns: int | None
+
+
+class ResultsFolder:
+    """One run's results.
+
+    Args:
+        path: the folder of a run, or the folder of an experiment, whose `latest` is then taken.
+    Raises: NotAResultsFolder: there is no trials.parquet.
+    """
+
+    def __init__(self, path: Path) -> None:
+        if not (path / "trials.parquet").exists() and (path / "latest" / "trials.parquet").exists():
+            path = path / "latest"
+        if not (path / "trials.parquet").exists():
+            raise NotAResultsFolder(
+                f"{path}: no trials.parquet in it; give the folder of one run, such as results/NAME/latest"
+            )
+        self.path = path
+
+    @cached_property
+    def resolved(self) -> dict[str, Any]:
+        """The resolved experiment, {} if it is missing."""
+        return _json(self.path / "resolved.json")
+
+    @cached_property
+    def provenance(self) -> dict[str, Any]:
+        """The machine before and after, {} if it is missing."""
+        return _json(self.path / "provenance.json")
+
+    @cached_property
+    def trials(self) -> list[TrialRow]:
+        """Trials in the order they ran."""
+        rows = self._rows(
+            "trials.parquet",
+            "trial, block, position, condition, application, status, reason, fidelity, fidelity_reason, "
+            "epoch_us(started::timestamptz), duration_s, attempt, seed",
+            order="position, attempt",
+        )
+        return [TrialRow(*(*row[:9], _utc(row[9]), *row[10:])) for row in rows]
+
+    @cached_property
+    def metrics(self) -> Mapping[str, list[tuple[str | None, str, str, float]]]:
+        """trial -> (node, metric, statistic, value), missing values left out."""
+        metrics: dict[str, list[tuple[str | None, str, str, float]]] = {}
+        if not (self.path / "metrics.parquet").exists():
+            return metrics
+        for trial, *row in self._rows("metrics.parquet", "trial, node, metric, statistic, value"):
+            if row[3] is not None:
+                metrics.setdefault(trial, []).append((row[0], row[1], row[2], row[3]))
+        return metrics
+
+    def operations(self, trial: str) -> Operations | None:
+        """Return the measured operations of `trial`, or None if it has no samples."""
+        path = self.path / "samples" / f"{trial}.parquet"
+        if not path.exists():
+            return None
+        columns = "node, connection, intended_ns, started_ns, finished_ns, ok::boolean as ok"
+        with duckdb.connect() as database:
+            table = database.execute(
+                f"select {columns} from read_parquet(?) where measured::boolean", [str(path)]
+            ).fetchnumpy()
+        return Operations(*(np.ma.getdata(table[field]) for field in Operations.__dataclass_fields__))
+
+    def measurement(self, trial: str) -> dict[str, Any]:
+        """Return the measurement of `trial` less its tables, {} if it has none."""
+        return _json(self.path / "monitors" / f"{trial}.json")
+
+    def drops(self, trial: str) -> list[PacketRow]:
+        """Return the recorded drops of `trial`, oldest first."""
+        columns = "at_ns, src, dst, tcp_seq, payload_bytes, element, reason, null"
+        return [PacketRow(*row) for row in self._monitor_rows(trial, "drops", columns)]
+
+    def retransmissions(self, trial: str) -> list[PacketRow]:
+        """Return the recorded retransmissions of `trial`, oldest first."""
+        columns = "at_ns, src, dst, tcp_seq, payload_bytes, '', '', since_first_ns"
+        return [PacketRow(*row) for row in self._monitor_rows(trial, "retransmissions", columns)]
+
+    def interference(self, trial: str) -> list[tuple[str, int, float]]:
+        """Return the interference offered in `trial`: source, instant in ns, rate in bit/s from then on."""
+        return self._monitor_rows(trial, "interference", "source, at_ns, rate_bps")
+
+    def logs(self, trial: str) -> Path | None:
+        """Return the folder of the logs of `trial`, relative to the results folder, if there is one."""
+        path = Path("logs") / trial
+        return path if (self.path / path).is_dir() else None
+
+    def _monitor_rows(self, trial: str, table: str, columns: str) -> list[Any]:
+        name = f"monitors/{trial}.{table}.parquet"
+        return self._rows(name, columns, order="at_ns") if (self.path / name).exists() else []
+
+    def _rows(self, name: str, columns: str, order: str = "1") -> list[Any]:
+        with duckdb.connect() as database:
+            database.execute("set timezone = 'UTC'")
+            try:
+                return database.execute(
+                    f"select {columns} from read_parquet(?) order by {order}", [str(self.path / name)]
+                ).fetchall()
+            except duckdb.Error as error:
+                raise NotAResultsFolder(
+                    f"{self.path / name}: {error}; it does not follow the results format, version 1"
+                ) from error
+
+
+def _json(path: Path) -> dict[str, Any]:
+    if not path.exists():
+        return {}
+    loaded = json.loads(path.read_text(encoding="utf-8"))
+    return loaded if isinstance(loaded, dict) else {}
+
+
+def _utc(microseconds: int | None) -> datetime | None:
+    return None if microseconds is None else datetime.fromtimestamp(microseconds / 1e6, UTC)

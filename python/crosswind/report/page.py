@@ -1,0 +1,144 @@
+"""The report: one HTML file with everything in it, that opens without a network and forbids itself to use one."""
+
+import json
+from datetime import datetime
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from crosswind.report import strip, units
+from crosswind.report.answer import answers
+from crosswind.report.cautions import cautions
+from crosswind.report.curves import THRESHOLDS_NS, ConditionCurves, read_curves
+from crosswind.report.figures import (
+    Figure,
+    drops_over_time,
+    interference_over_time,
+    latency_boxes,
+    latency_ccdf,
+    latency_ecdf,
+    throughput_dots,
+)
+from crosswind.report.folder import ResultsFolder
+from crosswind.report.summary import QUANTILE_NAMES, QUANTILES, Estimate, Ratio, Summary, summarise
+from crosswind.stats import Interval, RatioInterval
+
+
+def write_report(folder: Path) -> Path:
+    """Write `report.html` into the results folder and return its path.
+
+    Args:
+        folder: of one run, or of an experiment (then its `latest`).
+    Raises: NotAResultsFolder: `folder` holds no results.
+    """
+    results = ResultsFolder(folder)
+    path = results.path / "report.html"
+    path.write_text(render(results), encoding="utf-8")
+    return path
+
+
+def render(results: ResultsFolder) -> str:
+    """Return the report as text."""
+    summary = summarise(results)
+    curves = read_curves(summary, results)
+    figures = _figures(summary, results, curves)
+    short = units.short_names(condition.name for condition in summary.conditions)
+    environment = Environment(
+        loader=PackageLoader("crosswind.report", "assets"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals.update(
+        number=units.number, count=units.count, percent=units.percent, times=units.times,
+        duration=units.duration, rate=units.rate, available=_available, day=_day, flat=_flat, pretty=_pretty,
+    )  # fmt: skip
+    scale = strip.axis(summary)
+    return environment.get_template("report.html.j2").render(
+        summary=summary,
+        short=short,
+        answers=answers(summary),
+        cautions=cautions(summary),
+        quantiles=[
+            (q, QUANTILE_NAMES[q], units.column_unit(c.latency_ns[q].estimate for c in summary.conditions))
+            for q in QUANTILES
+        ],
+        trial_units={
+            q: units.column_unit(t.latency_ns.get(q) for t in summary.trials if t.counted) for q in QUANTILES
+        },
+        strip_header=strip.header(scale) if scale else None,
+        strips={c.name: strip.row(scale, c) for c in summary.conditions} if scale else {},
+        curves=curves,
+        thresholds=list(THRESHOLDS_NS),
+        figures={figure.key: figure for figure in figures},
+        figure_kinds={figure.key.partition("-")[0] for figure in figures},
+        figure_data=_json_for_script({figure.key: figure.spec for figure in figures}),
+        style=_asset("report.css"),
+        script=_asset("report.js"),
+        plotly=_plotly(),
+        any_interval=any(_available(c.latency_ns["p99"]) for c in summary.conditions),
+    )
+
+
+def _figures(summary: Summary, results: ResultsFolder, curves: dict[str, ConditionCurves]) -> list[Figure]:
+    figures = [throughput_dots(summary)]
+    if any(condition.pooled for condition in curves.values()):
+        figures += [
+            latency_boxes(summary, curves),
+            latency_ccdf(summary, curves),
+            latency_ecdf(summary, curves),
+        ]
+    for number, condition in enumerate(summary.conditions):
+        for figure in (
+            interference_over_time(results, condition, number),
+            drops_over_time(results, condition, number),
+        ):
+            if figure is not None:
+                figures.append(figure)
+    return figures
+
+
+def _available(estimate: Estimate | Ratio | None) -> bool:
+    return isinstance(estimate, Interval | RatioInterval)
+
+
+def _day(instant: datetime | None) -> str:
+    return "-" if instant is None else f"{instant:%Y-%m-%d %H:%M} UTC"
+
+
+def _flat(value: Any, prefix: str = "") -> list[tuple[str, str]]:
+    """Return nested data as (dotted name, text) rows."""
+    if isinstance(value, dict) and value:
+        return [
+            row
+            for key, member in value.items()
+            for row in _flat(member, f"{prefix}.{key}" if prefix else str(key))
+        ]
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return [(prefix, text)]
+
+
+def _pretty(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def _asset(name: str) -> Markup:
+    return Markup(resources.files("crosswind.report").joinpath("assets", name).read_text(encoding="utf-8"))
+
+
+def _plotly() -> Markup:
+    """Return the bundle of plotly.js that the installed plotly carries, so that it fits the figures made "
+    "with it."""
+    bundle = resources.files("plotly").joinpath("package_data", "plotly.min.js").read_text(encoding="utf-8")
+    # Inside <script>, this sequence would end the script wherever it stands; in a string the escape is the
+    # same text.
+    return Markup(bundle.replace("</script", "<\\/script"))
+
+
+def _json_for_script(value: Any) -> Markup:
+    text = json.dumps(value, separators=(",", ":"), allow_nan=False)
+    return Markup(text.replace("<", "\\u003c"))

@@ -1,0 +1,277 @@
+"""What a results folder says, as data: every number of the table and of the report comes from here.
+
+Estimates are medians over *trials* of a number that each trial gives (its own P99, its own throughput), with
+the exact interval for that median. Counted are trials that are done and not void; failed and void ones are
+listed beside them.
+"""
+
+import dataclasses
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from crosswind.report.causes import SlowOperations, slow_operations
+from crosswind.report.folder import Operations, ResultsFolder, TrialRow
+from crosswind.stats import (
+    Interval,
+    NeedsTrials,
+    PerTrial,
+    RatioInterval,
+    RatioNeedsTrials,
+    quantile_interval,
+    quantiles,
+    ratio_interval,
+)
+
+QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "p999": 0.999}
+QUANTILE_NAMES = {"p50": "P50", "p95": "P95", "p99": "P99", "p999": "P99.9"}
+
+Estimate = Interval | NeedsTrials
+Ratio = RatioInterval | RatioNeedsTrials
+
+
+@dataclass(frozen=True)
+class TrialSummary:
+    """One trial. A number that is not known is None, never 0."""
+
+    row: TrialRow
+    counted: bool  # done and not void: part of the estimates
+    operations: int | None
+    errors: int | None
+    latency_ns: dict[str, float]  # p50, p95, p99, p999 of its operations, from the intended start
+    throughput_per_s: float | None
+    slow: SlowOperations | None
+    ledger_error_ns: dict[str, float]  # p50, p99, max
+    interference_bps: float | None  # mean per source
+    drops: dict[tuple[str, str], int]  # (place, reason) -> packets
+    retransmissions: int | None
+    logs: Path | None
+
+    @property
+    def slow_share(self) -> float | None:
+        """Share of operations over 100 ms."""
+        return None if self.slow is None else self.slow.share
+
+
+@dataclass(frozen=True)
+class ConditionSummary:
+    """One condition over its counted trials."""
+
+    name: str
+    summary: str
+    trials: list[TrialSummary]  # all of them, in the order they ran
+    latency_ns: dict[str, Estimate]
+    throughput_per_s: Estimate
+    slow_share: Estimate
+    ratio: dict[str, Ratio | None]  # p50 ... -> times the baseline's; None for the baseline itself
+    slow: SlowOperations
+    interference_bps: float | None  # median over trials
+    drops: Counter[tuple[str, str]]  # added up over counted trials
+    retransmissions: int
+
+    @property
+    def counted(self) -> list[TrialSummary]:
+        """The trials that the estimates are made from."""
+        return [trial for trial in self.trials if trial.counted]
+
+    def count(self, kind: str) -> int:
+        """Return how many trials are `faithful`, `degraded`, `void`, `failed` or `pending`."""
+        return sum(kind in (trial.row.fidelity, trial.row.status) for trial in self.trials)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A whole run."""
+
+    folder: Path
+    name: str
+    summary: str
+    source: str
+    application: str
+    open_loop: bool
+    baseline: str  # the condition that ratios refer to: the first of the experiment
+    conditions: list[ConditionSummary]  # in the order of the experiment
+    resolved: dict[str, Any]
+    provenance: dict[str, Any]
+
+    @property
+    def trials(self) -> list[TrialSummary]:
+        """All trials in the order they ran."""
+        trials = [trial for condition in self.conditions for trial in condition.trials]
+        return sorted(trials, key=lambda trial: (trial.row.position, trial.row.attempt))
+
+    def count(self, kind: str) -> int:
+        """Return how many trials are `faithful`, `degraded`, `void`, `failed` or `pending`."""
+        return sum(condition.count(kind) for condition in self.conditions)
+
+    @property
+    def slow(self) -> SlowOperations:
+        """Slow operations of all counted trials."""
+        return SlowOperations.together(condition.slow for condition in self.conditions)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the summary as plain data for `json.dumps`; infinities become null."""
+        plain = _plain(
+            {
+                field.name: getattr(self, field.name)
+                for field in dataclasses.fields(self)
+                if field.name != "folder"
+            }
+        )
+        assert isinstance(plain, dict)
+        return plain
+
+
+def summarise(folder: Path | ResultsFolder) -> Summary:
+    """Return what the results in `folder` say.
+
+    Raises: NotAResultsFolder: the folder has no trials.parquet or one of another format.
+    """
+    results = folder if isinstance(folder, ResultsFolder) else ResultsFolder(folder)
+    resolved = results.resolved
+    described = {condition["name"]: condition for condition in resolved.get("conditions", [])}
+    rows: dict[str, list[TrialRow]] = {name: [] for name in described}
+    for row in results.trials:
+        rows.setdefault(row.condition, []).append(row)
+    rows = {name: members for name, members in rows.items() if members}
+    trials = {name: [_trial(results, row) for row in members] for name, members in rows.items()}
+    baseline = next(iter(trials), "")
+    conditions = [
+        _condition(name, described.get(name, {}).get("summary") or "", members, trials[baseline])
+        for name, members in trials.items()
+    ]
+    return Summary(
+        folder=results.path,
+        name=resolved.get("name") or results.path.parent.name,
+        summary=resolved.get("summary") or "",
+        source=resolved.get("source") or "",
+        application=(resolved.get("application") or {}).get("name")
+        or _first(r.application for r in results.trials),
+        open_loop=any(metric == "response" for rows in results.metrics.values() for _, metric, _, _ in rows),
+        baseline=baseline,
+        conditions=conditions,
+        resolved=resolved,
+        provenance=results.provenance,
+    )
+
+
+def _trial(results: ResultsFolder, row: TrialRow) -> TrialSummary:
+    metrics = results.metrics.get(row.trial, [])
+    operations = results.operations(row.trial)
+    counted = row.status == "done" and row.fidelity != "void"
+    drops: Counter[tuple[str, str]] = Counter()
+    for node, metric, statistic, value in metrics:
+        if metric == "drops":
+            drops[(node or "", statistic)] += int(value)
+    interference = [value for _, metric, _, value in metrics if metric == "interference.offered"]
+    return TrialSummary(
+        row=row,
+        counted=counted,
+        operations=_total(metrics, "operations"),
+        errors=_total(metrics, "errors"),
+        latency_ns=_latency(operations, metrics),
+        throughput_per_s=_sum(metrics, "throughput"),
+        slow=None if operations is None else slow_operations(results, row.trial, operations),
+        ledger_error_ns={s: value for _, metric, s, value in metrics if metric == "ledger.error"},
+        interference_bps=sum(interference) / len(interference) if interference else None,
+        drops=dict(drops),
+        retransmissions=_total(metrics, "retransmissions"),
+        logs=results.logs(row.trial),
+    )
+
+
+def _latency(
+    operations: Operations | None, metrics: list[tuple[str | None, str, str, float]]
+) -> dict[str, float]:
+    """Return the quantiles of a trial: of its raw samples, or as stored where the samples were not kept.
+
+    Only operations that succeeded have a latency; the others are counted as errors.
+    """
+    if operations is not None and operations.ok.any():
+        latency = (operations.finished_ns - operations.intended_ns)[operations.ok]
+        return dict(zip(QUANTILES, quantiles(latency, tuple(QUANTILES.values())), strict=True))
+    named = {metric for _, metric, _, _ in metrics}
+    wanted = "response" if "response" in named else "latency"
+    return {s: value for _, metric, s, value in metrics if metric == wanted and s in QUANTILES}
+
+
+def _condition(
+    name: str, summary: str, trials: list[TrialSummary], baseline: list[TrialSummary]
+) -> ConditionSummary:
+    counted = [trial for trial in trials if trial.counted]
+    base = [trial for trial in baseline if trial.counted]
+    interference = PerTrial.of(
+        {t.row.trial: t.interference_bps for t in counted if t.interference_bps is not None}
+    )
+    drops: Counter[tuple[str, str]] = Counter()
+    for trial in counted:
+        drops.update(trial.drops)
+    return ConditionSummary(
+        name=name,
+        summary=summary,
+        trials=trials,
+        latency_ns={q: _estimate(counted, _quantile_of_trial(q)) for q in QUANTILES},
+        throughput_per_s=_estimate(counted, lambda t: t.throughput_per_s),
+        slow_share=_estimate(counted, lambda t: t.slow_share),
+        ratio={q: None if trials is baseline else _ratio(base, counted, q) for q in QUANTILES},
+        slow=SlowOperations.together(t.slow for t in counted if t.slow is not None),
+        interference_bps=quantile_interval(interference, 0.5).estimate,
+        drops=drops,
+        retransmissions=sum(t.retransmissions or 0 for t in counted),
+    )
+
+
+def _estimate(trials: list[TrialSummary], value: Callable[[TrialSummary], float | None]) -> Estimate:
+    """Return the median over trials; a trial that has no such number is left out of n, not counted as 0."""
+    return quantile_interval(_per_trial(trials, value), 0.5)
+
+
+def _ratio(base: list[TrialSummary], group: list[TrialSummary], q: str) -> Ratio:
+    of_trial = _quantile_of_trial(q)
+    return ratio_interval(_per_trial(base, of_trial), _per_trial(group, of_trial))
+
+
+def _quantile_of_trial(q: str) -> Callable[[TrialSummary], float | None]:
+    return lambda trial: trial.latency_ns.get(q)
+
+
+def _per_trial(trials: list[TrialSummary], value: Callable[[TrialSummary], float | None]) -> PerTrial:
+    values = {trial.row.trial: value(trial) for trial in trials}
+    return PerTrial.of({trial: known for trial, known in values.items() if known is not None})
+
+
+def _total(metrics: list[tuple[str | None, str, str, float]], wanted: str) -> int | None:
+    total = _sum(metrics, wanted)
+    return None if total is None else round(total)
+
+
+def _sum(metrics: list[tuple[str | None, str, str, float]], wanted: str) -> float | None:
+    """Return a metric added up over nodes (several clients), None if no node has it."""
+    values = [value for _, metric, _, value in metrics if metric == wanted]
+    return sum(values) if values else None
+
+
+def _first(names: Iterable[str]) -> str:
+    return next(iter(names), "")
+
+
+def _plain(value: Any) -> Any:
+    """Return `value` with dataclasses, paths, dates and tuple keys as what JSON can hold."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        kind = {"available": not isinstance(value, NeedsTrials | RatioNeedsTrials)}
+        fields = {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        return kind | fields if isinstance(value, Estimate | Ratio) else fields
+    if isinstance(value, dict):
+        return {
+            ": ".join(key) if isinstance(key, tuple) else key: _plain(member) for key, member in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [_plain(member) for member in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, str | int | bool):
+        return value
+    return str(value)

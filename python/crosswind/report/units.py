@@ -1,0 +1,95 @@
+"""Numbers as people read them: one unit per column, three digits that carry."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A unit that a whole column is shown in; a value is divided by `size`."""
+
+    name: str
+    size: float
+
+    def show(self, value: float | None) -> str:
+        """Return the number without the unit, `-` for an unknown one."""
+        return number(None if value is None else value / self.size)
+
+
+DURATIONS = (Unit("s", 1e9), Unit("ms", 1e6), Unit("us", 1e3), Unit("ns", 1.0))  # values in ns
+RATES = (Unit("Gbit/s", 1e9), Unit("Mbit/s", 1e6), Unit("kbit/s", 1e3), Unit("bit/s", 1.0))  # values in bit/s
+
+
+def column_unit(values: Iterable[float | None], units: tuple[Unit, ...] = DURATIONS) -> Unit:
+    """Return the one unit for all of `values`.
+
+    It is the largest unit in which the smallest value is at least 1, or the next larger where the largest
+    value would have six digits before the point: a column from 449 us to 204 ms reads best as 0.449 and 204
+    ms.
+    """
+    known = [value for value in values if value is not None and 0 < value < math.inf]
+    if not known:
+        return units[1]
+    index = next((i for i, unit in enumerate(units) if min(known) >= unit.size), len(units) - 1)
+    while index > 0 and max(known) >= 1e5 * units[index].size:
+        index -= 1
+    return units[index]
+
+
+def duration(value: float | None) -> str:
+    """Return a duration in ns with the unit that suits it, as text stands alone."""
+    return _alone(value, DURATIONS)
+
+
+def rate(value: float | None) -> str:
+    """Return a rate in bit/s with the unit that suits it."""
+    return _alone(value, RATES)
+
+
+def number(value: float | None) -> str:
+    """Return three significant digits, thousands apart; `-` for None."""
+    if value is None or math.isnan(value):
+        return "-"
+    if math.isinf(value):
+        return "unbounded"
+    if value == 0:
+        return "0"
+    digits = max(0, 2 - math.floor(math.log10(abs(value))))
+    if digits > 6:
+        return f"{value:.2g}"
+    return f"{value:,.{digits}f}".replace(",", "\u2009")
+
+
+def count(value: int | None) -> str:
+    """Return a whole number, thousands apart; `-` for None."""
+    return "-" if value is None else f"{value:,}".replace(",", "\u2009")
+
+
+def percent(share: float | None) -> str:
+    """Return a share as a percentage with two digits that carry; `-` for None."""
+    if share is None or math.isnan(share):
+        return "-"
+    if share in (0, 1):
+        return f"{share:.0%}".replace("%", " %")
+    digits = max(0, 1 - math.floor(math.log10(100 * share)))
+    return f"{100 * share:.{min(digits, 4)}f} %"
+
+
+def times(ratio: float | None) -> str:
+    """Return a ratio such as `1.42 x`; `-` for None."""
+    return "-" if ratio is None else f"{number(ratio)} \u00d7"
+
+
+def short_names(names: Iterable[str]) -> dict[str, str]:
+    """Return name -> the name without the folder (`icpe23/`) that all of them share."""
+    names = list(names)
+    folders = {name.rpartition("/")[0] for name in names}
+    return {name: name.rpartition("/")[2] if len(folders) == 1 else name for name in names}
+
+
+def _alone(value: float | None, units: tuple[Unit, ...]) -> str:
+    if value is None:
+        return "-"
+    unit = next((unit for unit in units if abs(value) >= unit.size), units[-1])
+    return f"{unit.show(value)} {unit.name}"
