@@ -1,0 +1,134 @@
+"""The measurement of a trial: from the agent's JSON to monitors/<trial>.* and to metrics."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from crosswind.store.durable import replacing, write_text
+from crosswind.store.query import copy_to_parquet, literal, query
+from crosswind.store.rows import Metric
+
+# A table is written even when it has no rows, so its columns are declared here and not guessed from the first
+# row.
+_TABLES = {
+    "counters": {
+        "at_ns": "BIGINT",
+        "element": "VARCHAR",
+        "class": "VARCHAR",
+        "arrived_bytes": "BIGINT",
+        "departed_bytes": "BIGINT",
+        "dropped_packets": "BIGINT",
+        "dropped_bytes": "BIGINT",
+        "queued_bytes": "BIGINT",
+    },
+    "drops": {
+        "at_ns": "BIGINT",
+        "element": "VARCHAR",
+        "reason": "VARCHAR",
+        "src": "VARCHAR",
+        "dst": "VARCHAR",
+        "protocol": "VARCHAR",
+        "ip_bytes": "BIGINT",
+        "payload_bytes": "BIGINT",
+        "tcp_seq": "BIGINT",
+        "tcp_flags": "INTEGER",
+    },
+    "retransmissions": {
+        "at_ns": "BIGINT",
+        "node": "VARCHAR",
+        "src": "VARCHAR",
+        "dst": "VARCHAR",
+        "tcp_seq": "BIGINT",
+        "payload_bytes": "BIGINT",
+        "since_first_ns": "BIGINT",
+    },
+    "interference": {"source": "VARCHAR", "at_ns": "BIGINT", "rate_bps": "BIGINT"},
+}
+
+
+def store_monitors(
+    measurement: Mapping[str, Any], load: Mapping[str, Any], trial: str, folder: Path
+) -> list[Metric]:
+    """Write the four tables and the rest of a measurement durably; return its metrics.
+
+    Args:
+        measurement: docs/reference/contracts.md, section 3.
+        load: the load generator's summary (section 4), kept in the JSON as `load`.
+        trial: name of the attempt.
+        folder: the folder of monitors.
+    """
+    tables: dict[str, list[Any]] = {
+        "counters": measurement["series"]["rows"],
+        "drops": measurement["drops"]["rows"],
+        "retransmissions": measurement["retransmissions"]["rows"],
+        "interference": [
+            {"source": source["source"], **draw}
+            for source in measurement["interference"]
+            for draw in source["draws"]
+        ],
+    }
+    for name, rows in tables.items():
+        _write_table(folder / f"{trial}.{name}.parquet", _TABLES[name], rows)
+    rest = {key: value for key, value in measurement.items() if key != "interference"}
+    rest["series"] = {"step_ns": measurement["series"]["step_ns"]}
+    for name in ("drops", "retransmissions"):
+        rest[name] = {"lost_records": measurement[name]["lost_records"]}
+    write_text(folder / f"{trial}.json", json.dumps({**rest, "load": dict(load)}, indent=1) + "\n")
+    return _metrics(measurement)
+
+
+def _write_table(path: Path, columns: Mapping[str, str], rows: Iterable[Mapping[str, Any]]) -> None:
+    json_lines = path.with_name(f".{path.name}.json.part")
+    try:
+        with json_lines.open("w") as out:
+            for row in rows:
+                out.write(json.dumps({column: row.get(column) for column in columns}) + "\n")
+        types = ", ".join(f"{column}: '{kind}'" for column, kind in columns.items())
+        options = f"format = 'newline_delimited', columns = {{{types}}}"
+        source = f"SELECT * FROM read_json({literal(json_lines)}, {options})"
+        with query() as connection, replacing(path) as temporary:
+            copy_to_parquet(connection, source, temporary)
+    finally:
+        json_lines.unlink(missing_ok=True)
+
+
+def _metrics(measurement: Mapping[str, Any]) -> list[Metric]:
+    metrics = [
+        Metric(None, "ledger.error", "ns", statistic, value)
+        for statistic, value in measurement["ledger"]["error_ns"].items()
+        if value is not None
+    ]
+    offered = _mean_offered_bps(measurement)
+    if offered is not None:
+        metrics.append(Metric(None, "interference.offered", "bit/s", "mean", offered))
+    drops: Counter[tuple[str, str]] = Counter()
+    for element in measurement["elements"]:
+        for reason, dropped in element["real"]["dropped"].items():
+            drops[element["place"], reason] += dropped["packets"]
+    for (place, reason), packets in sorted(drops.items()):
+        metrics.append(Metric(place, "drops", "count", reason, packets))
+    retransmissions = measurement["retransmissions"]
+    count = len(retransmissions["rows"]) + retransmissions["lost_records"]
+    metrics.append(Metric(None, "retransmissions", "count", "count", count))
+    return metrics
+
+
+def _mean_offered_bps(measurement: Mapping[str, Any]) -> float | None:
+    """Return the time-weighted mean of the drawn rates, averaged over sources; None where none was finite."""
+    ended_ns = measurement["window"]["ended_ns"]
+    means = []
+    for source in measurement["interference"]:
+        draws = sorted(source["draws"], key=lambda draw: draw["at_ns"])
+        ends = [draw["at_ns"] for draw in draws[1:]] + [ended_ns]
+        weighted = [
+            (draw["rate_bps"], end - draw["at_ns"])
+            for draw, end in zip(draws, ends, strict=True)
+            # An unlimited draw has no rate to average; it is visible as a null in the interference table.
+            if draw["rate_bps"] is not None and end > draw["at_ns"]
+        ]
+        total_ns = sum(length_ns for _, length_ns in weighted)
+        if total_ns:
+            means.append(sum(rate * length_ns for rate, length_ns in weighted) / total_ns)
+    return sum(means) / len(means) if means else None

@@ -1,0 +1,54 @@
+"""The rows of trials.parquet and metrics.parquet, as they travel through the journal."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, NamedTuple
+
+Status = Literal["done", "failed", "pending"]
+Fidelity = Literal["faithful", "degraded", "void"]
+
+
+class Metric(NamedTuple):
+    """One number of a trial; `node` is null for the whole trial, a node's name or a place otherwise."""
+
+    node: str | None
+    metric: str
+    unit: str
+    statistic: str
+    value: float
+
+
+@dataclass(frozen=True)
+class TrialRow:
+    """One attempt of one trial.
+
+    `trial` names the attempt: a repeated trial has `-a2`, `-a3` ... behind its planned name.
+    `started` is an ISO 8601 instant in UTC, null before the trial started.
+    """
+
+    trial: str
+    block: int
+    position: int
+    condition: str
+    application: str
+    status: Status
+    reason: str | None
+    fidelity: Fidelity | None
+    fidelity_reason: str | None
+    started: str | None
+    duration_s: float | None
+    attempt: int
+    seed: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the row as JSON-ready values."""
+        return asdict(self)
+
+    @property
+    def satisfies(self) -> bool:
+        """Whether this attempt may stand for its trial: it was measured and the emulation can be believed."""
+        return self.status == "done" and self.fidelity != "void"
+
+
+def attempt_name(planned: str, attempt: int) -> str:
+    """Return the name of an attempt (from 1) of a planned trial; every attempt has files of its own."""
+    return planned if attempt == 1 else f"{planned}-a{attempt}"

@@ -1,0 +1,236 @@
+"""One agent as a child process: requests out, replies and events in, lease kept, end noticed."""
+
+import contextlib
+import json
+import subprocess
+import threading
+import time
+from collections import deque
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+from crosswind.testbed.binaries import find_binary
+from crosswind.testbed.errors import AgentDied, AgentRefused, FabricFault
+
+# The agent undoes everything when nobody has spoken to it for this long. Long enough for a machine that
+# swaps, short enough that a stopped (not killed) command line does not hold a fabric for ever.
+LEASE_S = 60
+# The slowest ordinary request is `up` of a thousand nodes, about 6 s on a quiet machine; ten times that is
+# stuck.
+REPLY_S = 60.0
+_STDERR_LINES = 20
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a process ended: an exit status or the number of the signal that killed it."""
+
+    code: int | None
+    signal: int | None
+
+    @classmethod
+    def of(cls, status: int) -> "Ended":
+        """Return the end that Python's `returncode` describes: negative for a signal."""
+        return cls(status, None) if status >= 0 else cls(None, -status)
+
+    def __str__(self) -> str:
+        return f"killed by signal {self.signal}" if self.signal is not None else f"exit status {self.code}"
+
+
+@dataclass(frozen=True)
+class Hello:
+    """What the agent says about itself and the machine."""
+
+    version: str
+    rootless: bool
+    kernel: str
+    application_uid: int
+    application_gid: int
+
+
+class Agent:
+    """A running `crosswind-agent`; use it as a context manager.
+
+    Closing its standard input makes it undo everything, so leaving the block, an exception and the death of
+    this process all have the same effect. Every method may be called from any thread.
+
+    Raises:
+        AgentDied: from any method, once the agent ended on its own or stopped answering.
+        FabricFault: from any method, once its emulator reported a fault.
+    """
+
+    def __init__(self) -> None:
+        # A session of its own keeps a Ctrl-C in the terminal from reaching the agent before it reaches us.
+        self._child = subprocess.Popen(
+            [str(find_binary("crosswind-agent"))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        self._changed = threading.Condition()
+        self._writing = threading.Lock()
+        self._next_id = 0
+        self._replies: dict[int, dict[str, Any]] = {}
+        self._exits: dict[int, Ended] = {}
+        self._fault: str | None = None
+        self._ended = False
+        self._closing = False
+        self._stderr: deque[str] = deque(maxlen=_STDERR_LINES)
+        self._stderr_reader = threading.Thread(target=self._read_stderr, daemon=True, name="agent-stderr")
+        self._reader = threading.Thread(target=self._read, daemon=True, name="agent-replies")
+        self._stderr_reader.start()
+        self._reader.start()
+        try:
+            self.hello = self._greet()
+        except BaseException:
+            self.close()
+            raise
+        threading.Thread(target=self._renew, daemon=True, name="agent-lease").start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def pid(self) -> int:
+        """The agent's process id, as this process sees it."""
+        return self._child.pid
+
+    def request(self, do: str, timeout_s: float = REPLY_S, **fields: Any) -> dict[str, Any]:
+        """Send one request and return the `ok` part of its reply.
+
+        Raises:
+            AgentRefused: the agent answered with an error.
+            AgentDied: it ended, or gave no reply within `timeout_s`.
+        """
+        with self._writing:
+            self._next_id += 1
+            number = self._next_id
+            line = json.dumps({"id": number, "do": do, **fields}, separators=(",", ":")) + "\n"
+            assert self._child.stdin is not None
+            try:
+                self._child.stdin.write(line.encode())
+                self._child.stdin.flush()
+            except (OSError, ValueError):
+                raise self._death() from None
+        with self._changed:
+            if not self._changed.wait_for(lambda: number in self._replies or self._ended, timeout_s):
+                raise AgentDied(
+                    f"agent: no answer to {do!r} within {timeout_s:g} s; is the machine overloaded?"
+                )
+            reply = self._replies.pop(number, None)
+            fault = self._fault
+        if reply is None:
+            raise self._death()
+        if fault is not None:
+            raise FabricFault(f"emulator: {fault}; nothing measured since then can be believed")
+        if "error" in reply:
+            raise AgentRefused(do, reply["error"]["kind"], reply["error"]["message"])
+        answer: dict[str, Any] = reply["ok"]
+        return answer
+
+    def wait_exit(self, process: int, timeout_s: float) -> Ended | None:
+        """Wait for a process of a node to end; return None when it still runs after `timeout_s`.
+
+        Raises: FabricFault: the emulator died in the meantime.
+        """
+        with self._changed:
+            self._changed.wait_for(
+                lambda: process in self._exits or self._fault is not None or self._ended, timeout_s
+            )
+            if self._fault is not None:
+                raise FabricFault(f"emulator: {self._fault}; nothing measured since then can be believed")
+            if process in self._exits:
+                return self._exits[process]
+            ended = self._ended
+        if ended:
+            raise self._death()
+        return None
+
+    def exit_of(self, process: int) -> Ended | None:
+        """Return how a process ended, or None while it runs."""
+        with self._changed:
+            return self._exits.get(process)
+
+    def close(self) -> None:
+        """Make the agent undo everything and end; kill it when it does not within ten seconds."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+        assert self._child.stdin is not None
+        # A dead agent has closed its end already; there is nothing left to flush to it.
+        with contextlib.suppress(OSError):
+            self._child.stdin.close()
+        try:
+            self._child.wait(10)
+        except subprocess.TimeoutExpired:
+            self._child.kill()
+            self._child.wait()
+        self._reader.join(1)
+        self._stderr_reader.join(1)
+
+    def _greet(self) -> Hello:
+        said = self.request("hello", timeout_s=10)
+        if said["protocol"] != 1:
+            raise AgentDied(
+                f"agent {said['version']}: speaks protocol {said['protocol']}, this crosswind speaks 1; "
+                "reinstall so that both come from the same version"
+            )
+        self.request("lease", seconds=LEASE_S)
+        return Hello(
+            version=said["version"],
+            rootless=said["rootless"],
+            kernel=said["kernel"],
+            application_uid=said["application_uid"],
+            application_gid=said["application_gid"],
+        )
+
+    def _read(self) -> None:
+        assert self._child.stdout is not None
+        for line in self._child.stdout:
+            message = json.loads(line)
+            with self._changed:
+                if message.get("event") == "exited":
+                    self._exits[message["process"]] = Ended(message["code"], message["signal"])
+                elif message.get("event") == "fault":
+                    self._fault = message["message"]
+                elif "id" in message:
+                    self._replies[message["id"]] = message
+                self._changed.notify_all()
+        with self._changed:
+            self._ended = True
+            self._changed.notify_all()
+
+    def _read_stderr(self) -> None:
+        assert self._child.stderr is not None
+        for line in self._child.stderr:
+            self._stderr.append(line.decode(errors="replace").rstrip())
+
+    def _renew(self) -> None:
+        while True:
+            with self._changed:
+                if self._changed.wait_for(lambda: self._ended or self._closing, LEASE_S / 4):
+                    return
+            try:
+                self.request("lease", seconds=LEASE_S)
+            except (AgentDied, AgentRefused):
+                # The main thread meets the same failure at its next request and reports it there.
+                return
+
+    def _death(self) -> AgentDied:
+        # The child may need a moment between closing its pipes and being reaped.
+        deadline = time.monotonic() + 2
+        while self._child.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.005)
+        self._stderr_reader.join(1)
+        status = self._child.poll()
+        how = "it closed its output" if status is None else str(Ended.of(status))
+        tail = " | ".join(self._stderr)
+        said = f"it said: {tail}" if tail else "it said nothing"
+        return AgentDied(f"agent: ended while in use ({how}); {said}")

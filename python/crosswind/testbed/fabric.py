@@ -1,0 +1,197 @@
+"""A fabric that is up: its nodes, the processes in them, the condition in force, the measurement window."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from crosswind.testbed.agent import Agent, Ended
+from crosswind.testbed.errors import TestbedError
+
+GRACE_S = 5.0
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node as the agent made it; `pid` is its init process as seen by this process."""
+
+    name: str
+    host: str
+    address: str
+    pid: int
+
+
+class Process:
+    """A process of the application in a node."""
+
+    def __init__(self, agent: Agent, number: int, node: str, name: str, stderr: Path) -> None:
+        self._agent = agent
+        self.number = number
+        self.node = node
+        self.name = name
+        self.stderr = stderr
+
+    def __str__(self) -> str:
+        return f"{self.name} on {self.node}"
+
+    @property
+    def exit(self) -> Ended | None:
+        """How it ended, or None while it runs."""
+        return self._agent.exit_of(self.number)
+
+    def wait(self, timeout_s: float) -> Ended | None:
+        """Wait for its end; return None when it still runs after `timeout_s`."""
+        return self._agent.wait_exit(self.number, timeout_s)
+
+    def stop(self, grace_s: float = GRACE_S) -> Ended:
+        """End its process group: SIGTERM, and SIGKILL after `grace_s`."""
+        ended = self._agent.request(
+            "stop", timeout_s=grace_s + 30, process=self.number, grace_ns=round(grace_s * 1e9)
+        )
+        return Ended(ended["code"], ended["signal"])
+
+    def signal(self, number: int) -> None:
+        """Send a signal to its process group."""
+        self._agent.request("signal", process=self.number, signal=number)
+
+    def last_words(self) -> str:
+        """Return the last lines that it wrote to standard error, for an error message."""
+        try:
+            lines = self.stderr.read_text(errors="replace").strip().splitlines()
+        except OSError:
+            return "its log cannot be read"
+        return " | ".join(lines[-3:]) if lines else "it wrote nothing to standard error"
+
+
+class Fabric:
+    """Nodes and network of one trial; entering the block brings them up, leaving it takes them down.
+
+    Args:
+        agent: the agent that makes them; one fabric at a time.
+        spec: the fabric of docs/reference/contracts.md, section 1.
+        logs: folder for the outputs of processes, as `<node>/<process>.{out,err}`.
+    """
+
+    def __init__(self, agent: Agent, spec: Mapping[str, Any], logs: Path) -> None:
+        self._agent = agent
+        self._spec = spec
+        self._logs = logs
+        self.nodes: dict[str, Node] = {}
+        self.wait_mode = ""
+
+    @property
+    def application_account(self) -> tuple[int, int]:
+        """The user and group id under which processes of the application run."""
+        return self._agent.hello.application_uid, self._agent.hello.application_gid
+
+    def __enter__(self) -> Self:
+        made = self._agent.request("up", fabric=dict(self._spec))
+        self.nodes = {
+            node["name"]: Node(node["name"], node["host"], node["address"], node["pid"])
+            for node in made["nodes"]
+        }
+        self.wait_mode = made["wait_mode"]
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self._agent.request("down")
+        except TestbedError:
+            # After a failure the agent may be gone, and the fabric with it; the first error is the one to
+            # show.
+            if error is None:
+                raise
+
+    def start(
+        self,
+        node: str,
+        name: str,
+        argv: Sequence[str | Path],
+        *,
+        cwd: Path,
+        env: Mapping[str, str] | None = None,
+    ) -> Process:
+        """Start a process in a node as the application's account; its output goes to the trial's logs."""
+        folder = self._logs / node
+        folder.mkdir(parents=True, exist_ok=True)
+        stderr = folder / f"{name}.err"
+        started = self._agent.request(
+            "start",
+            node=node,
+            name=name,
+            argv=[str(word) for word in argv],
+            env=dict(env or {}),
+            cwd=str(cwd),
+            stdout=str(folder / f"{name}.out"),
+            stderr=str(stderr),
+        )
+        return Process(self._agent, started["process"], node, name, stderr)
+
+    def run(
+        self,
+        node: str,
+        name: str,
+        argv: Sequence[str | Path],
+        *,
+        cwd: Path,
+        timeout_s: float,
+        env: Mapping[str, str] | None = None,
+    ) -> Ended:
+        """Run a command in a node to its end.
+
+        Raises: TestbedError: it still runs after `timeout_s`; it is then stopped.
+        """
+        process = self.start(node, name, argv, cwd=cwd, env=env)
+        ended = process.wait(timeout_s)
+        if ended is None:
+            process.stop(1)
+            raise TestbedError(f"{process}: still running after {timeout_s:g} s; {process.last_words()}")
+        return ended
+
+    def probe(
+        self,
+        node: str,
+        name: str,
+        argv: Sequence[str | Path],
+        *,
+        cwd: Path,
+        timeout_s: float,
+        alive: Sequence[Process],
+    ) -> None:
+        """Run a command in a node until it succeeds: readiness is observed, never slept for.
+
+        Args:
+            alive: processes that must stay up meanwhile; the probe ends as soon as one of them has ended.
+        Raises: TestbedError: one of `alive` ended, or no success within `timeout_s`.
+        """
+        deadline = time.monotonic() + timeout_s
+        while True:
+            if self.run(node, name, argv, cwd=cwd, timeout_s=timeout_s) == Ended(0, None):
+                return
+            for process in alive:
+                if process.exit is not None:
+                    raise TestbedError(
+                        f"{process}: ended before it was ready ({process.exit}); {process.last_words()}"
+                    )
+            if time.monotonic() > deadline:
+                waited = ", ".join(str(process) for process in alive)
+                raise TestbedError(f"{waited}: not ready after {timeout_s:g} s (probe: {name} on {node})")
+            time.sleep(0.02)
+
+    def set(self, condition: Mapping[str, Any]) -> int:
+        """Change the condition; return the instant from which it holds, in ns of CLOCK_MONOTONIC."""
+        effective: int = self._agent.request("set", condition=dict(condition))["effective_ns"]
+        return effective
+
+    def measure(self) -> int:
+        """Start a new measurement window; return its start, in ns of CLOCK_MONOTONIC."""
+        started: int = self._agent.request("measure")["started_ns"]
+        return started
+
+    def read(self) -> dict[str, Any]:
+        """Return the measurement of the window so far (docs/reference/contracts.md, section 3)."""
+        return self._agent.request("read")

@@ -1,0 +1,142 @@
+"""Where Crosswind keeps what is not a result: caches, work folders of running trials, sockets.
+
+As root they are system folders that the unprivileged account of the application can traverse (`/var/cache`,
+`/var/tmp`); otherwise they are the user's XDG folders. `CROSSWIND_CACHE_DIR`, `CROSSWIND_WORK_DIR` and
+`CROSSWIND_RUNTIME_DIR` name other ones.
+"""
+
+import fcntl
+import os
+import shutil
+import tempfile
+import time
+from pathlib import Path
+from types import TracebackType
+
+import platformdirs
+
+from crosswind.testbed.errors import NotHere
+
+LOCK_NAME = "in-use"
+
+
+def cache_folder() -> Path:
+    """Return the folder of what can be made again: prepared data and private packages."""
+    return _own_folder("CROSSWIND_CACHE_DIR", Path("/var/cache/crosswind"), "cache", 0o755)
+
+
+def work_folder_root() -> Path:
+    """Return the folder below which every run keeps the files of the trial in progress."""
+    return _own_folder("CROSSWIND_WORK_DIR", Path("/var/tmp/crosswind"), "work", 0o755)
+
+
+def runtime_folder() -> Path:
+    """Return the folder of the sockets of running `crosswind up`."""
+    session = os.environ.get("XDG_RUNTIME_DIR")
+    as_user = Path(session) / "crosswind" if session else None
+    return _own_folder("CROSSWIND_RUNTIME_DIR", as_user or Path("/run/crosswind"), "run", 0o700)
+
+
+def _own_folder(variable: str, of_root: Path, of_user: str, mode: int) -> Path:
+    """Make a folder and check that it belongs to this user.
+
+    The root of a shared machine must not write into a folder that another account made first in a
+    world-writable place.
+    """
+    declared = os.environ.get(variable)
+    session = os.environ.get("XDG_RUNTIME_DIR")
+    if declared:
+        folder = Path(declared)
+    elif os.geteuid() == 0 or (session and of_root.is_relative_to(session)):
+        folder = of_root
+    else:
+        folder = Path(platformdirs.user_cache_dir("crosswind")) / of_user
+    try:
+        folder.mkdir(mode=mode, parents=True, exist_ok=True)
+    except OSError as error:
+        raise NotHere(f"{folder}: {error.strerror}; set {variable} to a folder you can write") from error
+    owner = folder.stat().st_uid
+    if owner != os.geteuid():
+        raise NotHere(
+            f"{folder}: belongs to user {owner}, not to you ({os.geteuid()}); "
+            f"set {variable} to a folder of your own"
+        )
+    return folder
+
+
+class WorkFolder:
+    """A run's own folder for the files of the trial in progress; gone when the run ends.
+
+    It holds a file with a lock that the kernel drops with this process, so that `cleanup` can tell the folder
+    of a dead run from that of a living one.
+    """
+
+    def __init__(self) -> None:
+        self.path = Path(tempfile.mkdtemp(prefix="run-", dir=work_folder_root()))
+        # The application runs under another account and has to get through to its own folders below.
+        self.path.chmod(0o755)
+        self._lock = os.open(self.path / LOCK_NAME, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+
+    def fresh(self, name: str, uid: int, gid: int) -> Path:
+        """Return an empty folder below this one that belongs to the application's account."""
+        folder = self.path / name
+        remove_tree(folder)
+        folder.mkdir(mode=0o700)
+        give(folder, uid, gid)
+        return folder
+
+    def __enter__(self) -> "WorkFolder":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        remove_tree(self.path)
+        os.close(self._lock)
+
+
+def is_in_use(folder: Path) -> bool:
+    """Tell whether the process that made this work folder still lives.
+
+    A folder without its lock belongs to a process that is just making it, unless it is older than a minute.
+    """
+    try:
+        lock = os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return folder.exists() and time.time() - folder.stat().st_mtime < 60
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(lock)
+    return False
+
+
+def give(path: Path, uid: int, gid: int) -> None:
+    """Make one file or folder belong to the application's account; as that account there is nothing to do."""
+    if os.geteuid() == 0:
+        os.chown(path, uid, gid)
+
+
+def give_tree(path: Path, uid: int, gid: int) -> None:
+    """Make a folder and everything in it belong to the application's account."""
+    if os.geteuid() != 0:
+        return
+    os.chown(path, uid, gid)
+    for folder, subfolders, files in os.walk(path):
+        for name in subfolders + files:
+            os.chown(Path(folder) / name, uid, gid, follow_symlinks=False)
+
+
+def remove_tree(path: Path) -> None:
+    """Remove a folder that may not exist.
+
+    Raises:
+        OSError: something in it cannot be removed; the message names it.
+    """
+    try:
+        shutil.rmtree(path)
+    except FileNotFoundError:
+        return
