@@ -1,2 +1,56 @@
-//! Crosswind: agent.
-fn main() {}
+//! `crosswind-agent`: the only part of Crosswind with privileges. It owns what exists on a host.
+//!
+//! Without arguments it serves requests, JSON lines on its standard streams (docs/reference/contracts.md, section 2):
+//! it builds nodes, drives the emulator between them, runs processes in them, and undoes everything when its input
+//! ends, when it is told to stop (SIGTERM, SIGINT, SIGHUP) or when its lease runs out. It opens no listening socket
+//! and makes nothing that has a name in the host's namespaces, so that even `kill -9` leaves nothing behind.
+//!
+//! `crosswind-agent enter PID -- CMD ...` runs a command in a node. `crosswind-agent node-init` is what the agent
+//! executes as process 1 of each node; it is of no use to anybody else.
+//!
+//! Exit statuses: 0 done; 1 internal error; 2 usage; 3 this machine cannot honour the request.
+
+mod account;
+mod address;
+mod channel;
+mod enter;
+mod failure;
+mod inbox;
+mod init;
+mod isolation;
+mod launch;
+mod link;
+mod netlink;
+mod node;
+mod process;
+mod protocol;
+mod session;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: crosswind-agent                        serve requests: JSON lines on standard input and output
+       crosswind-agent enter PID -- CMD ...   run CMD in the node whose init is PID
+       crosswind-agent --version";
+
+fn main() -> ExitCode {
+    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
+    let words: Vec<_> = arguments.iter().map(|word| word.to_str().unwrap_or("\u{fffd}")).collect();
+    match words.as_slice() {
+        [] => session::serve(),
+        ["--version"] => {
+            println!("crosswind-agent {}", env!("CARGO_PKG_VERSION"));
+            ExitCode::SUCCESS
+        }
+        ["--help"] => {
+            println!("{USAGE}");
+            ExitCode::SUCCESS
+        }
+        ["enter", pid, "--", _, ..] => enter::main(pid, &arguments[3..]),
+        ["node-init"] => init::main(),
+        _ => {
+            eprintln!("{USAGE}");
+            ExitCode::from(2)
+        }
+    }
+}

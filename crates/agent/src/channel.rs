@@ -1,0 +1,207 @@
+//! The agent's line to the init of a node: whole messages, with files attached, and with the sender's process id.
+//!
+//! A SOCK_SEQPACKET pair keeps message boundaries and reports the end of either side, which is how each learns that
+//! the other has died. The kernel attaches the sender's process id and translates it into the receiver's PID
+//! namespace; that is the only way an agent can learn what a process inside a node is called outside.
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::path::PathBuf;
+
+use nix::errno::Errno;
+use nix::sys::socket::{
+    recvmsg, sendmsg, setsockopt, socketpair, sockopt, AddressFamily, ControlMessage, ControlMessageOwned, MsgFlags,
+    SockFlag, SockType, UnixCredentials,
+};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::account::Account;
+use crate::failure::Failure;
+
+/// Largest message, bytes: the default size of a Unix socket's buffer less its own overhead.
+pub const MESSAGE_BYTES_MAX: usize = 200_000;
+
+/// Files one message can carry.
+const FILES_MAX: usize = 2;
+
+/// What the agent tells an init.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum ToInit {
+    /// Makes the namespaces; the file attached holds the text of /etc/hosts.
+    Prepare { hostname: String, application: Account },
+    /// Sets up `eth0`, which exists by now.
+    Connect(Connect),
+    /// Runs a process; the files attached are its standard output and standard error.
+    Start(StartOrder),
+    /// Sends a signal to the process group of a process; 0 only asks whether the group still exists.
+    Signal { process: u64, signal: i32 },
+}
+
+/// Where a node is in the network and how its TCP behaves.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Connect {
+    pub position: u16,
+    /// How many nodes there are; their addresses follow from their positions.
+    pub nodes: u16,
+    pub congestion_control: String,
+    pub rto_min_ms: u32,
+}
+
+/// A process to run.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct StartOrder {
+    pub process: u64,
+    pub name: String,
+    pub argv: Vec<String>,
+    /// The whole environment.
+    pub env: Vec<(String, String)>,
+    pub cwd: PathBuf,
+    pub account: Account,
+}
+
+/// What an init tells the agent.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum FromInit {
+    /// `Prepare`, `Connect` or `Start` was honoured.
+    Done,
+    /// It was not.
+    Refused(Failure),
+    /// Sent by the new process itself, for the process id that the kernel attaches.
+    Born { process: u64 },
+    /// A process has ended; others of its group may live on.
+    Exited { process: u64, code: Option<i32>, signal: Option<i32> },
+    /// The last process of its group has ended too.
+    GroupEnded { process: u64 },
+}
+
+/// A message and what came with it.
+pub struct Received<T> {
+    pub message: T,
+    pub files: Vec<OwnedFd>,
+    /// Process id of the sender in the receiver's namespace; 0 where the receiver did not ask for it.
+    pub sender: i32,
+}
+
+/// One end of the line.
+pub struct Channel {
+    socket: OwnedFd,
+}
+
+impl AsFd for Channel {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+impl From<OwnedFd> for Channel {
+    fn from(socket: OwnedFd) -> Self {
+        Self { socket }
+    }
+}
+
+impl Channel {
+    /// A connected pair: the agent's end, which learns senders' process ids, and the init's.
+    pub fn pair() -> io::Result<(Self, Self)> {
+        let (agent, init) = socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)?;
+        setsockopt(&agent, sockopt::PassCred, &true)?;
+        Ok((Self { socket: agent }, Self { socket: init }))
+    }
+
+    /// Sends a message whole or not at all; `InvalidInput` when it is larger than [`MESSAGE_BYTES_MAX`].
+    pub fn send<T: Serialize>(&self, message: &T, files: &[BorrowedFd<'_>]) -> io::Result<()> {
+        let bytes = serde_json::to_vec(message)?;
+        if bytes.len() > MESSAGE_BYTES_MAX {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
+        let files: Vec<RawFd> = files.iter().map(|file| file.as_raw_fd()).collect();
+        let attached = [ControlMessage::ScmRights(&files)];
+        let attached = if files.is_empty() { &[] } else { attached.as_slice() };
+        let parts = [IoSlice::new(&bytes)];
+        loop {
+            match sendmsg::<()>(self.socket.as_raw_fd(), &parts, attached, MsgFlags::MSG_NOSIGNAL, None) {
+                Err(Errno::EINTR) => continue,
+                outcome => return outcome.map(drop).map_err(io::Error::from),
+            }
+        }
+    }
+
+    /// Waits for the next message; `None` when the other side is gone.
+    pub fn receive<T: DeserializeOwned>(&self) -> io::Result<Option<Received<T>>> {
+        let mut bytes = vec![0; MESSAGE_BYTES_MAX];
+        let mut space = nix::cmsg_space!([RawFd; FILES_MAX], UnixCredentials);
+        let mut parts = [IoSliceMut::new(&mut bytes)];
+        let received = loop {
+            match recvmsg::<()>(self.socket.as_raw_fd(), &mut parts, Some(&mut space), MsgFlags::MSG_CMSG_CLOEXEC) {
+                Err(Errno::EINTR) => continue,
+                // The other side went away with messages of ours unread.
+                Err(Errno::ECONNRESET) => return Ok(None),
+                outcome => break outcome?,
+            }
+        };
+        let (mut files, mut sender) = (Vec::new(), 0);
+        for attached in received.cmsgs()? {
+            match attached {
+                ControlMessageOwned::ScmRights(raw) => {
+                    // SAFETY: the kernel has just made these descriptors for us; nobody else knows them.
+                    files.extend(raw.into_iter().map(|file| unsafe { OwnedFd::from_raw_fd(file) }));
+                }
+                ControlMessageOwned::ScmCredentials(credentials) => sender = credentials.pid(),
+                _ => {}
+            }
+        }
+        let length = received.bytes;
+        if length == 0 {
+            return Ok(None);
+        }
+        let message = serde_json::from_slice(&bytes[..length])?;
+        Ok(Some(Received { message, files, sender }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+
+    #[test]
+    fn messages_keep_their_boundaries_their_files_and_their_sender() {
+        let (agent, init) = Channel::pair().unwrap();
+        let (mut reader, writer) = io::pipe().unwrap();
+        init.send(&FromInit::Born { process: 7 }, &[]).unwrap();
+        init.send(&FromInit::Done, &[writer.as_fd()]).unwrap();
+        drop(writer);
+        let born = agent.receive::<FromInit>().unwrap().unwrap();
+        assert!(matches!(born.message, FromInit::Born { process: 7 }));
+        assert_eq!(born.sender, std::process::id() as i32);
+        let done = agent.receive::<FromInit>().unwrap().unwrap();
+        assert_eq!(done.files.len(), 1);
+        drop(done);
+        assert_eq!(reader.read(&mut [0; 1]).unwrap(), 0, "the attached descriptor was the last writer");
+    }
+
+    #[test]
+    fn the_end_of_one_side_reaches_the_other() {
+        let (agent, init) = Channel::pair().unwrap();
+        drop(init);
+        assert!(agent.receive::<FromInit>().unwrap().is_none());
+    }
+
+    #[test]
+    fn a_message_that_is_too_large_is_refused_whole() {
+        let (agent, init) = Channel::pair().unwrap();
+        let large = ToInit::Prepare { hostname: "x".repeat(MESSAGE_BYTES_MAX), application: Account { uid: 1, gid: 1 } };
+        assert_eq!(agent.send(&large, &[]).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        drop(agent);
+        assert!(init.receive::<ToInit>().unwrap().is_none());
+    }
+
+    #[test]
+    fn a_message_of_the_largest_size_fits_the_socket() {
+        let (agent, init) = Channel::pair().unwrap();
+        let envelope = serde_json::to_vec(&ToInit::Prepare { hostname: String::new(), application: Account { uid: 1, gid: 1 } });
+        let fitting = "x".repeat(MESSAGE_BYTES_MAX - envelope.unwrap().len());
+        agent.send(&ToInit::Prepare { hostname: fitting, application: Account { uid: 1, gid: 1 } }, &[]).unwrap();
+        assert!(init.receive::<ToInit>().unwrap().is_some());
+    }
+}

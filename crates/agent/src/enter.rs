@@ -1,0 +1,148 @@
+//! `enter PID -- CMD ...`: runs a command in a node, with the caller's streams, environment, folder and user.
+//!
+//! The command dies with the node, because it is in its PID namespace, and with this process. It has the privileges of
+//! the caller: root can look at packets, anybody else is who they are. Nothing here talks to the agent.
+
+use std::ffi::{CString, OsString};
+use std::fs::{self, File};
+use std::os::fd::{AsFd, FromRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::process::ExitCode;
+
+use nix::errno::Errno;
+use nix::poll::{poll, PollFd, PollFlags, PollTimeout};
+use nix::sched::{setns, CloneFlags};
+use nix::sys::prctl::set_pdeathsig;
+use nix::sys::signal::{kill, SigSet, Signal};
+use nix::sys::signalfd::SignalFd;
+use nix::sys::wait::{waitpid, WaitPidFlag, WaitStatus};
+use nix::unistd::{chdir, execvp, fork, ForkResult, Pid};
+
+/// The node cannot be entered.
+const CANNOT_ENTER: u8 = 3;
+/// The command cannot be executed; what shells use.
+const CANNOT_EXECUTE: i32 = 126;
+/// The command does not exist; what shells use.
+const NOT_FOUND: i32 = 127;
+/// Added to the number of the signal that ended the command; what shells use.
+const SIGNALLED: i32 = 128;
+
+/// Enters the node whose init is `pid` and returns the command's exit status.
+pub fn main(pid: &str, command: &[OsString]) -> ExitCode {
+    match join(pid).and_then(|()| run(command)) {
+        Ok(status) => ExitCode::from(status as u8),
+        Err(message) => {
+            eprintln!("crosswind-agent enter: {message}");
+            ExitCode::from(CANNOT_ENTER)
+        }
+    }
+}
+
+/// Moves this process into the node; only its children will be in the PID namespace.
+fn join(pid: &str) -> Result<(), String> {
+    let number: u32 = pid.parse().map_err(|_| format!("pid {pid:?} is not a number; `up` replies with the init of each node"))?;
+    let folder = format!("/proc/{number}/ns");
+    if is_ours(&folder, "net") {
+        return Err(format!("process {number} is no node: its network is the one we are in; `up` replies with the init of each node"));
+    }
+    let here = std::env::current_dir().ok();
+    let mut kinds = vec![
+        ("net", CloneFlags::CLONE_NEWNET),
+        ("uts", CloneFlags::CLONE_NEWUTS),
+        ("ipc", CloneFlags::CLONE_NEWIPC),
+        ("pid", CloneFlags::CLONE_NEWPID),
+        ("mnt", CloneFlags::CLONE_NEWNS),
+    ];
+    // First, because it is what permits the rest to somebody who is not root.
+    if !is_ours(&folder, "user") {
+        kinds.insert(0, ("user", CloneFlags::CLONE_NEWUSER));
+    }
+    // All are opened before any is joined: /proc changes on the way.
+    let opened: Result<Vec<(&str, CloneFlags, File)>, String> = kinds
+        .into_iter()
+        .map(|(kind, flag)| {
+            let file = File::open(format!("{folder}/{kind}"));
+            file.map(|file| (kind, flag, file)).map_err(|error| {
+                format!("open {folder}/{kind}: {error}; the node must be up, and this must run as the user who brought it up")
+            })
+        })
+        .collect();
+    for (kind, flag, file) in opened? {
+        setns(file.as_fd(), flag).map_err(|error| {
+            format!("join the {kind} namespace of process {number}: {}; run as the user who brought the node up", error.desc())
+        })?;
+    }
+    // Joining mounts leads to their root; the caller's folder is the same one by name.
+    here.map_or(Ok(()), |here| chdir(&here).map_err(|error| format!("return to {}: {}", here.display(), error.desc())))
+}
+
+/// Whether we are in the same namespace of this kind; `false` when that cannot be seen.
+fn is_ours(folder: &str, kind: &str) -> bool {
+    let identity = |path: String| fs::metadata(path).map(|file| (file.dev(), file.ino())).ok();
+    let theirs = identity(format!("{folder}/{kind}"));
+    theirs.is_some() && theirs == identity(format!("/proc/self/ns/{kind}"))
+}
+
+fn run(command: &[OsString]) -> Result<i32, String> {
+    let words: Result<Vec<_>, _> = command.iter().map(|word| CString::new(word.as_bytes())).collect();
+    let words = words.map_err(|_| "the command has a zero byte inside; C programs cannot receive one".to_owned())?;
+    let system = |what: &'static str| move |error: Errno| format!("{what}: {}", error.desc());
+    let parent = own_pidfd().map_err(system("watch this process"))?;
+    let mut mask = SigSet::from_iter([Signal::SIGTERM, Signal::SIGHUP, Signal::SIGINT, Signal::SIGQUIT]);
+    mask.add(Signal::SIGCHLD);
+    let mut before = SigSet::empty();
+    nix::sys::signal::sigprocmask(nix::sys::signal::SigmaskHow::SIG_BLOCK, Some(&mask), Some(&mut before)).map_err(system("block signals"))?;
+    let signals = SignalFd::new(&mask).map_err(system("wait for signals"))?;
+    // SAFETY: this process has one thread, so no lock can be held by a thread that the child does not have.
+    match unsafe { fork() }.map_err(system("make a process in the node"))? {
+        ForkResult::Child => {
+            let status = become_command(&words, &before, &parent);
+            // SAFETY: ends the child at once, without running what the parent registered for its own end.
+            unsafe { libc::_exit(status) }
+        }
+        ForkResult::Parent { child } => wait(child, &signals).map_err(system("wait for the command")),
+    }
+}
+
+/// Returns only when the command could not be executed, with what a shell would exit with.
+fn become_command(words: &[CString], mask: &SigSet, parent: &OwnedFd) -> i32 {
+    // A parent that died before it was watched will send no signal; its descriptor then reads as ended.
+    let watched = set_pdeathsig(Signal::SIGKILL);
+    let mut ended = [PollFd::new(parent.as_fd(), PollFlags::POLLIN)];
+    if watched.is_err() || poll(&mut ended, PollTimeout::ZERO) != Ok(0) {
+        return CANNOT_EXECUTE;
+    }
+    // SAFETY: the default action runs no code. Rust programs ignore SIGPIPE; the command should not.
+    let _ = unsafe { nix::sys::signal::signal(Signal::SIGPIPE, nix::sys::signal::SigHandler::SigDfl) };
+    let _ = mask.thread_set_mask();
+    let Err(error) = execvp(&words[0], words);
+    eprintln!("crosswind-agent enter: execute {}: {}", words[0].to_string_lossy(), error.desc());
+    if error == Errno::ENOENT { NOT_FOUND } else { CANNOT_EXECUTE }
+}
+
+fn own_pidfd() -> nix::Result<OwnedFd> {
+    // SAFETY: pidfd_open takes no pointers; on success the descriptor is new and ours.
+    unsafe {
+        let file = Errno::result(libc::syscall(libc::SYS_pidfd_open, libc::getpid(), 0))?;
+        Ok(OwnedFd::from_raw_fd(file as i32))
+    }
+}
+
+/// Waits for the command and passes on what others ask of it. What a terminal sends reaches the command by itself.
+fn wait(child: Pid, signals: &SignalFd) -> nix::Result<i32> {
+    loop {
+        let Some(arrived) = signals.read_signal()? else { continue };
+        if arrived.ssi_signo as i32 != libc::SIGCHLD {
+            if arrived.ssi_code == libc::SI_USER {
+                let _ = kill(child, Signal::try_from(arrived.ssi_signo as i32)?);
+            }
+            continue;
+        }
+        match waitpid(child, Some(WaitPidFlag::WNOHANG))? {
+            WaitStatus::Exited(_, code) => return Ok(code),
+            WaitStatus::Signaled(_, signal, _) => return Ok(SIGNALLED + signal as i32),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Starting a process of the application: a session of its own, the given streams, no privileges.
+//!
+//! The init is single-threaded, so the child of a fork may do whatever any process may. What goes wrong in the child
+//! before its exec comes back through a pipe that the exec closes.
+
+use std::convert::Infallible;
+use std::ffi::{CString, NulError};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use nix::errno::Errno;
+use nix::fcntl::AtFlags;
+use nix::sys::signal::SigSet;
+use nix::sys::wait::waitpid;
+use nix::unistd::{chdir, dup2_stderr, dup2_stdin, dup2_stdout, execve, execveat, fork, setsid, ForkResult, Pid};
+
+use super::credentials;
+use super::executable::{self, Executable};
+use crate::channel::{Channel, FromInit, StartOrder};
+use crate::failure::Failure;
+
+/// Starts the process and returns its id, which is its group's too, as seen inside the node.
+///
+/// `files` are its standard output and standard error. The new process announces itself on `channel`, so that the
+/// agent learns its id as seen outside.
+pub fn start(order: &StartOrder, files: Vec<OwnedFd>, channel: &Channel) -> Result<Pid, Failure> {
+    let [stdout, stderr] = <[OwnedFd; 2]>::try_from(files).map_err(|_| Failure::internal("not two files came with the order to start"))?;
+    let program = order.argv.first().ok_or_else(|| Failure::invalid("argv is empty; name at least the program"))?;
+    let search_path = order.env.iter().find(|(name, _)| name == "PATH").map_or("", |(_, value)| value);
+    let executable = executable::find(program, &order.cwd, search_path)?;
+    let image = Image::new(order, executable).map_err(|_| Failure::invalid("argv, env: a zero byte inside; C programs cannot receive one"))?;
+    let system = |error: io::Error| Failure::internal(format!("make a process: {error}"));
+    let nothing = File::open("/dev/null").map_err(system)?;
+    let (mut reader, writer) = io::pipe().map_err(system)?;
+    // SAFETY: this process has one thread, so no lock can be held by a thread that the child does not have.
+    match unsafe { fork() }.map_err(|error| system(error.into()))? {
+        ForkResult::Child => {
+            let streams = [nothing.as_fd(), stdout.as_fd(), stderr.as_fd()];
+            let Err(message) = become_application(order, &image, streams, channel);
+            let _ = (&writer).write_all(message.as_bytes());
+            // SAFETY: ends the child at once, without running what the init registered for its own end.
+            unsafe { libc::_exit(127) }
+        }
+        ForkResult::Parent { child } => {
+            drop(writer);
+            let mut message = String::new();
+            reader.read_to_string(&mut message).map_err(system)?;
+            if message.is_empty() {
+                return Ok(child);
+            }
+            let _ = waitpid(child, None);
+            Err(Failure::invalid(message))
+        }
+    }
+}
+
+/// Everything exec needs, made before the fork.
+struct Image {
+    path: CString,
+    executable: Executable,
+    argv: Vec<CString>,
+    env: Vec<CString>,
+}
+
+impl Image {
+    fn new(order: &StartOrder, executable: Executable) -> Result<Self, NulError> {
+        Ok(Self {
+            path: CString::new(executable.path.as_os_str().as_encoded_bytes())?,
+            executable,
+            argv: order.argv.iter().map(|word| CString::new(word.as_str())).collect::<Result<_, _>>()?,
+            env: order.env.iter().map(|(name, value)| CString::new(format!("{name}={value}"))).collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+fn become_application(order: &StartOrder, image: &Image, streams: [BorrowedFd<'_>; 3], channel: &Channel) -> Result<Infallible, String> {
+    let system = |error: Errno| format!("prepare a process: {}", error.desc());
+    setsid().map_err(system)?;
+    channel.send(&FromInit::Born { process: order.process }, &[]).map_err(|error| format!("announce a process: {error}"))?;
+    dup2_stdin(streams[0]).map_err(system)?;
+    dup2_stdout(streams[1]).map_err(system)?;
+    dup2_stderr(streams[2]).map_err(system)?;
+    restore_signals().map_err(system)?;
+    let account = order.account;
+    credentials::give_up(account).map_err(|error| format!("become user {} and group {}: {}", account.uid, account.gid, error.desc()))?;
+    chdir(&order.cwd).map_err(|error| {
+        format!("cwd {} for user {}: {}; create it and let that user pass through its folders", order.cwd.display(), account.uid, error.desc())
+    })?;
+    // By path if that can be walked, so that the program finds its own folder as usual. Otherwise by descriptor: a
+    // binary below /root runs too. A script cannot, because its interpreter has to open it.
+    let Err(mut error) = execve(&image.path, &image.argv, &image.env);
+    if error == Errno::EACCES {
+        let file = image.executable.file.as_fd();
+        let Err(other) = execveat(file, c"", &image.argv, &image.env, AtFlags::AT_EMPTY_PATH);
+        error = if other == Errno::ENOENT { error } else { other };
+    }
+    Err(format!(
+        "program {}, execute as user {}: {}; let that user pass through its folders, and its interpreter's",
+        image.executable.path.display(),
+        account.uid,
+        error.desc()
+    ))
+}
+
+/// As a program expects them: nothing blocked, nothing ignored. Rust programs ignore SIGPIPE, and the agent's caller
+/// may have ignored others.
+fn restore_signals() -> Result<(), Errno> {
+    for signal in 1..=libc::SIGRTMAX() {
+        // SAFETY: the default action runs no code of ours. SIGKILL, SIGSTOP and two of the C library's own refuse.
+        unsafe { libc::signal(signal, libc::SIG_DFL) };
+    }
+    SigSet::empty().thread_set_mask()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_zero_byte_in_an_argument_is_refused() {
+        let executable = executable::find("/bin/sh", std::path::Path::new("/"), "").unwrap();
+        let order = StartOrder {
+            process: 1,
+            name: "x".into(),
+            argv: vec!["a\0b".into()],
+            env: vec![],
+            cwd: "/".into(),
+            account: crate::account::Account { uid: 1, gid: 1 },
+        };
+        assert!(Image::new(&order, executable).is_err());
+    }
+}

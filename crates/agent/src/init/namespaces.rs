@@ -1,0 +1,118 @@
+//! What a node sees of the world: its own network, mounts, host name and System V objects.
+//!
+//! Mounts are private, so nothing propagates to the host. The file system is the host's, except for /proc, /dev/shm
+//! and the two files that say who is who. Every violation of what this needs is a `preflight` failure.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+
+use nix::mount::{mount, umount2, MntFlags, MsFlags};
+use nix::sched::{unshare, CloneFlags};
+use nix::unistd::sethostname;
+
+use crate::account::Account;
+use crate::channel::Connect;
+use crate::failure::Failure;
+use crate::link;
+use crate::netlink::Netlink;
+
+/// Makes the namespaces and everything in them that does not need `eth0`.
+///
+/// The IPC namespace is there because a killed database would otherwise leave shared memory behind on the host.
+pub fn prepare(hostname: &str, files: Vec<OwnedFd>, application: Account) -> Result<(), Failure> {
+    let own = CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWUTS | CloneFlags::CLONE_NEWIPC;
+    unshare(own).or_refuse("make its namespaces", "see `sysctl user` for the limits on namespaces")?;
+    sethostname(hostname).or_refuse("set its host name", "it needs CAP_SYS_ADMIN in its user namespace")?;
+    mount_own(hostname, files)?;
+    sysctls(application)?;
+    let mut netlink = Netlink::open().or_refuse("open a netlink socket", "the kernel needs CONFIG_NET")?;
+    netlink.request([link::loopback_up()]).or_refuse("bring lo up", "it needs CAP_NET_ADMIN in its user namespace")
+}
+
+fn mount_own(hostname: &str, files: Vec<OwnedFd>) -> Result<(), Failure> {
+    let remedy = "a container or a security module forbids mounts; run outside it, or allow them";
+    change_propagation().or_refuse("make mounts private", remedy)?;
+    // /proc serves as the place to write the files in: it is about to be replaced, and its cover is taken off again.
+    tmpfs("/proc", "mode=0755").or_refuse("mount a tmpfs", remedy)?;
+    let hosts = files.into_iter().next().ok_or_else(|| Failure::internal("no text for /etc/hosts came with the order"))?;
+    cover("hosts", |file| io::copy(&mut File::from(hosts), file).map(drop))
+        .or_refuse("bind a file over /etc/hosts", "names of nodes are resolved there; create an empty one")?;
+    if Path::new("/etc/hostname").exists() {
+        cover("hostname", |file| io::Write::write_all(file, format!("{hostname}\n").as_bytes()))
+            .or_refuse("bind a file over /etc/hostname", remedy)?;
+    }
+    umount2("/proc", MntFlags::MNT_DETACH).or_refuse("detach a tmpfs", remedy)?;
+    let safe = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
+    mount(Some("proc"), "/proc", Some("proc"), safe, None::<&str>)
+        .or_refuse("mount /proc", "a container that hides parts of /proc forbids new ones; run as root or outside it")?;
+    if Path::new("/dev/shm").is_dir() {
+        tmpfs("/dev/shm", "mode=1777").or_refuse("mount /dev/shm", remedy)?;
+    }
+    Ok(())
+}
+
+fn change_propagation() -> nix::Result<()> {
+    mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None::<&str>)
+}
+
+fn tmpfs(at: &str, options: &str) -> nix::Result<()> {
+    mount(Some("tmpfs"), at, Some("tmpfs"), MsFlags::MS_NOSUID | MsFlags::MS_NODEV, Some(options))
+}
+
+/// Writes a file into the tmpfs over /proc and binds it over the one of the same name in /etc.
+fn cover(name: &str, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    let source = format!("/proc/{name}");
+    write(&mut File::create(&source)?)?;
+    mount(Some(source.as_str()), format!("/etc/{name}").as_str(), None::<&str>, MsFlags::MS_BIND, None::<&str>)?;
+    Ok(())
+}
+
+/// An unprivileged application in a network of its own may listen on any port and may ping, as root could on a host.
+fn sysctls(application: Account) -> Result<(), Failure> {
+    let gid = application.gid;
+    let settings = [("ip_unprivileged_port_start", "0".to_owned()), ("ping_group_range", format!("{gid} {gid}"))];
+    for (name, value) in settings {
+        fs::write(format!("/proc/sys/net/ipv4/{name}"), value)
+            .or_refuse(&format!("set net.ipv4.{name}"), "/proc/sys must be writable; see whether a container makes it read-only")?;
+    }
+    link::keep_ipv6_off().or_refuse("set net.ipv6.conf.default.disable_ipv6", "/proc/sys must be writable")
+}
+
+/// Gives `eth0` its address, its route and its neighbours.
+pub fn connect(connect: &Connect) -> Result<(), Failure> {
+    let position = connect.position;
+    let mut netlink = Netlink::open().or_refuse("open a netlink socket", "the kernel needs CONFIG_NET")?;
+    netlink.request([link::address(position)]).or_refuse("give eth0 its address", "it needs CAP_NET_ADMIN in its user namespace")?;
+    netlink
+        .request([link::route(position, &connect.congestion_control, connect.rto_min_ms)])
+        .map_err(|error| route_refused(&connect.congestion_control, &error))?;
+    netlink
+        .request(link::neighbours(position, connect.nodes))
+        .or_refuse("tell eth0 its neighbours", "the kernel is short of memory; use fewer nodes")
+}
+
+/// The kernel answers an unknown congestion control with a plain "invalid argument".
+fn route_refused(congestion_control: &str, error: &io::Error) -> Failure {
+    let available = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default();
+    let available: Vec<_> = available.split_whitespace().collect();
+    if error.raw_os_error() == Some(libc::EINVAL) && !available.contains(&congestion_control) {
+        return Failure::preflight(format!(
+            "tcp: congestion control {congestion_control:?}: this kernel has {}; use one of them, or load its module (modprobe tcp_{congestion_control})",
+            available.join(", ")
+        ));
+    }
+    Failure::preflight(format!("add the route between nodes with congestion control {congestion_control:?}: {error}"))
+}
+
+/// Turns an error of the system into a `preflight` failure that says what was tried and what to do.
+trait OrRefuse<T> {
+    fn or_refuse(self, what: &str, remedy: &str) -> Result<T, Failure>;
+}
+
+impl<T, E: Into<io::Error>> OrRefuse<T> for Result<T, E> {
+    fn or_refuse(self, what: &str, remedy: &str) -> Result<T, Failure> {
+        self.map_err(|error| Failure::preflight(format!("{what}: {}; {remedy}", error.into())))
+    }
+}

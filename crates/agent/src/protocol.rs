@@ -1,0 +1,175 @@
+//! The agent's protocol: one JSON object per line (docs/reference/contracts.md, section 2).
+//!
+//! A line that is not a request is answered with an `invalid` error and changes nothing. Unknown keys are errors: a
+//! request that is half understood would be half honoured.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crosswind_fabric::{Condition, Fabric};
+use nix::poll::{poll, PollFd, PollFlags, PollTimeout};
+use serde::Deserialize;
+use serde_json::{json, Value};
+
+use crate::failure::Failure;
+
+/// Number of this protocol; a change that an older caller cannot follow increments it.
+pub const PROTOCOL: u32 = 1;
+
+/// What can be asked for.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
+pub enum Action {
+    Hello {},
+    Up { fabric: Box<Fabric> },
+    Start(Start),
+    Stop { process: u64, grace_ns: u64 },
+    Signal { process: u64, signal: i32 },
+    Set { condition: Box<Condition> },
+    Measure {},
+    Read {},
+    Lease { seconds: u64 },
+    Down {},
+}
+
+/// A process to run in a node.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Start {
+    /// Name of the node.
+    pub node: String,
+    /// What messages call the process.
+    pub name: String,
+    /// At least the program.
+    pub argv: Vec<String>,
+    /// Added to a minimal environment.
+    #[serde(default)]
+    pub env: BTreeMap<String, String>,
+    /// Absolute.
+    pub cwd: PathBuf,
+    /// Appended to; created if need be.
+    pub stdout: PathBuf,
+    /// Appended to; created if need be.
+    pub stderr: PathBuf,
+}
+
+/// Reads one line. On failure the reply still carries the id, if one could be read.
+pub fn parse(line: &[u8]) -> (Option<u64>, Result<Action, Failure>) {
+    let mut object: serde_json::Map<String, Value> = match serde_json::from_slice(line) {
+        Ok(object) => object,
+        Err(error) => return (None, Err(Failure::invalid(format!("request: {error}; write one JSON object per line")))),
+    };
+    let Some(id) = object.remove("id").as_ref().and_then(Value::as_u64) else {
+        return (None, Err(Failure::invalid("request: \"id\" is missing or not a whole number from 0; number the requests")));
+    };
+    let name = object.get("do").and_then(Value::as_str).unwrap_or("request").to_owned();
+    let action = serde_json::from_value(Value::Object(object))
+        .map_err(|error| Failure::invalid(format!("{name}: {error}; docs/reference/contracts.md section 2 lists the requests")));
+    (Some(id), action)
+}
+
+/// The one way out: replies and events, each a whole line.
+pub struct Writer {
+    out: File,
+    /// How long a caller may leave a full pipe unread; `None` is for ever.
+    pub patience: Option<Duration>,
+}
+
+impl Writer {
+    pub fn new(out: File) -> Self {
+        Self { out, patience: None }
+    }
+
+    pub fn reply(&mut self, id: Option<u64>, outcome: &Result<Value, Failure>) -> io::Result<()> {
+        match outcome {
+            Ok(ok) => self.line(&json!({"id": id, "ok": ok})),
+            Err(error) => self.line(&json!({"id": id, "error": error})),
+        }
+    }
+
+    pub fn exited(&mut self, process: u64, code: Option<i32>, signal: Option<i32>) -> io::Result<()> {
+        self.line(&json!({"event": "exited", "process": process, "code": code, "signal": signal}))
+    }
+
+    pub fn fault(&mut self, message: &str) -> io::Result<()> {
+        self.line(&json!({"event": "fault", "message": message}))
+    }
+
+    /// Writes piece by piece, each at most what a pipe that polls writable takes without blocking, so that a caller
+    /// that hangs cannot hold the agent beyond its lease.
+    fn line(&mut self, value: &Value) -> io::Result<()> {
+        let mut line = value.to_string();
+        line.push('\n');
+        for piece in line.as_bytes().chunks(libc::PIPE_BUF) {
+            let timeout = match self.patience {
+                None => PollTimeout::NONE,
+                Some(patience) => PollTimeout::try_from(patience).unwrap_or(PollTimeout::MAX),
+            };
+            let mut writable = [PollFd::new(self.out.as_fd(), PollFlags::POLLOUT)];
+            if poll(&mut writable, timeout)? == 0 {
+                return Err(io::Error::new(io::ErrorKind::TimedOut, "the caller left its pipe full for the length of its lease"));
+            }
+            self.out.write_all(piece)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn message(line: &str) -> String {
+        parse(line.as_bytes()).1.expect_err("must be refused").message
+    }
+
+    #[test]
+    fn requests_are_read() {
+        assert_eq!(parse(br#"{"id": 4, "do": "hello"}"#), (Some(4), Ok(Action::Hello {})));
+        assert_eq!(
+            parse(br#"{"do": "stop", "process": 3, "grace_ns": 5, "id": 0}"#),
+            (Some(0), Ok(Action::Stop { process: 3, grace_ns: 5 }))
+        );
+    }
+
+    #[test]
+    fn unknown_keys_and_requests_are_errors_that_name_them() {
+        assert!(message(r#"{"id": 1, "do": "hello", "verbose": true}"#).contains("verbose"));
+        assert!(message(r#"{"id": 1, "do": "dance"}"#).contains("dance"));
+        assert!(message(r#"{"id": 1}"#).contains("do"));
+        assert!(message(r#"{"id": 1, "do": "lease", "seconds": -1}"#).contains("-1"));
+        let start = r#"{"id": 1, "do": "start", "node": "a", "name": "n", "argv": ["x"], "cwd": "/", "stdout": "/o",
+                        "stderr": "/e", "nice": 5}"#;
+        assert!(message(start).contains("nice"));
+    }
+
+    #[test]
+    fn a_request_without_a_number_is_answered_without_one() {
+        for line in ["", "[]", "7", "{\"do\": \"hello\"}", "{\"id\": -1, \"do\": \"hello\"}", "{\"id\": 1.5}"] {
+            assert_eq!(parse(line.as_bytes()).0, None, "{line}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_can_end_the_reader(line: Vec<u8>) {
+            let _ = parse(&line);
+        }
+
+        #[test]
+        fn no_damage_to_a_request_can_end_the_reader(at in 0usize..400, byte: u8) {
+            let mut line = br#"{"id": 1, "do": "up", "fabric": {"seed": 7, "hosts": ["h0"], "nodes": [{"name": "a", "host": "h0"}],
+                "uplink": {"rate_bps": 1000, "delay_ns": 2000, "buffer_bytes": null}, "mtu_bytes": 1500,
+                "tcp": {"congestion_control": "cubic", "rto_min_us": 200000}, "merge_window_ns": 0,
+                "condition": {"name": "none"}}}"#.to_vec();
+            let at = at % line.len();
+            line[at] = byte;
+            let _ = parse(&line);
+        }
+    }
+}

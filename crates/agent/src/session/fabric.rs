@@ -1,0 +1,165 @@
+//! Bringing a fabric up and down.
+//!
+//! Inits prepare themselves side by side while the agent makes the veth pairs of those that are ready. Taking down is
+//! killing the inits: what the kernel clears away behind them needs nobody to wait for it, because the next fabric
+//! gets a network namespace of its own.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::time::Instant;
+
+use crosswind_emulator::{Emulator, Port};
+use crosswind_fabric::Fabric;
+use nix::sys::memfd::{memfd_create, MFdFlags};
+use serde_json::{json, Value};
+
+use super::{about, unreachable, Session, Step};
+use crate::address;
+use crate::channel::{Connect, FromInit, ToInit};
+use crate::failure::Failure;
+use crate::isolation;
+use crate::link;
+use crate::netlink::Netlink;
+use crate::node::{self, Node};
+
+impl Session {
+    pub(super) fn up(&mut self, fabric: &Fabric) -> Result<Value, Failure> {
+        let began = Instant::now();
+        if !self.nodes.is_empty() {
+            return Err(Failure::invalid("up: a fabric is up already; ask for `down` first"));
+        }
+        fabric.check().map_err(|error| Failure::invalid(error.to_string()))?;
+        let rto_min_ms = rto_min_ms(fabric.tcp.rto_min_us)?;
+        let built = self.build(fabric, rto_min_ms);
+        if built.is_err() {
+            self.undo();
+        }
+        built?;
+        let described = |(position, node): (u16, &Node)| {
+            json!({"name": node.name, "host": node.host, "address": address::ip(position), "pid": node.init.as_raw()})
+        };
+        let nodes: Vec<_> = (0..).zip(&self.nodes).map(described).collect();
+        let wait_mode = self.emulator("up")?.wait_mode();
+        Ok(json!({"nodes": nodes, "took_ns": nanoseconds_since(began), "wait_mode": wait_mode}))
+    }
+
+    pub(super) fn down(&mut self) -> Value {
+        let began = Instant::now();
+        self.undo();
+        json!({"took_ns": nanoseconds_since(began)})
+    }
+
+    /// Ends the emulator first: it would take the end of its ports for a fault.
+    pub(super) fn undo(&mut self) {
+        if let Some(emulator) = self.emulator.take() {
+            emulator.stop();
+        }
+        node::end_all(std::mem::take(&mut self.nodes));
+        self.processes.clear();
+        self.inbox.forget_fabric();
+    }
+
+    fn build(&mut self, fabric: &Fabric, rto_min_ms: u32) -> Result<(), Failure> {
+        isolation::enter_network_namespace()?;
+        link::keep_ipv6_off()
+            .map_err(|error| Failure::preflight(format!("keep IPv6 off the ports: {error}; /proc/sys must be writable")))?;
+        let mut netlink = Netlink::open()
+            .map_err(|error| Failure::preflight(format!("open a netlink socket: {error}; the kernel needs CONFIG_NET")))?;
+        self.launch_all(fabric)?;
+        let mut unprepared = vec![true; self.nodes.len()];
+        let mut unconnected = self.nodes.len();
+        while unconnected > 0 {
+            if let Some(lost) = self.nodes.iter().find(|node| node.lost) {
+                return Err(unreachable(&lost.name));
+            }
+            let Step::Answer(position, answer) = self.wait(None)? else { continue };
+            if let FromInit::Refused(failure) = answer {
+                return Err(about(&format!("node {}", self.nodes[position].name), failure));
+            }
+            if std::mem::take(&mut unprepared[position]) {
+                self.connect(fabric, position, rto_min_ms, &mut netlink)?;
+            } else {
+                unconnected -= 1;
+            }
+        }
+        let ports = (0..count(fabric)).map(|position| Port { ifindex: link::port_index(position) as i32 }).collect();
+        let fault = self.inbox.fault_reporter().map_err(|error| Failure::internal(format!("report faults: {error}")))?;
+        self.emulator = Some(Emulator::start(fabric, ports, fault).map_err(Failure::preflight)?);
+        Ok(())
+    }
+
+    fn launch_all(&mut self, fabric: &Fabric) -> Result<(), Failure> {
+        let hosts = hosts_file(fabric).map_err(|error| Failure::internal(format!("write the names of nodes: {error}")))?;
+        for node in &fabric.nodes {
+            let launched = Node::launch(&self.launcher, &node.name, &node.host).map_err(|error| {
+                Failure::preflight(format!(
+                    "node {}: make its init: {error}; see `ulimit -u`, `ulimit -n` and `sysctl user.max_pid_namespaces`",
+                    node.name
+                ))
+            })?;
+            let order = ToInit::Prepare { hostname: node.name.clone(), application: self.application };
+            let told = launched.tell(&order, &[hosts.as_fd()]);
+            self.nodes.push(launched);
+            told.map_err(|_| unreachable(&node.name))?;
+        }
+        Ok(())
+    }
+
+    fn connect(&mut self, fabric: &Fabric, position: usize, rto_min_ms: u32, netlink: &mut Netlink) -> Result<(), Failure> {
+        let node = &self.nodes[position];
+        let number = position as u16;
+        netlink.request([link::veth_pair(number, node.init.as_raw() as u32, fabric.mtu_bytes)]).map_err(|error| {
+            Failure::preflight(format!("node {}: make its veth pair: {error}; the kernel needs CONFIG_VETH (modprobe veth)", node.name))
+        })?;
+        let connect = Connect {
+            position: number,
+            nodes: count(fabric),
+            congestion_control: fabric.tcp.congestion_control.clone(),
+            rto_min_ms,
+        };
+        node.tell(&ToInit::Connect(connect), &[]).map_err(|_| unreachable(&node.name))
+    }
+}
+
+/// A checked fabric has fewer than 65 535 nodes.
+fn count(fabric: &Fabric) -> u16 {
+    fabric.nodes.len() as u16
+}
+
+/// Routes carry the smallest retransmission timeout in whole milliseconds.
+fn rto_min_ms(rto_min_us: u32) -> Result<u32, Failure> {
+    if rto_min_us == 0 || !rto_min_us.is_multiple_of(1000) {
+        return Err(Failure::invalid(format!(
+            "tcp: rto_min_us {rto_min_us}: routes carry it in whole milliseconds, at least 1; write a multiple of 1000"
+        )));
+    }
+    Ok(rto_min_us / 1000)
+}
+
+/// The text of /etc/hosts as a file that every init can read; it starts at the beginning.
+fn hosts_file(fabric: &Fabric) -> io::Result<File> {
+    let mut text = "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n".to_owned();
+    for (position, node) in (0..).zip(&fabric.nodes) {
+        text.push_str(&format!("{} {}\n", address::ip(position), node.name));
+    }
+    let mut file = File::from(memfd_create("hosts", MFdFlags::MFD_CLOEXEC)?);
+    file.write_all(text.as_bytes())?;
+    Ok(file)
+}
+
+fn nanoseconds_since(began: Instant) -> u64 {
+    began.elapsed().as_nanos() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timeout_that_a_route_cannot_carry_is_refused() {
+        assert_eq!(rto_min_ms(200_000).unwrap(), 200);
+        assert!(rto_min_ms(1_500).unwrap_err().message.contains("1500"));
+        assert!(rto_min_ms(0).is_err());
+    }
+}

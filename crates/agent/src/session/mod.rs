@@ -1,0 +1,260 @@
+//! Serving one caller: requests in order, events in between, and an end that undoes everything.
+//!
+//! One thread does all of it and waits in one place (`inbox`). A request that has to wait for a node keeps dealing with
+//! whatever else happens meanwhile; only further requests wait for it.
+
+mod application;
+mod fabric;
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use crosswind_emulator::Emulator;
+use nix::sys::signal::{signal, SigHandler, Signal};
+use nix::sys::utsname::uname;
+use nix::unistd::geteuid;
+use serde_json::{json, Value};
+
+use crate::account::Account;
+use crate::channel::FromInit;
+use crate::failure::{Failure, Kind};
+use crate::inbox::{Happening, Inbox};
+use crate::isolation;
+use crate::launch::Launcher;
+use crate::node::Node;
+use crate::process::{Exit, Processes};
+use crate::protocol::{self, Action, Writer};
+
+/// Serves requests on the standard streams until the caller, a signal or the lease ends it.
+pub fn serve() -> ExitCode {
+    let outcome = Session::begin().and_then(|mut session| {
+        let outcome = session.run();
+        session.undo();
+        outcome
+    });
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        // The caller closed its end while we were writing; that is one way to end a session.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("crosswind-agent: {error}; everything was undone");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+struct Session {
+    /// Whether this machine lets us work at all; every request is answered with the reason if not.
+    isolated: Result<(), Failure>,
+    rootless: bool,
+    application: Account,
+    launcher: Launcher,
+    writer: Writer,
+    inbox: Inbox,
+    /// Lines that arrived while a request was being carried out.
+    backlog: VecDeque<Vec<u8>>,
+    input_ended: bool,
+    terminated: bool,
+    /// Why nothing can be written to the caller any more.
+    unwritable: Option<io::Error>,
+    lease: Option<Lease>,
+    /// Empty when no fabric is up.
+    nodes: Vec<Node>,
+    emulator: Option<Emulator>,
+    processes: Processes,
+}
+
+/// How long the caller may be silent.
+struct Lease {
+    length: Duration,
+    ends: Instant,
+}
+
+/// What a wait came to, for a request that waits for a node.
+enum Step {
+    /// The node at this position answered an order.
+    Answer(usize, FromInit),
+    /// Something else happened and has been dealt with.
+    Other,
+    Deadline,
+}
+
+impl Session {
+    fn begin() -> io::Result<Self> {
+        let rootless = !geteuid().is_root();
+        let application = Account::for_applications();
+        // SAFETY: the default action runs no code. A caller that ignores SIGCHLD would have us lose our children.
+        unsafe { signal(Signal::SIGCHLD, SigHandler::SigDfl) }?;
+        // Before anything could have started a thread.
+        let isolated = isolation::enter_user_namespace().and_then(|()| isolation::enter_network_namespace());
+        Ok(Self {
+            isolated,
+            rootless,
+            application,
+            launcher: Launcher::new()?,
+            writer: Writer::new(File::from(io::stdout().as_fd().try_clone_to_owned()?)),
+            inbox: Inbox::new(io::stdin().as_fd().try_clone_to_owned()?)?,
+            backlog: VecDeque::new(),
+            input_ended: false,
+            terminated: false,
+            unwritable: None,
+            lease: None,
+            nodes: Vec::new(),
+            emulator: None,
+            processes: Processes::default(),
+        })
+    }
+
+    fn run(&mut self) -> io::Result<()> {
+        loop {
+            if let Some(error) = self.unwritable.take() {
+                return Err(error);
+            }
+            if self.terminated {
+                return Ok(());
+            }
+            if let Some(line) = self.backlog.pop_front() {
+                self.answer(&line);
+                if let Some(lease) = &mut self.lease {
+                    lease.ends = Instant::now() + lease.length;
+                }
+            } else if self.input_ended {
+                return Ok(());
+            } else if let Step::Deadline = self.step(self.lease.as_ref().map(|lease| lease.ends))? {
+                eprintln!("crosswind-agent: no request for the length of the lease; everything is undone");
+                return Ok(());
+            }
+        }
+    }
+
+    fn answer(&mut self, line: &[u8]) {
+        let (id, action) = protocol::parse(line);
+        let outcome = action.and_then(|action| self.isolated.clone().and_then(|()| self.carry_out(action)));
+        let written = self.writer.reply(id, &outcome);
+        self.note_write(written);
+    }
+
+    fn carry_out(&mut self, action: Action) -> Result<Value, Failure> {
+        match action {
+            Action::Hello {} => Ok(self.hello()),
+            Action::Up { fabric } => self.up(&fabric),
+            Action::Start(start) => self.start(start),
+            Action::Stop { process, grace_ns } => self.stop(process, Duration::from_nanos(grace_ns)),
+            Action::Signal { process, signal } => self.signal(process, signal),
+            Action::Set { condition } => {
+                let effective_ns = self.emulator("set")?.set(*condition).map_err(Failure::invalid)?;
+                Ok(json!({ "effective_ns": effective_ns }))
+            }
+            Action::Measure {} => Ok(json!({"started_ns": self.emulator("measure")?.measure()})),
+            Action::Read {} => Ok(self.emulator("read")?.read()),
+            Action::Lease { seconds } => self.take_lease(seconds),
+            Action::Down {} => Ok(self.down()),
+        }
+    }
+
+    fn hello(&self) -> Value {
+        json!({
+            "protocol": protocol::PROTOCOL,
+            "version": env!("CARGO_PKG_VERSION"),
+            "pid": std::process::id(),
+            "rootless": self.rootless,
+            "kernel": uname().ok().map(|name| name.release().to_string_lossy().into_owned()),
+            "application_uid": self.application.uid,
+            "application_gid": self.application.gid,
+        })
+    }
+
+    fn emulator(&self, request: &str) -> Result<&Emulator, Failure> {
+        self.emulator.as_ref().ok_or_else(|| Failure::invalid(format!("{request}: no fabric is up; ask for `up` first")))
+    }
+
+    fn take_lease(&mut self, seconds: u64) -> Result<Value, Failure> {
+        let length = Duration::from_secs(seconds);
+        let ends = Instant::now().checked_add(length).filter(|_| seconds > 0).ok_or_else(|| {
+            Failure::invalid(format!("lease: {seconds} seconds: at least 1, and not beyond the clock; without a lease there is no limit"))
+        })?;
+        self.lease = Some(Lease { length, ends });
+        self.writer.patience = Some(length);
+        Ok(json!({}))
+    }
+
+    /// Waits for one thing to happen and deals with it, unless it is an answer that somebody waits for.
+    fn step(&mut self, deadline: Option<Instant>) -> io::Result<Step> {
+        match self.inbox.next(&self.nodes, deadline)? {
+            Happening::Deadline => return Ok(Step::Deadline),
+            Happening::Line(line) => self.backlog.push_back(line),
+            Happening::InputEnded => self.input_ended = true,
+            Happening::Terminated => self.terminated = true,
+            Happening::Fault(message) => self.report_fault(&message),
+            Happening::Lost(position) => self.lose(position),
+            Happening::Said(position, received) => match received.message {
+                answer @ (FromInit::Done | FromInit::Refused(_)) => return Ok(Step::Answer(position, answer)),
+                FromInit::Born { process } => {
+                    if let Some(process) = self.processes.get_mut(process) {
+                        process.pid = received.sender;
+                    }
+                }
+                FromInit::Exited { process, code, signal } => self.report_exit(process, Exit { code, signal }),
+                FromInit::GroupEnded { process } => {
+                    if let Some(process) = self.processes.get_mut(process) {
+                        process.group_ended = true;
+                    }
+                }
+            },
+        }
+        Ok(Step::Other)
+    }
+
+    /// As [`step`](Self::step), in the middle of a request.
+    fn wait(&mut self, deadline: Option<Instant>) -> Result<Step, Failure> {
+        self.step(deadline).map_err(|error| Failure::internal(format!("wait for a node: {error}")))
+    }
+
+    /// Whether nobody is there to wait for what is being done.
+    fn ending(&self) -> bool {
+        self.terminated || self.input_ended || self.unwritable.is_some()
+    }
+
+    fn lose(&mut self, position: usize) {
+        self.nodes[position].lost = true;
+        for process in self.processes.node_lost(position) {
+            let written = self.writer.exited(process, None, Some(libc::SIGKILL));
+            self.note_write(written);
+        }
+        let message = format!("node {}: its init was killed from outside; ask for `down` and `up`", self.nodes[position].name);
+        self.report_fault(&message);
+    }
+
+    fn report_exit(&mut self, number: u64, exit: Exit) {
+        let Some(process) = self.processes.get_mut(number) else { return };
+        process.exit = Some(exit);
+        let written = self.writer.exited(number, exit.code, exit.signal);
+        self.note_write(written);
+    }
+
+    fn report_fault(&mut self, message: &str) {
+        let written = self.writer.fault(message);
+        self.note_write(written);
+    }
+
+    fn note_write(&mut self, written: io::Result<()>) {
+        if let Err(error) = written {
+            self.unwritable.get_or_insert(error);
+        }
+    }
+}
+
+/// Puts what it is about in front of a refusal that comes from inside a node.
+fn about(what: &str, failure: Failure) -> Failure {
+    let Failure { kind, message } = failure;
+    Failure { kind, message: format!("{what}: {message}") }
+}
+
+/// A node that cannot be spoken to has died; the fault has been or will be reported.
+fn unreachable(node: &str) -> Failure {
+    Failure { kind: Kind::Internal, message: format!("node {node}: its init is gone; ask for `down` and `up`") }
+}
