@@ -6,6 +6,8 @@ use clap::{Args, Parser, Subcommand};
 use serde::Serialize;
 
 use crate::rpc::frame;
+use crate::ycsb::store::Target;
+use crate::ycsb::workload::Workload;
 
 /// Offers load to a real server and records every operation.
 #[derive(Parser)]
@@ -17,10 +19,54 @@ pub struct Arguments {
 
 #[derive(Subcommand)]
 pub enum Command {
+    /// Create and fill the table of the YCSB core workloads
+    YcsbPrepare(YcsbPrepare),
+    /// Offer a YCSB core workload to a store and record every operation
+    Ycsb(Ycsb),
     /// Answer requests until SIGTERM or SIGINT; prints `listening ADDRESS:PORT` when it does
     RpcServe(RpcServe),
     /// Send requests to an rpc-serve and record every call
     Rpc(Rpc),
+}
+
+#[derive(Args)]
+pub struct YcsbPrepare {
+    #[command(flatten)]
+    pub target: Target,
+    /// How many records to load
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=RECORDS_MAX))]
+    pub records: u64,
+    /// Same seed, same contents
+    #[arg(long, default_value = "0")]
+    pub seed: u64,
+}
+
+#[derive(Args, Serialize)]
+pub struct Ycsb {
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub target: Target,
+    /// The core workload
+    #[arg(long)]
+    pub workload: Workload,
+    /// How many records ycsb-prepare has loaded
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=RECORDS_MAX))]
+    pub records: u64,
+    /// Operations of the measured phase, all clients together
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub operations: Option<u64>,
+    /// Length of the measured phase
+    #[arg(long, value_name = "SECONDS", value_parser = seconds_above_zero)]
+    pub duration: Option<f64>,
+    /// Clients, each with a connection of its own and at most one operation in flight
+    #[arg(long, value_name = "N", value_parser = connections)]
+    pub clients: usize,
+    /// Number of the first key that workloads d and e insert, at least --records (the default); a key must be new
+    #[arg(long, value_name = "K")]
+    pub insert_start: Option<u64>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub run: RunArguments,
 }
 
 #[derive(Args)]
@@ -75,6 +121,7 @@ pub struct RunArguments {
     pub error_share_max: f64,
 }
 
+const RECORDS_MAX: u64 = 1_000_000_000; // a terabyte
 const CONNECTIONS_MAX: usize = 10_000;
 const SECONDS_MAX: f64 = 1e7; // four months; beyond it nanoseconds in 64 bits are still exact
 const RATE_MAX_PER_S: f64 = 1e7; // 100 ns apart, already less than one system call
@@ -97,10 +144,9 @@ fn seconds(text: &str) -> Result<f64, String> {
 
 fn seconds_above_zero(text: &str) -> Result<f64, String> {
     match seconds(text)? {
-        0.0 => Err(
-            "must be more than 0 seconds; leave the option out for no limit where that is allowed"
-                .into(),
-        ),
+        0.0 => {
+            Err("must be more than 0 seconds; leave the option out for no limit where that is allowed".into())
+        }
         value => Ok(value),
     }
 }
@@ -110,7 +156,9 @@ fn rate(text: &str) -> Result<f64, String> {
     if value > 0.0 && value <= RATE_MAX_PER_S {
         Ok(value)
     } else {
-        Err(format!("must be above 0 and at most {RATE_MAX_PER_S} per second; leave it out for a closed loop"))
+        Err(format!(
+            "must be above 0 and at most {RATE_MAX_PER_S} per second; leave it out for a closed loop"
+        ))
     }
 }
 
@@ -126,9 +174,7 @@ fn share(text: &str) -> Result<f64, String> {
 fn connections(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(count) if (1..=CONNECTIONS_MAX).contains(&count) => Ok(count),
-        _ => Err(format!(
-            "must be a whole number between 1 and {CONNECTIONS_MAX}"
-        )),
+        _ => Err(format!("must be a whole number between 1 and {CONNECTIONS_MAX}")),
     }
 }
 

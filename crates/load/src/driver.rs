@@ -3,6 +3,7 @@
 //! One thread per connection. Threads share nothing while they run but the count of operations and the request to stop.
 //! A connection that is lost ends its thread; when all are lost the run is over, whatever its plan says.
 
+use std::fmt;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,6 +25,15 @@ pub enum Failure {
     Lost(String),
     /// We were told to stop while waiting: neither a success nor an error, and not recorded.
     Stopped,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Refused(message) | Failure::Lost(message) => formatter.write_str(message),
+            Failure::Stopped => formatter.write_str("stopped while waiting for the server"),
+        }
+    }
 }
 
 /// One connection to a server, and the stream of operations on it.
@@ -99,7 +109,7 @@ impl Outcome {
     /// The exit status: 0, 4, or 128 plus the number of the signal.
     pub fn exit_code(&self, error_share_max: f64) -> ExitCode {
         match self.ended_by {
-            EndedBy::Stop(StopReason::Signal(number)) => ExitCode::from(128 + number),
+            EndedBy::Stop(StopReason::Signal(number)) => ExitCode::from(exit::after_signal(number)),
             EndedBy::ConnectionsLost => ExitCode::from(exit::TOO_MANY_ERRORS),
             _ if self.operations == 0 || self.has_too_many_errors(error_share_max) => {
                 ExitCode::from(exit::TOO_MANY_ERRORS)
@@ -136,16 +146,9 @@ pub fn run<S: Session>(
             let thread = std::thread::Builder::new()
                 .spawn_scoped(scope, move || {
                     let session = connect(connection, stop);
-                    run_connection(
-                        session,
-                        &ready,
-                        &start,
-                        Turns::new(plan, connection, taken, stop),
-                    )
+                    run_connection(session, &ready, &start, Turns::new(plan, connection, taken, stop))
                 })
-                .map_err(|error| {
-                    format!("cannot start a thread for connection {connection}: {error}")
-                })?;
+                .map_err(|error| format!("cannot start a thread for connection {connection}: {error}"))?;
             gates.push(gate);
             threads.push(thread);
         }
@@ -185,9 +188,7 @@ fn run_connection<S: Session>(
 ) -> Option<Ended> {
     let connected = session.and_then(|session| match session.addresses() {
         Ok(addresses) => Ok((session, addresses)),
-        Err(error) => Err(format!(
-            "a connection was lost as soon as it was made: {error}"
-        )),
+        Err(error) => Err(format!("a connection was lost as soon as it was made: {error}")),
     });
     let (mut session, (local, remote)) = match connected {
         Ok(connected) => {
@@ -245,8 +246,7 @@ fn drive(
             measured: turn.measured,
         });
         if let Err(Failure::Refused(message) | Failure::Lost(message)) = &result {
-            first_failure
-                .get_or_insert_with(|| (finished_ns, format!("{}: {message}", operation.name())));
+            first_failure.get_or_insert_with(|| (finished_ns, format!("{}: {message}", operation.name())));
         }
         if matches!(result, Err(Failure::Lost(_))) {
             return (true, first_failure);
@@ -303,10 +303,7 @@ impl<'a> Turns<'a> {
                 let started_ns = clock.now_ns();
                 let since_start_ns = started_ns - start_ns;
                 let measured = self.plan.is_measured(since_start_ns);
-                let is_over = self
-                    .plan
-                    .end_ns()
-                    .is_some_and(|end_ns| since_start_ns >= end_ns);
+                let is_over = self.plan.end_ns().is_some_and(|end_ns| since_start_ns >= end_ns);
                 if is_over || self.stop.reason().is_some() || (measured && !self.take()) {
                     return None;
                 }
@@ -327,13 +324,7 @@ impl<'a> Turns<'a> {
     }
 }
 
-fn summarise(
-    plan: &Plan,
-    start_ns: u64,
-    finished_ns: u64,
-    stop: &Stop,
-    ended: Vec<Ended>,
-) -> Outcome {
+fn summarise(plan: &Plan, start_ns: u64, finished_ns: u64, stop: &Stop, ended: Vec<Ended>) -> Outcome {
     let measured = || {
         ended
             .iter()

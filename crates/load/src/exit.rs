@@ -8,6 +8,11 @@ use std::process::ExitCode;
 /// The exit status of a run with too many errors.
 pub const TOO_MANY_ERRORS: u8 = 4;
 
+/// The exit status of a command that a signal ended, as shells count it.
+pub fn after_signal(number: u8) -> u8 {
+    128 + number
+}
+
 /// Why a command could not do its work.
 #[derive(Debug)]
 pub enum Failed {
@@ -17,6 +22,10 @@ pub enum Failed {
     Usage(String),
     /// The server (or, for one that listens, the address) cannot be had.
     Unreachable(String),
+    /// The server was there, but did not do what it was asked.
+    Refused(String),
+    /// A signal with this number arrived before the work was done.
+    Stopped(u8),
 }
 
 impl Failed {
@@ -26,14 +35,22 @@ impl Failed {
             Failed::Internal(_) => 1,
             Failed::Usage(_) => 2,
             Failed::Unreachable(_) => 3,
+            Failed::Refused(_) => TOO_MANY_ERRORS,
+            Failed::Stopped(number) => after_signal(*number),
         })
     }
 }
 
 impl fmt::Display for Failed {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Failed::Internal(message) | Failed::Usage(message) | Failed::Unreachable(message)) =
-            self;
-        formatter.write_str(message)
+        match self {
+            Failed::Internal(message)
+            | Failed::Usage(message)
+            | Failed::Unreachable(message)
+            | Failed::Refused(message) => formatter.write_str(message),
+            Failed::Stopped(number) => {
+                write!(formatter, "stopped by signal {number} before the work was done")
+            }
+        }
     }
 }

@@ -16,22 +16,27 @@ mod driver;
 mod exit;
 mod output;
 mod plan;
+mod random;
 mod rpc;
 mod sample;
 mod signals;
 mod stop;
 mod stream;
+mod ycsb;
 
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::Parser;
 
-use arguments::{Arguments, Command, RunArguments};
+use arguments::{Arguments, Command, RunArguments, YcsbPrepare};
 use driver::Session;
 use exit::Failed;
 use plan::Plan;
-use stop::Stop;
+use stop::{Stop, StopReason};
+use ycsb::client::Client;
+use ycsb::keyspace::KeySpace;
+use ycsb::store::{self, NotPrepared};
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
@@ -48,6 +53,38 @@ fn carry_out(command: &Command) -> Result<ExitCode, Failed> {
     // Before any thread exists, so that every thread inherits the mask and the waiting thread alone sees the signals.
     signals::block();
     match command {
+        Command::YcsbPrepare(arguments) => prepare(arguments),
+        Command::Ycsb(arguments) => {
+            let plan = Plan::new(
+                arguments.clients,
+                arguments.operations,
+                arguments.duration,
+                &arguments.run,
+            )
+            .map_err(Failed::Usage)?;
+            let insert_start = arguments.insert_start.unwrap_or(arguments.records);
+            if insert_start < arguments.records {
+                return Err(Failed::Usage(format!(
+                    "--insert-start {insert_start}: the keys below --records {} are taken; give at least that",
+                    arguments.records
+                )));
+            }
+            let keys = Arc::new(KeySpace::new(arguments.records, insert_start));
+            let chooser = arguments
+                .workload
+                .chooser(arguments.records, arguments.operations);
+            measure(&plan, arguments, &arguments.run, |number, stop| {
+                let store = store::connect(&arguments.target, stop)?;
+                Ok(Client::new(
+                    store,
+                    arguments.workload,
+                    &keys,
+                    chooser.clone(),
+                    arguments.run.seed,
+                    number,
+                ))
+            })
+        }
         Command::RpcServe(arguments) => {
             let listening = rpc::server::start(&arguments.listen).map_err(Failed::Unreachable)?;
             println!("listening {listening}");
@@ -74,6 +111,20 @@ fn carry_out(command: &Command) -> Result<ExitCode, Failed> {
     }
 }
 
+fn prepare(arguments: &YcsbPrepare) -> Result<ExitCode, Failed> {
+    let stop = Arc::new(Stop::new());
+    signals::stop_on_signal(&stop);
+    store::prepare(&arguments.target, arguments.records, arguments.seed, &stop)
+        .map(|()| ExitCode::SUCCESS)
+        .map_err(|failure| match (failure, stop.reason()) {
+            (_, Some(StopReason::Signal(number))) => Failed::Stopped(number),
+            (NotPrepared::Unreachable(message), _) => Failed::Unreachable(message),
+            (NotPrepared::Failed(failure), _) => {
+                Failed::Refused(format!("the table could not be filled: {failure}"))
+            }
+        })
+}
+
 /// Runs the load, writes both files whatever happened to it, and turns the result into an exit status.
 fn measure<S: Session>(
     plan: &Plan,
@@ -85,9 +136,7 @@ fn measure<S: Session>(
     let stop = Arc::new(Stop::new());
     signals::stop_on_signal(&stop);
     let outcome = driver::run(plan, &stop, connect).map_err(Failed::Unreachable)?;
-    files
-        .write(&outcome, parameters)
-        .map_err(Failed::Internal)?;
+    files.write(&outcome, parameters).map_err(Failed::Internal)?;
     if let Some(complaint) = outcome.complaint(run.error_share_max) {
         eprintln!("crosswind-load: {complaint}");
     }

@@ -48,7 +48,9 @@ impl Plan {
         run: &RunArguments,
     ) -> Result<Plan, String> {
         if operations.is_none() && duration_s.is_none() {
-            return Err("neither --operations nor --duration is given, so the run would never end; give one".into());
+            return Err(
+                "neither --operations nor --duration is given, so the run would never end; give one".into(),
+            );
         }
         Ok(Plan {
             connections,
@@ -63,8 +65,7 @@ impl Plan {
 
     /// End of the measured phase by the clock, if the clock ends it.
     pub fn end_ns(&self) -> Option<u64> {
-        self.duration_ns
-            .map(|duration_ns| self.warm_up_ns + duration_ns)
+        self.duration_ns.map(|duration_ns| self.warm_up_ns + duration_ns)
     }
 
     /// Whether an operation that is due (open) or starts (closed) at this instant counts.
@@ -154,12 +155,7 @@ mod tests {
 
     const SECOND_NS: u64 = 1_000_000_000;
 
-    fn open(
-        connections: usize,
-        rate_per_s: f64,
-        duration_s: Option<u64>,
-        operations: Option<u64>,
-    ) -> Plan {
+    fn open(connections: usize, rate_per_s: f64, duration_s: Option<u64>, operations: Option<u64>) -> Plan {
         Plan {
             connections,
             pace: Pace::Open { rate_per_s },

@@ -12,6 +12,11 @@ const BLOCK_ROWS: usize = 1 << 14; // 512 KiB
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     Call,
+    Read,
+    Update,
+    Insert,
+    Scan,
+    ReadModifyWrite,
 }
 
 impl Operation {
@@ -19,6 +24,11 @@ impl Operation {
     pub fn name(self) -> &'static str {
         match self {
             Operation::Call => "call",
+            Operation::Read => "read",
+            Operation::Update => "update",
+            Operation::Insert => "insert",
+            Operation::Scan => "scan",
+            Operation::ReadModifyWrite => "read-modify-write",
         }
     }
 }
@@ -52,11 +62,7 @@ impl Samples {
 
     /// Adds a row; false when that was the last one that there is room for.
     pub fn add(&mut self, sample: Sample) -> bool {
-        if self
-            .blocks
-            .last()
-            .is_none_or(|block| block.len() == BLOCK_ROWS)
-        {
+        if self.blocks.last().is_none_or(|block| block.len() == BLOCK_ROWS) {
             self.blocks.push(Vec::with_capacity(BLOCK_ROWS));
         }
         let last = self.blocks.len() - 1;

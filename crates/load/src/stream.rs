@@ -1,7 +1,8 @@
 //! A blocking TCP connection whose every operation has a deadline, and which notices a request to stop.
 //!
-//! The kernel's receive time-out is short and the loop around it looks at the deadline: a server that trickles bytes
-//! cannot stretch an operation, and a silent one cannot hold up the end of a run.
+//! The kernel's own time-out is short, and the loop around it looks at the deadline and at the request to stop each time:
+//! a server that trickles bytes cannot stretch an operation, and a silent one cannot hold up the end of a run. Both are
+//! noticed within [`TICK`].
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
@@ -40,9 +41,7 @@ impl Stream {
             if left.is_zero() {
                 break;
             }
-            match TcpStream::connect_timeout(&address, left)
-                .and_then(|tcp| Self::prepared(tcp, stop))
-            {
+            match TcpStream::connect_timeout(&address, left).and_then(|tcp| Self::prepared(tcp, stop)) {
                 Ok(stream) => return Ok(stream),
                 Err(error) => reason = format!("{address}: {error}"),
             }
@@ -69,6 +68,11 @@ impl Stream {
         Ok((self.tcp.local_addr()?, self.tcp.peer_addr()?))
     }
 
+    /// Sets how long an operation may take; [`OPERATION_TIMEOUT`] at first.
+    pub fn set_timeout(&mut self, timeout: Duration) {
+        self.timeout = timeout;
+    }
+
     /// Starts the clock of an operation: what follows must be done within its time-out.
     pub fn begin(&mut self) {
         self.deadline_ns = monotonic_ns() + self.timeout.as_nanos() as u64;
@@ -77,6 +81,7 @@ impl Stream {
     /// Sends all of it.
     pub fn send(&mut self, mut bytes: &[u8]) -> Result<(), Failure> {
         while !bytes.is_empty() {
+            self.check_deadline()?;
             match self.tcp.write(bytes) {
                 Ok(sent) => bytes = &bytes[sent..],
                 Err(error) => self.wait_again(error)?,
@@ -88,6 +93,7 @@ impl Stream {
     /// Waits for bytes and returns how many came: at least one, at most `buffer.len()`.
     pub fn receive(&mut self, buffer: &mut [u8]) -> Result<usize, Failure> {
         loop {
+            self.check_deadline()?;
             match self.tcp.read(buffer) {
                 Ok(0) => return Err(Failure::Lost("the server closed the connection".into())),
                 Ok(count) => return Ok(count),
@@ -96,17 +102,72 @@ impl Stream {
         }
     }
 
+    fn check_deadline(&self) -> Result<(), Failure> {
+        if monotonic_ns() < self.deadline_ns {
+            Ok(())
+        } else {
+            Err(Failure::Lost(format!(
+                "no complete answer within {:?}",
+                self.timeout
+            )))
+        }
+    }
+
     fn wait_again(&self, error: io::Error) -> Result<(), Failure> {
         // The short wait of the kernel that has passed is WouldBlock; TimedOut is TCP itself giving up on the peer.
         match error.kind() {
             io::ErrorKind::Interrupted => Ok(()),
             io::ErrorKind::WouldBlock if self.stop.reason().is_some() => Err(Failure::Stopped),
-            io::ErrorKind::WouldBlock if monotonic_ns() < self.deadline_ns => Ok(()),
-            io::ErrorKind::WouldBlock => Err(Failure::Lost(format!(
-                "no answer within {} s",
-                self.timeout.as_secs()
-            ))),
+            io::ErrorKind::WouldBlock => Ok(()),
             _ => Err(Failure::Lost(error.to_string())),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    fn pair() -> (Stream, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let mut stream = Stream::connect(&address, &Arc::new(Stop::new())).unwrap();
+        stream.set_timeout(Duration::from_millis(100));
+        (stream, listener.accept().unwrap().0)
+    }
+
+    #[test]
+    fn a_silent_server_costs_the_time_out_and_the_connection() {
+        let (mut stream, _silent) = pair();
+        stream.begin();
+        let failure = stream.receive(&mut [0; 8]).unwrap_err();
+        assert_eq!(failure, Failure::Lost("no complete answer within 100ms".into()));
+    }
+
+    #[test]
+    fn a_server_that_trickles_bytes_cannot_stretch_an_operation() {
+        let (mut stream, mut trickling) = pair();
+        std::thread::spawn(move || {
+            while trickling.write_all(b"x").is_ok() {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        });
+        stream.begin();
+        let failure = loop {
+            if let Err(failure) = stream.receive(&mut [0; 8]) {
+                break failure;
+            }
+        };
+        assert_eq!(failure, Failure::Lost("no complete answer within 100ms".into()));
+    }
+
+    #[test]
+    fn a_name_without_a_port_is_refused_with_the_form_to_write() {
+        let message = Stream::connect("db0", &Arc::new(Stop::new())).err().unwrap();
+        assert!(
+            message.contains("\"db0\"") && message.contains("HOST:PORT"),
+            "{message}"
+        );
     }
 }

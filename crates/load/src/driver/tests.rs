@@ -90,18 +90,13 @@ fn in_a_closed_loop_each_operation_starts_when_the_last_one_ended() {
         .map(|row| (row.started_ns - START_NS) / MS)
         .collect();
     assert_eq!(starts, [0, 10, 20, 30, 40]);
-    assert!(done
-        .rows
-        .iter()
-        .all(|row| row.intended_ns == row.started_ns));
+    assert!(done.rows.iter().all(|row| row.intended_ns == row.started_ns));
     assert_eq!(done.rows.iter().filter(|row| row.measured).count(), 3);
 }
 
 #[test]
 fn a_closed_loop_measures_exactly_the_operations_asked_for() {
-    let done = driven(&plan(Pace::Closed, 25 * MS, None, Some(4)), |_| {
-        (10 * MS, Ok(()))
-    });
+    let done = driven(&plan(Pace::Closed, 25 * MS, None, Some(4)), |_| (10 * MS, Ok(())));
     // Warm-up takes those that start at 0, 10 and 20 ms.
     assert_eq!(done.rows.len(), 3 + 4);
     assert_eq!(done.rows.iter().filter(|row| row.measured).count(), 4);
@@ -160,10 +155,7 @@ fn a_refusal_is_counted_and_the_connection_goes_on() {
         done.rows.iter().map(|row| row.ok).collect::<Vec<_>>(),
         [true, false, true, false, true]
     );
-    assert_eq!(
-        done.first_failure,
-        Some((START_NS + 2 * MS, "call: no 1".into()))
-    );
+    assert_eq!(done.first_failure, Some((START_NS + 2 * MS, "call: no 1".into())));
     assert!(!done.lost);
 }
 
@@ -187,14 +179,7 @@ fn a_lost_connection_is_one_error_and_the_end() {
 #[test]
 fn an_operation_cut_short_by_a_request_to_stop_is_no_result() {
     let done = driven(&plan(Pace::Closed, 0, None, Some(1_000)), |index| {
-        (
-            MS,
-            if index == 3 {
-                Err(Failure::Stopped)
-            } else {
-                Ok(())
-            },
-        )
+        (MS, if index == 3 { Err(Failure::Stopped) } else { Ok(()) })
     });
     assert_eq!(done.rows.len(), 3);
     assert!(done.first_failure.is_none() && !done.lost);

@@ -13,11 +13,9 @@ pub const REQUEST_HEADER_BYTES: usize = 8;
 /// Bytes in front of a response's padding.
 pub const RESPONSE_HEADER_BYTES: usize = 4;
 /// Sizes that a request may have.
-pub const REQUEST_SIZES: RangeInclusive<i64> =
-    REQUEST_HEADER_BYTES as i64..=MESSAGE_BYTES_MAX as i64;
+pub const REQUEST_SIZES: RangeInclusive<i64> = REQUEST_HEADER_BYTES as i64..=MESSAGE_BYTES_MAX as i64;
 /// Sizes that a response may have.
-pub const RESPONSE_SIZES: RangeInclusive<i64> =
-    RESPONSE_HEADER_BYTES as i64..=MESSAGE_BYTES_MAX as i64;
+pub const RESPONSE_SIZES: RangeInclusive<i64> = RESPONSE_HEADER_BYTES as i64..=MESSAGE_BYTES_MAX as i64;
 
 /// What a request says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,11 +59,7 @@ pub fn request(request_bytes: u32, response_bytes: u32) -> Vec<u8> {
 /// Reads a request's header and refuses lengths that no client of ours sends.
 pub fn parse_request(header: [u8; REQUEST_HEADER_BYTES]) -> Result<Request, BadLength> {
     let [a, b, c, d, e, f, g, h] = header;
-    let request_bytes = length(
-        "request",
-        u32::from_be_bytes([a, b, c, d]),
-        REQUEST_HEADER_BYTES,
-    )?;
+    let request_bytes = length("request", u32::from_be_bytes([a, b, c, d]), REQUEST_HEADER_BYTES)?;
     let response_bytes = length(
         "response",
         u32::from_be_bytes([e, f, g, h]),

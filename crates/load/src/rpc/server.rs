@@ -37,10 +37,7 @@ fn accept_for_ever(listener: &TcpListener) {
 }
 
 fn serve(connection: TcpStream, peer: SocketAddr) {
-    if let Err(error) = connection
-        .set_nodelay(true)
-        .and_then(|()| answer_all(connection))
-    {
+    if let Err(error) = connection.set_nodelay(true).and_then(|()| answer_all(connection)) {
         eprintln!("crosswind-load: connection from {peer} given up: {error}");
     }
 }

@@ -1,0 +1,233 @@
+//! One connection's stream of operations on a store: draws them, then performs them.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use super::chooser::Chooser;
+use super::key;
+use super::keyspace::KeySpace;
+use super::record::{self, Field, Record, FIELDS};
+use super::store::Store;
+use super::workload::Workload;
+use crate::driver::{Failure, Session};
+use crate::random::{Purpose, Random};
+use crate::sample::Operation;
+
+/// Longest scan, in records; lengths are uniform from 1 (YCSB's `maxscanlength`).
+const SCAN_RECORDS_MAX: u64 = 100;
+
+/// A client of a store.
+pub struct Client {
+    store: Box<dyn Store>,
+    workload: Workload,
+    keys: Arc<KeySpace>,
+    chooser: Chooser,
+    random: Random,
+    chosen: Request,
+}
+
+/// An operation with everything that it needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Request {
+    Read {
+        key: String,
+    },
+    Update {
+        key: String,
+        field_number: usize,
+        value: Field,
+    },
+    ReadModifyWrite {
+        key: String,
+        field_number: usize,
+        value: Field,
+    },
+    Insert {
+        number: u64,
+        key: String,
+        record: Box<Record>,
+    },
+    Scan {
+        first_key: String,
+        count: u64,
+    },
+}
+
+impl Client {
+    /// A client whose choices follow from the seed and its own number.
+    pub fn new(
+        store: Box<dyn Store>,
+        workload: Workload,
+        keys: &Arc<KeySpace>,
+        chooser: Chooser,
+        seed: u64,
+        number: usize,
+    ) -> Client {
+        Client {
+            store,
+            workload,
+            keys: Arc::clone(keys),
+            chooser,
+            random: Random::stream(seed, Purpose::Connection, number as u64),
+            chosen: Request::Read { key: String::new() },
+        }
+    }
+
+    fn existing_key(&mut self) -> String {
+        key::name(self.chooser.choose(&self.keys, &mut self.random))
+    }
+
+    fn field_number(&mut self) -> usize {
+        self.random.below(FIELDS as u64) as usize
+    }
+}
+
+impl Session for Client {
+    fn addresses(&self) -> std::io::Result<(SocketAddr, SocketAddr)> {
+        self.store.addresses()
+    }
+
+    fn choose(&mut self) -> Operation {
+        let operation = self.workload.operation(&mut self.random);
+        self.chosen = match operation {
+            Operation::Read => Request::Read {
+                key: self.existing_key(),
+            },
+            Operation::Update => Request::Update {
+                key: self.existing_key(),
+                field_number: self.field_number(),
+                value: record::field(&mut self.random),
+            },
+            Operation::ReadModifyWrite => Request::ReadModifyWrite {
+                key: self.existing_key(),
+                field_number: self.field_number(),
+                value: record::field(&mut self.random),
+            },
+            Operation::Insert => {
+                let number = self.keys.claim();
+                Request::Insert {
+                    number,
+                    key: key::name(number),
+                    record: Box::new(record::record(&mut self.random)),
+                }
+            }
+            Operation::Scan => Request::Scan {
+                first_key: self.existing_key(),
+                count: 1 + self.random.below(SCAN_RECORDS_MAX),
+            },
+            Operation::Call => unreachable!("no core workload has it"),
+        };
+        operation
+    }
+
+    fn perform(&mut self) -> Result<(), Failure> {
+        match &self.chosen {
+            Request::Read { key } => self.store.read(key),
+            Request::Update {
+                key,
+                field_number,
+                value,
+            } => self.store.update(key, *field_number, value),
+            Request::ReadModifyWrite {
+                key,
+                field_number,
+                value,
+            } => {
+                self.store.read(key)?;
+                self.store.update(key, *field_number, value)
+            }
+            Request::Insert { number, key, record } => {
+                self.store.insert(key, record)?;
+                self.keys.confirm(*number);
+                Ok(())
+            }
+            Request::Scan { first_key, count } => self.store.scan(first_key, *count),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The store that does nothing, for those who want only the choices.
+    struct Nothing;
+
+    impl Store for Nothing {
+        fn addresses(&self) -> std::io::Result<(SocketAddr, SocketAddr)> {
+            Err(std::io::ErrorKind::NotConnected.into())
+        }
+        fn read(&mut self, _: &str) -> Result<(), Failure> {
+            Ok(())
+        }
+        fn update(&mut self, _: &str, _: usize, _: &Field) -> Result<(), Failure> {
+            Ok(())
+        }
+        fn insert(&mut self, _: &str, _: &Record) -> Result<(), Failure> {
+            Ok(())
+        }
+        fn scan(&mut self, _: &str, _: u64) -> Result<(), Failure> {
+            Ok(())
+        }
+    }
+
+    fn requests(workload: Workload, number: usize, count: usize) -> Vec<Request> {
+        let keys = Arc::new(KeySpace::new(1000, 1000));
+        let mut client = Client::new(
+            Box::new(Nothing),
+            workload,
+            &keys,
+            workload.chooser(1000, Some(10_000)),
+            7,
+            number,
+        );
+        let mut next = || {
+            client.choose();
+            client.perform().unwrap();
+            client.chosen.clone()
+        };
+        (0..count).map(|_| next()).collect()
+    }
+
+    #[test]
+    fn the_same_seed_makes_the_same_requests_and_another_client_makes_others() {
+        for workload in [Workload::A, Workload::D, Workload::E, Workload::F] {
+            assert_eq!(requests(workload, 0, 200), requests(workload, 0, 200));
+            assert_ne!(requests(workload, 0, 200), requests(workload, 1, 200));
+        }
+    }
+
+    #[test]
+    fn scans_take_one_to_a_hundred_records() {
+        let counts: Vec<u64> = requests(Workload::E, 0, 5000)
+            .into_iter()
+            .filter_map(|request| {
+                if let Request::Scan { count, .. } = request {
+                    Some(count)
+                } else {
+                    None
+                }
+            })
+            .collect();
+        assert_eq!((counts.iter().min(), counts.iter().max()), (Some(&1), Some(&100)));
+        let mean = counts.iter().sum::<u64>() as f64 / counts.len() as f64;
+        // Uniform on 1..=100: mean 50.5, standard deviation 28.9 / sqrt(4750) = 0.42; five of them.
+        assert!((mean - 50.5).abs() < 2.1, "{mean}");
+    }
+
+    #[test]
+    fn inserts_take_consecutive_new_keys() {
+        let numbers: Vec<u64> = requests(Workload::D, 0, 1000)
+            .into_iter()
+            .filter_map(|request| {
+                if let Request::Insert { number, .. } = request {
+                    Some(number)
+                } else {
+                    None
+                }
+            })
+            .collect();
+        assert!(numbers.len() > 20);
+        assert!(numbers.iter().copied().eq(1000..1000 + numbers.len() as u64));
+    }
+}
