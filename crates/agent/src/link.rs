@@ -24,8 +24,9 @@ use crate::netlink::Request;
 /// Index of the fabric's end of the first node's pair. Kernels with tunnel modules put a few devices of their own
 /// into every new network namespace; they get the lowest indices.
 const PORT_INDEX_FIRST: u32 = 1000;
-/// Index of `eth0` in every node.
-const ETH0_INDEX: u32 = 1000;
+/// Index of `eth0` in every node. It must differ from that of every port: the kernel takes a device whose other end has
+/// the same index for a physical one, and lets news of its carrier wait for up to a second.
+const ETH0_INDEX: u32 = 500;
 /// Index of `lo` in every network namespace.
 const LOOPBACK_INDEX: u32 = 1;
 
@@ -37,12 +38,14 @@ pub fn port_index(position: u16) -> u32 {
     PORT_INDEX_FIRST + u32::from(position)
 }
 
-/// A veth pair, both ends up: a port here and `eth0` in the network namespace of process `init`.
+/// A veth pair: a port here, up, and `eth0` in the network namespace of process `init`, down. The kernel makes the far
+/// end first and refuses to bring it up while it has no near one.
 pub fn veth_pair(position: u16, init: u32, mtu_bytes: u32) -> Request {
     let mut eth0 = end(ETH0_INDEX, "eth0".to_owned(), mtu_bytes);
     eth0.attributes.push(LinkAttribute::Address(address::mac(position).to_vec()));
     eth0.attributes.push(LinkAttribute::NetNsPid(init));
     let mut port = end(port_index(position), format!("port{position}"), mtu_bytes);
+    set_up(&mut port);
     port.attributes.push(LinkAttribute::LinkInfo(vec![
         LinkInfo::Kind(InfoKind::Veth),
         LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(eth0))),
@@ -52,7 +55,8 @@ pub fn veth_pair(position: u16, init: u32, mtu_bytes: u32) -> Request {
 
 /// One queue each way: a queue per processor, the default, costs time to make and serves nothing here.
 fn end(index: u32, name: String, mtu_bytes: u32) -> LinkMessage {
-    let mut message = up(index);
+    let mut message = LinkMessage::default();
+    message.header.index = index;
     message.attributes = vec![
         LinkAttribute::IfName(name),
         LinkAttribute::Mtu(mtu_bytes),
@@ -64,15 +68,41 @@ fn end(index: u32, name: String, mtu_bytes: u32) -> LinkMessage {
 
 /// Brings `lo` up.
 pub fn loopback_up() -> Request {
-    Request { message: RouteNetlinkMessage::SetLink(up(LOOPBACK_INDEX)), flags: 0 }
+    up(LOOPBACK_INDEX)
 }
 
-fn up(index: u32) -> LinkMessage {
+/// Brings `eth0` up.
+pub fn eth0_up() -> Request {
+    up(ETH0_INDEX)
+}
+
+/// Has the kernel act on the carrier of a port before it answers. It would do so soon; but until then, it drops what is
+/// sent, and a lost first packet costs a connection a second.
+pub fn settle_port(position: u16) -> Request {
+    settle(port_index(position))
+}
+
+/// The same for `eth0`, which otherwise has no carrier as far as applications can see.
+pub fn settle_eth0() -> Request {
+    settle(ETH0_INDEX)
+}
+
+fn settle(index: u32) -> Request {
     let mut message = LinkMessage::default();
     message.header.index = index;
+    Request { message: RouteNetlinkMessage::GetLink(message), flags: 0 }
+}
+
+fn up(index: u32) -> Request {
+    let mut message = LinkMessage::default();
+    message.header.index = index;
+    set_up(&mut message);
+    Request { message: RouteNetlinkMessage::SetLink(message), flags: 0 }
+}
+
+fn set_up(message: &mut LinkMessage) {
     message.header.flags = LinkFlags::Up;
     message.header.change_mask = LinkFlags::Up;
-    message
 }
 
 /// The address of the node at `position`, without the route that would come with it: ours carries metrics.

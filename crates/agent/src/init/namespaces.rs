@@ -84,7 +84,9 @@ fn sysctls(application: Account) -> Result<(), Failure> {
 pub fn connect(connect: &Connect) -> Result<(), Failure> {
     let position = connect.position;
     let mut netlink = Netlink::open().or_refuse("open a netlink socket", "the kernel needs CONFIG_NET")?;
-    netlink.request([link::address(position)]).or_refuse("give eth0 its address", "it needs CAP_NET_ADMIN in its user namespace")?;
+    netlink
+        .request([link::eth0_up(), link::settle_eth0(), link::address(position)])
+        .or_refuse("bring eth0 up and give it its address", "it needs CAP_NET_ADMIN in its user namespace")?;
     netlink
         .request([link::route(position, &connect.congestion_control, connect.rto_min_ms)])
         .map_err(|error| route_refused(&connect.congestion_control, &error))?;

@@ -80,6 +80,9 @@ impl Session {
             if std::mem::take(&mut unprepared[position]) {
                 self.connect(fabric, position, rto_min_ms, &mut netlink)?;
             } else {
+                let name = &self.nodes[position].name;
+                let settled = netlink.request([link::settle_port(position as u16)]);
+                settled.map_err(|error| Failure::preflight(format!("node {name}: see its port's carrier: {error}")))?;
                 unconnected -= 1;
             }
         }
