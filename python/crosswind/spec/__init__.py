@@ -1,1 +1,29 @@
-"""The experiment file: read it, refuse it with everything that is wrong, or resolve it to SI integers."""
+"""The experiment file: read it, refuse it with everything that is wrong, or resolve it to SI integers.
+
+    experiment = load_experiment("experiment.yaml")     # or SpecErrors, each with file, line and column
+    resolved = resolve(experiment)                      # resolved.json
+    fabric = fabric_of(resolved, "none", seed=trial.seed)
+"""
+
+from crosswind.spec.condition import Condition
+from crosswind.spec.experiment import Experiment
+from crosswind.spec.fabric import condition_for_agent, condition_of, fabric_of, real_interference
+from crosswind.spec.load import find_experiment, load_catalogue_condition, load_condition_file, load_experiment
+from crosswind.spec.problems import Problem, SpecErrors
+from crosswind.spec.resolve import resolve
+
+__all__ = [
+    "Condition",
+    "Experiment",
+    "Problem",
+    "SpecErrors",
+    "condition_for_agent",
+    "condition_of",
+    "fabric_of",
+    "find_experiment",
+    "load_catalogue_condition",
+    "load_condition_file",
+    "load_experiment",
+    "real_interference",
+    "resolve",
+]

@@ -141,6 +141,10 @@ class Intensity:
     rate_bps: int | None = None
     share: float | None = None  # In [0, 1].
 
+    def of(self, uplink_bps: int) -> int:
+        """Return bits per second, given the uplink's."""
+        return self.rate_bps if self.rate_bps is not None else round((self.share or 0.0) * uplink_bps)
+
 
 def read_intensity(value: object) -> Intensity:
     """Return a rate, or a share of the uplink. Zero is allowed: it is the lower end of a law, not a limit."""

@@ -1,0 +1,68 @@
+"""Conditions and experiments that come with Crosswind, as YAML files read with `importlib.resources`.
+
+A condition's name is its path below `conditions`, an experiment's its path below `experiments`, without the suffix.
+Each file's header says what it models, its source, and what differs from it. Adding one is adding a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+SUFFIX = ".yaml"
+
+
+def condition_names() -> list[str]:
+    """Return the names of all conditions, sorted."""
+    return sorted(_entries("conditions"))
+
+
+def condition_file(name: str) -> Traversable:
+    """Return the file of a condition.
+
+    Raises: KeyError: `name` is not one of `condition_names()`.
+    """
+    return _entries("conditions")[name]
+
+
+def experiment_names() -> list[str]:
+    """Return the names of all experiments, sorted."""
+    return sorted(_entries("experiments"))
+
+
+def experiment_file(name: str) -> Traversable:
+    """Return the file of an experiment.
+
+    Raises: KeyError: `name` is not one of `experiment_names()`.
+    """
+    return _entries("experiments")[name]
+
+
+def example_file() -> Traversable:
+    """Return the commented experiment that `crosswind init` writes."""
+    return files(__name__) / f"example{SUFFIX}"
+
+
+def header(file: Traversable) -> str:
+    """Return the comment at the top of a catalogue file, without its hashes."""
+    lines = []
+    for line in file.read_text(encoding="utf-8").splitlines():
+        if not line.startswith("#"):
+            break
+        lines.append(line.removeprefix("#").removeprefix(" "))
+    return "\n".join(lines)
+
+
+@cache
+def _entries(folder: str) -> dict[str, Traversable]:
+    return dict(_walk(files(__name__) / folder, ""))
+
+
+def _walk(folder: Traversable, prefix: str) -> Iterator[tuple[str, Traversable]]:
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            yield from _walk(entry, f"{prefix}{entry.name}/")
+        elif entry.name.endswith(SUFFIX):
+            yield prefix + entry.name.removesuffix(SUFFIX), entry

@@ -1,0 +1,78 @@
+"""Which trials run, in which order, with which seed: a pure function of the resolved experiment.
+
+Trials come in complete blocks: every condition once per block. The order within a block is drawn from the seed, so
+that slow drifts of the machine fall on all conditions alike.
+
+How it stays the same for ever: no random generator is involved, whose stream a library could change. The conditions
+of a block are sorted by SHA-256 of (seed, block, name). Nothing else decides: a block's order does not depend on how
+many blocks there are, and leaving a condition out does not reorder the others.
+
+All trials of a block have the same seed. Conditions of one block then meet the same interference and the same requests
+(engine and load key their streams by name), so they are compared as pairs; blocks differ from each other.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import asdict, dataclass
+from typing import Any
+
+SEQUENTIAL = "sequential"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One execution of the application under one condition."""
+
+    id: str
+    block: int  # From 0.
+    position: int  # Place in the run, from 0.
+    condition: str
+    seed: int  # In [0, 2^63).
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the trial as plain values."""
+        return asdict(self)
+
+
+def block_of(resolved: dict[str, Any], block: int) -> list[Trial]:
+    """Return the trials of one block, in the order to run them.
+
+    Args:
+        resolved: as `crosswind.spec.resolve` returns it.
+        block: from 0; blocks beyond `at_most` can be asked for, `next_block` does not.
+    """
+    names = [condition["name"] for condition in resolved["conditions"]]
+    base_seed = resolved["trials"]["seed"]
+    if resolved["trials"]["order"] != SEQUENTIAL:
+        names.sort(key=lambda name: _digest("order", base_seed, block, name))
+    seed = int.from_bytes(_digest("seed", base_seed, block)[:8], "big") >> 1
+    first = block * len(names)
+    return [
+        Trial(_id(block, first + place, name), block, first + place, name, seed) for place, name in enumerate(names)
+    ]
+
+
+def planned(resolved: dict[str, Any]) -> list[Trial]:
+    """Return the trials that run whatever their results: `at_least` blocks."""
+    return [trial for block in range(resolved["trials"]["repeat"]["at_least"]) for trial in block_of(resolved, block)]
+
+
+def next_block(resolved: dict[str, Any], blocks_done: int) -> list[Trial]:
+    """Return the block after `blocks_done` blocks, or an empty list when `at_most` have run.
+
+    Whether the block is wanted, because an interval is still too wide, is the caller's to say.
+    """
+    return block_of(resolved, blocks_done) if blocks_done < resolved["trials"]["repeat"]["at_most"] else []
+
+
+def _digest(*parts: str | int) -> bytes:
+    # The version is part of the text: another rule would get another one, and old runs would keep theirs.
+    return hashlib.sha256("\0".join(["crosswind trial order 1", *map(str, parts)]).encode()).digest()
+
+
+def _id(block: int, position: int, condition: str) -> str:
+    """Return a name for folders and tables; the position makes it unique, the condition makes it readable."""
+    short = re.sub(r"[^A-Za-z0-9._-]", "-", condition.rsplit("/", 1)[-1])
+    return f"b{block:02d}-p{position:02d}-{short}"

@@ -1,0 +1,45 @@
+"""What a file may ask of the installed applications; they are plugins, imported only when a file names one.
+
+An application's parameters are a pydantic model. Those that take time say so with `duration_ns` (measured) and
+`warm_up_ns` (before it): the two that plans and limits are computed from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from pydantic import BaseModel
+
+
+def names() -> list[str]:
+    """Return the names of the installed applications."""
+    from crosswind import app
+
+    return list(app.names())
+
+
+def parameters_of(name: str) -> type[BaseModel]:
+    """Return the model of an application's parameters; `name` is one of `names()`."""
+    from crosswind import app
+
+    return app.find(name).Parameters
+
+
+def roles_missing(name: str, nodes: Collection[str]) -> list[str]:
+    """Return the names of nodes that the application needs and that are not among `nodes`."""
+    from crosswind import app
+
+    return app.find(name).roles_missing(nodes)
+
+
+def measured_ns(parameters: Any) -> int | None:
+    """Return how long a trial is measured at most; None when the parameters do not say."""
+    duration_ns = getattr(parameters, "duration_ns", None)
+    return duration_ns if isinstance(duration_ns, int) else None
+
+
+def busy_ns(parameters: Any) -> int | None:
+    """Return how long the load of a trial lasts at most, warm-up included; None when the parameters do not say."""
+    duration_ns = measured_ns(parameters)
+    return None if duration_ns is None else duration_ns + (getattr(parameters, "warm_up_ns", None) or 0)

@@ -1,0 +1,190 @@
+"""What must hold across an experiment: rules that need more than one part of the file.
+
+Every check reads what it needs from the plain values and passes over what is unsound there, which is reported anyway.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from crosswind import catalog
+from crosswind.spec import applications
+from crosswind.spec.condition import Condition
+from crosswind.spec.document import Document, Path, read_document
+from crosswind.spec.draft import items, sound, sound_field, value_at
+from crosswind.spec.experiment import Experiment
+from crosswind.spec.nearest import did_you_mean
+from crosswind.spec.problems import Problem
+from crosswind.spec.quantities import shown
+from crosswind.spec.rules import Setting, condition_findings, too_small
+from crosswind.spec.scale import scaled
+from crosswind.spec.topology import Topology, Uplink
+from crosswind.spec.translate import describe
+from crosswind.spec.trials import Growing, Limits, Trials, Until
+
+MTU_BYTES = (576, 9000)  # IPv4 hosts must take 576 (RFC 791); 9000 is the usual jumbo frame.
+
+
+def experiment_problems(document: Document) -> Iterator[Problem]:
+    """Yield what is wrong with an experiment beyond its single values."""
+    yield from topology_problems(document)
+    yield from _conditions_problems(document)
+    yield from _application_problems(document)
+    yield from _trials_problems(document)
+
+
+def setting_of(document: Document) -> Setting:
+    """Return what a condition meets in this file."""
+    topology = value_at(document.data, "topology")
+    uplink = value_at(topology, "uplink")
+    rate_bps = sound_field(Uplink, "rate_bps", uplink)
+    return Setting(
+        hosts=sound_field(Topology, "hosts", topology),
+        nodes=sound_field(Topology, "nodes", topology),
+        mtu_bytes=sound_field(Topology, "mtu_bytes", topology),
+        scale=sound_field(Experiment, "scale", document.data) or 1.0,
+        uplink_bps=rate_bps,
+        uplink_unlimited=value_at(uplink, "rate") == "unlimited",
+        measured_ns=applications.measured_ns(_parameters(document)),
+    )
+
+
+def topology_problems(document: Document) -> Iterator[Problem]:
+    """Yield what is wrong between hosts, nodes, MTU and buffers."""
+    topology = value_at(document.data, "topology")
+    setting = setting_of(document)
+    hosts = setting.hosts or []
+    for index, host in enumerate(hosts):
+        if host in hosts[:index]:
+            yield _problem(document, ("topology", "hosts", index), f'"{host}" is given twice; hosts have different names')
+    for path, host in items(document.data, "topology", "nodes"):
+        if hosts and isinstance(host, str) and host not in hosts:
+            remedy = did_you_mean(host, hosts) or f"hosts are {', '.join(hosts)}"
+            yield _problem(document, path, f'is on "{host}", which is no host; {remedy}')
+        if path[-1] in hosts:
+            yield _problem(document, path, "is also the name of a host; give the node another name", at_key=True)
+    mtu_bytes = setting.mtu_bytes
+    if mtu_bytes is not None and not MTU_BYTES[0] <= mtu_bytes <= MTU_BYTES[1]:
+        text = shown(value_at(topology, "mtu"))
+        yield _problem(document, ("topology", "mtu"), f"{text} is outside {MTU_BYTES[0]}B to {MTU_BYTES[1]}B")
+    elif mtu_bytes is not None:
+        buffer_bytes = sound_field(Uplink, "buffer_bytes", value_at(topology, "uplink"))
+        if buffer_bytes is not None and scaled(buffer_bytes, setting.scale) < mtu_bytes:
+            text = value_at(topology, "uplink", "buffer") or "512KiB"
+            message = too_small(text, buffer_bytes, mtu_bytes, setting.scale)
+            yield _problem(document, ("topology", "uplink", "buffer"), message)
+
+
+def _conditions_problems(document: Document) -> Iterator[Problem]:
+    setting = setting_of(document)
+    names: list[str] = []
+    for path, entry in items(document.data, "conditions"):
+        if isinstance(entry, str):
+            name, place = entry, path
+            yield from _catalogue_problems(document, path, entry, setting)
+        elif isinstance(entry, dict) and len(entry) == 1:
+            name = next(iter(entry))
+            place = (*path, name)
+            for inner, message in condition_findings(entry[name], setting):
+                yield _problem(document, (*place, *inner), message)
+        else:
+            continue
+        if name in names:
+            yield _problem(document, place, f'"{name}" is given twice; each condition has a name of its own', at_key=True)
+        names.append(name)
+
+
+def _catalogue_problems(document: Document, path: Path, name: str, setting: Setting) -> Iterator[Problem]:
+    known = catalog.condition_names()
+    if name not in known:
+        meant = did_you_mean(name, known, count=3)
+        remedy = f"{meant} (`crosswind conditions` lists all)" if meant else "`crosswind conditions` lists them"
+        yield _problem(document, path, f'"{name}" is no condition of the catalogue; {remedy}')
+        return
+    data = next(iter(read_document(catalog.condition_file(name)).data.values()))
+    for inner, message in condition_findings(data, setting):
+        yield document.problem(path, f"condition {name}: {describe(inner, message)}")
+
+
+def _parameters(document: Document) -> Any:
+    """Return the application's parameters, None when they or the application are not sound."""
+    for (_, name), raw in items(document.data, "application")[:1]:
+        if name in applications.names():
+            return sound(applications.parameters_of(str(name)), raw)
+    return None
+
+
+def _application_problems(document: Document) -> Iterator[Problem]:
+    known = applications.names()
+    for path, _ in items(document.data, "application"):
+        name = str(path[-1])
+        if name not in known:
+            remedy = did_you_mean(name, known) or f"there are {', '.join(known)}"
+            message = f'"{name}" is no application; {remedy} (`crosswind apps` lists them)'
+            yield document.problem(path, f"application: {message}", at_key=True)
+            continue
+        nodes = setting_of(document).nodes
+        for role in [] if nodes is None else applications.roles_missing(name, nodes):
+            message = f'{name} needs a node "{role}"; place it on a host, such as {role}: h0'
+            yield document.problem(("topology", "nodes"), f"topology.nodes: {message}", at_key=True)
+
+
+def _trials_problems(document: Document) -> Iterator[Problem]:
+    repeat = value_at(document.data, "trials", "repeat")
+    at_least = sound_field(Growing, "at_least", repeat)
+    at_most = sound_field(Growing, "at_most", repeat)
+    where = ("trials", "repeat")
+    if at_least is not None and at_most is not None and at_least > at_most:
+        yield _problem(document, (*where, "at least"), f'"{at_least}" is above at most "{at_most}"; exchange them')
+    until = value_at(repeat, "until")
+    quantile, confidence = sound_field(Until, "quantile", until), sound_field(Until, "confidence", until)
+    if confidence is not None and not 0 < confidence < 1:
+        yield _problem(document, (*where, "until", "confidence"), "must be above 0% and below 100%; 95% is usual")
+    elif quantile is not None and confidence is not None and at_most is not None:
+        needed = trials_needed(quantile, confidence)
+        if at_most < needed:
+            message = (
+                f'"{at_most}" is too few: a {confidence:.4g} interval of the {quantile:g} quantile has both ends '
+                f"from {needed} trials on; write at least {needed}, or another quantile"
+            )
+            yield _problem(document, (*where, "at most"), message)
+    if sound_field(Until, "within", until) == 0:
+        yield _problem(document, (*where, "until", "within"), "can never be reached; write a share above 0%")
+    yield from _duration_problems(document, at_least or sound_field(Trials, "repeat", value_at(document.data, "trials")))
+
+
+def trials_needed(quantile: float, confidence: float) -> int:
+    """Return how many trials an equal-tailed distribution-free interval of a quantile needs for both its ends.
+
+    With n trials the lowest and highest value bound the quantile, except with probability (1-q)^n and q^n: each must
+    be at most half of 1 - confidence. Median and 95 %: 6.
+
+    Source: Le Boudec, Performance Evaluation of Computer and Communication Systems, 2010, chapter 2.
+    """
+    tail = (1 - confidence) / 2
+    return math.ceil(math.log(tail) / math.log(max(quantile, 1 - quantile)) - 1e-9)
+
+
+def _duration_problems(document: Document, repeat: Any) -> Iterator[Problem]:
+    """A run that cannot hold its trials is refused now, not after half an hour."""
+    trials = value_at(document.data, "trials")
+    limit_ns = sound_field(Limits, "duration_ns", value_at(trials, "limits"))
+    busy_ns = applications.busy_ns(_parameters(document))
+    rest_ns = sound_field(Trials, "rest_ns", trials)
+    if limit_ns is None or busy_ns is None or rest_ns is None or not isinstance(repeat, int):
+        return
+    count = repeat * len(items(document.data, "conditions"))
+    needed_ns = count * (busy_ns + rest_ns)
+    if needed_ns > limit_ns:
+        text = shown(value_at(trials, "limits", "duration"))
+        message = (
+            f"{text} cannot hold {count} trials, which take {needed_ns / 1e9:g}s without their set-up; "
+            f"allow more, or fewer or shorter trials"
+        )
+        yield _problem(document, ("trials", "limits", "duration"), message)
+
+
+def _problem(document: Document, path: Path, message: str, *, at_key: bool = False) -> Problem:
+    return document.problem(path, describe(path, message), at_key=at_key)

@@ -1,0 +1,180 @@
+"""Read YAML 1.2 into plain values and remember where each one stands.
+
+The scalars follow the core schema of YAML 1.2 (section 10.3.2): `yes` is text, `0o17` is a number. There are no merge
+keys and no tags that make objects. A key given twice is an error. Interpreting the values is the models' part.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources.abc import Traversable
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from crosswind.spec.problems import Problem, SpecErrors
+
+Path = tuple[str | int, ...]
+
+# Aliases are expanded; without bounds a few lines could expand to more than the machine's memory.
+_VALUES_MAX = 50_000
+_DEPTH_MAX = 64
+_BYTES_MAX = 4 << 20
+
+_NULL = re.compile(r"(?:~|null|Null|NULL|)")
+_BOOL = re.compile(r"(?:true|True|TRUE|false|False|FALSE)")
+_INT = re.compile(r"[-+]?[0-9]{1,18}")
+_OCTAL_OR_HEX = re.compile(r"0o[0-7]{1,20}|0x[0-9a-fA-F]{1,16}")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+
+
+@dataclass(frozen=True)
+class Document:
+    """A file's plain values and the place of each.
+
+    Attributes:
+        name: the file, as errors show it.
+        data: dictionaries, lists, text, numbers, booleans and None.
+        text: the file's content.
+    """
+
+    name: str
+    data: Any
+    text: str
+    _values: dict[Path, tuple[int, int]]
+    _keys: dict[Path, tuple[int, int]]
+
+    def problem(self, path: Path, message: str, *, at_key: bool = False) -> Problem:
+        """Return a problem at `path`, or at the nearest part of it that the file has."""
+        places = self._keys if at_key else self._values
+        while path and path not in places:
+            path, places = path[:-1], self._keys
+        line, column = places.get(path, self._values.get((), (0, 0)))
+        return Problem(self.name, line, column, message)
+
+
+def read_document(source: str | os.PathLike[str] | Traversable) -> Document:
+    """Read a YAML file.
+
+    Raises: SpecErrors: the file cannot be read, is not UTF-8, or is not YAML.
+    """
+    file = source if isinstance(source, Traversable) else _as_path(source)
+    name = str(source)
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise SpecErrors([Problem(name, 0, 0, f"cannot be read: {reason}; name a YAML file")]) from None
+    return parse_document(content, name)
+
+
+def parse_document(content: bytes, name: str) -> Document:
+    """Read YAML from bytes; `name` is the file that errors show.
+
+    Raises: SpecErrors: not UTF-8, not YAML, or beyond the bounds on size and depth.
+    """
+    if len(content) > _BYTES_MAX:
+        raise SpecErrors([Problem(name, 0, 0, f"has {len(content)} bytes; a file may have {_BYTES_MAX}")])
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        column = error.start - (content.rfind(b"\n", 0, error.start) + 1) + 1
+        raise SpecErrors([Problem(name, line, column, "is not UTF-8; save it as UTF-8")]) from None
+    reader = _Reader(name)
+    try:
+        root = YAML(typ="rt", pure=True).compose(text)
+        data = reader.value(root, (), 0) if root is not None else None
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
+        message = f"is not YAML: {error.problem or error.context}"
+        raise SpecErrors([Problem(name, line, column, message)]) from None
+    except RecursionError:
+        raise SpecErrors([Problem(name, 1, 1, f"is nested too deeply; at most {_DEPTH_MAX} levels")]) from None
+    except (YAMLError, ValueError, KeyError, IndexError, AttributeError, TypeError, AssertionError) as error:
+        # The parser lets other errors escape on some malformed inputs (bad escapes, stray directives).
+        raise SpecErrors([Problem(name, 1, 1, f"is not YAML: {str(error).splitlines()[0] if str(error) else error!r}")]) from None
+    if reader.problems:
+        raise SpecErrors(reader.problems)
+    return Document(name, data, text, reader.values, reader.keys)
+
+
+def _as_path(source: str | os.PathLike[str]) -> Traversable:
+    from pathlib import Path as FilePath
+
+    return FilePath(source)
+
+
+class _Reader:
+    """Turns the parser's nodes into plain values, noting places and problems on the way."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.problems: list[Problem] = []
+        self.values: dict[Path, tuple[int, int]] = {}
+        self.keys: dict[Path, tuple[int, int]] = {}
+
+    def value(self, node: Node, path: Path, depth: int) -> Any:
+        self.values[path] = _place(node)
+        if depth > _DEPTH_MAX:
+            raise RecursionError
+        if len(self.values) > _VALUES_MAX:
+            line, column = _place(node)
+            raise SpecErrors([Problem(self.name, line, column, f"has more than {_VALUES_MAX} values; use fewer aliases")])
+        if isinstance(node, ScalarNode):
+            return self._scalar(node)
+        if not str(node.tag).startswith("tag:yaml.org,2002:"):
+            self._wrong(node, f'tag "{node.tag}" is not known; leave tags out')
+            return None
+        if isinstance(node, SequenceNode):
+            return [self.value(item, (*path, index), depth + 1) for index, item in enumerate(node.value)]
+        assert isinstance(node, MappingNode)
+        return dict(self._entries(node, path, depth))
+
+    def _entries(self, node: MappingNode, path: Path, depth: int) -> Iterator[tuple[str, Any]]:
+        for key_node, value_node in node.value:
+            if not isinstance(key_node, ScalarNode):
+                self._wrong(key_node, "a key must be text; write it as one word")
+                continue
+            key = str(key_node.value)
+            if (*path, key) in self.keys:
+                line = self.keys[(*path, key)][0]
+                self._wrong(key_node, f'key "{key}" is given twice (first on line {line}); keep one')
+                continue
+            self.keys[(*path, key)] = _place(key_node)
+            yield key, self.value(value_node, (*path, key), depth + 1)
+
+    def _scalar(self, node: ScalarNode) -> Any:
+        text = str(node.value)
+        if node.style is not None:
+            return text
+        tag = str(node.tag)
+        if not tag.startswith("tag:yaml.org,2002:"):
+            self._wrong(node, f'tag "{tag}" is not known; leave tags out')
+            return None
+        if _NULL.fullmatch(text):
+            return None
+        if _BOOL.fullmatch(text):
+            return text.lower() == "true"
+        if _INT.fullmatch(text):
+            return int(text)
+        if _OCTAL_OR_HEX.fullmatch(text):
+            return int(text, 0)
+        # Infinity and not-a-number stay text: no quantity can be either.
+        if _FLOAT.fullmatch(text) and len(text) <= 40:
+            return float(text)
+        return text
+
+    def _wrong(self, node: Node, message: str) -> None:
+        line, column = _place(node)
+        self.problems.append(Problem(self.name, line, column, message))
+
+
+def _place(node: Node) -> tuple[int, int]:
+    return node.start_mark.line + 1, node.start_mark.column + 1

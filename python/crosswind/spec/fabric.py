@@ -1,0 +1,79 @@
+"""Turn a resolved experiment and one of its conditions into the fabric that the agent builds (contracts.md, section 1).
+
+Interference by ghosts stays with the condition: the engine makes it. Interference by iperf3 leaves the condition and
+becomes neighbour nodes, on which the runner starts real processes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+# A receiver's interrupt coalescing: segments of one super-packet due within this time are handed over together.
+MERGE_WINDOW_NS = 20_000
+
+
+def fabric_of(resolved: dict[str, Any], condition: str, seed: int | None = None) -> dict[str, Any]:
+    """Return the fabric under a condition.
+
+    Args:
+        condition: a name in `resolved["conditions"]`.
+        seed: the trial's; the experiment's own when absent.
+
+    Raises: KeyError: the experiment has no such condition.
+    """
+    return _fabric(resolved, condition_of(resolved, condition), resolved["trials"]["seed"] if seed is None else seed)
+
+
+def condition_of(resolved: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return one condition of a resolved experiment.
+
+    Raises: KeyError: there is no such condition.
+    """
+    for condition in resolved["conditions"]:
+        if condition["name"] == name:
+            return dict(condition)
+    raise KeyError(name)
+
+
+def real_interference(resolved: dict[str, Any], condition: str) -> list[dict[str, Any]]:
+    """Return the interference that the runner carries out with iperf3, each with its two `nodes`, as in the fabric."""
+    return [
+        {**entry, "nodes": [name for name, _ in _neighbours(entry)]}
+        for entry in condition_of(resolved, condition)["interference"]
+        if entry["by"] == "iperf3"
+    ]
+
+
+def condition_for_agent(condition: dict[str, Any]) -> dict[str, Any]:
+    """Return a resolved condition as the agent takes it: without its summary and without real interference."""
+    return {
+        "name": condition["name"],
+        "places": condition["places"],
+        "interference": [entry for entry in condition["interference"] if entry["by"] == "ghost"],
+        "timeline": condition["timeline"],
+    }
+
+
+def _fabric(resolved: dict[str, Any], condition: dict[str, Any], seed: int) -> dict[str, Any]:
+    topology = resolved["topology"]
+    nodes = [{"name": name, "host": host} for name, host in topology["nodes"].items()]
+    # After the real nodes, so that these have the same addresses under every condition.
+    for entry in condition["interference"]:
+        if entry["by"] == "iperf3":
+            nodes += [{"name": name, "host": host} for name, host in _neighbours(entry)]
+    return {
+        "seed": seed,
+        "hosts": list(topology["hosts"]),
+        "nodes": nodes,
+        "uplink": dict(topology["uplink"]),
+        "mtu_bytes": topology["mtu_bytes"],
+        "tcp": dict(resolved["tcp"]),
+        "merge_window_ns": MERGE_WINDOW_NS,
+        "condition": condition_for_agent(condition),
+    }
+
+
+def _neighbours(entry: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return (node, host) of the two ends: a node of its own for each host and pair."""
+    first, second = entry["between"]
+    return [(f"noise-{first}-{second}", first), (f"noise-{second}-{first}", second)]

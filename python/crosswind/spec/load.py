@@ -1,0 +1,130 @@
+"""Read an experiment or a condition, or raise everything that is wrong with the file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from importlib.resources.abc import Traversable
+from pathlib import Path as FilePath
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from crosswind import catalog
+from crosswind.spec import applications
+from crosswind.spec.checks import experiment_problems
+from crosswind.spec.condition import Condition
+from crosswind.spec.document import Document, Path, parse_document, read_document
+from crosswind.spec.draft import items
+from crosswind.spec.experiment import ConditionName, Experiment
+from crosswind.spec.nearest import did_you_mean
+from crosswind.spec.problems import Problem, SpecErrors
+from crosswind.spec.rules import Setting, condition_findings
+from crosswind.spec.translate import describe, problems_of
+
+Source = str | os.PathLike[str] | Traversable
+
+_Value = TypeVar("_Value")
+
+_NAMED_CONDITIONS: TypeAdapter[dict[str, Condition]] = TypeAdapter(dict[ConditionName, Condition])
+
+
+def load_experiment(source: Source) -> Experiment:
+    """Read an experiment file.
+
+    Raises: SpecErrors: all that is wrong with it, each with its place.
+    """
+    return experiment_of(read_document(source))
+
+
+def parse_experiment(content: bytes, name: str) -> Experiment:
+    """Read an experiment from bytes; `name` is the file that errors show.
+
+    Raises: SpecErrors: all that is wrong with it, each with its place.
+    """
+    return experiment_of(parse_document(content, name))
+
+
+def experiment_of(document: Document) -> Experiment:
+    """Read an experiment from a parsed file.
+
+    Raises: SpecErrors: all that is wrong with it, each with its place.
+    """
+    problems: list[Problem] = []
+    experiment = read(TypeAdapter(Experiment), document, problems)
+    problems.extend(_parameter_problems(document))
+    problems.extend(experiment_problems(document))
+    if problems or experiment is None:
+        raise SpecErrors(problems)
+    return experiment
+
+
+def load_condition_file(source: Source) -> dict[str, Condition]:
+    """Read a file of `name: condition`. Rules that need a topology are checked when it is used in one.
+
+    Raises: SpecErrors: all that is wrong with it, each with its place.
+    """
+    document = read_document(source)
+    problems: list[Problem] = []
+    conditions = read(_NAMED_CONDITIONS, document, problems)
+    for path, data in items(document.data):
+        for inner, message in condition_findings(data, Setting()):
+            whole = (*path, *inner)
+            problems.append(document.problem(whole, describe(whole, message)))
+    if conditions == {}:
+        problems.append(document.problem((), "the file has no condition; write `name: {...}`"))
+    if problems or conditions is None:
+        raise SpecErrors(problems)
+    return conditions
+
+
+def load_catalogue_condition(name: str) -> Condition:
+    """Read a condition of the catalogue.
+
+    Raises: SpecErrors: no such condition; names the nearest.
+    """
+    if name not in catalog.condition_names():
+        meant = did_you_mean(name, catalog.condition_names(), count=3)
+        remedy = meant or "`crosswind conditions` lists them"
+        raise SpecErrors([Problem(name, 0, 0, f"no condition of the catalogue has this name; {remedy}")])
+    conditions = load_condition_file(catalog.condition_file(name))
+    return next(iter(conditions.values()))
+
+
+def find_experiment(text: str) -> Source:
+    """Return the file meant by `text`: a path, or the name of an experiment of the catalogue.
+
+    Raises: SpecErrors: neither; names the nearest of the catalogue.
+    """
+    if text in catalog.experiment_names() and not FilePath(text).is_file():
+        return catalog.experiment_file(text)
+    if not FilePath(text).exists() and os.sep not in text and not text.endswith(catalog.SUFFIX):
+        known = catalog.experiment_names()
+        remedy = did_you_mean(text, known) or f"the catalogue has {', '.join(known)}"
+        raise SpecErrors([Problem(text, 0, 0, f"is neither a file nor an experiment of the catalogue; {remedy}")])
+    return FilePath(text)
+
+
+def read(adapter: TypeAdapter[_Value], document: Document, problems: list[Problem]) -> _Value | None:
+    """Return the document read by `adapter`, or None after adding what is wrong to `problems`."""
+    models: dict[int, type[BaseModel]] = {}
+    try:
+        return adapter.validate_python(document.data, context=models)
+    except ValidationError as error:
+        problems.extend(problems_of(error, document, (), models))
+        return None
+
+
+def _parameter_problems(document: Document) -> Iterable[Problem]:
+    for path, raw in items(document.data, "application"):
+        if path[-1] in applications.names() and isinstance(raw, dict):
+            yield from _parameter_problems_of(document, path, raw)
+
+
+def _parameter_problems_of(document: Document, path: Path, raw: dict[str, Any]) -> Iterable[Problem]:
+    model = applications.parameters_of(str(path[-1]))
+    models: dict[int, type[BaseModel]] = {id(raw): model}
+    try:
+        model.model_validate(raw, context=models)
+    except ValidationError as error:
+        yield from problems_of(error, document, path, models)

@@ -1,0 +1,52 @@
+"""Shrink an experiment so that a small machine can carry it, and say which ratios survive.
+
+Every rate, buffer and burst of the network is multiplied by `scale` and rounded down. Times, packets' sizes, weights
+and the application's own load are not.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import overload
+
+
+@overload
+def scaled(value: int, scale: float) -> int: ...
+@overload
+def scaled(value: None, scale: float) -> None: ...
+def scaled(value: int | None, scale: float) -> int | None:
+    """Return `value` times `scale`, rounded down; unlimited (None) stays unlimited.
+
+    The product is exact: 512 KiB times 0.1 is 52428 whatever 0.1 is in binary.
+    """
+    return None if value is None else int(value * Fraction(repr(scale)))
+
+
+def unscaled(value: int, scale: float) -> int:
+    """Return the smallest number that is at least `value` when scaled."""
+    return math.ceil(value / Fraction(repr(scale)))
+
+
+def preserved(scale: float) -> list[str]:
+    """Return what a scaled experiment has in common with the full-scale one."""
+    if scale == 1:
+        return ["everything: the experiment runs at full scale"]
+    return [
+        "rates to each other: shaping, interference and uplink keep their proportions",
+        "buffers and bursts to rates: each fills and drains in the same time",
+        "times: propagation, delays, hold, pacing, timeline and TCP's timeouts are as written",
+    ]
+
+
+def not_preserved(scale: float) -> list[str]:
+    """Return what differs from the full-scale experiment, as warnings."""
+    if scale == 1:
+        return []
+    times = f"{float(1 / Fraction(repr(scale))):g}"
+    return [
+        f"scale {scale:g}: a packet takes {times} times as long on the wire, because packets keep their size",
+        f"scale {scale:g}: buffers, bursts and bandwidth-delay products hold {times} times fewer packets",
+        f"scale {scale:g}: hosts and application run at full speed, so the network is {times} times slower relative to them",
+        f"scale {scale:g}: an application's own rate of operations is as written",
+    ]

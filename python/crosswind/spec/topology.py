@@ -1,0 +1,78 @@
+"""The topology: hosts around one switch, the nodes on them, and what is the same for all."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+
+from crosswind.spec.base import SpecModel
+from crosswind.spec.names import name_rule
+from crosswind.spec.quantities import Duration, PositiveDuration, QuantityError, Rate, Size, SizeOrUnlimited, shown
+
+HOSTS_MAX = 1000  # Far above what one machine emulates; a bound only so that a typing error is not built.
+
+
+# Without a hyphen, so that `h0-h1` can only mean a pair.
+HostName = Annotated[
+    str, AfterValidator(name_rule("host", r"[a-z][a-z0-9]{0,14}", "a letter, then up to 14 letters and digits, lower case"))
+]
+NodeName = Annotated[
+    str,
+    AfterValidator(
+        name_rule("node", r"(?!noise-)[a-z]([a-z0-9-]{0,30}[a-z0-9])?", "letters, digits and hyphens, not starting with noise-")
+    ),
+]
+
+
+def _hosts(value: Any) -> Any:
+    """Let `hosts: 4` stand for h0 to h3."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        if not 1 <= value <= HOSTS_MAX:
+            raise QuantityError(f'"{value}" is outside 1 to {HOSTS_MAX} hosts')
+        return [f"h{number}" for number in range(value)]
+    if not isinstance(value, list):
+        raise QuantityError(f"{shown(value)} is neither a number of hosts nor a list of their names; write 4 or [h0, h1]")
+    return value
+
+
+class Uplink(SpecModel):
+    """The full-duplex link from a host to the switch; the same for every host."""
+
+    rate_bps: Rate = Field(alias="rate", description="Wire bits per second, each way.")
+    delay_ns: Duration = Field(0, alias="delay", description="Propagation, each way; none when absent.")
+    buffer_bytes: SizeOrUnlimited = Field(
+        512 * 1024, alias="buffer", description="Wire bytes that may wait in front of each direction; 512KiB when absent."
+    )
+
+
+class Tcp(SpecModel):
+    """What every node's routes declare, because kernels differ in their defaults."""
+
+    congestion_control: str = Field("cubic", pattern="^[a-z0-9_]{1,15}$", description="A name the kernel knows.")
+    rto_min_ns: PositiveDuration = Field(
+        200_000_000, alias="rto_min", description="The smallest retransmission timeout; 200ms when absent."
+    )
+
+
+class Topology(SpecModel):
+    """Hosts, nodes, links."""
+
+    hosts: Annotated[
+        list[HostName],
+        BeforeValidator(_hosts),
+        Field(min_length=1, max_length=HOSTS_MAX),
+        WithJsonSchema(
+            {
+                "description": "A number (h0, h1, ...) or names.",
+                "anyOf": [
+                    {"type": "integer", "minimum": 1, "maximum": HOSTS_MAX},
+                    {"type": "array", "items": {"type": "string"}, "minItems": 1},
+                ],
+            }
+        ),
+    ]
+    uplink: Uplink
+    nodes: dict[NodeName, str] = Field(min_length=1, description="Where each part of the application runs: node: host.")
+    mtu_bytes: Size = Field(1500, alias="mtu", description="IP bytes, 576B to 9000B; 1500B when absent.")
+    tcp: Tcp = Field(default_factory=lambda: Tcp.model_validate({}))

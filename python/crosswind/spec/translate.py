@@ -1,0 +1,114 @@
+"""Say in the words of the file what pydantic found: thing, value, rule, remedy, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from crosswind.spec.base import keys_of
+from crosswind.spec.document import Document, Path
+from crosswind.spec.nearest import did_you_mean
+from crosswind.spec.problems import Problem
+from crosswind.spec.quantities import shown
+
+
+def problems_of(
+    error: ValidationError, document: Document, root: Path, models: Mapping[int, type[BaseModel]]
+) -> Iterable[Problem]:
+    """Yield the problems behind a failed validation of the value at `root` of `document`.
+
+    Args:
+        models: which model read which mapping, by the mapping's identity (see `SpecModel`).
+    """
+    for details in error.errors(include_url=False):
+        path, value = _walk(document.data, root, details["loc"])
+        if details["type"] == "extra_forbidden":
+            yield _unknown_key(document, path, models)
+        elif details["type"] == "missing":
+            thing = dotted(path)
+            yield document.problem(path, f'{thing + ": " if thing else ""}needs "{details["loc"][-1]}"; add it', at_key=True)
+        else:
+            at_key = details["loc"][-1:] == ("[key]",)
+            yield document.problem(path, describe(path, _rule(details, value)), at_key=at_key)
+
+
+def describe(path: Path, message: str) -> str:
+    """Return `parent: key message`: the thing, then what is wrong with it."""
+    if not path:
+        return f"the file {message}"
+    parent, leaf = dotted(path[:-1]), path[-1]
+    name = f"item {leaf + 1}" if isinstance(leaf, int) else str(leaf)
+    return f"{parent}: {name} {message}" if parent else f"{name} {message}"
+
+
+def dotted(path: Path) -> str:
+    """Return a path as readers count: items from 1."""
+    text = ""
+    for part in path:
+        text += f"[{part + 1}]" if isinstance(part, int) else (f".{part}" if text else part)
+    return text
+
+
+def _walk(data: Any, root: Path, location: tuple[str | int, ...]) -> tuple[Path, Any]:
+    """Follow a location as far as the file goes; names of union members are not in the file and are passed over."""
+    value = data
+    for part in root:
+        value = value[part]
+    path = root
+    for part in location:
+        if isinstance(value, dict) and part in value or isinstance(value, list) and part in range(len(value)):
+            value, path = value[part], (*path, part)
+    return path, value
+
+
+def _unknown_key(document: Document, path: Path, models: Mapping[int, type[BaseModel]]) -> Problem:
+    _, parent = _walk(document.data, (), path[:-1])
+    model = models.get(id(parent))
+    keys = keys_of(model) if model is not None else []
+    meant = did_you_mean(str(path[-1]), [key for key in keys if key not in parent])
+    remedy = f"{meant} (keys: {', '.join(keys)})" if meant else f"keys are {', '.join(keys)}"
+    thing = dotted(path[:-1])
+    return document.problem(path, f'{thing + ": " if thing else ""}unknown key "{path[-1]}"; {remedy}', at_key=True)
+
+
+def _rule(details: ErrorDetails, value: Any) -> str:
+    kind, context = details["type"], details.get("ctx", {})
+    if kind == "value_error":
+        return str(context["error"])
+    if kind in _OWN_WORDS:
+        return _OWN_WORDS[kind](value, context)
+    if kind == "element":
+        return details["msg"]
+    # Rules that only an application's parameters have keep pydantic's words, which name the rule.
+    return f"{shown(value)}: {details['msg'][:1].lower()}{details['msg'][1:]}"
+
+
+def _choice(value: Any, context: Mapping[str, Any]) -> str:
+    expected = str(context["expected"]).replace("'", '"')
+    words = [word.strip() for word in expected.replace(" or ", ", ").replace('"', "").split(",")]
+    meant = did_you_mean(str(value), words)
+    return f"{shown(value)} must be {expected}" + (f"; {meant}" if meant else "")
+
+
+_Words = Callable[[Any, Mapping[str, Any]], str]
+
+_OWN_WORDS: Mapping[str, _Words] = {
+    "int_type": lambda value, _: f"{shown(value)} must be a whole number, without quotes",
+    "float_type": lambda value, _: f"{shown(value)} must be a number, without quotes",
+    "string_type": lambda value, _: f"{shown(value)} must be text; write it in quotes if it looks like a number",
+    "bool_type": lambda value, _: f"{shown(value)} must be true or false",
+    "list_type": lambda value, _: f"{shown(value)} must be a list; write [...] or lines starting with a hyphen",
+    "dict_type": lambda value, _: f"{shown(value)} must be a mapping; write lines of `key: value`",
+    "model_type": lambda value, _: f"{shown(value)} must be a mapping; write lines of `key: value`",
+    "literal_error": _choice,
+    "string_pattern_mismatch": lambda value, context: f"{shown(value)} must match {context['pattern']}",
+    "greater_than": lambda value, context: f"{shown(value)} must be above {context['gt']}",
+    "greater_than_equal": lambda value, context: f"{shown(value)} must be at least {context['ge']}",
+    "less_than": lambda value, context: f"{shown(value)} must be below {context['lt']}",
+    "less_than_equal": lambda value, context: f"{shown(value)} must be at most {context['le']}",
+    "too_short": lambda value, context: f"is empty; give at least {context['min_length']}",
+    "too_long": lambda value, context: f"has {context['actual_length']} entries; at most {context['max_length']}",
+}
