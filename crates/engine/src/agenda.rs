@@ -74,8 +74,6 @@ impl Agenda {
         if self.next()? > limit {
             return None;
         }
-        self.events
-            .pop()
-            .map(|Reverse(event)| (event.at, event.target))
+        self.events.pop().map(|Reverse(event)| (event.at, event.target))
     }
 }

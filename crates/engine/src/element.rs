@@ -81,11 +81,10 @@ impl ElementSpec {
 
     pub(crate) fn check(&self) -> Result<(), Problem> {
         match self {
-            ElementSpec::Police { burst_bytes: 0, .. }
-            | ElementSpec::Shape { burst_bytes: 0, .. } => Err(Problem::ZeroBurst),
-            ElementSpec::Mark { dscp } if *dscp > 63 => {
-                Err(Problem::DscpOutOfRange { dscp: *dscp })
+            ElementSpec::Police { burst_bytes: 0, .. } | ElementSpec::Shape { burst_bytes: 0, .. } => {
+                Err(Problem::ZeroBurst)
             }
+            ElementSpec::Mark { dscp } if *dscp > 63 => Err(Problem::DscpOutOfRange { dscp: *dscp }),
             ElementSpec::Link { queueing, .. } => queueing.check(),
             _ => Ok(()),
         }
@@ -129,9 +128,7 @@ impl Element {
     /// `spec` has been checked.
     pub(crate) fn new(spec: &ElementSpec, now: Instant) -> Element {
         match *spec {
-            ElementSpec::Police { rate, burst_bytes } => {
-                Element::Police(Police::new(rate, burst_bytes, now))
-            }
+            ElementSpec::Police { rate, burst_bytes } => Element::Police(Police::new(rate, burst_bytes, now)),
             ElementSpec::Shape {
                 rate,
                 burst_bytes,
@@ -193,11 +190,7 @@ impl Element {
 
     /// An event of this element is due; returns the packet whose fate it settles.
     #[inline]
-    pub(crate) fn wake(
-        &mut self,
-        stage: Stage,
-        context: &mut Context<'_>,
-    ) -> Option<(SlotId, Verdict)> {
+    pub(crate) fn wake(&mut self, stage: Stage, context: &mut Context<'_>) -> Option<(SlotId, Verdict)> {
         match (self, stage) {
             (Element::Shape(shape), Stage::Service) => shape.wake(context),
             (Element::Delay(delay), Stage::Line) => delay.wake(context),

@@ -130,9 +130,7 @@ impl Engine {
             slab: &mut self.slab,
             agenda: &mut self.agenda,
         };
-        self.elements[id.index()]
-            .element
-            .reconfigure(&spec, &mut context);
+        self.elements[id.index()].element.reconfigure(&spec, &mut context);
         Ok(self.now)
     }
 
@@ -212,8 +210,9 @@ impl Engine {
         self.agenda.next()
     }
 
-    /// Does everything due up to and including `to`. An earlier instant than now does nothing.
+    /// Does everything due up to and including `to`; an earlier instant than now counts as now.
     pub fn advance(&mut self, to: Instant) {
+        let to = to.max(self.now);
         while let Some((at, target)) = self.agenda.pop_due(to) {
             self.now = at;
             match target {
@@ -222,7 +221,7 @@ impl Engine {
                 Target::Source(id) => self.wake_source(id),
             }
         }
-        self.now = self.now.max(to);
+        self.now = to;
     }
 
     /// The instant up to which everything has been done.
@@ -368,9 +367,7 @@ impl Engine {
 
     fn drop(&mut self, element: ElementId, slot: SlotId, reason: DropReason) {
         let (packet, path) = self.slab.remove(slot);
-        self.elements[element.index()]
-            .counters
-            .dropped(&packet, reason);
+        self.elements[element.index()].counters.dropped(&packet, reason);
         self.totals_of(packet.class).dropped += 1;
         if packet.class == Class::Real {
             self.outcomes.push_back(Outcome::Dropped {

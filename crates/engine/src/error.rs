@@ -17,40 +17,18 @@ pub struct SpecError {
 #[allow(missing_docs)] // Every variant is explained by its message, below.
 pub enum Problem {
     NameTaken,
-    OtherKind {
-        is: &'static str,
-        asked: &'static str,
-    },
+    OtherKind { is: &'static str, asked: &'static str },
     ZeroBurst,
-    DscpOutOfRange {
-        dscp: u8,
-    },
-    FifoQueues {
-        count: usize,
-    },
-    DscpTwice {
-        dscp: u8,
-        first: usize,
-        second: usize,
-    },
-    EmptyDscpList {
-        queue: usize,
-    },
-    OtherTrafficQueues {
-        count: usize,
-    },
-    ZeroWeight {
-        queue: usize,
-    },
+    DscpOutOfRange { dscp: u8 },
+    FifoQueues { count: usize },
+    DscpTwice { dscp: u8, first: usize, second: usize },
+    EmptyDscpList { queue: usize },
+    OtherTrafficQueues { count: usize },
+    ZeroWeight { queue: usize },
     ZeroHold,
     ZeroPacing,
-    PacketSize {
-        ip_bytes: u32,
-    },
-    ReversedRange {
-        low: u64,
-        high: u64,
-    },
+    PacketSize { ip_bytes: u32 },
+    ReversedRange { low: u64, high: u64 },
     EndlessBurst,
 }
 
@@ -79,18 +57,23 @@ impl fmt::Display for Problem {
             Problem::FifoQueues { count } => {
                 write!(f, "fifo with {count} queues; a fifo has exactly one: give one, or schedule by strict, wrr or drr")
             }
-            Problem::DscpTwice {
-                dscp,
-                first,
-                second,
-            } => {
-                write!(f, "DSCP {dscp} is in queue {first} and again in queue {second}; give each DSCP one queue")
+            Problem::DscpTwice { dscp, first, second } => {
+                write!(
+                    f,
+                    "DSCP {dscp} is in queue {first} and again in queue {second}; give each DSCP one queue"
+                )
             }
             Problem::EmptyDscpList { queue } => {
-                write!(f, "queue {queue} lists no DSCP and would stay empty; list some, or leave the queue out")
+                write!(
+                    f,
+                    "queue {queue} lists no DSCP and would stay empty; list some, or leave the queue out"
+                )
             }
             Problem::OtherTrafficQueues { count } => {
-                write!(f, "{count} queues take every other DSCP; exactly one must: leave out the list of one queue")
+                write!(
+                    f,
+                    "{count} queues take every other DSCP; exactly one must: leave out the list of one queue"
+                )
             }
             Problem::ZeroWeight { queue } => {
                 write!(
@@ -98,14 +81,8 @@ impl fmt::Display for Problem {
                     "queue {queue} has weight 0 and would never be served; give at least 1"
                 )
             }
-            Problem::ZeroHold => write!(
-                f,
-                "hold 0 ns would redraw the rate for ever; give at least 1 ns"
-            ),
-            Problem::ZeroPacing => write!(
-                f,
-                "pacing 0 ns would never let time pass; give at least 1 ns"
-            ),
+            Problem::ZeroHold => write!(f, "hold 0 ns would redraw the rate for ever; give at least 1 ns"),
+            Problem::ZeroPacing => write!(f, "pacing 0 ns would never let time pass; give at least 1 ns"),
             Problem::PacketSize { ip_bytes } => {
                 write!(
                     f,
@@ -113,10 +90,7 @@ impl fmt::Display for Problem {
                 )
             }
             Problem::ReversedRange { low, high } => {
-                write!(
-                    f,
-                    "rate range {low}..{high} bit/s is empty; give low <= high"
-                )
+                write!(f, "rate range {low}..{high} bit/s is empty; give low <= high")
             }
             Problem::EndlessBurst => {
                 write!(f, "a draw of 0 means unlimited and so does the peak: endless packets at one instant; bound the peak")

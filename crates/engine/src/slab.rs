@@ -61,8 +61,7 @@ impl Slab {
         };
         let id = self.free;
         if id == SlotId::NONE {
-            let id =
-                SlotId(u32::try_from(self.slots.len()).expect("fewer than 2^32 packets inside"));
+            let id = SlotId(u32::try_from(self.slots.len()).expect("fewer than 2^32 packets inside"));
             self.slots.push(slot);
             return id;
         }

@@ -23,12 +23,7 @@ impl Line {
     }
 
     /// Sends a packet on its way; with no delay and nothing before it, it has passed at once.
-    pub(crate) fn enter(
-        &mut self,
-        slot: SlotId,
-        delay: Duration,
-        context: &mut Context<'_>,
-    ) -> Verdict {
+    pub(crate) fn enter(&mut self, slot: SlotId, delay: Duration, context: &mut Context<'_>) -> Verdict {
         let idle = self.under_way.is_empty();
         if idle && delay == Duration::ZERO {
             return Verdict::Passed;

@@ -99,9 +99,7 @@ impl Link {
             let sent = self
                 .serialiser
                 .send(context.slab[slot].packet.wire_bytes, waiting_since);
-            context
-                .agenda
-                .schedule(sent, Target::Service(context.element));
+            context.agenda.schedule(sent, Target::Service(context.element));
         }
     }
 }

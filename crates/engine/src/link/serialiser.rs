@@ -126,9 +126,6 @@ mod tests {
         let mut serialiser = Serialiser::new(Rate::bits_per_second(10_000_000_000).unwrap());
         assert_eq!(serialiser.send(1538, Instant::ZERO).as_nanos(), 1231);
         // Came at 1231, after the exact end 1230.4: 1231 + 1230.4 = 2461.4.
-        assert_eq!(
-            serialiser.send(1538, Instant::from_nanos(1231)).as_nanos(),
-            2462
-        );
+        assert_eq!(serialiser.send(1538, Instant::from_nanos(1231)).as_nanos(), 2462);
     }
 }

@@ -3,7 +3,8 @@
 //! Tokens are nano-bits: rate (bit/s) x time (ns) is a whole number of them, so that no remainder is ever lost. The bucket
 //! starts full. It does not act: `meter::police` drops, `shaper` delays.
 //!
-//! `rate`: IP bits per second. `burst`: IP bytes, the depth.
+//! `rate`: IP bits per second. `burst`: IP bytes, the depth; more than the rate brings in a nanosecond, else a shaper's
+//! rounding up to whole nanoseconds loses tokens.
 //!
 //! Source: RFC 2697, section 3 (one rate, one colour of it); Le Boudec and Thiran 2001, section 1.2 (leaky bucket).
 
@@ -75,9 +76,7 @@ impl TokenBucket {
         }
         let missing = cost.saturating_sub(self.level_at(now));
         let wait = missing.div_ceil(u128::from(rate.get()));
-        Some(now.saturating_add(Duration::from_nanos(
-            u64::try_from(wait).unwrap_or(u64::MAX),
-        )))
+        Some(now.saturating_add(Duration::from_nanos(u64::try_from(wait).unwrap_or(u64::MAX))))
     }
 
     fn level_at(&self, now: Instant) -> u128 {

@@ -40,12 +40,10 @@ impl ClassCounters {
 
     /// Dropped by the element for any reason.
     pub fn dropped_for_any_reason(&self) -> Count {
-        self.dropped
-            .iter()
-            .fold(Count::default(), |sum, count| Count {
-                packets: sum.packets + count.packets,
-                bytes: sum.bytes + count.bytes,
-            })
+        self.dropped.iter().fold(Count::default(), |sum, count| Count {
+            packets: sum.packets + count.packets,
+            bytes: sum.bytes + count.bytes,
+        })
     }
 }
 

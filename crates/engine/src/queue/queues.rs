@@ -89,10 +89,7 @@ impl Queues {
     }
 
     pub(crate) fn queued_bytes(&self, class: Class) -> u64 {
-        self.buffers
-            .iter()
-            .map(|buffer| buffer.queued_bytes(class))
-            .sum()
+        self.buffers.iter().map(|buffer| buffer.queued_bytes(class)).sum()
     }
 
     fn queue_for(&self, dscp: u8) -> usize {

@@ -46,11 +46,7 @@ impl Queueing {
                 count: self.queues.len(),
             });
         }
-        let others = self
-            .queues
-            .iter()
-            .filter(|queue| queue.dscp.is_none())
-            .count();
+        let others = self.queues.iter().filter(|queue| queue.dscp.is_none()).count();
         if others != 1 {
             return Err(Problem::OtherTrafficQueues { count: others });
         }

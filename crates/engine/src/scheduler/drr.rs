@@ -60,10 +60,7 @@ impl Drr {
             let share = &mut self.shares[self.current];
             if let Some(head) = buffers[self.current].front() {
                 let head = &slab[head];
-                if let Some(rest) = share
-                    .deficit_bytes
-                    .checked_sub(u64::from(head.packet.wire_bytes))
-                {
+                if let Some(rest) = share.deficit_bytes.checked_sub(u64::from(head.packet.wire_bytes)) {
                     let becomes_empty = head.next == SlotId::NONE;
                     share.deficit_bytes = if becomes_empty { 0 } else { rest };
                     return self.current;

@@ -82,13 +82,8 @@ impl Shape {
     fn schedule_head(&self, context: &mut Context<'_>) {
         if let Some(head) = self.waiting.front() {
             let ip_bytes = context.slab[head].packet.ip_bytes;
-            let ready = self
-                .bucket
-                .ready_at(ip_bytes, context.now)
-                .unwrap_or(context.now);
-            context
-                .agenda
-                .schedule(ready, Target::Service(context.element));
+            let ready = self.bucket.ready_at(ip_bytes, context.now).unwrap_or(context.now);
+            context.agenda.schedule(ready, Target::Service(context.element));
         }
     }
 }

@@ -60,10 +60,7 @@ impl SourceSpec {
                 ip_bytes: self.packet_ip_bytes,
             });
         }
-        if self.peak == Rate::Unlimited
-            && self.zero == ZeroMeans::Unlimited
-            && self.rate.can_be_zero()
-        {
+        if self.peak == Rate::Unlimited && self.zero == ZeroMeans::Unlimited && self.rate.can_be_zero() {
             return Err(Problem::EndlessBurst);
         }
         self.rate.check()

@@ -101,9 +101,7 @@ impl Paced {
 
     fn offer(&mut self, now: Instant) {
         let offered = u128::from(self.rate()) * u128::from(self.spec.pacing.as_nanos());
-        let carried = self
-            .backlog_nano_bits
-            .min(offered.max(self.packet_nano_bits()));
+        let carried = self.backlog_nano_bits.min(offered.max(self.packet_nano_bits()));
         self.backlog_nano_bits = carried + offered;
         self.next_burst = now.saturating_add(self.spec.pacing);
         self.note_readiness(now);
@@ -151,5 +149,41 @@ impl Paced {
 
     fn packet_nano_bits(&self) -> u128 {
         u128::from(self.spec.packet_ip_bytes) * 8 * u128::from(NANO)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::RateLaw;
+    use crate::units::{Duration, Rate};
+
+    #[test]
+    fn a_backlog_never_exceeds_two_intervals_worth() {
+        // Offered: 20 Gbit/s; the peak lets 12 Gbit/s of IP bits through. What is left of an interval is carried once.
+        let mut engine = crate::Engine::new(1);
+        let spec = SourceSpec {
+            rate: RateLaw::Constant {
+                bits_per_second: 20_000_000_000,
+            },
+            hold: Duration::from_secs(1),
+            pacing: Duration::from_micros(3),
+            packet_ip_bytes: 1500,
+            peak: Rate::bits_per_second(12_304_000_000).unwrap(),
+            zero: ZeroMeans::Silence,
+        };
+        let interval_nano_bits = 20_000_000_000 * 3_000;
+        let mut source = Paced::new(spec, engine.path(&[]), Stream::new(1, "s"), Instant::ZERO);
+        let mut most = 0;
+        while source.next_wake() < Instant::from_nanos(1_000_000) {
+            source.wake(source.next_wake());
+            most = most.max(source.backlog_nano_bits);
+        }
+        // The packet that is due with the third burst leaves right after the offer.
+        let packet_nano_bits = source.packet_nano_bits();
+        assert!(
+            (2 * interval_nano_bits - packet_nano_bits..=2 * interval_nano_bits).contains(&most),
+            "{most}"
+        );
     }
 }

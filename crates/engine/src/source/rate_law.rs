@@ -29,9 +29,7 @@ pub enum RateLaw {
 impl RateLaw {
     pub(super) fn check(&self) -> Result<(), Problem> {
         match *self {
-            RateLaw::Normal { low, high, .. } if low > high => {
-                Err(Problem::ReversedRange { low, high })
-            }
+            RateLaw::Normal { low, high, .. } if low > high => Err(Problem::ReversedRange { low, high }),
             _ => Ok(()),
         }
     }
@@ -47,12 +45,7 @@ impl RateLaw {
     pub(super) fn draw(&self, stream: &mut Stream) -> u64 {
         match *self {
             RateLaw::Constant { bits_per_second } => bits_per_second,
-            RateLaw::Normal {
-                mean,
-                sd,
-                low,
-                high,
-            } => {
+            RateLaw::Normal { mean, sd, low, high } => {
                 let rate = mean as f64 + sd as f64 * stream.standard_normal();
                 // The cast saturates: what is below 0 becomes 0, and then at least `low`.
                 (libm::round(rate) as u64).clamp(low, high)

@@ -1,0 +1,68 @@
+//! Constant delay, and paths of several stages.
+
+use crosswind_engine::{Duration, ElementSpec, Engine, Limit, Packet};
+
+use crate::common::{at, departures, fifo_link, push_full, single, FULL_PACKET_A_MICROSECOND};
+
+#[test]
+fn every_packet_is_delayed_by_the_same_time() {
+    let (mut engine, path) = single(ElementSpec::Delay {
+        time: Duration::from_micros(1),
+    });
+    push_full(&mut engine, path, &[0, 0, 7]);
+    assert_eq!(departures(&mut engine), [(0, 1000), (1, 1000), (2, 1007)]);
+}
+
+#[test]
+fn no_delay_is_no_delay() {
+    let (mut engine, path) = single(ElementSpec::Delay { time: Duration::ZERO });
+    push_full(&mut engine, path, &[4]);
+    assert_eq!(departures(&mut engine), [(0, 4)]);
+}
+
+#[test]
+fn an_empty_path_leads_straight_to_the_exit() {
+    let mut engine = Engine::new(7);
+    let path = engine.path(&[]);
+    push_full(&mut engine, path, &[4]);
+    assert_eq!(departures(&mut engine), [(0, 4)]);
+}
+
+#[test]
+fn paths_that_share_an_element_share_its_queue() {
+    // Two senders with cables of 0 and 500 ns, one 1000 ns packet each at 0, into one link:
+    //   the near one is sent from 0 to 1000, the far one comes at 500 and is sent from 1000 to 2000.
+    let mut engine = Engine::new(7);
+    let mut add = |name: &str, spec| engine.add(name, spec).expect("a valid element");
+    let near = add("near", ElementSpec::Delay { time: Duration::ZERO });
+    let far = add(
+        "far",
+        ElementSpec::Delay {
+            time: Duration::from_nanos(500),
+        },
+    );
+    let shared = add(
+        "shared",
+        fifo_link(FULL_PACKET_A_MICROSECOND, 0, Limit::Unlimited),
+    );
+    let from_near = engine.path(&[near, shared]);
+    let from_far = engine.path(&[far, shared]);
+    engine.push(at(0), from_far, Packet::real(1, 1500, 0));
+    engine.push(at(0), from_near, Packet::real(0, 1500, 0));
+    assert_eq!(departures(&mut engine), [(0, 1000), (1, 2000)]);
+}
+
+#[test]
+fn ideal_instants_pass_from_stage_to_stage_however_late_the_caller_is() {
+    // Three links of 1000 ns a packet with cables of 10 ns, driven once, long after the fact: 3 x 1010.
+    let mut engine = Engine::new(7);
+    let links = ["a", "b", "c"].map(|name| {
+        engine
+            .add(name, fifo_link(FULL_PACKET_A_MICROSECOND, 10, Limit::Unlimited))
+            .expect("a valid link")
+    });
+    let path = engine.path(&links);
+    push_full(&mut engine, path, &[0, 0]);
+    engine.advance(at(1_000_000_000));
+    assert_eq!(departures(&mut engine), [(0, 3030), (1, 4030)]);
+}

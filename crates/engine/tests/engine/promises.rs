@@ -1,0 +1,112 @@
+//! The promises of the crate's documentation, on random networks.
+
+use crosswind_engine::{Class, Outcome};
+use proptest::prelude::*;
+
+use crate::common::at;
+use crate::scenario::{scenario, Scenario, Step};
+
+proptest! {
+    #[test]
+    fn every_packet_is_accounted_for_at_every_instant(scenario in scenario()) {
+        let mut built = scenario.build();
+        for (tag, step) in (0..).zip(&scenario.steps) {
+            while let Some(next) = built.engine.next_event().filter(|&next| next < at(step.at())) {
+                built.engine.advance(next);
+                prop_assert!(built.engine.totals().holds(), "{:?}", built.engine.totals());
+            }
+            built.take(tag, step);
+            prop_assert!(built.engine.totals().holds(), "{:?}", built.engine.totals());
+            if tag == 20 {
+                built.engine.reset_counters();
+                prop_assert!(built.engine.totals().holds(), "after the reset: {:?}", built.engine.totals());
+            }
+        }
+    }
+
+    #[test]
+    fn what_comes_to_an_element_leaves_it_or_is_dropped_or_is_inside(scenario in scenario()) {
+        let seen = scenario.run();
+        for class in [Class::Real, Class::Ghost] {
+            let inside: u64 = seen.counters.iter().map(|counters| {
+                let counters = counters.of(class);
+                counters.arrived.packets - counters.departed.packets - counters.dropped_for_any_reason().packets
+            }).sum();
+            let totals = match class { Class::Real => seen.totals.real, Class::Ghost => seen.totals.ghost };
+            prop_assert_eq!(inside, totals.inside);
+        }
+    }
+
+    #[test]
+    fn splitting_an_advance_changes_nothing(
+        scenario in scenario(),
+        extra in prop::collection::vec(prop::option::of(0u64..400), 60),
+    ) {
+        let mut split = scenario.build();
+        for ((tag, step), extra) in (0..).zip(&scenario.steps).zip(extra) {
+            // An advance up to the next step is a part of the one that the step implies.
+            if let Some(grid) = extra {
+                let end = split.engine.now().as_nanos().max(step.at());
+                split.engine.advance(at((grid * 73).min(end)));
+            }
+            split.take(tag, step);
+        }
+        prop_assert_eq!(split.finish(), scenario.run());
+    }
+
+    #[test]
+    fn the_same_seed_makes_the_same_decisions(scenario in scenario()) {
+        prop_assert_eq!(scenario.run(), scenario.run());
+    }
+
+    #[test]
+    fn a_run_replayed_from_the_instants_returned_is_identical(scenario in scenario()) {
+        let mut first = scenario.build();
+        let mut recorded = Vec::new();
+        for (tag, step) in (0..).zip(&scenario.steps) {
+            let used = first.take(tag, step).as_nanos();
+            recorded.push(match step.clone() {
+                Step::Push { path, ip_bytes, dscp, class, .. } => {
+                    Step::Push { at: used, path, ip_bytes, dscp, class }
+                }
+                Step::Reconfigure { element, spec, .. } => Step::Reconfigure { at: used, element, spec },
+                Step::Advance { .. } => Step::Advance { to: used },
+            });
+        }
+        prop_assert!(recorded.is_sorted_by_key(Step::at), "what was used never goes back");
+        let replay = Scenario { steps: recorded, ..scenario };
+        prop_assert_eq!(replay.run(), first.finish());
+    }
+
+    #[test]
+    fn a_ghost_in_its_place_does_to_others_what_a_real_packet_would(scenario in scenario()) {
+        // Ghosts have DSCP 0, so the packets that change class have it too.
+        let with = |class| {
+            let steps = scenario.steps.iter().map(|step| match step.clone() {
+                Step::Push { at, path, ip_bytes, dscp: 0, .. } => Step::Push { at, path, ip_bytes, dscp: 0, class },
+                Step::Push { at, path, ip_bytes, dscp, .. } => {
+                    Step::Push { at, path, ip_bytes, dscp, class: Class::Real }
+                }
+                other => other,
+            });
+            Scenario { steps: steps.collect(), ..scenario.clone() }
+        };
+        let becomes_ghost = |outcome: &Outcome| {
+            let (Outcome::Departure { packet, .. } | Outcome::Dropped { packet, .. }) = outcome;
+            matches!(scenario.steps[packet.tag as usize], Step::Push { dscp: 0, .. })
+        };
+        let mut all_real = with(Class::Real).run().outcomes;
+        all_real.retain(|outcome| !becomes_ghost(outcome));
+        prop_assert_eq!(with(Class::Ghost).run().outcomes, all_real);
+    }
+
+    #[test]
+    fn outcomes_come_in_the_order_of_their_instants(scenario in scenario()) {
+        let instants: Vec<_> = scenario.run().outcomes.into_iter().map(|outcome| match outcome {
+            Outcome::Departure { due, packet, .. } => (due, packet.entered),
+            Outcome::Dropped { at, packet, .. } => (at, packet.entered),
+        }).collect();
+        prop_assert!(instants.is_sorted_by_key(|&(ended, _)| ended));
+        prop_assert!(instants.iter().all(|(ended, entered)| entered <= ended));
+    }
+}
