@@ -11,6 +11,8 @@ from crosswind.testbed.agent import Agent, Ended
 from crosswind.testbed.errors import TestbedError
 
 GRACE_S = 5.0
+# Short against the start of any server, long against the cost of one probe (a few ms).
+PROBE_INTERVAL_S = 0.02
 
 
 @dataclass(frozen=True)
@@ -26,18 +28,19 @@ class Node:
 class Process:
     """A process of the application in a node."""
 
-    def __init__(self, agent: Agent, number: int, node: str, name: str, stderr: Path) -> None:
+    def __init__(self, agent: Agent, number: int, node: str, name: str, stdout: Path, stderr: Path) -> None:
         self._agent = agent
         self.number = number
         self.node = node
         self.name = name
+        self.stdout = stdout
         self.stderr = stderr
 
     def __str__(self) -> str:
         return f"{self.name} on {self.node}"
 
     @property
-    def exit(self) -> Ended | None:
+    def ended(self) -> Ended | None:
         """How it ended, or None while it runs."""
         return self._agent.exit_of(self.number)
 
@@ -118,7 +121,7 @@ class Fabric:
         """Start a process in a node as the application's account; its output goes to the trial's logs."""
         folder = self._logs / node
         folder.mkdir(parents=True, exist_ok=True)
-        stderr = folder / f"{name}.err"
+        stdout, stderr = folder / f"{name}.out", folder / f"{name}.err"
         started = self._agent.request(
             "start",
             node=node,
@@ -126,31 +129,10 @@ class Fabric:
             argv=[str(word) for word in argv],
             env=dict(env or {}),
             cwd=str(cwd),
-            stdout=str(folder / f"{name}.out"),
+            stdout=str(stdout),
             stderr=str(stderr),
         )
-        return Process(self._agent, started["process"], node, name, stderr)
-
-    def run(
-        self,
-        node: str,
-        name: str,
-        argv: Sequence[str | Path],
-        *,
-        cwd: Path,
-        timeout_s: float,
-        env: Mapping[str, str] | None = None,
-    ) -> Ended:
-        """Run a command in a node to its end.
-
-        Raises: TestbedError: it still runs after `timeout_s`; it is then stopped.
-        """
-        process = self.start(node, name, argv, cwd=cwd, env=env)
-        ended = process.wait(timeout_s)
-        if ended is None:
-            process.stop(1)
-            raise TestbedError(f"{process}: still running after {timeout_s:g} s; {process.last_words()}")
-        return ended
+        return Process(self._agent, started["process"], node, name, stdout, stderr)
 
     def probe(
         self,
@@ -161,26 +143,31 @@ class Fabric:
         cwd: Path,
         timeout_s: float,
         alive: Sequence[Process],
+        env: Mapping[str, str] | None = None,
     ) -> None:
         """Run a command in a node until it succeeds: readiness is observed, never slept for.
 
         Args:
-            alive: processes that must stay up meanwhile; the probe ends as soon as one of them has ended.
-        Raises: TestbedError: one of `alive` ended, or no success within `timeout_s`.
+            alive: processes that must stay up meanwhile; the wait ends as soon as one of them has ended.
+
+        Raises:
+            TestbedError: one of `alive` ended, or no success within `timeout_s`.
         """
         deadline = time.monotonic() + timeout_s
         while True:
-            if self.run(node, name, argv, cwd=cwd, timeout_s=timeout_s) == Ended(0, None):
+            attempt = self.start(node, name, argv, cwd=cwd, env=env)
+            if attempt.wait(timeout_s) == Ended(0, None):
                 return
             for process in alive:
-                if process.exit is not None:
+                if process.ended is not None:
                     raise TestbedError(
-                        f"{process}: ended before it was ready ({process.exit}); {process.last_words()}"
+                        f"{process}: ended before it was ready ({process.ended}); {process.last_words()}"
                     )
             if time.monotonic() > deadline:
+                attempt.stop(0)
                 waited = ", ".join(str(process) for process in alive)
                 raise TestbedError(f"{waited}: not ready after {timeout_s:g} s (probe: {name} on {node})")
-            time.sleep(0.02)
+            time.sleep(PROBE_INTERVAL_S)
 
     def set(self, condition: Mapping[str, Any]) -> int:
         """Change the condition; return the instant from which it holds, in ns of CLOCK_MONOTONIC."""

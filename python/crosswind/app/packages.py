@@ -1,0 +1,140 @@
+"""Programs from Debian packages, unpacked into a folder of their own: nothing is installed system-wide.
+
+`apt-get` says what an installation would add, downloads it and checks it; `dpkg -x` unpacks it below the
+cache. No root, no scripts of the packages, no services started. A program of the system is always preferred
+to these.
+"""
+
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from urllib.parse import unquote
+
+from crosswind.errors import CrosswindError, Exit
+from crosswind.store.durable import write_text
+from crosswind.testbed.folders import cache_folder, remove_tree
+
+# What `crosswind apps install NAME` unpacks, by the name of what it is for.
+PACKAGES: dict[str, tuple[str, ...]] = {"postgresql": ("postgresql",), "iperf3": ("iperf3",)}
+
+_RECORD = "packages.json"
+_URI_LINE = re.compile(r"'[^']+' (?P<file>(?P<name>[^_ ]+)_(?P<version>[^_ ]+)_\S+\.deb) \d+ (?P<sum>\S+)")
+
+
+class PackagesUnavailable(CrosswindError):
+    """The packages cannot be had on this machine."""
+
+    exit = Exit.PREFLIGHT
+
+
+@dataclass(frozen=True)
+class Package:
+    """A package as `apt-get --print-uris` announces it and as it is recorded; `checksum` is `algorithm:hex`."""
+
+    name: str
+    version: str
+    file: str
+    checksum: str
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program and the environment that it needs."""
+
+    path: Path
+    env: dict[str, str]
+
+
+def private_root(name: str) -> Path:
+    """Return the folder into which the packages of `name` are, or would be, unpacked."""
+    return cache_folder() / "packages" / name / "root"
+
+
+def find_program(name: str) -> Program | None:
+    """Return a program on PATH, or else of the private packages of the same name; None where neither has it."""
+    if on_path := shutil.which(name):
+        return Program(Path(on_path), {})
+    private = private_root(name) / "usr" / "bin" / name
+    return Program(private, library_path(private_root(name))) if private.is_file() else None
+
+
+def library_path(root: Path) -> dict[str, str]:
+    """Return the environment in which unpacked programs find their unpacked libraries."""
+    folders = [*root.glob("usr/lib/*-linux-gnu*"), *root.glob("lib/*-linux-gnu*")]
+    return {"LD_LIBRARY_PATH": ":".join(str(folder) for folder in sorted(folders))} if folders else {}
+
+
+def unpack(name: str, say: Callable[[str], None]) -> None:
+    """Unpack what is missing for `name` into its private folder, and record versions and checksums.
+
+    Raises: PackagesUnavailable: this is not a Debian, its package lists are empty, or a download failed.
+    """
+    for program in ("apt-get", "dpkg"):
+        if shutil.which(program) is None:
+            raise PackagesUnavailable(
+                f"{name}: {program} is not on this machine, so its packages cannot be unpacked; "
+                f"install {name} with this system's own means"
+            )
+    wanted = parse_uris(
+        _apt("install", "--print-uris", "--yes", "--no-install-recommends", *PACKAGES[name]).stdout
+    )
+    folder = private_root(name).parent
+    downloads = folder / "downloads"
+    remove_tree(folder)
+    downloads.mkdir(parents=True)
+    for number, package in enumerate(wanted, start=1):
+        say(f"{number} of {len(wanted)}: {package.name} {package.version}")
+        _apt("download", f"{package.name}={package.version}", folder=downloads)
+        archive = downloads / package.file
+        check_sum(archive, package.checksum)
+        subprocess.run(["dpkg", "-x", archive, private_root(name)], check=True)
+    remove_tree(downloads)
+    write_text(folder / _RECORD, json.dumps([asdict(package) for package in wanted], indent=2) + "\n")
+
+
+def parse_uris(printed: str) -> list[Package]:
+    """Return the packages in the output of `apt-get install --print-uris`.
+
+    A line is `'URI' name_version_architecture.deb size algorithm:hex`; other lines are remarks.
+    """
+    packages = []
+    for line in printed.splitlines():
+        if match := _URI_LINE.fullmatch(line):
+            packages.append(Package(match["name"], unquote(match["version"]), match["file"], match["sum"]))
+    return packages
+
+
+def check_sum(archive: Path, checksum: str) -> None:
+    """Check a downloaded package against its announced checksum.
+
+    Raises: PackagesUnavailable: they differ, or the file is not there.
+    """
+    algorithm, _, expected = checksum.partition(":")
+    algorithm = {"MD5Sum": "md5"}.get(algorithm, algorithm.lower())
+    if not archive.is_file():
+        raise PackagesUnavailable(
+            f"{archive.name}: apt-get did not download it; run `apt-get update` and try again"
+        )
+    with archive.open("rb") as content:
+        found = hashlib.file_digest(content, algorithm).hexdigest()
+    if found != expected:
+        raise PackagesUnavailable(
+            f"{archive.name}: its {algorithm} is {found}, announced was {expected}; try again"
+        )
+
+
+def _apt(*arguments: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            ["apt-get", "--quiet", *arguments], cwd=folder, capture_output=True, text=True, check=True
+        )
+    except subprocess.CalledProcessError as error:
+        said = " ".join(error.stderr.split()) or "it said nothing"
+        raise PackagesUnavailable(
+            f"apt-get {' '.join(arguments)}: {said}; run `sudo apt-get update` if its lists are old or empty"
+        ) from error

@@ -1,0 +1,112 @@
+"""Requests and responses of a chosen size between two nodes.
+
+The smallest distributed application: no storage, no replication, nothing to install. What it shows of a
+network is not hidden behind a database, and where nothing can be installed it still runs.
+"""
+
+import time
+from collections.abc import Collection
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from crosswind.app.base import Application, Loaded, Missing, Stage
+from crosswind.app.load import offer_load
+from crosswind.spec.base import SpecModel
+from crosswind.spec.quantities import Duration, OperationRate, PositiveDuration, Size
+from crosswind.testbed.binaries import LOAD, binary_version, find_binary
+from crosswind.testbed.errors import NotHere, TestbedError
+from crosswind.testbed.fabric import Process
+
+PORT = 7077
+READY_S = 10.0
+
+
+class RpcParameters(SpecModel):
+    """What is asked, by how many, how often and for how long."""
+
+    request_bytes: Size = Field(100, alias="request", description="Size of a request; 100B when absent.")
+    response_bytes: Size = Field(1000, alias="response", description="Size of a response; 1kB when absent.")
+    connections: Annotated[int, Field(ge=1, le=1000)] = Field(
+        4, description="Connections of the client, each with at most one request in flight; 4 when absent."
+    )
+    rate: OperationRate | None = Field(
+        None, description="Requests per second of all connections (an open loop); a closed loop when absent."
+    )
+    duration_ns: PositiveDuration = Field(alias="duration", description="Length of the measured phase.")
+    warm_up_ns: Duration = Field(
+        1_000_000_000, alias="warm_up", description="Before the measured phase; 1s when absent."
+    )
+
+
+class Rpc(Application):
+    """`crosswind-load rpc-serve` on the node `server`, `crosswind-load rpc` on the node `client`."""
+
+    name = "rpc"
+    summary = "requests and responses of a chosen size between two nodes"
+    Parameters = RpcParameters
+    parameters: RpcParameters
+
+    ROLES: ClassVar[tuple[str, ...]] = ("server", "client")
+
+    @classmethod
+    def roles_missing(cls, nodes: Collection[str]) -> list[str]:
+        return [role for role in cls.ROLES if role not in nodes]
+
+    @classmethod
+    def missing(cls) -> list[Missing]:
+        try:
+            find_binary(LOAD)
+        except NotHere as error:
+            return [Missing(str(error), "pip install --force-reinstall crosswind")]
+        return []
+
+    @classmethod
+    def versions(cls) -> dict[str, str]:
+        return {LOAD: binary_version(find_binary(LOAD))}
+
+    def start(self, stage: Stage) -> None:
+        address = stage.fabric.nodes["server"].address
+        self._server = stage.fabric.start(
+            "server",
+            "rpc-serve",
+            [find_binary(LOAD), "rpc-serve", "--listen", f"{address}:{PORT}"],
+            cwd=stage.folder,
+        )
+        _await_listening(self._server)
+
+    def load(self, stage: Stage) -> Loaded:
+        asked = self.parameters
+        arguments = [
+            "rpc",
+            *("--server", f"{stage.fabric.nodes['server'].address}:{PORT}"),
+            *("--request-bytes", str(asked.request_bytes)),
+            *("--response-bytes", str(asked.response_bytes)),
+            *("--connections", str(asked.connections)),
+            *(("--rate", f"{asked.rate:g}") if asked.rate is not None else ()),
+        ]
+        return offer_load(
+            stage, "client", arguments, warm_up_ns=asked.warm_up_ns, duration_ns=asked.duration_ns
+        )
+
+    def stop(self, stage: Stage) -> None:
+        if self._server.ended is not None:
+            raise TestbedError(
+                f"{self._server}: ended under the load ({self._server.ended}); {self._server.last_words()}"
+            )
+        self._server.stop()
+
+
+def _await_listening(server: Process) -> None:
+    """Wait until the server says that it listens.
+
+    Raises: TestbedError: it ended, or said nothing within `READY_S`.
+    """
+    deadline = time.monotonic() + READY_S
+    while "listening" not in server.stdout.read_text(errors="replace"):
+        if server.ended is not None or time.monotonic() > deadline:
+            state = "still silent" if server.ended is None else str(server.ended)
+            raise TestbedError(
+                f"{server}: not listening after {READY_S:g} s ({state}); {server.last_words()}"
+            )
+        time.sleep(0.005)

@@ -1,0 +1,99 @@
+"""YCSB as an application: parameters and load; the servers are a store's business."""
+
+from collections.abc import Collection
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from crosswind.app.base import Application, Loaded, Missing, Stage
+from crosswind.app.load import offer_load
+from crosswind.app.ycsb.postgresql import PostgreSQL
+from crosswind.app.ycsb.store import Store
+from crosswind.spec.base import SpecModel
+from crosswind.spec.quantities import Duration, OperationRate, PositiveDuration
+
+CLIENT = "client"
+_STORES: dict[str, type[Store]] = {"postgresql": PostgreSQL}
+
+
+class YcsbParameters(SpecModel):
+    """What is stored where, what is asked of it, by how many, and until when."""
+
+    store: Literal["postgresql"] = Field("postgresql", description="The database under test.")
+    workload: Literal["a", "b", "c", "d", "e", "f"] = Field(description="A YCSB core workload.")
+    records: Annotated[int, Field(ge=1, le=100_000_000)] = Field(
+        10_000, description="Records of 1 kB loaded before the first trial; 10000 when absent."
+    )
+    operations: Annotated[int, Field(ge=1)] | None = Field(
+        None, description="End of the measured phase, in operations; give this, `duration` or both."
+    )
+    duration_ns: PositiveDuration | None = Field(
+        None, alias="duration", description="End of the measured phase, in time; the first of the two counts."
+    )
+    warm_up_ns: Duration = Field(
+        1_000_000_000, alias="warm_up", description="Before the measured phase; 1s when absent."
+    )
+    clients: Annotated[int, Field(ge=1, le=150)] = Field(
+        4, description="Connections, each with at most one operation in flight; 4 when absent."
+    )
+    rate: OperationRate | None = Field(
+        None, description="Operations per second of all clients (an open loop); a closed loop when absent."
+    )
+
+    @model_validator(mode="after")
+    def _has_an_end(self) -> "YcsbParameters":
+        if self.operations is None and self.duration_ns is None:
+            raise ValueError("has no end; add `duration: 5s`, `operations: 50000` or both")
+        return self
+
+
+class Ycsb(Application):
+    """A store on the nodes db0 (primary), db1, db2 ... (standbys), and the load generator on `client`."""
+
+    name = "ycsb"
+    summary = "a replicated database under the YCSB core workloads"
+    Parameters = YcsbParameters
+    parameters: YcsbParameters
+
+    def __init__(self, parameters: YcsbParameters) -> None:
+        super().__init__(parameters)
+        self._store = _STORES[parameters.store](parameters.records)
+
+    @classmethod
+    def roles_missing(cls, nodes: Collection[str]) -> list[str]:
+        return [role for role in ("db0", CLIENT) if role not in nodes]
+
+    @classmethod
+    def missing(cls) -> list[Missing]:
+        return [missing for store in _STORES.values() for missing in store.missing()]
+
+    @classmethod
+    def versions(cls) -> dict[str, str]:
+        return {name: version for store in _STORES.values() for name, version in store.versions().items()}
+
+    def is_prepared(self, nodes: Collection[str]) -> bool:
+        return self._store.is_prepared(nodes)
+
+    def prepare(self, stage: Stage) -> None:
+        self._store.prepare(stage, loader=CLIENT)
+
+    def start(self, stage: Stage) -> None:
+        self._store.start(stage)
+
+    def load(self, stage: Stage) -> Loaded:
+        asked = self.parameters
+        arguments = [
+            "ycsb",
+            *self._store.target(stage),
+            *("--workload", asked.workload),
+            *("--records", str(asked.records)),
+            *(("--operations", str(asked.operations)) if asked.operations is not None else ()),
+            *("--clients", str(asked.clients)),
+            *(("--rate", f"{asked.rate:g}") if asked.rate is not None else ()),
+        ]
+        return offer_load(
+            stage, CLIENT, arguments, warm_up_ns=asked.warm_up_ns, duration_ns=asked.duration_ns
+        )
+
+    def stop(self, stage: Stage) -> None:
+        self._store.stop()
