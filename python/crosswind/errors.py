@@ -25,7 +25,10 @@ class Exit(IntEnum):
 class CrosswindError(Exception):
     """An error to show without a traceback; its text names thing, value, rule and remedy.
 
-    Subclasses set `exit`; the command line ends with it.
+    Attributes:
+        exit: the status that the command line ends with.
+        names_its_place: every line of the text begins with a file and a place in it, for editors to jump to.
     """
 
     exit: Exit = Exit.USAGE
+    names_its_place: bool = False

@@ -26,6 +26,7 @@ class SpecErrors(CrosswindError):
     """A file cannot be honoured. Holds every problem of the file, in the order of the text."""
 
     exit = Exit.USAGE
+    names_its_place = True
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = sorted(set(problems))

@@ -1,0 +1,68 @@
+"""Run the command line, and turn how it ends into an exit status."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+import click
+
+from crosswind import __version__
+from crosswind.cli._output import print_error
+from crosswind.cli._verbs import VerbGroup
+from crosswind.errors import CrosswindError, Exit
+
+# What a shell reports for a process that Ctrl-C ended.
+_INTERRUPTED = 130
+
+
+@click.group(
+    cls=VerbGroup,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="First steps: crosswind demo, or crosswind init and crosswind run experiment.yaml.",
+)
+@click.version_option(__version__, prog_name="crosswind", message="%(prog)s %(version)s")
+def group() -> None:
+    """A wind tunnel for distributed applications.
+
+    Runs a real application in a network whose conditions are known, often enough, in random order, and says what the
+    network did to it, how sure that is, and whether the emulation can be believed.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and exit with its status."""
+    sys.exit(run(arguments))
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit status."""
+    try:
+        status = group.main(
+            args=None if arguments is None else list(arguments),
+            prog_name="crosswind",
+            standalone_mode=False,
+            auto_envvar_prefix="CROSSWIND",
+        )
+        sys.stdout.flush()
+        return int(status or Exit.DONE)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except CrosswindError as error:
+        print_error(str(error), prefix=not error.names_its_place)
+        return error.exit
+    except (click.Abort, KeyboardInterrupt):
+        print_error("interrupted")
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # The reader, such as `head`, has seen enough. Python would complain once more when it closes stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return Exit.DONE
+    except Exception as error:  # The last resort: whatever it is, it is our fault.
+        if os.environ.get("CROSSWIND_DEBUG"):
+            raise
+        print_error(f"internal error: {type(error).__name__}: {error}; set CROSSWIND_DEBUG=1 to see where, and report it")
+        return Exit.INTERNAL

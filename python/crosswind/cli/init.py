@@ -1,0 +1,33 @@
+"""Write a commented example experiment to start from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from crosswind.errors import CrosswindError
+
+
+class FileExists(CrosswindError):
+    """The file is there already; it is not overwritten."""
+
+
+@click.command()
+@click.argument("file", default="experiment.yaml", type=click.Path(path_type=Path))
+def command(file: Path) -> None:
+    """Write a commented example experiment to start from.
+
+    FILE is the file to write, experiment.yaml when absent. An existing file is not overwritten.
+    """
+    from crosswind import catalog
+
+    text = catalog.example_file().read_text(encoding="utf-8")
+    try:
+        with file.open("x", encoding="utf-8") as output:
+            output.write(text)
+    except FileExistsError:
+        raise FileExists(f"{file} exists; name another file, or remove it") from None
+    except OSError as error:
+        raise FileExists(f"{file} cannot be written: {(error.strerror or str(error)).lower()}") from None
+    click.echo(f"wrote {file}; next: crosswind plan {file}, then crosswind run {file}")

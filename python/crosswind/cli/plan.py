@@ -1,0 +1,26 @@
+"""Show the trials of an experiment, their order, the time they take, and what will be done."""
+
+from __future__ import annotations
+
+import click
+
+from crosswind.cli._output import print_json
+
+
+@click.command()
+@click.argument("file")
+@click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
+def command(file: str, as_json: bool) -> None:
+    """Show the trials of an experiment, their order, the time they take, and what will be done.
+
+    FILE is an experiment file or the name of an experiment of the catalogue. Nothing is changed.
+    """
+    from crosswind.plan import outline
+    from crosswind.plan.text import describe
+    from crosswind.spec import find_experiment, load_experiment, resolve
+
+    planned = outline(resolve(load_experiment(find_experiment(file))))
+    if as_json:
+        print_json(planned.as_dict())
+    else:
+        click.echo(describe(planned))

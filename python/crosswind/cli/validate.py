@@ -1,0 +1,44 @@
+"""Check experiment files and say everything that is wrong with them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from crosswind.cli._output import print_error, print_json
+from crosswind.errors import Exit
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--json", "as_json", is_flag=True, help="Print the problems as JSON.")
+def command(files: tuple[str, ...], as_json: bool) -> Exit:
+    """Check experiment files and say everything that is wrong with them.
+
+    FILE is an experiment file, a file of conditions, or the name of an experiment of the catalogue. Each problem is
+    named with file, line and column. Exit status 2 when there is one. Nothing is run.
+    """
+    from crosswind.spec import SpecErrors
+    from crosswind.spec.load import find_experiment, load_any
+
+    problems = []
+    for file in files:
+        try:
+            kind, warnings = load_any(find_experiment(file))
+        except SpecErrors as errors:
+            problems += errors.problems
+            if not as_json:
+                print_error(str(errors), prefix=False)
+                count = len(errors.problems)
+                click.echo(f"{file}: {count} problem{'' if count == 1 else 's'}", err=True)
+        else:
+            if not as_json:
+                click.echo(f"{file}: valid {kind}")
+                for warning in warnings:
+                    click.echo(f"  note: {warning}")
+    if as_json:
+        listed: list[dict[str, Any]] = [asdict(problem) for problem in problems]
+        print_json({"valid": not problems, "problems": listed})
+    return Exit.USAGE if problems else Exit.DONE

@@ -1,0 +1,39 @@
+"""Write an outline for people."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from crosswind.plan.outline import Outline
+
+
+def describe(outline: Outline) -> str:
+    """Return an outline as text of several lines."""
+    lines = [f"{outline.name}: {outline.summary}" if outline.summary else outline.name, ""]
+    lines += [_count(outline), ""]
+    for block, trials in groupby(outline.trials, key=lambda trial: trial.block):
+        lines.append(f"block {block}")
+        lines += [f"  {trial.position:3d}  {trial.condition}" for trial in trials]
+    lines += ["", "What will be done", *(f"  - {action}" for action in outline.actions)]
+    if outline.warnings:
+        lines += ["", "Preserved", *(f"  - {item}" for item in outline.preserved)]
+        lines += ["", "Not preserved", *(f"  - {item}" for item in outline.warnings)]
+    return "\n".join(lines)
+
+
+def duration(seconds: float | None) -> str:
+    """Return a time as people say it."""
+    if seconds is None:
+        return "a time that its parameters do not bound"
+    if seconds < 90:
+        return f"about {seconds:.0f} s"
+    if seconds < 5400:
+        return f"about {seconds / 60:.0f} min"
+    return f"about {seconds / 3600:.1f} h"
+
+
+def _count(outline: Outline) -> str:
+    count = f"{len(outline.trials)} trials, {duration(outline.expected_s)}"
+    if outline.at_most == len(outline.trials):
+        return count
+    return f"{count}; up to {outline.at_most} trials, {duration(outline.expected_s_at_most)}, until the intervals are narrow enough"

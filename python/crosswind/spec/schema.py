@@ -1,0 +1,77 @@
+"""The JSON Schemas of experiment and condition files, for editors to complete and check from.
+
+They describe single values; what must hold across a file, `crosswind validate` knows. The version changes when a file
+that was valid before would no longer be.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema
+
+from crosswind import catalog
+from crosswind.spec import applications
+from crosswind.spec.condition import Condition
+from crosswind.spec.experiment import ConditionName, Experiment
+
+VERSION = 1
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_REFERENCES = "#/$defs/{model}"
+
+
+class _FileSchema(GenerateJsonSchema):
+    """Leaves out what only clutters an editor's pop-up."""
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+
+def experiment_schema() -> dict[str, Any]:
+    """Return the JSON Schema of an experiment file, with the parameters of every installed application."""
+    schema = Experiment.model_json_schema(schema_generator=_FileSchema, ref_template=_REFERENCES)
+    definitions = schema["$defs"]
+    offered = {}
+    for name in applications.names():
+        parameters = applications.parameters_of(name).model_json_schema(
+            schema_generator=_FileSchema, ref_template=_REFERENCES
+        )
+        definitions.update(parameters.pop("$defs", {}))
+        definitions[f"{name} parameters"] = parameters
+        offered[name] = {"$ref": f"#/$defs/{name} parameters"}
+    schema["properties"]["application"] |= {"properties": offered, "additionalProperties": False}
+    for option in schema["properties"]["conditions"]["items"]["oneOf"]:
+        if option.get("type") == "string":
+            option["enum"] = catalog.condition_names()
+    return _headed("experiment", schema)
+
+
+def condition_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a file of conditions."""
+    adapter = TypeAdapter(dict[ConditionName, Condition])
+    schema = adapter.json_schema(schema_generator=_FileSchema, ref_template=_REFERENCES)
+    return _headed("condition", schema | {"minProperties": 1})
+
+
+def _headed(kind: str, schema: dict[str, Any]) -> dict[str, Any]:
+    _drop_nulls(schema)
+    return {"$schema": _DIALECT, "$id": f"urn:crosswind:schema:{kind}:{VERSION}", "version": VERSION, **schema}
+
+
+def _drop_nulls(schema: Any) -> None:
+    """Take out `null` where it only means that a key may be absent: a file leaves the key out."""
+    if isinstance(schema, list):
+        for item in schema:
+            _drop_nulls(item)
+    if not isinstance(schema, dict):
+        return
+    if schema.get("default", ...) is None:
+        del schema["default"]
+    options = schema.get("anyOf")
+    if isinstance(options, list) and {"type": "null"} in options:
+        rest = [option for option in options if option != {"type": "null"}]
+        del schema["anyOf"]
+        schema |= rest[0] if len(rest) == 1 else {"anyOf": rest}
+    for value in list(schema.values()):
+        _drop_nulls(value)
