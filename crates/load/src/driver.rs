@@ -102,6 +102,10 @@ impl Outcome {
             EndedBy::Stop(StopReason::SamplesFull) => Some(format!(
                 "ended early: {SAMPLES_MAX} samples are all that is kept; give a shorter --duration or a lower --rate"
             )),
+            EndedBy::Plan if self.not_started > 0 => Some(format!(
+                "{} operations were due and never started: this --rate is more than the server and the network carry",
+                self.not_started
+            )),
             EndedBy::Plan => None,
         }
     }
