@@ -23,7 +23,7 @@ const BOUND_NS: u64 = 100_000;
 /// A node that cannot take a frame for this long has lost it.
 const SEND_PATIENCE_NS: u64 = 2_000_000;
 /// Frames read from one port before the others get their turn.
-const FRAMES_PER_TURN: usize = 64;
+const FRAMES_PER_TURN: usize = 16;
 
 /// Wire packets of real traffic in this window, counted where the emulator sees them and not by the engine.
 #[derive(Clone, Copy, Debug, Default)]

@@ -27,6 +27,39 @@ pub enum Command {
     RpcServe(RpcServe),
     /// Send requests to an rpc-serve and record every call
     Rpc(Rpc),
+    /// Send evenly spaced UDP packets that carry the instant they were sent
+    ProbeSend(ProbeSend),
+    /// Record when the packets of a probe-send arrive; prints `listening ADDRESS:PORT` when it does
+    ProbeReceive(ProbeReceive),
+}
+
+#[derive(Args)]
+pub struct ProbeSend {
+    /// The probe-receive to send to
+    #[arg(long, value_name = "HOST:PORT")]
+    pub to: String,
+    /// Packets per second
+    #[arg(long, value_name = "PER_S", value_parser = rate)]
+    pub rate: f64,
+    /// How many packets to send
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=PROBES_MAX))]
+    pub count: u64,
+    /// UDP payload; 22 bytes make the smallest Ethernet frame
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u16).range(16..=65_507))]
+    pub payload_bytes: u16,
+}
+
+#[derive(Args)]
+pub struct ProbeReceive {
+    /// Where to listen
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub listen: String,
+    /// End after so many packets, or 2 s after the last one
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=PROBES_MAX))]
+    pub count: u64,
+    /// Where the packets go, one row each: sequence,sent_ns,received_ns (CLOCK_REALTIME)
+    #[arg(long, value_name = "FILE.csv")]
+    pub out: PathBuf,
 }
 
 #[derive(Args)]
@@ -122,6 +155,8 @@ pub struct RunArguments {
 }
 
 const RECORDS_MAX: u64 = 1_000_000_000; // a terabyte
+/// A row takes 24 bytes of memory.
+const PROBES_MAX: u64 = 100_000_000;
 const CONNECTIONS_MAX: usize = 10_000;
 const SECONDS_MAX: f64 = 1e7; // four months; beyond it nanoseconds in 64 bits are still exact
 const RATE_MAX_PER_S: f64 = 1e7; // 100 ns apart, already less than one system call

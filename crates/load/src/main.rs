@@ -16,6 +16,7 @@ mod driver;
 mod exit;
 mod output;
 mod plan;
+mod probe;
 mod random;
 mod rpc;
 mod sample;
@@ -84,6 +85,16 @@ fn carry_out(command: &Command) -> Result<ExitCode, Failed> {
                     number,
                 ))
             })
+        }
+        Command::ProbeSend(arguments) => {
+            let stop = Arc::new(Stop::new());
+            signals::stop_on_signal(&stop);
+            probe::send(arguments, &stop).map(|()| ExitCode::SUCCESS)
+        }
+        Command::ProbeReceive(arguments) => {
+            let stop = Arc::new(Stop::new());
+            signals::stop_on_signal(&stop);
+            probe::receive(arguments, &stop).map(|()| ExitCode::SUCCESS)
         }
         Command::RpcServe(arguments) => {
             let listening = rpc::server::start(&arguments.listen).map_err(Failed::Unreachable)?;

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Gets what the tests can use and this machine lacks. What cannot be had is no error here: its tests say SKIPPED and why.
+set -u
+cd "$(dirname "$0")/.."
+
+missing() { ! command -v "$1" >/dev/null 2>&1; }
+
+# PostgreSQL and iperf3 go into crosswind's own folder; nothing of the system is touched.
+.venv/bin/crosswind apps install ycsb iperf3 || echo "tests that need PostgreSQL or iperf3 will be skipped"
+
+# A browser to open the report in, and iproute2 to look at what is left behind, come from the system's packages.
+if missing chromium || missing ip; then
+    if [ "$(id -u)" = 0 ] && ! missing apt-get; then
+        apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium iproute2 >/dev/null ||
+            echo "chromium or iproute2 could not be installed; their tests will be skipped"
+    else
+        echo "chromium or iproute2 is missing and this is not root on Debian; their tests will be skipped"
+    fi
+fi
+exit 0
