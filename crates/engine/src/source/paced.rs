@@ -2,15 +2,15 @@
 //! pacing timer; every `hold` it draws a new rate.
 //!
 //! Inside a burst, packets follow each other at the wire time of `peak` (the line rate of the sender's NIC). Bits that do
-//! not make a whole packet are carried to the next burst. A burst that does not fit its interval runs on without a gap;
-//! what one interval could not send beyond one interval's worth is forgotten, so that a backlog never grows (iperf3's
-//! sender likewise stops being ahead of its socket buffer).
+//! not make a whole packet are carried to the next burst. A burst that does not fit its interval runs on without a gap,
+//! and at most one interval's worth of what was not sent is carried; the rest is forgotten, so that no backlog grows.
 //!
 //! Draws happen at start, start + hold, ...; bursts begin at start, start + pacing, ...; at a common instant the draw comes
 //! first. A draw of 0 means silence, or (`ZeroMeans::Unlimited`) packets at `peak` until the next draw.
 //! A source that is stopped and started again under its name draws the same rates again.
 //!
-//! Source: Hasenoot et al. 2023 (ICPE), section 3.2; iperf3's `--pacing-timer` (default 1 ms).
+//! Source: Hasenoot et al. 2023 (ICPE), section 3.2; iperf3's `--pacing-timer` (default 1 ms) and `iperf_check_throttle`.
+//! Deviation: iperf3 sends while its average since the start is below the rate, and so catches up without bound.
 
 use alloc::vec::Vec;
 
