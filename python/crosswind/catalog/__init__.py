@@ -1,7 +1,8 @@
 """Conditions and experiments that come with Crosswind, as YAML files read with `importlib.resources`.
 
-A condition's name is its path below `conditions`, an experiment's its path below `experiments`, without the suffix.
-Each file's header says what it models, its source, and what differs from it. Adding one is adding a file.
+A condition's name is its path below `conditions`, an experiment's its path below `experiments`, without the
+suffix. Each file's header says what it models, its source, and what differs from it. Adding one is adding a
+file.
 """
 
 from __future__ import annotations

@@ -9,13 +9,14 @@ A verb is a file of this folder with the verb's name, holding a click command ca
     @click.argument("file")
     def command(file: str) -> Exit: ...
 
-Nothing else has to be told: the group finds the file, and takes the verb's line in `crosswind --help` from the first
-line of its docstring without importing it, so that help stays fast. Import what is slow inside functions. Files that
-start with an underscore are no verbs.
+Nothing else has to be told: the group finds the file, and takes the verb's line in `crosswind --help` from
+the first line of its docstring without importing it, so that help stays fast. Import what is slow inside
+functions. Files that start with an underscore are no verbs.
 
-A command returns an `Exit` (or nothing, for `Exit.DONE`). Errors for the user are `CrosswindError`s: they are printed
-without a traceback, and end the process with their own exit status. Options can be set by environment variables:
-`--results` of `run` by CROSSWIND_RUN_RESULTS. NO_COLOR is honoured. CROSSWIND_DEBUG=1 shows tracebacks.
+A command returns an `Exit` (or nothing, for `Exit.DONE`). Errors for the user are `CrosswindError`s: they are
+printed without a traceback, and end the process with their own exit status. Options can be set by environment
+variables: `--results` of `run` by CROSSWIND_RUN_RESULTS. NO_COLOR is honoured. CROSSWIND_DEBUG=1 shows
+tracebacks.
 """
 
 from crosswind.cli._main import main

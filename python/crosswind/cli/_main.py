@@ -27,8 +27,8 @@ _INTERRUPTED = 130
 def group() -> None:
     """A wind tunnel for distributed applications.
 
-    Runs a real application in a network whose conditions are known, often enough, in random order, and says what the
-    network did to it, how sure that is, and whether the emulation can be believed.
+    Runs a real application in a network whose conditions are known, often enough, in random order, and says
+    what the network did to it, how sure that is, and whether the emulation can be believed.
     """
 
 
@@ -64,5 +64,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:  # The last resort: whatever it is, it is our fault.
         if os.environ.get("CROSSWIND_DEBUG"):
             raise
-        print_error(f"internal error: {type(error).__name__}: {error}; set CROSSWIND_DEBUG=1 to see where, and report it")
+        print_error(
+            f"internal error: {type(error).__name__}: {error}; "
+            "set CROSSWIND_DEBUG=1 to see where, and report it"
+        )
         return Exit.INTERNAL

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def console() -> Console:
-    """Return a console for tables and progress; it honours NO_COLOR and is plain where stdout is no terminal."""
+    """Return a console for tables and progress; it honours NO_COLOR and is plain off a terminal."""
     from rich.console import Console
 
     return Console(highlight=False, soft_wrap=True)

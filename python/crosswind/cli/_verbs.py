@@ -6,6 +6,7 @@ import ast
 import importlib
 import importlib.util
 import pkgutil
+from pathlib import Path
 
 import click
 
@@ -17,16 +18,17 @@ _PACKAGE = "crosswind.cli"
 def verbs() -> list[str]:
     """Return the names of all verbs, sorted."""
     package = importlib.import_module(_PACKAGE)
-    return sorted(module.name for module in pkgutil.iter_modules(package.__path__) if not module.name.startswith("_"))
+    return sorted(
+        module.name for module in pkgutil.iter_modules(package.__path__) if not module.name.startswith("_")
+    )
 
 
 def first_line(verb: str) -> str:
-    """Return the first line of a verb's docstring, read from its source: importing all verbs would be slow."""
+    """Return the first line of a verb's docstring, read from its source: importing it could be slow."""
     spec = importlib.util.find_spec(f"{_PACKAGE}.{verb}")
     if spec is None or spec.origin is None:
         return ""
-    with open(spec.origin, encoding="utf-8") as source:
-        text = ast.get_docstring(ast.parse(source.read())) or ""
+    text = ast.get_docstring(ast.parse(Path(spec.origin).read_text(encoding="utf-8"))) or ""
     return text.partition("\n")[0]
 
 

@@ -40,7 +40,13 @@ def show(name: str, as_json: bool) -> None:
     load_catalogue_condition(name)  # Names the nearest condition when there is none of this name.
     file = catalog.condition_file(name)
     if as_json:
-        print_json({"name": name, "about": catalog.header(file), "condition": read_document(file).data[name.split("/")[-1]]})
+        print_json(
+            {
+                "name": name,
+                "about": catalog.header(file),
+                "condition": read_document(file).data[name.split("/")[-1]],
+            }
+        )
     else:
         click.echo(file.read_text(encoding="utf-8").rstrip())
 

@@ -9,8 +9,8 @@ import click
 from crosswind.errors import CrosswindError
 
 
-class FileExists(CrosswindError):
-    """The file is there already; it is not overwritten."""
+class NotWrittenError(CrosswindError):
+    """The file is there already, or cannot be made."""
 
 
 @click.command()
@@ -27,7 +27,7 @@ def command(file: Path) -> None:
         with file.open("x", encoding="utf-8") as output:
             output.write(text)
     except FileExistsError:
-        raise FileExists(f"{file} exists; name another file, or remove it") from None
+        raise NotWrittenError(f"{file} exists; name another file, or remove it") from None
     except OSError as error:
-        raise FileExists(f"{file} cannot be written: {(error.strerror or str(error)).lower()}") from None
+        raise NotWrittenError(f"{file} cannot be written: {(error.strerror or str(error)).lower()}") from None
     click.echo(f"wrote {file}; next: crosswind plan {file}, then crosswind run {file}")

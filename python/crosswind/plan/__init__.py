@@ -1,4 +1,4 @@
-"""Plan a run without touching the machine: its trials, their order, the time they take, and what will be done."""
+"""Plan a run without touching the machine: trials, their order, the time they take, what will be done."""
 
 from crosswind.plan.outline import Outline, outline
 from crosswind.plan.trials import Trial, block_of, next_block, planned

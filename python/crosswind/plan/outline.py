@@ -7,11 +7,10 @@ from typing import Any
 
 from crosswind.plan.trials import Trial, planned
 
-# What a trial takes besides its load: nodes up and down, servers started, data copied, results stored. An estimate
-# for the first look only; a run replaces it by what its own trials took.
+# What a trial takes besides its load: nodes up and down, servers started, data copied, results stored. An
+# estimate for the first look only; a run replaces it by what its own trials took.
 OVERHEAD_S = {"ycsb": 2.5, "rpc": 0.5}
 OVERHEAD_S_OTHER = 2.5
-# The longest load of an application whose parameters bound it by operations alone is not known.
 NS_PER_S = 1_000_000_000
 
 
@@ -63,30 +62,28 @@ def outline(resolved: dict[str, Any]) -> Outline:
 def trial_s(resolved: dict[str, Any]) -> float | None:
     """Return the seconds that one trial takes with its rest; None when its load has no known end."""
     application = resolved["application"]
-    duration_ns = application["parameters"].get("duration_ns")
+    duration_ns: int | None = application["parameters"].get("duration_ns")
     if duration_ns is None:
         return None
-    load_s = (duration_ns + (application["parameters"].get("warm_up_ns") or 0)) / NS_PER_S
+    warm_up_ns: int = application["parameters"].get("warm_up_ns") or 0
     rest_s: float = resolved["trials"]["rest_s"]
-    return OVERHEAD_S.get(application["name"], OVERHEAD_S_OTHER) + load_s + rest_s
+    overhead_s = OVERHEAD_S.get(application["name"], OVERHEAD_S_OTHER)
+    return overhead_s + (warm_up_ns + duration_ns) / NS_PER_S + rest_s
 
 
 def _actions(resolved: dict[str, Any]) -> list[str]:
     topology = resolved["topology"]
-    real = sum(
-        2
-        for condition in resolved["conditions"]
-        for entry in condition["interference"]
-        if entry["by"] == "iperf3"
-    )
     placed = ", ".join(f"{node} on {host}" for node, host in topology["nodes"].items())
+    load = resolved["application"]["name"]
     actions = [
-        f"for each trial, make {len(topology['nodes'])} nodes ({placed}) in namespaces of their own, and remove them",
-        f"run {resolved['application']['name']} in these nodes, as an unprivileged account",
-        "forward every packet through one process that spins shortly before deadlines: it takes up to one core",
+        f"for each trial, make {len(topology['nodes'])} nodes ({placed}) in namespaces; remove them",
+        f"run {load} in these nodes, as an unprivileged account",
+        "forward every packet through one process, which takes up to one core: it spins before deadlines",
         f"write results below results/{resolved['name']}",
         "change no interface, route, firewall rule or sysctl of this machine; open no port on it",
     ]
-    if real:
+    if any(
+        entry["by"] == "iperf3" for condition in resolved["conditions"] for entry in condition["interference"]
+    ):
         actions.insert(2, "run iperf3 in neighbour nodes, where a condition says `by: iperf3`")
     return actions

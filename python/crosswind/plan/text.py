@@ -36,4 +36,5 @@ def _count(outline: Outline) -> str:
     count = f"{len(outline.trials)} trials, {duration(outline.expected_s)}"
     if outline.at_most == len(outline.trials):
         return count
-    return f"{count}; up to {outline.at_most} trials, {duration(outline.expected_s_at_most)}, until the intervals are narrow enough"
+    most = f"{outline.at_most} trials, {duration(outline.expected_s_at_most)}"
+    return f"{count}; up to {most}, until the intervals are narrow enough"

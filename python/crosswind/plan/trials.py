@@ -1,14 +1,15 @@
 """Which trials run, in which order, with which seed: a pure function of the resolved experiment.
 
-Trials come in complete blocks: every condition once per block. The order within a block is drawn from the seed, so
-that slow drifts of the machine fall on all conditions alike.
+Trials come in complete blocks: every condition once per block. The order within a block is drawn from the
+seed, so that slow drifts of the machine fall on all conditions alike.
 
-How it stays the same for ever: no random generator is involved, whose stream a library could change. The conditions
-of a block are sorted by SHA-256 of (seed, block, name). Nothing else decides: a block's order does not depend on how
-many blocks there are, and leaving a condition out does not reorder the others.
+How it stays the same for ever: no random generator is involved, whose stream a library could change. The
+conditions of a block are sorted by SHA-256 of (seed, block, name). Nothing else decides: a block's order does
+not depend on how many blocks there are, and leaving a condition out does not reorder the others.
 
-All trials of a block have the same seed. Conditions of one block then meet the same interference and the same requests
-(engine and load key their streams by name), so they are compared as pairs; blocks differ from each other.
+All trials of a block have the same seed. Conditions of one block then meet the same interference and the same
+requests (engine and load key their streams by name), so they are compared as pairs; blocks differ from each
+other.
 """
 
 from __future__ import annotations
@@ -50,13 +51,18 @@ def block_of(resolved: dict[str, Any], block: int) -> list[Trial]:
     seed = int.from_bytes(_digest("seed", base_seed, block)[:8], "big") >> 1
     first = block * len(names)
     return [
-        Trial(_id(block, first + place, name), block, first + place, name, seed) for place, name in enumerate(names)
+        Trial(_id(block, first + place, name), block, first + place, name, seed)
+        for place, name in enumerate(names)
     ]
 
 
 def planned(resolved: dict[str, Any]) -> list[Trial]:
     """Return the trials that run whatever their results: `at_least` blocks."""
-    return [trial for block in range(resolved["trials"]["repeat"]["at_least"]) for trial in block_of(resolved, block)]
+    return [
+        trial
+        for block in range(resolved["trials"]["repeat"]["at_least"])
+        for trial in block_of(resolved, block)
+    ]
 
 
 def next_block(resolved: dict[str, Any], blocks_done: int) -> list[Trial]:

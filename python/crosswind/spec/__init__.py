@@ -1,21 +1,28 @@
 """The experiment file: read it, refuse it with everything that is wrong, or resolve it to SI integers.
 
-    experiment = load_experiment("experiment.yaml")     # or SpecErrors, each with file, line and column
-    resolved = resolve(experiment)                      # resolved.json
-    fabric = fabric_of(resolved, "none", seed=trial.seed)
+experiment = load_experiment("experiment.yaml")     # or SpecErrors, each with file, line and column
+resolved = resolve(experiment)                      # resolved.json
+fabric = fabric_of(resolved, "none", seed=trial.seed)
 """
 
 from crosswind.spec.condition import Condition
 from crosswind.spec.experiment import Experiment
 from crosswind.spec.fabric import condition_for_agent, condition_of, fabric_of, real_interference
-from crosswind.spec.load import find_experiment, load_catalogue_condition, load_condition_file, load_experiment
+from crosswind.spec.load import (
+    find_experiment,
+    load_catalogue_condition,
+    load_condition_file,
+    load_experiment,
+)
 from crosswind.spec.problems import Problem, SpecErrors
 from crosswind.spec.resolve import resolve
+from crosswind.spec.setup import Setup, load_setup
 
 __all__ = [
     "Condition",
     "Experiment",
     "Problem",
+    "Setup",
     "SpecErrors",
     "condition_for_agent",
     "condition_of",
@@ -24,6 +31,7 @@ __all__ = [
     "load_catalogue_condition",
     "load_condition_file",
     "load_experiment",
+    "load_setup",
     "real_interference",
     "resolve",
 ]

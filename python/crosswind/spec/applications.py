@@ -1,7 +1,7 @@
 """What a file may ask of the installed applications; they are plugins, imported only when a file names one.
 
-An application's parameters are a pydantic model. Those that take time say so with `duration_ns` (measured) and
-`warm_up_ns` (before it): the two that plans and limits are computed from.
+An application's parameters are a pydantic model. Those that take time say so with `duration_ns` (measured)
+and `warm_up_ns` (before it): the two that plans and limits are computed from.
 """
 
 from __future__ import annotations
@@ -40,6 +40,6 @@ def measured_ns(parameters: Any) -> int | None:
 
 
 def busy_ns(parameters: Any) -> int | None:
-    """Return how long the load of a trial lasts at most, warm-up included; None when the parameters do not say."""
+    """Return how long a trial's load lasts at most, warm-up included; None when the parameters do not say."""
     duration_ns = measured_ns(parameters)
     return None if duration_ns is None else duration_ns + (getattr(parameters, "warm_up_ns", None) or 0)

@@ -1,4 +1,4 @@
-"""What every part of a file has in common: unknown keys are errors, and an error can name the keys that would do."""
+"""What every part of a file has in common: unknown keys are errors that can name the nearest valid key."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class SpecModel(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _remember_model(cls, data: Any, info: ValidationInfo) -> Any:
-        """Note which model reads which mapping, so that an unknown key can be answered with the nearest valid one."""
+        """Note which model reads which mapping, so that an unknown key can be answered with the nearest."""
         if isinstance(info.context, dict):
             info.context[id(data)] = cls
         return data

@@ -1,6 +1,7 @@
 """What must hold across an experiment: rules that need more than one part of the file.
 
-Every check reads what it needs from the plain values and passes over what is unsound there, which is reported anyway.
+Every check reads what it needs from the plain values and passes over what is unsound there, which is reported
+anyway.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from typing import Any
 
 from crosswind import catalog
 from crosswind.spec import applications
-from crosswind.spec.condition import Condition
 from crosswind.spec.document import Document, Path, read_document
 from crosswind.spec.draft import items, sound, sound_field, value_at
 from crosswind.spec.experiment import Experiment
@@ -30,7 +30,7 @@ MTU_BYTES = (576, 9000)  # IPv4 hosts must take 576 (RFC 791); 9000 is the usual
 def experiment_problems(document: Document) -> Iterator[Problem]:
     """Yield what is wrong with an experiment beyond its single values."""
     yield from topology_problems(document)
-    yield from _conditions_problems(document)
+    yield from conditions_problems(document, [path for path, _ in items(document.data, "conditions")])
     yield from _application_problems(document)
     yield from _trials_problems(document)
 
@@ -58,13 +58,17 @@ def topology_problems(document: Document) -> Iterator[Problem]:
     hosts = setting.hosts or []
     for index, host in enumerate(hosts):
         if host in hosts[:index]:
-            yield _problem(document, ("topology", "hosts", index), f'"{host}" is given twice; hosts have different names')
+            yield _problem(
+                document, ("topology", "hosts", index), f'"{host}" is given twice; hosts have different names'
+            )
     for path, host in items(document.data, "topology", "nodes"):
         if hosts and isinstance(host, str) and host not in hosts:
             remedy = did_you_mean(host, hosts) or f"hosts are {', '.join(hosts)}"
             yield _problem(document, path, f'is on "{host}", which is no host; {remedy}')
         if path[-1] in hosts:
-            yield _problem(document, path, "is also the name of a host; give the node another name", at_key=True)
+            yield _problem(
+                document, path, "is also the name of a host; give the node another name", at_key=True
+            )
     mtu_bytes = setting.mtu_bytes
     if mtu_bytes is not None and not MTU_BYTES[0] <= mtu_bytes <= MTU_BYTES[1]:
         text = shown(value_at(topology, "mtu"))
@@ -77,10 +81,12 @@ def topology_problems(document: Document) -> Iterator[Problem]:
             yield _problem(document, ("topology", "uplink", "buffer"), message)
 
 
-def _conditions_problems(document: Document) -> Iterator[Problem]:
+def conditions_problems(document: Document, paths: list[Path]) -> Iterator[Problem]:
+    """Yield what is wrong with the conditions that stand at `paths`, each a name or `name: condition`."""
     setting = setting_of(document)
     names: list[str] = []
-    for path, entry in items(document.data, "conditions"):
+    for path in paths:
+        entry = value_at(document.data, *path)
         if isinstance(entry, str):
             name, place = entry, path
             yield from _catalogue_problems(document, path, entry, setting)
@@ -92,7 +98,9 @@ def _conditions_problems(document: Document) -> Iterator[Problem]:
         else:
             continue
         if name in names:
-            yield _problem(document, place, f'"{name}" is given twice; each condition has a name of its own', at_key=True)
+            yield _problem(
+                document, place, f'"{name}" is given twice; each condition has a name of its own', at_key=True
+            )
         names.append(name)
 
 
@@ -100,7 +108,9 @@ def _catalogue_problems(document: Document, path: Path, name: str, setting: Sett
     known = catalog.condition_names()
     if name not in known:
         meant = did_you_mean(name, known, count=3)
-        remedy = f"{meant} (`crosswind conditions` lists all)" if meant else "`crosswind conditions` lists them"
+        remedy = (
+            f"{meant} (`crosswind conditions` lists all)" if meant else "`crosswind conditions` lists them"
+        )
         yield _problem(document, path, f'"{name}" is no condition of the catalogue; {remedy}')
         return
     data = next(iter(read_document(catalog.condition_file(name)).data.values()))
@@ -137,29 +147,35 @@ def _trials_problems(document: Document) -> Iterator[Problem]:
     at_most = sound_field(Growing, "at_most", repeat)
     where = ("trials", "repeat")
     if at_least is not None and at_most is not None and at_least > at_most:
-        yield _problem(document, (*where, "at least"), f'"{at_least}" is above at most "{at_most}"; exchange them')
+        yield _problem(
+            document, (*where, "at least"), f'"{at_least}" is above at most "{at_most}"; exchange them'
+        )
     until = value_at(repeat, "until")
     quantile, confidence = sound_field(Until, "quantile", until), sound_field(Until, "confidence", until)
     if confidence is not None and not 0 < confidence < 1:
-        yield _problem(document, (*where, "until", "confidence"), "must be above 0% and below 100%; 95% is usual")
+        yield _problem(
+            document, (*where, "until", "confidence"), "must be above 0% and below 100%; 95% is usual"
+        )
     elif quantile is not None and confidence is not None and at_most is not None:
         needed = trials_needed(quantile, confidence)
         if at_most < needed:
             message = (
-                f'"{at_most}" is too few: a {confidence:.4g} interval of the {quantile:g} quantile has both ends '
-                f"from {needed} trials on; write at least {needed}, or another quantile"
+                f'"{at_most}" is too few: a {100 * confidence:g} % interval of the {quantile:g} quantile '
+                f"has both ends from {needed} trials on; write at least {needed}, or another quantile"
             )
             yield _problem(document, (*where, "at most"), message)
     if sound_field(Until, "within", until) == 0:
         yield _problem(document, (*where, "until", "within"), "can never be reached; write a share above 0%")
-    yield from _duration_problems(document, at_least or sound_field(Trials, "repeat", value_at(document.data, "trials")))
+    yield from _duration_problems(
+        document, at_least or sound_field(Trials, "repeat", value_at(document.data, "trials"))
+    )
 
 
 def trials_needed(quantile: float, confidence: float) -> int:
-    """Return how many trials an equal-tailed distribution-free interval of a quantile needs for both its ends.
+    """Return how many trials an equal-tailed distribution-free interval needs to have both its ends.
 
-    With n trials the lowest and highest value bound the quantile, except with probability (1-q)^n and q^n: each must
-    be at most half of 1 - confidence. Median and 95 %: 6.
+    With n trials the lowest and highest value bound the quantile, except with probability (1-q)^n and q^n:
+    each must be at most half of 1 - confidence. Median and 95 %: 6.
 
     Source: Le Boudec, Performance Evaluation of Computer and Communication Systems, 2010, chapter 2.
     """

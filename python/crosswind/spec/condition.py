@@ -11,7 +11,13 @@ from crosswind.spec.base import SpecModel
 from crosswind.spec.element import Element
 from crosswind.spec.quantities import Intensity, PositiveDuration, QuantityError, RateOrShare, shown
 
-PLACES = ("host.egress", "link", "switch.ingress", "switch.egress", "host.ingress")  # In the order packets pass.
+PLACES = (
+    "host.egress",
+    "link",
+    "switch.ingress",
+    "switch.egress",
+    "host.ingress",
+)  # In the order packets pass.
 
 _PAIR = re.compile(r"([A-Za-z][A-Za-z0-9]*)-([A-Za-z][A-Za-z0-9]*)")
 
@@ -23,7 +29,9 @@ class Places(SpecModel):
     link: list[Element] | None = Field(None, description="In front of the wire, each way.")
     switch_ingress: list[Element] | None = Field(None, alias="switch.ingress", description="Up from a host.")
     switch_egress: list[Element] | None = Field(None, alias="switch.egress", description="Down to a host.")
-    host_ingress: list[Element] | None = Field(None, alias="host.ingress", description="What a node receives.")
+    host_ingress: list[Element] | None = Field(
+        None, alias="host.ingress", description="What a node receives."
+    )
 
     def by_place(self) -> dict[str, list[Element]]:
         """Return the places that are given, in the order packets pass them."""
@@ -49,7 +57,9 @@ class NormalLaw(SpecModel):
 def _pair(value: object) -> tuple[str, str]:
     match = _PAIR.fullmatch(value) if isinstance(value, str) else None
     if match is None:
-        raise QuantityError(f"{shown(value)} is not a pair of hosts; write two hosts with a hyphen, such as h0-h1")
+        raise QuantityError(
+            f"{shown(value)} is not a pair of hosts; write two hosts with a hyphen, such as h0-h1"
+        )
     return match[1], match[2]
 
 
@@ -71,9 +81,15 @@ class Interference(SpecModel):
     rate: Annotated[
         Annotated[RateOrShare, Tag("rate")] | Annotated[NormalLaw, Tag("law")], Discriminator(_law_or_rate)
     ] = Field(description="IP bits per second, a share of the uplink, or a law.")
-    hold_ns: PositiveDuration = Field(5_000_000_000, alias="hold", description="How long a draw holds; 5s when absent.")
-    pacing_ns: PositiveDuration = Field(10_000_000, alias="pacing", description="From burst to burst; 10ms when absent.")
-    by: Literal["ghost", "iperf3"] = Field("ghost", description="Packets inside the engine, or real processes.")
+    hold_ns: PositiveDuration = Field(
+        5_000_000_000, alias="hold", description="How long a draw holds; 5s when absent."
+    )
+    pacing_ns: PositiveDuration = Field(
+        10_000_000, alias="pacing", description="From burst to burst; 10ms when absent."
+    )
+    by: Literal["ghost", "iperf3"] = Field(
+        "ghost", description="Packets inside the engine, or real processes."
+    )
     zero: Literal["silence", "unlimited"] = Field("silence", description="What a draw of zero means.")
 
 
@@ -82,7 +98,7 @@ def _one_or_many(value: Any) -> str:
 
 
 class Condition(Places):
-    """A named set of treatments by place, plus interference, plus a timeline. Empty: nothing is done to packets."""
+    """Treatments by place, plus interference, plus a timeline. Empty: nothing is done to packets."""
 
     summary: str = Field("", description="One line: what it models.")
     interference: (
@@ -93,7 +109,8 @@ class Condition(Places):
         | None
     ) = Field(None, description="Competing traffic.")
     at: dict[PositiveDuration, Places] | None = Field(
-        None, description="Later changes, by time from the start of the measurement; other places keep what they have."
+        None,
+        description="Later changes, by time from the start of the measurement; other places stay.",
     )
 
     def interferences(self) -> list[Interference]:

@@ -1,7 +1,8 @@
 """Read YAML 1.2 into plain values and remember where each one stands.
 
-The scalars follow the core schema of YAML 1.2 (section 10.3.2): `yes` is text, `0o17` is a number. There are no merge
-keys and no tags that make objects. A key given twice is an error. Interpreting the values is the models' part.
+The scalars follow the core schema of YAML 1.2 (section 10.3.2): `yes` is text, `0o17` is a number. There are
+no merge keys and no tags that make objects. A key given twice is an error. Interpreting the values is the
+models' part.
 """
 
 from __future__ import annotations
@@ -51,10 +52,10 @@ class Document:
 
     def problem(self, path: Path, message: str, *, at_key: bool = False) -> Problem:
         """Return a problem at `path`, or at the nearest part of it that the file has."""
-        places = self._keys if at_key else self._values
-        while path and path not in places:
-            path, places = path[:-1], self._keys
-        line, column = places.get(path, self._values.get((), (0, 0)))
+        while path and path not in self._values:
+            path, at_key = path[:-1], True
+        # Items of a list have no key; the value stands for it.
+        line, column = (self._keys if at_key and path in self._keys else self._values)[path]
         return Problem(self.name, line, column, message)
 
 
@@ -96,10 +97,15 @@ def parse_document(content: bytes, name: str) -> Document:
         message = f"is not YAML: {error.problem or error.context}"
         raise SpecErrors([Problem(name, line, column, message)]) from None
     except RecursionError:
-        raise SpecErrors([Problem(name, 1, 1, f"is nested too deeply; at most {_DEPTH_MAX} levels")]) from None
+        raise SpecErrors(
+            [Problem(name, 1, 1, f"is nested too deeply; at most {_DEPTH_MAX} levels")]
+        ) from None
     except (YAMLError, ValueError, KeyError, IndexError, AttributeError, TypeError, AssertionError) as error:
         # The parser lets other errors escape on some malformed inputs (bad escapes, stray directives).
-        raise SpecErrors([Problem(name, 1, 1, f"is not YAML: {str(error).splitlines()[0] if str(error) else error!r}")]) from None
+        raise SpecErrors(
+            [Problem(name, 1, 1, f"is not YAML: {str(error).splitlines()[0] if str(error) else error!r}")]
+        ) from None
+    reader.values.setdefault((), (1, 1))  # An empty file has no node at its root.
     if reader.problems:
         raise SpecErrors(reader.problems)
     return Document(name, data, text, reader.values, reader.keys)
@@ -126,7 +132,9 @@ class _Reader:
             raise RecursionError
         if len(self.values) > _VALUES_MAX:
             line, column = _place(node)
-            raise SpecErrors([Problem(self.name, line, column, f"has more than {_VALUES_MAX} values; use fewer aliases")])
+            raise SpecErrors(
+                [Problem(self.name, line, column, f"has more than {_VALUES_MAX} values; use fewer aliases")]
+            )
         if isinstance(node, ScalarNode):
             return self._scalar(node)
         if not str(node.tag).startswith("tag:yaml.org,2002:"):

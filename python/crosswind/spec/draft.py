@@ -1,4 +1,4 @@
-"""Read the sound parts of a file that may not be sound as a whole, so that one error does not hide the next."""
+"""Read the sound parts of a file that is not sound as a whole, so that one error does not hide the next."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def value_at(data: Any, *path: str | int) -> Any:
 
 
 def items(data: Any, *path: str | int) -> list[tuple[Path, Any]]:
-    """Return the entries of the list or mapping at `path`, each with its whole path; nothing if there is neither."""
+    """Return the entries of the list or mapping at `path`, each with its path; none if it is neither."""
     found = value_at(data, *path)
     if isinstance(found, dict):
         return [((*path, key), value) for key, value in found.items()]

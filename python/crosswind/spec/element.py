@@ -1,4 +1,4 @@
-"""The elements of a condition: what happens to packets at one place. The meaning of each is in the reference pages."""
+"""The elements of a condition: what happens to packets at one place (reference: docs/reference)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from crosswind.spec.quantities import Dscp, PositiveDuration, Rate, Size, SizeOr
 
 On = Annotated[
     list[str] | None,
-    Field(min_length=1, description="Only these: nodes or hosts at host.*, hosts elsewhere. Absent: everywhere."),
+    Field(
+        min_length=1, description="Only these: nodes or hosts at host.*, hosts elsewhere. Absent: everywhere."
+    ),
 ]
 
 
@@ -21,7 +23,9 @@ class Police(SpecModel):
     """Drops what the token bucket has no tokens for; never delays."""
 
     rate_bps: Rate = Field(alias="rate", description="Refill, IP bits per second.")
-    burst_bytes: Size = Field(alias="burst", description="Depth of the bucket, IP bytes; at least one packet.")
+    burst_bytes: Size = Field(
+        alias="burst", description="Depth of the bucket, IP bytes; at least one packet."
+    )
     on: On = None
 
 
@@ -29,7 +33,9 @@ class Shape(SpecModel):
     """Delays until the token bucket has tokens; drops what the buffer cannot hold."""
 
     rate_bps: Rate = Field(alias="rate", description="Refill, IP bits per second.")
-    burst_bytes: Size = Field(alias="burst", description="Depth of the bucket, IP bytes; at least one packet.")
+    burst_bytes: Size = Field(
+        alias="burst", description="Depth of the bucket, IP bytes; at least one packet."
+    )
     buffer_bytes: SizeOrUnlimited = Field(alias="buffer", description="What may wait, in wire bytes.")
     on: On = None
 
@@ -51,11 +57,15 @@ class Delay(SpecModel):
 class Queue(SpecModel):
     """One queue of a scheduler."""
 
-    dscp: list[Dscp] | Literal["default"] = Field(description="What it takes; exactly one queue takes `default`.")
+    dscp: list[Dscp] | Literal["default"] = Field(
+        description="What it takes; exactly one queue takes `default`."
+    )
     weight: int | None = Field(
         None, ge=1, le=1_000_000, description="wrr: packets a round; drr: share of bytes; none for strict."
     )
-    buffer_bytes: Size | None = Field(None, alias="buffer", description="Wire bytes; absent: the uplink's buffer.")
+    buffer_bytes: Size | None = Field(
+        None, alias="buffer", description="Wire bytes; absent: the uplink's buffer."
+    )
 
 
 class Schedule(SpecModel):
@@ -79,7 +89,9 @@ class Element(SpecModel):
     def _has_one_name(self) -> Element:
         if len(self.model_fields_set) != 1 or self._given() is None:
             raise PydanticCustomError(
-                "element", "must name one element with its parameters: {names}", {"names": ", ".join(keys_of(Element))}
+                "element",
+                "must name one element with its parameters: {names}",
+                {"names": ", ".join(keys_of(Element))},
             )
         return self
 

@@ -14,12 +14,20 @@ from crosswind.spec.trials import Trials
 
 Name = Annotated[
     str,
-    AfterValidator(name_rule("experiment", r"[a-z0-9][a-z0-9._-]{0,63}", "up to 64 of a-z, 0-9, hyphen, dot, underscore")),
+    AfterValidator(
+        name_rule(
+            "an experiment", r"[a-z0-9][a-z0-9._-]{0,63}", "up to 64 of a-z, 0-9, hyphen, dot, underscore"
+        )
+    ),
 ]
 ConditionName = Annotated[
     str,
     AfterValidator(
-        name_rule("condition", r"[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)*", "a-z, 0-9, hyphen, dot, underscore, slash")
+        name_rule(
+            "a condition",
+            r"[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)*",
+            "a-z, 0-9, hyphen, dot, underscore, slash",
+        )
     ),
 ]
 
@@ -43,7 +51,9 @@ class Experiment(SpecModel):
     source: str = Field("", description="Where the set-up comes from.")
     topology: Topology
     scale: float = Field(1.0, gt=0, le=1, description="Every rate, buffer and burst is multiplied by this.")
-    conditions: list[ConditionEntry] = Field(min_length=1, description="Names of the catalogue, or `name: condition`.")
+    conditions: list[ConditionEntry] = Field(
+        min_length=1, description="Names of the catalogue, or `name: condition`."
+    )
     application: dict[str, dict[str, Any]] = Field(
         min_length=1, max_length=1, description="One application with its parameters."
     )

@@ -1,14 +1,15 @@
-"""Turn a resolved experiment and one of its conditions into the fabric that the agent builds (contracts.md, section 1).
+"""Turn a resolved experiment and a condition into the fabric that the agent builds (contracts.md, section 1).
 
-Interference by ghosts stays with the condition: the engine makes it. Interference by iperf3 leaves the condition and
-becomes neighbour nodes, on which the runner starts real processes.
+Interference by ghosts stays with the condition: the engine makes it. Interference by iperf3 leaves the
+condition and becomes neighbour nodes, on which the runner starts real processes.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-# A receiver's interrupt coalescing: segments of one super-packet due within this time are handed over together.
+# A receiver's interrupt coalescing: segments of one super-packet due within this time are handed over
+# together.
 MERGE_WINDOW_NS = 20_000
 
 
@@ -21,7 +22,9 @@ def fabric_of(resolved: dict[str, Any], condition: str, seed: int | None = None)
 
     Raises: KeyError: the experiment has no such condition.
     """
-    return _fabric(resolved, condition_of(resolved, condition), resolved["trials"]["seed"] if seed is None else seed)
+    return _fabric(
+        resolved, condition_of(resolved, condition), resolved["trials"]["seed"] if seed is None else seed
+    )
 
 
 def condition_of(resolved: dict[str, Any], name: str) -> dict[str, Any]:
@@ -36,7 +39,7 @@ def condition_of(resolved: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def real_interference(resolved: dict[str, Any], condition: str) -> list[dict[str, Any]]:
-    """Return the interference that the runner carries out with iperf3, each with its two `nodes`, as in the fabric."""
+    """Return the interference that the runner carries out with iperf3, each with its two `nodes`."""
     return [
         {**entry, "nodes": [name for name, _ in _neighbours(entry)]}
         for entry in condition_of(resolved, condition)["interference"]
@@ -45,7 +48,7 @@ def real_interference(resolved: dict[str, Any], condition: str) -> list[dict[str
 
 
 def condition_for_agent(condition: dict[str, Any]) -> dict[str, Any]:
-    """Return a resolved condition as the agent takes it: without its summary and without real interference."""
+    """Return a resolved condition as the agent takes it: without summary and real interference."""
     return {
         "name": condition["name"],
         "places": condition["places"],

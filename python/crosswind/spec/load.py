@@ -116,7 +116,9 @@ def find_experiment(text: str) -> Source:
     if not FilePath(text).exists() and os.sep not in text and not text.endswith(catalog.SUFFIX):
         known = catalog.experiment_names()
         remedy = did_you_mean(text, known) or f"the catalogue has {', '.join(known)}"
-        raise SpecErrors([Problem(text, 0, 0, f"is neither a file nor an experiment of the catalogue; {remedy}")])
+        raise SpecErrors(
+            [Problem(text, 0, 0, f"is neither a file nor an experiment of the catalogue; {remedy}")]
+        )
     return FilePath(text)
 
 

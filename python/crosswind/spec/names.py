@@ -9,12 +9,12 @@ from crosswind.spec.quantities import QuantityError, shown
 
 
 def name_rule(noun: str, pattern: str, rule: str) -> Callable[[str], str]:
-    """Return a validator that accepts names matching `pattern`; `rule` says the pattern in words."""
+    """Return a validator of names: `noun` with its article, the pattern, and the pattern in words."""
     form = re.compile(pattern)
 
     def check(name: str) -> str:
         if not form.fullmatch(name):
-            raise QuantityError(f"{shown(name)} is not a name for a {noun}; use {rule}")
+            raise QuantityError(f"{shown(name)} is no name for {noun}; use {rule}")
         return name
 
     return check

@@ -1,7 +1,8 @@
 """Read quantities with their unit: rates, sizes, times, shares, operations per second, DSCPs.
 
-Text without a unit is refused, and the message names the units that would do. Zero never means infinity: "no limit"
-is written `unlimited` and becomes None. Values are integers in the base unit (bit/s, byte, ns); shares are floats.
+Text without a unit is refused, and the message names the units that would do. Zero never means infinity: "no
+limit" is written `unlimited` and becomes None. Values are integers in the base unit (bit/s, byte, ns); shares
+are floats.
 
 The types at the end are for pydantic models: `rate_bps: Rate = Field(alias="rate")`.
 """
@@ -35,20 +36,27 @@ class Dimension:
     noun: str
     units: Mapping[str, int]  # Unit to base units.
     usual: str  # The unit proposed when there is none.
-    misspelt: Mapping[str, str] = field(default_factory=dict)  # Casefolded; units in the wrong case need no entry.
+    misspelt: Mapping[str, str] = field(
+        default_factory=dict
+    )  # Casefolded; units in the wrong case need no entry.
 
     def read(self, value: object) -> int:
         """Return `value` in base units, zero allowed.
 
-        Raises: QuantityError: no unit, another unit, negative, not a whole number of base units, above 63 bits.
+        Raises: QuantityError: no unit, another unit, negative, not a whole number of base units, above 63
+        bits.
         """
         text = _as_text(value)
         match = _TEXT.fullmatch(text) if text is not None else None
         if match is None or text is None:
-            raise QuantityError(f"{shown(value)} is not a {self.noun}; write a number with a unit, such as 10{self.usual}")
+            raise QuantityError(
+                f"{shown(value)} is not a {self.noun}; write a number with a unit, such as 10{self.usual}"
+            )
         number, unit = match["number"], match["unit"]
         if unit is None:
-            raise QuantityError(f'"{text}" has no unit; write {number}{self.usual} (units: {", ".join(self.units)})')
+            raise QuantityError(
+                f'"{text}" has no unit; write {number}{self.usual} (units: {", ".join(self.units)})'
+            )
         if unit not in self.units:
             raise QuantityError(f"{shown(text)} has an unknown unit; {self._remedy(number, unit)}")
         if match["sign"] == "-":
@@ -58,7 +66,9 @@ class Dimension:
             smallest = next(iter(self.units))
             raise QuantityError(f'"{text}" is not a whole number of {smallest}; round it to one')
         if base > _LARGEST:
-            raise QuantityError(f'"{text}" is too large; the largest {self.noun} is {_LARGEST}{next(iter(self.units))}')
+            raise QuantityError(
+                f'"{text}" is too large; the largest {self.noun} is {_LARGEST}{next(iter(self.units))}'
+            )
         return int(base)
 
     def read_positive(self, value: object) -> int:
@@ -92,15 +102,25 @@ SIZE = Dimension(
     noun="size",
     units={"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30},
     usual="kB",
-    misspelt={"byte": "B", "bytes": "B", "k": "kB", "m": "MB", "g": "GB", "ki": "KiB", "mi": "MiB", "gi": "GiB"},
+    misspelt={
+        "byte": "B",
+        "bytes": "B",
+        "k": "kB",
+        "m": "MB",
+        "g": "GB",
+        "ki": "KiB",
+        "mi": "MiB",
+        "gi": "GiB",
+    },
 )
 TIME = Dimension(
     noun="time",
     units={"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9},
     usual="ms",
     misspelt={
-        "µs": "us", "μs": "us", "usec": "us", "msec": "ms", "sec": "s", "secs": "s", "second": "s", "seconds": "s",
-        "m": "min", "mins": "min", "minute": "min", "minutes": "min", "hour": "h", "hours": "h", "hr": "h",
+        "µs": "us", "μs": "us", "usec": "us", "msec": "ms", "sec": "s", "secs": "s", "second": "s", "seconds":
+        "s", "m": "min", "mins": "min", "minute": "min", "minutes": "min", "hour": "h", "hours": "h", "hr":
+        "h",
     },
 )  # fmt: skip
 
@@ -162,7 +182,9 @@ def read_operations_per_second(value: object) -> float:
     text = _as_text(value)
     match = re.fullmatch(rf"({_NUMBER})(\s?/s)?", text) if text is not None else None
     if match is None:
-        raise QuantityError(f"{shown(value)} is not a rate of operations; write a number per second, such as 1000/s")
+        raise QuantityError(
+            f"{shown(value)} is not a rate of operations; write a number per second, such as 1000/s"
+        )
     if match[2] is None:
         raise QuantityError(f'"{text}" has no unit; write {match[1]}/s (units: /s)')
     rate = float(match[1])
@@ -187,7 +209,9 @@ def read_dscp(value: object) -> int:
         return value
     if isinstance(value, str) and value.upper() in DSCP_NAMES:
         return DSCP_NAMES[value.upper()]
-    raise QuantityError(f"{shown(value)} is not a DSCP; write 0 to 63, or CS0 to CS7, AF11 to AF43, EF, VA, LE")
+    raise QuantityError(
+        f"{shown(value)} is not a DSCP; write 0 to 63, or CS0 to CS7, AF11 to AF43, EF, VA, LE"
+    )
 
 
 def shown(value: object) -> str:
@@ -214,7 +238,12 @@ def _as_text(value: object) -> str | None:
 
 def _quantity(read: Callable[[Any], Any], pattern: str, description: str, *examples: str) -> tuple[Any, Any]:
     """Return the pydantic annotations of a quantity that is written as text."""
-    schema = {"type": "string", "pattern": f"^{pattern}$", "description": description, "examples": list(examples)}
+    schema = {
+        "type": "string",
+        "pattern": f"^{pattern}$",
+        "description": description,
+        "examples": list(examples),
+    }
     return PlainValidator(read), WithJsonSchema(schema)
 
 
@@ -225,7 +254,8 @@ def _pattern(dimension: Dimension) -> str:
 _RATE, _SIZE, _TIME, _SHARE = _pattern(RATE), _pattern(SIZE), _pattern(TIME), rf"{_NUMBER} ?%"
 
 Rate = Annotated[
-    int | None, *_quantity(read_rate, rf"({_RATE}|unlimited)", "Bits per second.", "10Gbit/s", "100Mbit/s", "unlimited")
+    int | None,
+    *_quantity(read_rate, rf"({_RATE}|unlimited)", "Bits per second.", "10Gbit/s", "100Mbit/s", "unlimited"),
 ]
 Size = Annotated[int, *_quantity(SIZE.read_positive, _SIZE, "Bytes, above zero.", "512KiB", "100kB")]
 SizeOrUnlimited = Annotated[
@@ -233,11 +263,15 @@ SizeOrUnlimited = Annotated[
     *_quantity(read_size_or_unlimited, rf"({_SIZE}|unlimited)", "Bytes, above zero.", "512KiB", "unlimited"),
 ]
 Duration = Annotated[int, *_quantity(TIME.read, _TIME, "A time; zero is allowed.", "2us", "1s", "30min")]
-PositiveDuration = Annotated[int, *_quantity(TIME.read_positive, _TIME, "A time above zero.", "10ms", "5s", "30min")]
+PositiveDuration = Annotated[
+    int, *_quantity(TIME.read_positive, _TIME, "A time above zero.", "10ms", "5s", "30min")
+]
 Share = Annotated[float, *_quantity(read_share, _SHARE, "A percentage.", "5%", "95%")]
 RateOrShare = Annotated[
     Intensity,
-    *_quantity(read_intensity, rf"({_RATE}|{_SHARE})", "Bits per second, or a share of the uplink.", "50%", "5Gbit/s"),
+    *_quantity(
+        read_intensity, rf"({_RATE}|{_SHARE})", "Bits per second, or a share of the uplink.", "50%", "5Gbit/s"
+    ),
 ]
 OperationRate = Annotated[
     float, *_quantity(read_operations_per_second, rf"{_NUMBER} ?/s", "Operations per second.", "1000/s")

@@ -1,6 +1,7 @@
-"""Turn an experiment into what is run: SI integers, scaled, every default and every catalogue entry written out.
+"""Turn an experiment into what is run: SI integers, scaled, all defaults and conditions written out.
 
-The result is `resolved.json` (docs/reference/contracts.md, section 5): what is recorded, compared and resumed.
+The result is `resolved.json` (docs/reference/contracts.md, section 5): what is recorded, compared and
+resumed.
 """
 
 from __future__ import annotations
@@ -82,14 +83,19 @@ def resolve_condition(name: str, condition: Condition, topology: Topology, scale
         "summary": condition.summary,
         "places": _places(condition, scale),
         "interference": [
-            resolved for entry in condition.interferences() for resolved in _interference(entry, topology, scale)
+            resolved
+            for entry in condition.interferences()
+            for resolved in _interference(entry, topology, scale)
         ],
         "timeline": [{"at_ns": at_ns, "places": _places(places, scale)} for at_ns, places in timeline],
     }
 
 
 def _places(places: Places, scale: float) -> dict[str, Any]:
-    return {place: [_element(element, scale) for element in elements] for place, elements in places.by_place().items()}
+    return {
+        place: [_element(element, scale) for element in elements]
+        for place, elements in places.by_place().items()
+    }
 
 
 def _element(element: Element, scale: float) -> dict[str, Any]:
@@ -103,7 +109,10 @@ def _element(element: Element, scale: float) -> dict[str, Any]:
 def _parameters_of(given: Police | Shape | Mark | Delay | Schedule, scale: float) -> dict[str, Any]:
     match given:
         case Police():
-            return {"rate_bps": scaled(given.rate_bps, scale), "burst_bytes": scaled(given.burst_bytes, scale)}
+            return {
+                "rate_bps": scaled(given.rate_bps, scale),
+                "burst_bytes": scaled(given.burst_bytes, scale),
+            }
         case Shape():
             return {
                 "rate_bps": scaled(given.rate_bps, scale),
@@ -128,7 +137,8 @@ def _queue(queue: Any, scale: float) -> dict[str, Any]:
 
 
 def _interference(entry: Interference, topology: Topology, scale: float) -> Iterator[dict[str, Any]]:
-    # Shares of an unlimited uplink were refused when the file was read, except for the default bounds of a law.
+    # Shares of an unlimited uplink were refused when the file was read, except for the default bounds of a
+    # law.
     uplink_bps = topology.uplink.rate_bps
 
     def bps(intensity: Intensity) -> int:

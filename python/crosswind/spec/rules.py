@@ -1,7 +1,7 @@
 """What must hold inside a condition: rules that a single value cannot show.
 
-Each rule works on plain values and yields what it finds with the path inside the condition, so that the same rules
-serve a condition written in a file, one of the catalogue, and a step of a timeline.
+Each rule works on plain values and yields what it finds with the path inside the condition, so that the same
+rules serve a condition written in a file, one of the catalogue, and a step of a timeline.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def condition_findings(data: Any, setting: Setting) -> Iterator[Finding]:
         instants[at_ns] = str(path[-1])
         if setting.measured_ns is not None and at_ns >= setting.measured_ns:
             measured_s = setting.measured_ns / 1e9
-            yield path, f"would never come: a trial is measured for {measured_s:g}s; make the application's duration longer"
+            yield path, f"would never come: a trial is measured for {measured_s:g}s; make its duration longer"
         yield from _places_findings(data, path, setting)
 
 
@@ -102,7 +102,9 @@ def _on_findings(place: str, word: str, path: Path, raw: Any, setting: Setting) 
             yield (*path, *item_path), f'"{name}" is not a {noun}; {remedy}'
 
 
-def _size_findings(model: type[SpecModel], key: str, path: Path, raw: Any, setting: Setting) -> Iterator[Finding]:
+def _size_findings(
+    model: type[SpecModel], key: str, path: Path, raw: Any, setting: Setting
+) -> Iterator[Finding]:
     attribute = f"{key}_bytes"
     if attribute not in model.model_fields or setting.mtu_bytes is None:
         return
@@ -114,7 +116,8 @@ def _size_findings(model: type[SpecModel], key: str, path: Path, raw: Any, setti
 def too_small(text: object, size_bytes: int, mtu_bytes: int, scale: float) -> str:
     """Say that a burst or buffer cannot hold one packet."""
     after = "" if scale == 1 else f" (scaled by {scale:g}: {scaled(size_bytes, scale)}B)"
-    return f"{shown(text)}{after} is smaller than one packet of {mtu_bytes}B; write at least {unscaled(mtu_bytes, scale)}B"
+    least_bytes = unscaled(mtu_bytes, scale)
+    return f"{shown(text)}{after} is smaller than one packet of {mtu_bytes}B; write at least {least_bytes}B"
 
 
 def _queue_findings(path: Path, raw: Any, setting: Setting) -> Iterator[Finding]:
@@ -128,7 +131,10 @@ def _queue_findings(path: Path, raw: Any, setting: Setting) -> Iterator[Finding]
         for dscp_path, value in items(queue, "dscp"):
             dscp = value if isinstance(value, int) else DSCP_NAMES.get(str(value).upper(), -1)
             if dscp in taken:
-                yield (*where, *dscp_path), f"{shown(value)} is already in queue {taken[dscp] + 1}; a DSCP goes to one queue"
+                yield (
+                    (*where, *dscp_path),
+                    f"{shown(value)} is already in queue {taken[dscp] + 1}; a DSCP goes to one queue",
+                )
             elif dscp >= 0:
                 taken[dscp] = int(queue_path[-1])
         if by == "strict" and value_at(queue, "weight") is not None:
@@ -137,7 +143,10 @@ def _queue_findings(path: Path, raw: Any, setting: Setting) -> Iterator[Finding]
             yield where, f"needs a weight under {by}; add weight: 1 or more"
         yield from _size_findings(Queue, "buffer", where, queue, setting)
     if queues and defaults != 1:
-        yield (*path, "queues"), f"{'none' if not defaults else defaults} with dscp: default; exactly one takes all others"
+        yield (
+            (*path, "queues"),
+            f"{defaults or 'none'} with dscp: default; exactly one takes all others",
+        )
 
 
 def _interference_findings(data: Any, setting: Setting) -> Iterator[Finding]:
@@ -151,16 +160,25 @@ def _interference_findings(data: Any, setting: Setting) -> Iterator[Finding]:
                 continue
             where = (*path, *pair_path)
             if pair[0] == pair[1]:
-                yield where, f'"{text}" names one host twice; interference crosses the switch between two hosts'
+                yield (
+                    where,
+                    f'"{text}" names one host twice; interference crosses the switch between two hosts',
+                )
             elif frozenset(pair) in pairs:
-                yield where, f'"{text}" is a second interference between the same hosts; write their sum as one'
+                yield (
+                    where,
+                    f'"{text}" is a second interference between the same hosts; write their sum as one',
+                )
             pairs.add(frozenset(pair))
             for host in dict.fromkeys(pair):
                 if setting.hosts is not None and host not in setting.hosts:
                     remedy = did_you_mean(host, setting.hosts) or f"hosts are {', '.join(setting.hosts)}"
                     yield where, f'"{text}": host {host} does not exist; {remedy}'
         yield from _rate_findings(path, raw, setting)
-        hold_ns, pacing_ns = sound_field(Interference, "hold_ns", raw), sound_field(Interference, "pacing_ns", raw)
+        hold_ns, pacing_ns = (
+            sound_field(Interference, "hold_ns", raw),
+            sound_field(Interference, "pacing_ns", raw),
+        )
         if hold_ns is not None and pacing_ns is not None and pacing_ns > hold_ns:
             yield path, "pacing is longer than hold; a draw must hold for one burst at least"
 

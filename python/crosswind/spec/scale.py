@@ -1,7 +1,7 @@
 """Shrink an experiment so that a small machine can carry it, and say which ratios survive.
 
-Every rate, buffer and burst of the network is multiplied by `scale` and rounded down. Times, packets' sizes, weights
-and the application's own load are not.
+Every rate, buffer and burst of the network is multiplied by `scale` and rounded down. Times, packets' sizes,
+weights and the application's own load are not.
 """
 
 from __future__ import annotations
@@ -47,6 +47,6 @@ def not_preserved(scale: float) -> list[str]:
     return [
         f"scale {scale:g}: a packet takes {times} times as long on the wire, because packets keep their size",
         f"scale {scale:g}: buffers, bursts and bandwidth-delay products hold {times} times fewer packets",
-        f"scale {scale:g}: hosts and application run at full speed, so the network is {times} times slower relative to them",
+        f"scale {scale:g}: hosts and application keep their speed, to which the network is {times}x slower",
         f"scale {scale:g}: an application's own rate of operations is as written",
     ]

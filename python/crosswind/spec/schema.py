@@ -1,7 +1,7 @@
 """The JSON Schemas of experiment and condition files, for editors to complete and check from.
 
-They describe single values; what must hold across a file, `crosswind validate` knows. The version changes when a file
-that was valid before would no longer be.
+They describe single values; what must hold across a file, `crosswind validate` knows. The version changes
+when a file that was valid before would no longer be.
 """
 
 from __future__ import annotations
@@ -56,7 +56,12 @@ def condition_schema() -> dict[str, Any]:
 
 def _headed(kind: str, schema: dict[str, Any]) -> dict[str, Any]:
     _drop_nulls(schema)
-    return {"$schema": _DIALECT, "$id": f"urn:crosswind:schema:{kind}:{VERSION}", "version": VERSION, **schema}
+    return {
+        "$schema": _DIALECT,
+        "$id": f"urn:crosswind:schema:{kind}:{VERSION}",
+        "version": VERSION,
+        **schema,
+    }
 
 
 def _drop_nulls(schema: Any) -> None:

@@ -8,19 +8,34 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from crosswind.spec.base import SpecModel
 from crosswind.spec.names import name_rule
-from crosswind.spec.quantities import Duration, PositiveDuration, QuantityError, Rate, Size, SizeOrUnlimited, shown
+from crosswind.spec.quantities import (
+    Duration,
+    PositiveDuration,
+    QuantityError,
+    Rate,
+    Size,
+    SizeOrUnlimited,
+    shown,
+)
 
 HOSTS_MAX = 1000  # Far above what one machine emulates; a bound only so that a typing error is not built.
 
 
 # Without a hyphen, so that `h0-h1` can only mean a pair.
 HostName = Annotated[
-    str, AfterValidator(name_rule("host", r"[a-z][a-z0-9]{0,14}", "a letter, then up to 14 letters and digits, lower case"))
+    str,
+    AfterValidator(
+        name_rule("a host", r"[a-z][a-z0-9]{0,14}", "a letter, then up to 14 letters and digits, lower case")
+    ),
 ]
 NodeName = Annotated[
     str,
     AfterValidator(
-        name_rule("node", r"(?!noise-)[a-z]([a-z0-9-]{0,30}[a-z0-9])?", "letters, digits and hyphens, not starting with noise-")
+        name_rule(
+            "a node",
+            r"(?!noise-)[a-z]([a-z0-9-]{0,30}[a-z0-9])?",
+            "letters, digits and hyphens, not starting with noise-",
+        )
     ),
 ]
 
@@ -32,7 +47,9 @@ def _hosts(value: Any) -> Any:
             raise QuantityError(f'"{value}" is outside 1 to {HOSTS_MAX} hosts')
         return [f"h{number}" for number in range(value)]
     if not isinstance(value, list):
-        raise QuantityError(f"{shown(value)} is neither a number of hosts nor a list of their names; write 4 or [h0, h1]")
+        raise QuantityError(
+            f"{shown(value)} is neither a number of hosts nor a list of their names; write 4 or [h0, h1]"
+        )
     return value
 
 
@@ -42,14 +59,18 @@ class Uplink(SpecModel):
     rate_bps: Rate = Field(alias="rate", description="Wire bits per second, each way.")
     delay_ns: Duration = Field(0, alias="delay", description="Propagation, each way; none when absent.")
     buffer_bytes: SizeOrUnlimited = Field(
-        512 * 1024, alias="buffer", description="Wire bytes that may wait in front of each direction; 512KiB when absent."
+        512 * 1024,
+        alias="buffer",
+        description="Wire bytes that may wait in front of each direction; 512KiB when absent.",
     )
 
 
 class Tcp(SpecModel):
     """What every node's routes declare, because kernels differ in their defaults."""
 
-    congestion_control: str = Field("cubic", pattern="^[a-z0-9_]{1,15}$", description="A name the kernel knows.")
+    congestion_control: str = Field(
+        "cubic", pattern="^[a-z0-9_]{1,15}$", description="A name the kernel knows."
+    )
     rto_min_ns: PositiveDuration = Field(
         200_000_000, alias="rto_min", description="The smallest retransmission timeout; 200ms when absent."
     )
@@ -73,6 +94,8 @@ class Topology(SpecModel):
         ),
     ]
     uplink: Uplink
-    nodes: dict[NodeName, str] = Field(min_length=1, description="Where each part of the application runs: node: host.")
+    nodes: dict[NodeName, str] = Field(
+        min_length=1, description="Where each part of the application runs: node: host."
+    )
     mtu_bytes: Size = Field(1500, alias="mtu", description="IP bytes, 576B to 9000B; 1500B when absent.")
     tcp: Tcp = Field(default_factory=lambda: Tcp.model_validate({}))

@@ -27,12 +27,16 @@ def problems_of(
         path, value = _walk(document.data, root, details["loc"])
         if details["type"] == "extra_forbidden":
             yield _unknown_key(document, path, models)
+        elif details["loc"][-1:] == ("[key]",):  # The key is meant, not its value.
+            message = describe((*path[:-1], "key"), _rule(details, path[-1]))
+            yield document.problem(path, message, at_key=True)
         elif details["type"] == "missing":
             thing = dotted(path)
-            yield document.problem(path, f'{thing + ": " if thing else ""}needs "{details["loc"][-1]}"; add it', at_key=True)
+            yield document.problem(
+                path, f'{thing + ": " if thing else ""}needs "{details["loc"][-1]}"; add it', at_key=True
+            )
         else:
-            at_key = details["loc"][-1:] == ("[key]",)
-            yield document.problem(path, describe(path, _rule(details, value)), at_key=at_key)
+            yield document.problem(path, describe(path, _rule(details, value)))
 
 
 def describe(path: Path, message: str) -> str:
@@ -53,14 +57,16 @@ def dotted(path: Path) -> str:
 
 
 def _walk(data: Any, root: Path, location: tuple[str | int, ...]) -> tuple[Path, Any]:
-    """Follow a location as far as the file goes; names of union members are not in the file and are passed over."""
+    """Follow a location as far as the file goes; union members' names are not in the file: passed over."""
     value = data
     for part in root:
         value = value[part]
     path = root
     for part in location:
-        if isinstance(value, dict) and part in value or isinstance(value, list) and part in range(len(value)):
-            value, path = value[part], (*path, part)
+        if (isinstance(value, dict) and part in value) or (
+            isinstance(value, list) and part in range(len(value))
+        ):
+            value, path = value[part], (*path, part)  # type: ignore[index]  # A list's part is in its range.
     return path, value
 
 
@@ -68,10 +74,12 @@ def _unknown_key(document: Document, path: Path, models: Mapping[int, type[BaseM
     _, parent = _walk(document.data, (), path[:-1])
     model = models.get(id(parent))
     keys = keys_of(model) if model is not None else []
-    meant = did_you_mean(str(path[-1]), [key for key in keys if key not in parent])
+    meant = did_you_mean(str(path[-1]), keys)
     remedy = f"{meant} (keys: {', '.join(keys)})" if meant else f"keys are {', '.join(keys)}"
     thing = dotted(path[:-1])
-    return document.problem(path, f'{thing + ": " if thing else ""}unknown key "{path[-1]}"; {remedy}', at_key=True)
+    return document.problem(
+        path, f'{thing + ": " if thing else ""}unknown key "{path[-1]}"; {remedy}', at_key=True
+    )
 
 
 def _rule(details: ErrorDetails, value: Any) -> str:
@@ -98,17 +106,23 @@ _Words = Callable[[Any, Mapping[str, Any]], str]
 _OWN_WORDS: Mapping[str, _Words] = {
     "int_type": lambda value, _: f"{shown(value)} must be a whole number, without quotes",
     "float_type": lambda value, _: f"{shown(value)} must be a number, without quotes",
-    "string_type": lambda value, _: f"{shown(value)} must be text; write it in quotes if it looks like a number",
+    "string_type": lambda value, _: (
+        f"{shown(value)} must be text; write it in quotes if it looks like a number"
+    ),
     "bool_type": lambda value, _: f"{shown(value)} must be true or false",
-    "list_type": lambda value, _: f"{shown(value)} must be a list; write [...] or lines starting with a hyphen",
+    "list_type": lambda value, _: (
+        f"{shown(value)} must be a list; write [...] or lines starting with a hyphen"
+    ),
     "dict_type": lambda value, _: f"{shown(value)} must be a mapping; write lines of `key: value`",
     "model_type": lambda value, _: f"{shown(value)} must be a mapping; write lines of `key: value`",
     "literal_error": _choice,
     "string_pattern_mismatch": lambda value, context: f"{shown(value)} must match {context['pattern']}",
-    "greater_than": lambda value, context: f"{shown(value)} must be above {context['gt']}",
-    "greater_than_equal": lambda value, context: f"{shown(value)} must be at least {context['ge']}",
-    "less_than": lambda value, context: f"{shown(value)} must be below {context['lt']}",
-    "less_than_equal": lambda value, context: f"{shown(value)} must be at most {context['le']}",
+    "greater_than": lambda value, context: f"{shown(value)} must be above {context['gt']:g}",
+    "greater_than_equal": lambda value, context: f"{shown(value)} must be at least {context['ge']:g}",
+    "less_than": lambda value, context: f"{shown(value)} must be below {context['lt']:g}",
+    "less_than_equal": lambda value, context: f"{shown(value)} must be at most {context['le']:g}",
     "too_short": lambda value, context: f"is empty; give at least {context['min_length']}",
-    "too_long": lambda value, context: f"has {context['actual_length']} entries; at most {context['max_length']}",
+    "too_long": lambda value, context: (
+        f"has {context['actual_length']} entries; at most {context['max_length']}"
+    ),
 }

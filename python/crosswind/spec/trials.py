@@ -15,7 +15,9 @@ TrialCount = Annotated[int, Field(ge=1, le=100_000)]
 class Until(SpecModel):
     """Stop growing when the interval of a quantile is narrow enough in every condition."""
 
-    quantile: float = Field(0.5, gt=0, lt=1, description="Of the per-trial values; 0.5 is the median over trials.")
+    quantile: float = Field(
+        0.5, gt=0, lt=1, description="Of the per-trial values; 0.5 is the median over trials."
+    )
     within: Share = Field(description="Half the width of the interval, as a share of the quantile.")
     confidence: Share = Field(0.95, description="Of the interval; 95% when absent.")
 
@@ -23,7 +25,9 @@ class Until(SpecModel):
 class Growing(SpecModel):
     """Blocks are added until the interval is narrow enough, or there are too many."""
 
-    at_least: TrialCount = Field(alias="at least", description="Trials of each condition before the first look.")
+    at_least: TrialCount = Field(
+        alias="at least", description="Trials of each condition before the first look."
+    )
     at_most: TrialCount = Field(alias="at most", description="Trials of each condition when to give up.")
     until: Until
 
@@ -31,9 +35,12 @@ class Growing(SpecModel):
 class Limits(SpecModel):
     """What ends a run early, and what does not."""
 
-    duration_ns: PositiveDuration | None = Field(None, alias="duration", description="The whole run; none when absent.")
+    duration_ns: PositiveDuration | None = Field(
+        None, alias="duration", description="The whole run; none when absent."
+    )
     void: Literal["stop", "accept"] = Field(
-        "stop", description="A trial void after its repetitions: exit 4 (stop) or count the run as done (accept)."
+        "stop",
+        description="A trial void after its repetitions: exit 4 (stop) or count the run as done (accept).",
     )
     failed: Literal["continue", "stop"] = Field("continue", description="After a failed trial.")
 
@@ -46,7 +53,8 @@ class Trials(SpecModel):
     """Repetitions of every condition."""
 
     repeat: Annotated[
-        Annotated[TrialCount, Tag("count")] | Annotated[Growing, Tag("growing")], Discriminator(_count_or_growing)
+        Annotated[TrialCount, Tag("count")] | Annotated[Growing, Tag("growing")],
+        Discriminator(_count_or_growing),
     ] = Field(description="Trials of each condition: a number, or `at least`, `at most`, `until`.")
     order: Literal["randomised-blocks", "sequential"] = Field(
         "randomised-blocks", description="Every condition once per block, shuffled per block; or as listed."

@@ -1,0 +1,110 @@
+"""A network without an experiment: what `crosswind up` brings up, and the conditions it can be put under.
+
+Such a file has a topology, and may have a scale and one condition (`none` when absent). An experiment file
+will do as well: its topology, scale and conditions are taken, and the first condition is in force.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, TypeAdapter
+
+from crosswind import catalog
+from crosswind.spec.base import SpecModel
+from crosswind.spec.checks import conditions_problems, setting_of, topology_problems
+from crosswind.spec.condition import Condition
+from crosswind.spec.document import read_document
+from crosswind.spec.draft import items
+from crosswind.spec.experiment import ConditionEntry
+from crosswind.spec.load import Source, experiment_of, load_catalogue_condition, load_condition_file, read
+from crosswind.spec.nearest import did_you_mean
+from crosswind.spec.problems import Problem, SpecErrors
+from crosswind.spec.resolve import named_conditions, resolve_condition, resolve_topology
+from crosswind.spec.rules import Setting, condition_findings
+from crosswind.spec.topology import Topology
+from crosswind.spec.translate import describe
+
+_EMPTY = "none"
+
+
+class SetupFile(SpecModel):
+    """A topology, and the condition it is brought up under."""
+
+    topology: Topology
+    scale: float = Field(1.0, gt=0, le=1, description="Every rate, buffer and burst is multiplied by this.")
+    condition: ConditionEntry = Field(_EMPTY, description="A name of the catalogue, or `name: condition`.")
+
+
+@dataclass(frozen=True)
+class Setup:
+    """A network that can be brought up, and its own conditions, the first of which is in force at first."""
+
+    topology: Topology
+    scale: float
+    conditions: dict[str, Condition]
+    setting: Setting
+
+    def resolved(self, seed: int) -> dict[str, Any]:
+        """Return what `fabric_of` needs, with the setup's own conditions."""
+        return {
+            "scale": self.scale,
+            **resolve_topology(self.topology, self.scale),
+            "trials": {"seed": seed},
+            "conditions": [self._resolve(name, condition) for name, condition in self.conditions.items()],
+        }
+
+    def condition(self, text: str) -> dict[str, Any]:
+        """Return a resolved condition for this network.
+
+        Args:
+            text: one of the setup's own conditions, a name of the catalogue, or a file with one condition.
+
+        Raises: SpecErrors: none of these, or a condition that does not fit this network.
+        """
+        if text in self.conditions:
+            return self._resolve(text, self.conditions[text])
+        in_catalogue = text in catalog.condition_names()
+        if not in_catalogue and not Path(text).exists():
+            known = [*self.conditions, *catalog.condition_names()]
+            remedy = did_you_mean(text, known, count=3) or "`crosswind conditions` lists the catalogue's"
+            raise SpecErrors([Problem(text, 0, 0, f"is neither a condition nor a file; {remedy}")])
+        source: Source = catalog.condition_file(text) if in_catalogue else text
+        named = load_condition_file(source)
+        if len(named) != 1:
+            raise SpecErrors([Problem(text, 1, 1, f"has {len(named)} conditions; keep the one to set")])
+        document = read_document(source)
+        ((path, data),) = items(document.data)
+        problems = [
+            document.problem((*path, *inner), describe((*path, *inner), message))
+            for inner, message in condition_findings(data, self.setting)
+        ]
+        if problems:
+            raise SpecErrors(problems)
+        ((name, condition),) = named.items()
+        return self._resolve(text if in_catalogue else name, condition)
+
+    def _resolve(self, name: str, condition: Condition) -> dict[str, Any]:
+        return resolve_condition(name, condition, self.topology, self.scale)
+
+
+def load_setup(source: Source) -> Setup:
+    """Read a file that has a topology.
+
+    Raises: SpecErrors: all that is wrong with it, each with its place.
+    """
+    document = read_document(source)
+    if isinstance(document.data, dict) and {"application", "trials", "conditions"} & set(document.data):
+        experiment = experiment_of(document)
+        conditions = dict(named_conditions(experiment))
+        return Setup(experiment.topology, experiment.scale, conditions, setting_of(document))
+    problems: list[Problem] = []
+    file = read(TypeAdapter(SetupFile), document, problems)
+    problems += [*topology_problems(document), *conditions_problems(document, [("condition",)])]
+    if problems or file is None:
+        raise SpecErrors(problems)
+    entry = file.condition
+    conditions = {entry: load_catalogue_condition(entry)} if isinstance(entry, str) else dict(entry)
+    return Setup(file.topology, file.scale, conditions, setting_of(document))
