@@ -10,8 +10,8 @@ use std::path::PathBuf;
 
 use nix::errno::Errno;
 use nix::sys::socket::{
-    recvmsg, sendmsg, setsockopt, socketpair, sockopt, AddressFamily, ControlMessage, ControlMessageOwned, MsgFlags,
-    SockFlag, SockType, UnixCredentials,
+    recvmsg, sendmsg, setsockopt, socketpair, sockopt, AddressFamily, ControlMessage, ControlMessageOwned,
+    MsgFlags, SockFlag, SockType, UnixCredentials,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -70,7 +70,11 @@ pub enum FromInit {
     /// Sent by the new process itself, for the process id that the kernel attaches.
     Born { process: u64 },
     /// A process has ended; others of its group may live on.
-    Exited { process: u64, code: Option<i32>, signal: Option<i32> },
+    Exited {
+        process: u64,
+        code: Option<i32>,
+        signal: Option<i32>,
+    },
     /// The last process of its group has ended too.
     GroupEnded { process: u64 },
 }
@@ -103,7 +107,12 @@ impl From<OwnedFd> for Channel {
 impl Channel {
     /// A connected pair: the agent's end, which learns senders' process ids, and the init's.
     pub fn pair() -> io::Result<(Self, Self)> {
-        let (agent, init) = socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)?;
+        let (agent, init) = socketpair(
+            AddressFamily::Unix,
+            SockType::SeqPacket,
+            None,
+            SockFlag::SOCK_CLOEXEC,
+        )?;
         setsockopt(&agent, sockopt::PassCred, &true)?;
         Ok((Self { socket: agent }, Self { socket: init }))
     }
@@ -116,10 +125,20 @@ impl Channel {
         }
         let files: Vec<RawFd> = files.iter().map(|file| file.as_raw_fd()).collect();
         let attached = [ControlMessage::ScmRights(&files)];
-        let attached = if files.is_empty() { &[] } else { attached.as_slice() };
+        let attached = if files.is_empty() {
+            &[]
+        } else {
+            attached.as_slice()
+        };
         let parts = [IoSlice::new(&bytes)];
         loop {
-            match sendmsg::<()>(self.socket.as_raw_fd(), &parts, attached, MsgFlags::MSG_NOSIGNAL, None) {
+            match sendmsg::<()>(
+                self.socket.as_raw_fd(),
+                &parts,
+                attached,
+                MsgFlags::MSG_NOSIGNAL,
+                None,
+            ) {
                 Err(Errno::EINTR) => continue,
                 outcome => return outcome.map(drop).map_err(io::Error::from),
             }
@@ -132,7 +151,12 @@ impl Channel {
         let mut space = nix::cmsg_space!([RawFd; FILES_MAX], UnixCredentials);
         let mut parts = [IoSliceMut::new(&mut bytes)];
         let received = loop {
-            match recvmsg::<()>(self.socket.as_raw_fd(), &mut parts, Some(&mut space), MsgFlags::MSG_CMSG_CLOEXEC) {
+            match recvmsg::<()>(
+                self.socket.as_raw_fd(),
+                &mut parts,
+                Some(&mut space),
+                MsgFlags::MSG_CMSG_CLOEXEC,
+            ) {
                 Err(Errno::EINTR) => continue,
                 // The other side went away with messages of ours unread.
                 Err(Errno::ECONNRESET) => return Ok(None),
@@ -155,7 +179,11 @@ impl Channel {
             return Ok(None);
         }
         let message = serde_json::from_slice(&bytes[..length])?;
-        Ok(Some(Received { message, files, sender }))
+        Ok(Some(Received {
+            message,
+            files,
+            sender,
+        }))
     }
 }
 
@@ -177,7 +205,11 @@ mod tests {
         let done = agent.receive::<FromInit>().unwrap().unwrap();
         assert_eq!(done.files.len(), 1);
         drop(done);
-        assert_eq!(reader.read(&mut [0; 1]).unwrap(), 0, "the attached descriptor was the last writer");
+        assert_eq!(
+            reader.read(&mut [0; 1]).unwrap(),
+            0,
+            "the attached descriptor was the last writer"
+        );
     }
 
     #[test]
@@ -190,8 +222,14 @@ mod tests {
     #[test]
     fn a_message_that_is_too_large_is_refused_whole() {
         let (agent, init) = Channel::pair().unwrap();
-        let large = ToInit::Prepare { hostname: "x".repeat(MESSAGE_BYTES_MAX), application: Account { uid: 1, gid: 1 } };
-        assert_eq!(agent.send(&large, &[]).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        let large = ToInit::Prepare {
+            hostname: "x".repeat(MESSAGE_BYTES_MAX),
+            application: Account { uid: 1, gid: 1 },
+        };
+        assert_eq!(
+            agent.send(&large, &[]).unwrap_err().kind(),
+            io::ErrorKind::InvalidInput
+        );
         drop(agent);
         assert!(init.receive::<ToInit>().unwrap().is_none());
     }
@@ -199,9 +237,20 @@ mod tests {
     #[test]
     fn a_message_of_the_largest_size_fits_the_socket() {
         let (agent, init) = Channel::pair().unwrap();
-        let envelope = serde_json::to_vec(&ToInit::Prepare { hostname: String::new(), application: Account { uid: 1, gid: 1 } });
+        let envelope = serde_json::to_vec(&ToInit::Prepare {
+            hostname: String::new(),
+            application: Account { uid: 1, gid: 1 },
+        });
         let fitting = "x".repeat(MESSAGE_BYTES_MAX - envelope.unwrap().len());
-        agent.send(&ToInit::Prepare { hostname: fitting, application: Account { uid: 1, gid: 1 } }, &[]).unwrap();
+        agent
+            .send(
+                &ToInit::Prepare {
+                    hostname: fitting,
+                    application: Account { uid: 1, gid: 1 },
+                },
+                &[],
+            )
+            .unwrap();
         assert!(init.receive::<ToInit>().unwrap().is_some());
     }
 }

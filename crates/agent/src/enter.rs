@@ -41,7 +41,9 @@ pub fn main(pid: &str, command: &[OsString]) -> ExitCode {
 
 /// Moves this process into the node; only its children will be in the PID namespace.
 fn join(pid: &str) -> Result<(), String> {
-    let number: u32 = pid.parse().map_err(|_| format!("pid {pid:?} is not a number; `up` replies with the init of each node"))?;
+    let number: u32 = pid
+        .parse()
+        .map_err(|_| format!("pid {pid:?} is not a number; `up` replies with the init of each node"))?;
     let folder = format!("/proc/{number}/ns");
     if is_ours(&folder, "net") {
         return Err(format!("process {number} is no node: its network is the one we are in; `up` replies with the init of each node"));
@@ -70,11 +72,16 @@ fn join(pid: &str) -> Result<(), String> {
         .collect();
     for (kind, flag, file) in opened? {
         setns(file.as_fd(), flag).map_err(|error| {
-            format!("join the {kind} namespace of process {number}: {}; run as the user who brought the node up", error.desc())
+            format!(
+                "join the {kind} namespace of process {number}: {}; run as the user who brought the node up",
+                error.desc()
+            )
         })?;
     }
     // Joining mounts leads to their root; the caller's folder is the same one by name.
-    here.map_or(Ok(()), |here| chdir(&here).map_err(|error| format!("return to {}: {}", here.display(), error.desc())))
+    here.map_or(Ok(()), |here| {
+        chdir(&here).map_err(|error| format!("return to {}: {}", here.display(), error.desc()))
+    })
 }
 
 /// Whether we are in the same namespace of this kind; `false` when that cannot be seen.
@@ -86,13 +93,19 @@ fn is_ours(folder: &str, kind: &str) -> bool {
 
 fn run(command: &[OsString]) -> Result<i32, String> {
     let words: Result<Vec<_>, _> = command.iter().map(|word| CString::new(word.as_bytes())).collect();
-    let words = words.map_err(|_| "the command has a zero byte inside; C programs cannot receive one".to_owned())?;
+    let words =
+        words.map_err(|_| "the command has a zero byte inside; C programs cannot receive one".to_owned())?;
     let system = |what: &'static str| move |error: Errno| format!("{what}: {}", error.desc());
     let parent = own_pidfd().map_err(system("watch this process"))?;
     let mut mask = SigSet::from_iter([Signal::SIGTERM, Signal::SIGHUP, Signal::SIGINT, Signal::SIGQUIT]);
     mask.add(Signal::SIGCHLD);
     let mut before = SigSet::empty();
-    nix::sys::signal::sigprocmask(nix::sys::signal::SigmaskHow::SIG_BLOCK, Some(&mask), Some(&mut before)).map_err(system("block signals"))?;
+    nix::sys::signal::sigprocmask(
+        nix::sys::signal::SigmaskHow::SIG_BLOCK,
+        Some(&mask),
+        Some(&mut before),
+    )
+    .map_err(system("block signals"))?;
     let signals = SignalFd::new(&mask).map_err(system("wait for signals"))?;
     // SAFETY: this process has one thread, so no lock can be held by a thread that the child does not have.
     match unsafe { fork() }.map_err(system("make a process in the node"))? {
@@ -117,8 +130,16 @@ fn become_command(words: &[CString], mask: &SigSet, parent: &OwnedFd) -> i32 {
     let _ = unsafe { nix::sys::signal::signal(Signal::SIGPIPE, nix::sys::signal::SigHandler::SigDfl) };
     let _ = mask.thread_set_mask();
     let Err(error) = execvp(&words[0], words);
-    eprintln!("crosswind-agent enter: execute {}: {}", words[0].to_string_lossy(), error.desc());
-    if error == Errno::ENOENT { NOT_FOUND } else { CANNOT_EXECUTE }
+    eprintln!(
+        "crosswind-agent enter: execute {}: {}",
+        words[0].to_string_lossy(),
+        error.desc()
+    );
+    if error == Errno::ENOENT {
+        NOT_FOUND
+    } else {
+        CANNOT_EXECUTE
+    }
 }
 
 fn own_pidfd() -> nix::Result<OwnedFd> {
@@ -132,7 +153,9 @@ fn own_pidfd() -> nix::Result<OwnedFd> {
 /// Waits for the command and passes on what others ask of it. What a terminal sends reaches the command by itself.
 fn wait(child: Pid, signals: &SignalFd) -> nix::Result<i32> {
     loop {
-        let Some(arrived) = signals.read_signal()? else { continue };
+        let Some(arrived) = signals.read_signal()? else {
+            continue;
+        };
         if arrived.ssi_signo as i32 != libc::SIGCHLD {
             if arrived.ssi_code == libc::SI_USER {
                 let _ = kill(child, Signal::try_from(arrived.ssi_signo as i32)?);

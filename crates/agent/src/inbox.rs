@@ -57,21 +57,32 @@ impl Inbox {
         let (faults, fault_sender) = UnixDatagram::pair()?;
         // Whoever reports a fault must not wait for us: we may be waiting for it to stop.
         fault_sender.set_nonblocking(true)?;
-        Ok(Self { input: Lines::new(input), signals, faults, fault_sender, waiting: VecDeque::new() })
+        Ok(Self {
+            input: Lines::new(input),
+            signals,
+            faults,
+            fault_sender,
+            waiting: VecDeque::new(),
+        })
     }
 
     /// A way to report a fault from another thread.
     pub fn fault_reporter(&self) -> io::Result<Box<dyn Fn(String) + Send>> {
         let sender = self.fault_sender.try_clone()?;
         Ok(Box::new(move |message| {
-            let end = message.floor_char_boundary(FAULT_BYTES_MAX);
-            let _ = sender.send(message[..end].as_bytes());
+            let bytes = message.as_bytes();
+            let _ = sender.send(&bytes[..bytes.len().min(FAULT_BYTES_MAX)]);
         }))
     }
 
     /// Forgets what nodes and emulator said, because they are gone.
     pub fn forget_fabric(&mut self) {
-        self.waiting.retain(|happening| matches!(happening, Happening::Line(_) | Happening::InputEnded | Happening::Terminated));
+        self.waiting.retain(|happening| {
+            matches!(
+                happening,
+                Happening::Line(_) | Happening::InputEnded | Happening::Terminated
+            )
+        });
         while let Some(true) = is_readable(&self.faults) {
             let _ = self.faults.recv(&mut [0; 1]);
         }
@@ -89,9 +100,15 @@ impl Inbox {
 
     /// Takes in one message of every source that has any. `false` when the deadline came first.
     fn listen(&mut self, nodes: &[Node], deadline: Option<Instant>) -> io::Result<bool> {
-        let node_positions: Vec<_> = (0..nodes.len()).filter(|&position| !nodes[position].lost).collect();
+        let node_positions: Vec<_> = (0..nodes.len())
+            .filter(|&position| !nodes[position].lost)
+            .collect();
         let mut sources = vec![readable(&self.signals), readable(&self.faults)];
-        sources.extend(node_positions.iter().map(|&position| PollFd::new(nodes[position].channel(), PollFlags::POLLIN)));
+        sources.extend(
+            node_positions
+                .iter()
+                .map(|&position| PollFd::new(nodes[position].channel(), PollFlags::POLLIN)),
+        );
         if !self.input.ended {
             sources.push(readable(&self.input.file));
         }
@@ -101,7 +118,10 @@ impl Inbox {
             Ok(0) => return Ok(deadline.is_none_or(|deadline| Instant::now() < deadline)),
             Ok(_) => {}
         }
-        let ready: Vec<bool> = sources.iter().map(|source| source.any().unwrap_or(true)).collect();
+        let ready: Vec<bool> = sources
+            .iter()
+            .map(|source| source.any().unwrap_or(true))
+            .collect();
         drop(sources);
         if ready[0] && self.signals.read_signal()?.is_some() {
             self.waiting.push_back(Happening::Terminated);
@@ -109,9 +129,15 @@ impl Inbox {
         if ready[1] {
             let mut message = [0; FAULT_BYTES_MAX];
             let length = self.faults.recv(&mut message)?;
-            self.waiting.push_back(Happening::Fault(String::from_utf8_lossy(&message[..length]).into_owned()));
+            self.waiting.push_back(Happening::Fault(
+                String::from_utf8_lossy(&message[..length]).into_owned(),
+            ));
         }
-        for (&position, _) in node_positions.iter().zip(&ready[2..]).filter(|(_, ready)| **ready) {
+        for (&position, _) in node_positions
+            .iter()
+            .zip(&ready[2..])
+            .filter(|(_, ready)| **ready)
+        {
             self.waiting.push_back(match nodes[position].hear() {
                 Ok(Some(received)) => Happening::Said(position, received),
                 Ok(None) | Err(_) => Happening::Lost(position),
@@ -151,7 +177,11 @@ struct Lines {
 
 impl Lines {
     fn new(input: OwnedFd) -> Self {
-        Self { file: File::from(input), begun: Vec::new(), ended: false }
+        Self {
+            file: File::from(input),
+            begun: Vec::new(),
+            ended: false,
+        }
     }
 
     /// Reads once what is there, and appends the lines that it completes.
@@ -206,7 +236,16 @@ mod tests {
         drop(writer);
         lines.read(&mut happenings).unwrap();
         assert!(matches!(happenings.pop_back(), Some(Happening::InputEnded)));
-        happenings.into_iter().map(|happening| if let Happening::Line(line) = happening { line } else { vec![] }).collect()
+        happenings
+            .into_iter()
+            .map(|happening| {
+                if let Happening::Line(line) = happening {
+                    line
+                } else {
+                    vec![]
+                }
+            })
+            .collect()
     }
 
     #[test]

@@ -20,10 +20,16 @@ pub fn enter_user_namespace() -> Result<(), Failure> {
     }
     unshare(CloneFlags::CLONE_NEWUSER).map_err(|error| refused("user namespace", error))?;
     // Group lists must be given up before a group can be mapped without privileges: user_namespaces(7).
-    let maps = [("setgroups", "deny".to_owned()), ("uid_map", format!("{user} {user} 1")), ("gid_map", format!("{group} {group} 1"))];
+    let maps = [
+        ("setgroups", "deny".to_owned()),
+        ("uid_map", format!("{user} {user} 1")),
+        ("gid_map", format!("{group} {group} 1")),
+    ];
     for (file, text) in maps {
         fs::write(format!("/proc/self/{file}"), text).map_err(|error| {
-            Failure::preflight(format!("write /proc/self/{file}: {error}; a security module restricts user namespaces: {REMEDIES}"))
+            Failure::preflight(format!(
+                "write /proc/self/{file}: {error}; a security module restricts user namespaces: {REMEDIES}"
+            ))
         })?;
     }
     keep_capabilities_across_exec().map_err(|error| {
@@ -47,12 +53,17 @@ fn refused(what: &str, error: Errno) -> Failure {
 /// A process whose user is not root loses its capabilities at exec unless they are ambient. The only programs that the
 /// agent executes are the nodes' inits, which need them; applications give them up (see `init::credentials`).
 fn keep_capabilities_across_exec() -> Result<(), Errno> {
-    let last = (0..64).take_while(|&capability| is_known(capability)).last().unwrap_or(0);
+    let last = (0..64)
+        .take_while(|&capability| is_known(capability))
+        .last()
+        .unwrap_or(0);
     let all = u64::MAX >> (63 - last);
     set_capabilities(all, all)?;
     for capability in 0..=last {
         // SAFETY: prctl with these arguments touches no memory.
-        Errno::result(unsafe { libc::prctl(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_RAISE, capability, 0, 0) })?;
+        Errno::result(unsafe {
+            libc::prctl(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_RAISE, capability, 0, 0)
+        })?;
     }
     Ok(())
 }
@@ -76,7 +87,10 @@ pub fn set_capabilities(own: u64, inheritable: u64) -> Result<(), Errno> {
         inheritable: u32,
     }
     // _LINUX_CAPABILITY_VERSION_3: two words of 32 capabilities each, the low one first.
-    let header = Header { version: 0x2008_0522, pid: 0 };
+    let header = Header {
+        version: 0x2008_0522,
+        pid: 0,
+    };
     let word = |shift: u32| Word {
         effective: (own >> shift) as u32,
         permitted: (own >> shift) as u32,

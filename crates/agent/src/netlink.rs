@@ -74,8 +74,11 @@ impl Netlink {
             let (answers, _) = self.socket.recv_from_full()?;
             let mut rest = answers.as_slice();
             while !rest.is_empty() {
-                let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(rest).map_err(io::Error::other)?;
-                let length = (answer.header.length as usize).next_multiple_of(4).min(rest.len());
+                let answer =
+                    NetlinkMessage::<RouteNetlinkMessage>::deserialize(rest).map_err(io::Error::other)?;
+                let length = (answer.header.length as usize)
+                    .next_multiple_of(4)
+                    .min(rest.len());
                 rest = &rest[length..];
                 if let NetlinkPayload::Error(outcome) = answer.payload {
                     if outcome.code.is_some() {

@@ -61,14 +61,33 @@ pub struct Start {
 pub fn parse(line: &[u8]) -> (Option<u64>, Result<Action, Failure>) {
     let mut object: serde_json::Map<String, Value> = match serde_json::from_slice(line) {
         Ok(object) => object,
-        Err(error) => return (None, Err(Failure::invalid(format!("request: {error}; write one JSON object per line")))),
+        Err(error) => {
+            return (
+                None,
+                Err(Failure::invalid(format!(
+                    "request: {error}; write one JSON object per line"
+                ))),
+            )
+        }
     };
     let Some(id) = object.remove("id").as_ref().and_then(Value::as_u64) else {
-        return (None, Err(Failure::invalid("request: \"id\" is missing or not a whole number from 0; number the requests")));
+        return (
+            None,
+            Err(Failure::invalid(
+                "request: \"id\" is missing or not a whole number from 0; number the requests",
+            )),
+        );
     };
-    let name = object.get("do").and_then(Value::as_str).unwrap_or("request").to_owned();
-    let action = serde_json::from_value(Value::Object(object))
-        .map_err(|error| Failure::invalid(format!("{name}: {error}; docs/reference/contracts.md section 2 lists the requests")));
+    let name = object
+        .get("do")
+        .and_then(Value::as_str)
+        .unwrap_or("request")
+        .to_owned();
+    let action = serde_json::from_value(Value::Object(object)).map_err(|error| {
+        Failure::invalid(format!(
+            "{name}: {error}; docs/reference/contracts.md section 2 lists the requests"
+        ))
+    });
     (Some(id), action)
 }
 
@@ -111,7 +130,10 @@ impl Writer {
             };
             let mut writable = [PollFd::new(self.out.as_fd(), PollFlags::POLLOUT)];
             if poll(&mut writable, timeout)? == 0 {
-                return Err(io::Error::new(io::ErrorKind::TimedOut, "the caller left its pipe full for the length of its lease"));
+                return Err(io::Error::new(
+                    io::ErrorKind::TimedOut,
+                    "the caller left its pipe full for the length of its lease",
+                ));
             }
             self.out.write_all(piece)?;
         }
@@ -130,10 +152,19 @@ mod tests {
 
     #[test]
     fn requests_are_read() {
-        assert_eq!(parse(br#"{"id": 4, "do": "hello"}"#), (Some(4), Ok(Action::Hello {})));
+        assert_eq!(
+            parse(br#"{"id": 4, "do": "hello"}"#),
+            (Some(4), Ok(Action::Hello {}))
+        );
         assert_eq!(
             parse(br#"{"do": "stop", "process": 3, "grace_ns": 5, "id": 0}"#),
-            (Some(0), Ok(Action::Stop { process: 3, grace_ns: 5 }))
+            (
+                Some(0),
+                Ok(Action::Stop {
+                    process: 3,
+                    grace_ns: 5
+                })
+            )
         );
     }
 
@@ -150,7 +181,14 @@ mod tests {
 
     #[test]
     fn a_request_without_a_number_is_answered_without_one() {
-        for line in ["", "[]", "7", "{\"do\": \"hello\"}", "{\"id\": -1, \"do\": \"hello\"}", "{\"id\": 1.5}"] {
+        for line in [
+            "",
+            "[]",
+            "7",
+            "{\"do\": \"hello\"}",
+            "{\"id\": -1, \"do\": \"hello\"}",
+            "{\"id\": 1.5}",
+        ] {
             assert_eq!(parse(line.as_bytes()).0, None, "{line}");
         }
     }

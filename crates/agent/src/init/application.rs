@@ -10,10 +10,12 @@ use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use nix::errno::Errno;
-use nix::fcntl::AtFlags;
+use nix::fcntl::{AtFlags, OFlag};
 use nix::sys::signal::SigSet;
 use nix::sys::wait::waitpid;
-use nix::unistd::{chdir, dup2_stderr, dup2_stdin, dup2_stdout, execve, execveat, fork, setsid, ForkResult, Pid};
+use nix::unistd::{
+    chdir, dup2_stderr, dup2_stdin, dup2_stdout, execve, execveat, fork, pipe2, setsid, ForkResult, Pid,
+};
 
 use super::credentials;
 use super::executable::{self, Executable};
@@ -25,20 +27,30 @@ use crate::failure::Failure;
 /// `files` are its standard output and standard error. The new process announces itself on `channel`, so that the
 /// agent learns its id as seen outside.
 pub fn start(order: &StartOrder, files: Vec<OwnedFd>, channel: &Channel) -> Result<Pid, Failure> {
-    let [stdout, stderr] = <[OwnedFd; 2]>::try_from(files).map_err(|_| Failure::internal("not two files came with the order to start"))?;
-    let program = order.argv.first().ok_or_else(|| Failure::invalid("argv is empty; name at least the program"))?;
-    let search_path = order.env.iter().find(|(name, _)| name == "PATH").map_or("", |(_, value)| value);
+    let [stdout, stderr] = <[OwnedFd; 2]>::try_from(files)
+        .map_err(|_| Failure::internal("not two files came with the order to start"))?;
+    let program = order
+        .argv
+        .first()
+        .ok_or_else(|| Failure::invalid("argv is empty; name at least the program"))?;
+    let search_path = order
+        .env
+        .iter()
+        .find(|(name, _)| name == "PATH")
+        .map_or("", |(_, value)| value);
     let executable = executable::find(program, &order.cwd, search_path)?;
-    let image = Image::new(order, executable).map_err(|_| Failure::invalid("argv, env: a zero byte inside; C programs cannot receive one"))?;
+    let image = Image::new(order, executable)
+        .map_err(|_| Failure::invalid("argv, env: a zero byte inside; C programs cannot receive one"))?;
     let system = |error: io::Error| Failure::internal(format!("make a process: {error}"));
     let nothing = File::open("/dev/null").map_err(system)?;
-    let (mut reader, writer) = io::pipe().map_err(system)?;
+    let (reader, writer) = pipe2(OFlag::O_CLOEXEC).map_err(|error| system(error.into()))?;
+    let (mut reader, mut writer) = (File::from(reader), File::from(writer));
     // SAFETY: this process has one thread, so no lock can be held by a thread that the child does not have.
     match unsafe { fork() }.map_err(|error| system(error.into()))? {
         ForkResult::Child => {
             let streams = [nothing.as_fd(), stdout.as_fd(), stderr.as_fd()];
             let Err(message) = become_application(order, &image, streams, channel);
-            let _ = (&writer).write_all(message.as_bytes());
+            let _ = writer.write_all(message.as_bytes());
             // SAFETY: ends the child at once, without running what the init registered for its own end.
             unsafe { libc::_exit(127) }
         }
@@ -68,24 +80,56 @@ impl Image {
         Ok(Self {
             path: CString::new(executable.path.as_os_str().as_encoded_bytes())?,
             executable,
-            argv: order.argv.iter().map(|word| CString::new(word.as_str())).collect::<Result<_, _>>()?,
-            env: order.env.iter().map(|(name, value)| CString::new(format!("{name}={value}"))).collect::<Result<_, _>>()?,
+            argv: order
+                .argv
+                .iter()
+                .map(|word| CString::new(word.as_str()))
+                .collect::<Result<_, _>>()?,
+            env: order
+                .env
+                .iter()
+                .map(|(name, value)| CString::new(format!("{name}={value}")))
+                .collect::<Result<_, _>>()?,
         })
     }
 }
 
-fn become_application(order: &StartOrder, image: &Image, streams: [BorrowedFd<'_>; 3], channel: &Channel) -> Result<Infallible, String> {
+fn become_application(
+    order: &StartOrder,
+    image: &Image,
+    streams: [BorrowedFd<'_>; 3],
+    channel: &Channel,
+) -> Result<Infallible, String> {
     let system = |error: Errno| format!("prepare a process: {}", error.desc());
     setsid().map_err(system)?;
-    channel.send(&FromInit::Born { process: order.process }, &[]).map_err(|error| format!("announce a process: {error}"))?;
+    channel
+        .send(
+            &FromInit::Born {
+                process: order.process,
+            },
+            &[],
+        )
+        .map_err(|error| format!("announce a process: {error}"))?;
     dup2_stdin(streams[0]).map_err(system)?;
     dup2_stdout(streams[1]).map_err(system)?;
     dup2_stderr(streams[2]).map_err(system)?;
     restore_signals().map_err(system)?;
     let account = order.account;
-    credentials::give_up(account).map_err(|error| format!("become user {} and group {}: {}", account.uid, account.gid, error.desc()))?;
+    credentials::give_up(account).map_err(|error| {
+        format!(
+            "become user {} and group {}: {}",
+            account.uid,
+            account.gid,
+            error.desc()
+        )
+    })?;
     chdir(&order.cwd).map_err(|error| {
-        format!("cwd {} for user {}: {}; create it and let that user pass through its folders", order.cwd.display(), account.uid, error.desc())
+        format!(
+            "cwd {} for user {}: {}; create it and let that user pass through its folders",
+            order.cwd.display(),
+            account.uid,
+            error.desc()
+        )
     })?;
     // By path if that can be walked, so that the program finds its own folder as usual. Otherwise by descriptor: a
     // binary below /root runs too. A script cannot, because its interpreter has to open it.

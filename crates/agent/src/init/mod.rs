@@ -20,6 +20,7 @@ use nix::poll::{poll, PollFd, PollFlags, PollTimeout};
 use nix::sys::prctl;
 use nix::sys::signal::{killpg, SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::stat::{umask, Mode};
 use nix::sys::wait::{waitpid, WaitPidFlag, WaitStatus};
 use nix::unistd::{setsid, Pid};
 
@@ -66,11 +67,17 @@ impl Init {
         let channel = Channel::from(unsafe { OwnedFd::from_raw_fd(CHANNEL_FD) });
         // A terminal's Ctrl-C is for the agent, which then ends the node in order.
         let _ = setsid();
+        // What applications and /etc/hosts get, whatever the agent's caller prefers.
+        umask(Mode::S_IWGRP | Mode::S_IWOTH);
         let mut mask = SigSet::empty();
         mask.add(Signal::SIGCHLD);
         mask.thread_set_mask()?;
         let children = SignalFd::with_flags(&mask, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
-        Ok(Self { channel, children, groups: Vec::new() })
+        Ok(Self {
+            channel,
+            children,
+            groups: Vec::new(),
+        })
     }
 
     fn serve(mut self) -> io::Result<()> {
@@ -80,7 +87,9 @@ impl Init {
                 self.reap()?;
             }
             if order {
-                let Some(received) = self.channel.receive()? else { return Ok(()) };
+                let Some(received) = self.channel.receive()? else {
+                    return Ok(());
+                };
                 self.obey(received)?;
             }
         }
@@ -88,8 +97,10 @@ impl Init {
 
     /// Waits until there is an order or a child has ended; says which.
     fn wait(&self) -> io::Result<(bool, bool)> {
-        let mut ready =
-            [PollFd::new(self.channel.as_fd(), PollFlags::POLLIN), PollFd::new(self.children.as_fd(), PollFlags::POLLIN)];
+        let mut ready = [
+            PollFd::new(self.channel.as_fd(), PollFlags::POLLIN),
+            PollFd::new(self.children.as_fd(), PollFlags::POLLIN),
+        ];
         match poll(&mut ready, PollTimeout::NONE) {
             Err(Errno::EINTR) => Ok((false, false)),
             Err(error) => Err(error.into()),
@@ -99,7 +110,10 @@ impl Init {
 
     fn obey(&mut self, received: Received<ToInit>) -> io::Result<()> {
         let outcome = match received.message {
-            ToInit::Prepare { hostname, application } => namespaces::prepare(&hostname, received.files, application),
+            ToInit::Prepare {
+                hostname,
+                application,
+            } => namespaces::prepare(&hostname, received.files, application),
             ToInit::Connect(connect) => namespaces::connect(&connect),
             ToInit::Start(order) => self.start(&order, received.files),
             ToInit::Signal { process, signal } => return self.signal(process, signal),
@@ -113,14 +127,20 @@ impl Init {
 
     fn start(&mut self, order: &StartOrder, files: Vec<OwnedFd>) -> Result<(), Failure> {
         let id = application::start(order, files, &self.channel)?;
-        self.groups.push(Group { process: order.process, id, leader_ended: false });
+        self.groups.push(Group {
+            process: order.process,
+            id,
+            leader_ended: false,
+        });
         Ok(())
     }
 
     fn signal(&mut self, process: u64, signal: i32) -> io::Result<()> {
-        let Some(group) = self.groups.iter().find(|group| group.process == process) else { return Ok(()) };
-        // SAFETY: kill with these arguments touches no memory. Signal 0 and real-time signals have no name in `Signal`.
+        let Some(group) = self.groups.iter().find(|group| group.process == process) else {
+            return Ok(());
+        };
         if signal != 0 && group_exists(group) {
+            // SAFETY: kill touches no memory. It is called by number because `Signal` has no real-time signals.
             unsafe { libc::killpg(group.id.as_raw(), signal) };
         }
         self.report_ended_groups()
@@ -137,9 +157,20 @@ impl Init {
                 Ok(_) | Err(Errno::EINTR) => continue,
                 Err(error) => return Err(error.into()),
             };
-            if let Some(group) = self.groups.iter_mut().find(|group| group.id == id && !group.leader_ended) {
+            if let Some(group) = self
+                .groups
+                .iter_mut()
+                .find(|group| group.id == id && !group.leader_ended)
+            {
                 group.leader_ended = true;
-                self.channel.send(&FromInit::Exited { process: group.process, code, signal }, &[])?;
+                self.channel.send(
+                    &FromInit::Exited {
+                        process: group.process,
+                        code,
+                        signal,
+                    },
+                    &[],
+                )?;
             }
         }
         self.report_ended_groups()
@@ -152,7 +183,12 @@ impl Init {
         self.groups.retain(|group| {
             let alive = !group.leader_ended || group_exists(group);
             if !alive && outcome.is_ok() {
-                outcome = channel.send(&FromInit::GroupEnded { process: group.process }, &[]);
+                outcome = channel.send(
+                    &FromInit::GroupEnded {
+                        process: group.process,
+                    },
+                    &[],
+                );
             }
             alive
         });

@@ -6,6 +6,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use nix::mount::{mount, umount2, MntFlags, MsFlags};
@@ -22,13 +23,24 @@ use crate::netlink::Netlink;
 ///
 /// The IPC namespace is there because a killed database would otherwise leave shared memory behind on the host.
 pub fn prepare(hostname: &str, files: Vec<OwnedFd>, application: Account) -> Result<(), Failure> {
-    let own = CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWUTS | CloneFlags::CLONE_NEWIPC;
-    unshare(own).or_refuse("make its namespaces", "see `sysctl user` for the limits on namespaces")?;
-    sethostname(hostname).or_refuse("set its host name", "it needs CAP_SYS_ADMIN in its user namespace")?;
+    let own = CloneFlags::CLONE_NEWNET
+        | CloneFlags::CLONE_NEWNS
+        | CloneFlags::CLONE_NEWUTS
+        | CloneFlags::CLONE_NEWIPC;
+    unshare(own).or_refuse(
+        "make its namespaces",
+        "see `sysctl user` for the limits on namespaces",
+    )?;
+    sethostname(hostname).or_refuse(
+        "set its host name",
+        "it needs CAP_SYS_ADMIN in its user namespace",
+    )?;
     mount_own(hostname, files)?;
     sysctls(application)?;
     let mut netlink = Netlink::open().or_refuse("open a netlink socket", "the kernel needs CONFIG_NET")?;
-    netlink.request([link::loopback_up()]).or_refuse("bring lo up", "it needs CAP_NET_ADMIN in its user namespace")
+    netlink
+        .request([link::loopback_up()])
+        .or_refuse("bring lo up", "it needs CAP_NET_ADMIN in its user namespace")
 }
 
 fn mount_own(hostname: &str, files: Vec<OwnedFd>) -> Result<(), Failure> {
@@ -36,17 +48,29 @@ fn mount_own(hostname: &str, files: Vec<OwnedFd>) -> Result<(), Failure> {
     change_propagation().or_refuse("make mounts private", remedy)?;
     // /proc serves as the place to write the files in: it is about to be replaced, and its cover is taken off again.
     tmpfs("/proc", "mode=0755").or_refuse("mount a tmpfs", remedy)?;
-    let hosts = files.into_iter().next().ok_or_else(|| Failure::internal("no text for /etc/hosts came with the order"))?;
-    cover("hosts", |file| io::copy(&mut File::from(hosts), file).map(drop))
-        .or_refuse("bind a file over /etc/hosts", "names of nodes are resolved there; create an empty one")?;
+    let hosts = files
+        .into_iter()
+        .next()
+        .ok_or_else(|| Failure::internal("no text for /etc/hosts came with the order"))?;
+    cover(
+        "hosts",
+        &whole(&File::from(hosts))
+            .or_refuse("read the names of nodes", "memory is short; use fewer nodes")?,
+    )
+    .or_refuse(
+        "bind a file over /etc/hosts",
+        "names of nodes are resolved there; create an empty one",
+    )?;
     if Path::new("/etc/hostname").exists() {
-        cover("hostname", |file| io::Write::write_all(file, format!("{hostname}\n").as_bytes()))
+        cover("hostname", format!("{hostname}\n").as_bytes())
             .or_refuse("bind a file over /etc/hostname", remedy)?;
     }
     umount2("/proc", MntFlags::MNT_DETACH).or_refuse("detach a tmpfs", remedy)?;
     let safe = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
-    mount(Some("proc"), "/proc", Some("proc"), safe, None::<&str>)
-        .or_refuse("mount /proc", "a container that hides parts of /proc forbids new ones; run as root or outside it")?;
+    mount(Some("proc"), "/proc", Some("proc"), safe, None::<&str>).or_refuse(
+        "mount /proc",
+        "a container that hides parts of /proc forbids new ones; run as root or outside it",
+    )?;
     if Path::new("/dev/shm").is_dir() {
         tmpfs("/dev/shm", "mode=1777").or_refuse("mount /dev/shm", remedy)?;
     }
@@ -54,30 +78,63 @@ fn mount_own(hostname: &str, files: Vec<OwnedFd>) -> Result<(), Failure> {
 }
 
 fn change_propagation() -> nix::Result<()> {
-    mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None::<&str>)
+    mount(
+        None::<&str>,
+        "/",
+        None::<&str>,
+        MsFlags::MS_REC | MsFlags::MS_PRIVATE,
+        None::<&str>,
+    )
 }
 
 fn tmpfs(at: &str, options: &str) -> nix::Result<()> {
-    mount(Some("tmpfs"), at, Some("tmpfs"), MsFlags::MS_NOSUID | MsFlags::MS_NODEV, Some(options))
+    mount(
+        Some("tmpfs"),
+        at,
+        Some("tmpfs"),
+        MsFlags::MS_NOSUID | MsFlags::MS_NODEV,
+        Some(options),
+    )
+}
+
+/// All of a file whose position is shared with the other inits.
+fn whole(file: &File) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; file.metadata()?.len() as usize];
+    file.read_exact_at(&mut bytes, 0)?;
+    Ok(bytes)
 }
 
 /// Writes a file into the tmpfs over /proc and binds it over the one of the same name in /etc.
-fn cover(name: &str, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+fn cover(name: &str, text: &[u8]) -> io::Result<()> {
     let source = format!("/proc/{name}");
-    write(&mut File::create(&source)?)?;
-    mount(Some(source.as_str()), format!("/etc/{name}").as_str(), None::<&str>, MsFlags::MS_BIND, None::<&str>)?;
+    fs::write(&source, text)?;
+    mount(
+        Some(source.as_str()),
+        format!("/etc/{name}").as_str(),
+        None::<&str>,
+        MsFlags::MS_BIND,
+        None::<&str>,
+    )?;
     Ok(())
 }
 
 /// An unprivileged application in a network of its own may listen on any port and may ping, as root could on a host.
 fn sysctls(application: Account) -> Result<(), Failure> {
     let gid = application.gid;
-    let settings = [("ip_unprivileged_port_start", "0".to_owned()), ("ping_group_range", format!("{gid} {gid}"))];
+    let settings = [
+        ("ip_unprivileged_port_start", "0".to_owned()),
+        ("ping_group_range", format!("{gid} {gid}")),
+    ];
     for (name, value) in settings {
-        fs::write(format!("/proc/sys/net/ipv4/{name}"), value)
-            .or_refuse(&format!("set net.ipv4.{name}"), "/proc/sys must be writable; see whether a container makes it read-only")?;
+        fs::write(format!("/proc/sys/net/ipv4/{name}"), value).or_refuse(
+            &format!("set net.ipv4.{name}"),
+            "/proc/sys must be writable; see whether a container makes it read-only",
+        )?;
     }
-    link::keep_ipv6_off().or_refuse("set net.ipv6.conf.default.disable_ipv6", "/proc/sys must be writable")
+    link::keep_ipv6_off().or_refuse(
+        "set net.ipv6.conf.default.disable_ipv6",
+        "/proc/sys must be writable",
+    )
 }
 
 /// Gives `eth0` its address, its route and its neighbours.
@@ -86,18 +143,29 @@ pub fn connect(connect: &Connect) -> Result<(), Failure> {
     let mut netlink = Netlink::open().or_refuse("open a netlink socket", "the kernel needs CONFIG_NET")?;
     netlink
         .request([link::eth0_up(), link::settle_eth0(), link::address(position)])
-        .or_refuse("bring eth0 up and give it its address", "it needs CAP_NET_ADMIN in its user namespace")?;
+        .or_refuse(
+            "bring eth0 up and give it its address",
+            "it needs CAP_NET_ADMIN in its user namespace",
+        )?;
     netlink
-        .request([link::route(position, &connect.congestion_control, connect.rto_min_ms)])
+        .request([link::route(
+            position,
+            &connect.congestion_control,
+            connect.rto_min_ms,
+        )])
         .map_err(|error| route_refused(&connect.congestion_control, &error))?;
     netlink
         .request(link::neighbours(position, connect.nodes))
-        .or_refuse("tell eth0 its neighbours", "the kernel is short of memory; use fewer nodes")
+        .or_refuse(
+            "tell eth0 its neighbours",
+            "the kernel is short of memory; use fewer nodes",
+        )
 }
 
 /// The kernel answers an unknown congestion control with a plain "invalid argument".
 fn route_refused(congestion_control: &str, error: &io::Error) -> Failure {
-    let available = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default();
+    let available =
+        fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default();
     let available: Vec<_> = available.split_whitespace().collect();
     if error.raw_os_error() == Some(libc::EINVAL) && !available.contains(&congestion_control) {
         return Failure::preflight(format!(
@@ -105,7 +173,9 @@ fn route_refused(congestion_control: &str, error: &io::Error) -> Failure {
             available.join(", ")
         ));
     }
-    Failure::preflight(format!("add the route between nodes with congestion control {congestion_control:?}: {error}"))
+    Failure::preflight(format!(
+        "add the route between nodes with congestion control {congestion_control:?}: {error}"
+    ))
 }
 
 /// Turns an error of the system into a `preflight` failure that says what was tried and what to do.

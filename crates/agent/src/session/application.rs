@@ -23,13 +23,24 @@ const KILL_TIME: Duration = Duration::from_secs(5);
 impl Session {
     pub(super) fn start(&mut self, start: Start) -> Result<Value, Failure> {
         let what = format!("start {} in {}", start.name, start.node);
-        let node = self.nodes.iter().position(|node| node.name == start.node).ok_or_else(|| {
-            let known: Vec<_> = self.nodes.iter().map(|node| node.name.as_str()).collect();
-            let known = if known.is_empty() { "no fabric is up; ask for `up` first".to_owned() } else { format!("nodes are {}", known.join(", ")) };
-            Failure::invalid(format!("{what}: no such node; {known}"))
-        })?;
+        let node = self
+            .nodes
+            .iter()
+            .position(|node| node.name == start.node)
+            .ok_or_else(|| {
+                let known: Vec<_> = self.nodes.iter().map(|node| node.name.as_str()).collect();
+                let known = if known.is_empty() {
+                    "no fabric is up; ask for `up` first".to_owned()
+                } else {
+                    format!("nodes are {}", known.join(", "))
+                };
+                Failure::invalid(format!("{what}: no such node; {known}"))
+            })?;
         if !start.cwd.is_absolute() {
-            return Err(Failure::invalid(format!("{what}: cwd {:?} is relative; write it from /", start.cwd)));
+            return Err(Failure::invalid(format!(
+                "{what}: cwd {:?} is relative; write it from /",
+                start.cwd
+            )));
         }
         let stdout = open(&start.stdout).map_err(|failure| about(&what, failure))?;
         let stderr = open(&start.stderr).map_err(|failure| about(&what, failure))?;
@@ -42,7 +53,9 @@ impl Session {
             cwd: start.cwd,
             account: self.application,
         });
-        let answer = self.order_start(node, &order, [stdout, stderr]).map_err(|failure| about(&what, failure));
+        let answer = self
+            .order_start(node, &order, [stdout, stderr])
+            .map_err(|failure| about(&what, failure));
         if answer.is_err() {
             self.processes.remove(process);
         }
@@ -51,10 +64,14 @@ impl Session {
     }
 
     fn order_start(&mut self, node: usize, order: &ToInit, files: [File; 2]) -> Result<(), Failure> {
-        self.nodes[node].tell(order, &[files[0].as_fd(), files[1].as_fd()]).map_err(|error| match error.kind() {
-            std::io::ErrorKind::InvalidInput => Failure::invalid(format!("argv and env take more than {MESSAGE_BYTES_MAX} bytes; pass a file")),
-            _ => unreachable(&self.nodes[node].name),
-        })?;
+        self.nodes[node]
+            .tell(order, &[files[0].as_fd(), files[1].as_fd()])
+            .map_err(|error| match error.kind() {
+                std::io::ErrorKind::InvalidInput => Failure::invalid(format!(
+                    "argv and env take more than {MESSAGE_BYTES_MAX} bytes; pass a file"
+                )),
+                _ => unreachable(&self.nodes[node].name),
+            })?;
         loop {
             match self.wait(None)? {
                 Step::Answer(from, FromInit::Done) if from == node => return Ok(()),
@@ -67,7 +84,10 @@ impl Session {
 
     pub(super) fn signal(&mut self, number: u64, signal: i32) -> Result<Value, Failure> {
         if !(1..=libc::SIGRTMAX()).contains(&signal) {
-            return Err(Failure::invalid(format!("signal {signal}: outside 1 to {}; `kill -l` lists them", libc::SIGRTMAX())));
+            return Err(Failure::invalid(format!(
+                "signal {signal}: outside 1 to {}; `kill -l` lists them",
+                libc::SIGRTMAX()
+            )));
         }
         let process = self.processes.get(number)?;
         if !process.group_ended {
@@ -87,13 +107,22 @@ impl Session {
             }
         }
         let exit = self.processes.get(number)?.exit.ok_or_else(|| {
-            Failure::internal(format!("process {number}: did not end within {} s of SIGKILL; a device holds it; ask for `down`", KILL_TIME.as_secs()))
+            Failure::internal(format!(
+                "process {number}: did not end within {} s of SIGKILL; a device holds it; ask for `down`",
+                KILL_TIME.as_secs()
+            ))
         })?;
         Ok(json!({"code": exit.code, "signal": exit.signal}))
     }
 
     /// Waits until the whole group has ended; `false` when `patience` or the reason to wait ended first.
-    fn wait_for_end(&mut self, number: u64, node: usize, patience: Duration, hurry: fn(&Session) -> bool) -> Result<bool, Failure> {
+    fn wait_for_end(
+        &mut self,
+        number: u64,
+        node: usize,
+        patience: Duration,
+        hurry: fn(&Session) -> bool,
+    ) -> Result<bool, Failure> {
         let deadline = Instant::now().checked_add(patience);
         let mut next_check = Instant::now() + GROUP_CHECK;
         while !self.has_ended(number)? {
@@ -105,13 +134,17 @@ impl Session {
                 self.pass_signal(number, node, 0)?;
                 next_check = now + GROUP_CHECK;
             }
-            self.wait(Some(deadline.map_or(next_check, |deadline| deadline.min(next_check))))?;
+            self.wait(Some(
+                deadline.map_or(next_check, |deadline| deadline.min(next_check)),
+            ))?;
         }
         Ok(true)
     }
 
     fn has_ended(&self, number: u64) -> Result<bool, Failure> {
-        let Process { exit, group_ended, .. } = self.processes.get(number)?;
+        let Process {
+            exit, group_ended, ..
+        } = self.processes.get(number)?;
         Ok(exit.is_some() && *group_ended)
     }
 
@@ -121,21 +154,34 @@ impl Session {
         if node.lost {
             return Ok(());
         }
-        node.tell(&ToInit::Signal { process, signal }, &[]).map_err(|_| unreachable(&node.name))
+        node.tell(&ToInit::Signal { process, signal }, &[])
+            .map_err(|_| unreachable(&node.name))
     }
 }
 
 fn open(path: &Path) -> Result<File, Failure> {
-    OpenOptions::new().append(true).create(true).open(path).map_err(|error| {
-        Failure::invalid(format!("open {} to append output: {error}; make its folder, writable for the agent's user", path.display()))
-    })
+    OpenOptions::new()
+        .append(true)
+        .create(true)
+        .open(path)
+        .map_err(|error| {
+            Failure::invalid(format!(
+                "open {} to append output: {error}; make its folder, writable for the agent's user",
+                path.display()
+            ))
+        })
 }
 
 /// A minimal environment, the same wherever the agent was started, plus what was given.
 fn environment(start: &Start) -> Vec<(String, String)> {
     let home = start.cwd.to_string_lossy().into_owned();
-    let minimal = [("PATH", SEARCH_PATH.to_owned()), ("HOME", home), ("LANG", "C.UTF-8".to_owned())];
-    let mut environment: std::collections::BTreeMap<_, _> = minimal.map(|(name, value)| (name.to_owned(), value)).into();
+    let minimal = [
+        ("PATH", SEARCH_PATH.to_owned()),
+        ("HOME", home),
+        ("LANG", "C.UTF-8".to_owned()),
+    ];
+    let mut environment: std::collections::BTreeMap<_, _> =
+        minimal.map(|(name, value)| (name.to_owned(), value)).into();
     environment.extend(start.env.clone());
     environment.into_iter().collect()
 }

@@ -27,18 +27,20 @@ impl Session {
     pub(super) fn up(&mut self, fabric: &Fabric) -> Result<Value, Failure> {
         let began = Instant::now();
         if !self.nodes.is_empty() {
-            return Err(Failure::invalid("up: a fabric is up already; ask for `down` first"));
+            return Err(Failure::invalid(
+                "up: a fabric is up already; ask for `down` first",
+            ));
         }
-        fabric.check().map_err(|error| Failure::invalid(error.to_string()))?;
+        fabric
+            .check()
+            .map_err(|error| Failure::invalid(error.to_string()))?;
         let rto_min_ms = rto_min_ms(fabric.tcp.rto_min_us)?;
         let built = self.build(fabric, rto_min_ms);
         if built.is_err() {
             self.undo();
         }
         built?;
-        let described = |(position, node): (u16, &Node)| {
-            json!({"name": node.name, "host": node.host, "address": address::ip(position), "pid": node.init.as_raw()})
-        };
+        let described = |(position, node): (u16, &Node)| json!({"name": node.name, "host": node.host, "address": address::ip(position), "pid": node.init.as_raw()});
         let nodes: Vec<_> = (0..).zip(&self.nodes).map(described).collect();
         let wait_mode = self.emulator("up")?.wait_mode();
         Ok(json!({"nodes": nodes, "took_ns": nanoseconds_since(began), "wait_mode": wait_mode}))
@@ -62,10 +64,16 @@ impl Session {
 
     fn build(&mut self, fabric: &Fabric, rto_min_ms: u32) -> Result<(), Failure> {
         isolation::enter_network_namespace()?;
-        link::keep_ipv6_off()
-            .map_err(|error| Failure::preflight(format!("keep IPv6 off the ports: {error}; /proc/sys must be writable")))?;
-        let mut netlink = Netlink::open()
-            .map_err(|error| Failure::preflight(format!("open a netlink socket: {error}; the kernel needs CONFIG_NET")))?;
+        link::keep_ipv6_off().map_err(|error| {
+            Failure::preflight(format!(
+                "keep IPv6 off the ports: {error}; /proc/sys must be writable"
+            ))
+        })?;
+        let mut netlink = Netlink::open().map_err(|error| {
+            Failure::preflight(format!(
+                "open a netlink socket: {error}; the kernel needs CONFIG_NET"
+            ))
+        })?;
         self.launch_all(fabric)?;
         let mut unprepared = vec![true; self.nodes.len()];
         let mut unconnected = self.nodes.len();
@@ -73,7 +81,9 @@ impl Session {
             if let Some(lost) = self.nodes.iter().find(|node| node.lost) {
                 return Err(unreachable(&lost.name));
             }
-            let Step::Answer(position, answer) = self.wait(None)? else { continue };
+            let Step::Answer(position, answer) = self.wait(None)? else {
+                continue;
+            };
             if let FromInit::Refused(failure) = answer {
                 return Err(about(&format!("node {}", self.nodes[position].name), failure));
             }
@@ -82,18 +92,28 @@ impl Session {
             } else {
                 let name = &self.nodes[position].name;
                 let settled = netlink.request([link::settle_port(position as u16)]);
-                settled.map_err(|error| Failure::preflight(format!("node {name}: see its port's carrier: {error}")))?;
+                settled.map_err(|error| {
+                    Failure::preflight(format!("node {name}: see its port's carrier: {error}"))
+                })?;
                 unconnected -= 1;
             }
         }
-        let ports = (0..count(fabric)).map(|position| Port { ifindex: link::port_index(position) as i32 }).collect();
-        let fault = self.inbox.fault_reporter().map_err(|error| Failure::internal(format!("report faults: {error}")))?;
+        let ports = (0..count(fabric))
+            .map(|position| Port {
+                ifindex: link::port_index(position) as i32,
+            })
+            .collect();
+        let fault = self
+            .inbox
+            .fault_reporter()
+            .map_err(|error| Failure::internal(format!("report faults: {error}")))?;
         self.emulator = Some(Emulator::start(fabric, ports, fault).map_err(Failure::preflight)?);
         Ok(())
     }
 
     fn launch_all(&mut self, fabric: &Fabric) -> Result<(), Failure> {
-        let hosts = hosts_file(fabric).map_err(|error| Failure::internal(format!("write the names of nodes: {error}")))?;
+        let hosts = hosts_file(fabric)
+            .map_err(|error| Failure::internal(format!("write the names of nodes: {error}")))?;
         for node in &fabric.nodes {
             let launched = Node::launch(&self.launcher, &node.name, &node.host).map_err(|error| {
                 Failure::preflight(format!(
@@ -101,7 +121,10 @@ impl Session {
                     node.name
                 ))
             })?;
-            let order = ToInit::Prepare { hostname: node.name.clone(), application: self.application };
+            let order = ToInit::Prepare {
+                hostname: node.name.clone(),
+                application: self.application,
+            };
             let told = launched.tell(&order, &[hosts.as_fd()]);
             self.nodes.push(launched);
             told.map_err(|_| unreachable(&node.name))?;
@@ -109,19 +132,35 @@ impl Session {
         Ok(())
     }
 
-    fn connect(&mut self, fabric: &Fabric, position: usize, rto_min_ms: u32, netlink: &mut Netlink) -> Result<(), Failure> {
+    fn connect(
+        &mut self,
+        fabric: &Fabric,
+        position: usize,
+        rto_min_ms: u32,
+        netlink: &mut Netlink,
+    ) -> Result<(), Failure> {
         let node = &self.nodes[position];
         let number = position as u16;
-        netlink.request([link::veth_pair(number, node.init.as_raw() as u32, fabric.mtu_bytes)]).map_err(|error| {
-            Failure::preflight(format!("node {}: make its veth pair: {error}; the kernel needs CONFIG_VETH (modprobe veth)", node.name))
-        })?;
+        netlink
+            .request([link::veth_pair(
+                number,
+                node.init.as_raw() as u32,
+                fabric.mtu_bytes,
+            )])
+            .map_err(|error| {
+                Failure::preflight(format!(
+                    "node {}: make its veth pair: {error}; the kernel needs CONFIG_VETH (modprobe veth)",
+                    node.name
+                ))
+            })?;
         let connect = Connect {
             position: number,
             nodes: count(fabric),
             congestion_control: fabric.tcp.congestion_control.clone(),
             rto_min_ms,
         };
-        node.tell(&ToInit::Connect(connect), &[]).map_err(|_| unreachable(&node.name))
+        node.tell(&ToInit::Connect(connect), &[])
+            .map_err(|_| unreachable(&node.name))
     }
 }
 
@@ -132,7 +171,7 @@ fn count(fabric: &Fabric) -> u16 {
 
 /// Routes carry the smallest retransmission timeout in whole milliseconds.
 fn rto_min_ms(rto_min_us: u32) -> Result<u32, Failure> {
-    if rto_min_us == 0 || !rto_min_us.is_multiple_of(1000) {
+    if rto_min_us == 0 || rto_min_us % 1000 != 0 {
         return Err(Failure::invalid(format!(
             "tcp: rto_min_us {rto_min_us}: routes carry it in whole milliseconds, at least 1; write a multiple of 1000"
         )));
@@ -140,7 +179,7 @@ fn rto_min_ms(rto_min_us: u32) -> Result<u32, Failure> {
     Ok(rto_min_us / 1000)
 }
 
-/// The text of /etc/hosts as a file that every init can read; it starts at the beginning.
+/// The text of /etc/hosts as a file for every init.
 fn hosts_file(fabric: &Fabric) -> io::Result<File> {
     let mut text = "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n".to_owned();
     for (position, node) in (0..).zip(&fabric.nodes) {

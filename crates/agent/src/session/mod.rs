@@ -169,7 +169,9 @@ impl Session {
     }
 
     fn emulator(&self, request: &str) -> Result<&Emulator, Failure> {
-        self.emulator.as_ref().ok_or_else(|| Failure::invalid(format!("{request}: no fabric is up; ask for `up` first")))
+        self.emulator
+            .as_ref()
+            .ok_or_else(|| Failure::invalid(format!("{request}: no fabric is up; ask for `up` first")))
     }
 
     fn take_lease(&mut self, seconds: u64) -> Result<Value, Failure> {
@@ -192,13 +194,19 @@ impl Session {
             Happening::Fault(message) => self.report_fault(&message),
             Happening::Lost(position) => self.lose(position),
             Happening::Said(position, received) => match received.message {
-                answer @ (FromInit::Done | FromInit::Refused(_)) => return Ok(Step::Answer(position, answer)),
+                answer @ (FromInit::Done | FromInit::Refused(_)) => {
+                    return Ok(Step::Answer(position, answer))
+                }
                 FromInit::Born { process } => {
                     if let Some(process) = self.processes.get_mut(process) {
                         process.pid = received.sender;
                     }
                 }
-                FromInit::Exited { process, code, signal } => self.report_exit(process, Exit { code, signal }),
+                FromInit::Exited {
+                    process,
+                    code,
+                    signal,
+                } => self.report_exit(process, Exit { code, signal }),
                 FromInit::GroupEnded { process } => {
                     if let Some(process) = self.processes.get_mut(process) {
                         process.group_ended = true;
@@ -211,7 +219,8 @@ impl Session {
 
     /// As [`step`](Self::step), in the middle of a request.
     fn wait(&mut self, deadline: Option<Instant>) -> Result<Step, Failure> {
-        self.step(deadline).map_err(|error| Failure::internal(format!("wait for a node: {error}")))
+        self.step(deadline)
+            .map_err(|error| Failure::internal(format!("wait for a node: {error}")))
     }
 
     /// Whether nobody is there to wait for what is being done.
@@ -225,12 +234,17 @@ impl Session {
             let written = self.writer.exited(process, None, Some(libc::SIGKILL));
             self.note_write(written);
         }
-        let message = format!("node {}: its init was killed from outside; ask for `down` and `up`", self.nodes[position].name);
+        let message = format!(
+            "node {}: its init was killed from outside; ask for `down` and `up`",
+            self.nodes[position].name
+        );
         self.report_fault(&message);
     }
 
     fn report_exit(&mut self, number: u64, exit: Exit) {
-        let Some(process) = self.processes.get_mut(number) else { return };
+        let Some(process) = self.processes.get_mut(number) else {
+            return;
+        };
         process.exit = Some(exit);
         let written = self.writer.exited(number, exit.code, exit.signal);
         self.note_write(written);
@@ -251,10 +265,16 @@ impl Session {
 /// Puts what it is about in front of a refusal that comes from inside a node.
 fn about(what: &str, failure: Failure) -> Failure {
     let Failure { kind, message } = failure;
-    Failure { kind, message: format!("{what}: {message}") }
+    Failure {
+        kind,
+        message: format!("{what}: {message}"),
+    }
 }
 
 /// A node that cannot be spoken to has died; the fault has been or will be reported.
 fn unreachable(node: &str) -> Failure {
-    Failure { kind: Kind::Internal, message: format!("node {node}: its init is gone; ask for `down` and `up`") }
+    Failure {
+        kind: Kind::Internal,
+        message: format!("node {node}: its init is gone; ask for `down` and `up`"),
+    }
 }

@@ -1,0 +1,10 @@
+//! The built agent, driven over its standard streams as its caller would, as root and as an unprivileged user.
+//!
+//! Nothing here touches the host's network: all traffic stays in namespaces that the agent made.
+
+mod driver;
+mod enter;
+mod leaving;
+mod network;
+mod processes;
+mod requests;

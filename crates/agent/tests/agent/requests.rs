@@ -1,0 +1,121 @@
+//! What is said and answered.
+
+use serde_json::{json, Value};
+
+use crate::driver::{command, fabric, for_each_user, is_root, Agent, User};
+
+#[test]
+fn the_version_is_told() {
+    let output = command(User::Own, &["--version"]).output().unwrap();
+    assert_eq!(
+        String::from_utf8(output.stdout).unwrap(),
+        format!("crosswind-agent {}\n", env!("CARGO_PKG_VERSION"))
+    );
+}
+
+#[test]
+fn wrong_usage_is_status_2() {
+    for arguments in [&["--verbose"][..], &["enter"], &["enter", "1", "sh"]] {
+        assert_eq!(
+            command(User::Own, arguments).output().unwrap().status.code(),
+            Some(2),
+            "{arguments:?}"
+        );
+    }
+}
+
+#[test]
+fn hello_says_who_runs_what() {
+    for_each_user(|user| {
+        let mut agent = Agent::start(user);
+        let hello = agent.must(json!({"do": "hello"}));
+        let own = nix::unistd::geteuid().as_raw();
+        assert_eq!(hello["protocol"], 1);
+        assert_eq!(hello["pid"], agent.child.id());
+        assert_eq!(hello["rootless"], user == User::Nobody || !is_root());
+        assert_eq!(hello["application_uid"], if is_root() { 65_534 } else { own });
+    });
+}
+
+#[test]
+fn nonsense_is_answered_and_ends_nothing() {
+    let mut agent = Agent::start(User::Own);
+    for nonsense in [
+        "nonsense",
+        "[]",
+        "{\"id\": 3",
+        "{}",
+        "\u{0}\u{1}",
+        "{\"id\": \"x\", \"do\": \"hello\"}",
+    ] {
+        agent.say(nonsense);
+        let reply = agent.hear();
+        assert_eq!(
+            (&reply["id"], &reply["error"]["kind"]),
+            (&Value::Null, &json!("invalid")),
+            "{nonsense}: {reply}"
+        );
+    }
+    let (kind, message) = agent.must_not(json!({"do": "hello", "loudly": true}));
+    assert!(kind == "invalid" && message.contains("loudly"), "{message}");
+    agent.must(json!({"do": "hello"}));
+}
+
+#[test]
+fn what_needs_a_fabric_says_so() {
+    let mut agent = Agent::start(User::Own);
+    let start = json!({"do": "start", "node": "a", "name": "x", "argv": ["true"], "cwd": "/", "stdout": "/dev/null", "stderr": "/dev/null"});
+    for request in [
+        json!({"do": "measure"}),
+        json!({"do": "read"}),
+        json!({"do": "set", "condition": {"name": "none"}}),
+        start,
+    ] {
+        let (kind, message) = agent.must_not(request);
+        assert!(kind == "invalid" && message.contains("`up`"), "{message}");
+    }
+    let (_, message) = agent.must_not(json!({"do": "stop", "process": 1, "grace_ns": 0}));
+    assert!(message.contains("process 1"), "{message}");
+    agent.must(json!({"do": "down"}));
+}
+
+#[test]
+fn a_wrong_fabric_is_refused_and_a_right_one_may_follow() {
+    let mut agent = Agent::start(User::Own);
+    let mut wrong = fabric(&["a", "b"]);
+    wrong["nodes"][1]["host"] = "nowhere".into();
+    let (kind, message) = agent.must_not(json!({"do": "up", "fabric": wrong}));
+    assert!(kind == "invalid" && message.contains("nowhere"), "{message}");
+    let mut fine_grained = fabric(&["a"]);
+    fine_grained["tcp"]["rto_min_us"] = 1500.into();
+    let (kind, message) = agent.must_not(json!({"do": "up", "fabric": fine_grained}));
+    assert!(kind == "invalid" && message.contains("1500"), "{message}");
+    agent.must(json!({"do": "up", "fabric": fabric(&["a"])}));
+    let (_, message) = agent.must_not(json!({"do": "up", "fabric": fabric(&["a"])}));
+    assert!(message.contains("`down` first"), "{message}");
+}
+
+#[test]
+fn requests_that_wait_in_the_pipe_are_answered_before_its_end_counts() {
+    let mut agent = Agent::start(User::Own);
+    agent.say(&json!({"id": 1, "do": "up", "fabric": fabric(&["a"])}).to_string());
+    agent.say(&json!({"id": 2, "do": "hello"}).to_string());
+    agent.end_input();
+    assert!(agent.hear().get("ok").is_some());
+    assert!(agent.hear().get("ok").is_some());
+    assert!(agent.child.wait().unwrap().success());
+}
+
+#[test]
+fn conditions_can_be_set_and_measured() {
+    let mut agent = Agent::with_nodes(User::Own, &["a", "b"]);
+    agent.must(json!({"do": "measure"}));
+    let condition = json!({"name": "slow", "places": {"link": [{"delay": {"time_ns": 1_000_000}}]}});
+    assert!(agent.must(json!({"do": "set", "condition": condition}))["effective_ns"].as_u64() > Some(0));
+    assert!(agent.must(json!({"do": "read"}))["conservation"]["holds"]
+        .as_bool()
+        .unwrap());
+    let unknown = json!({"name": "x", "places": {"link": [{"delay": {"time_ns": 1, "on": ["nowhere"]}}]}});
+    let (kind, message) = agent.must_not(json!({"do": "set", "condition": unknown}));
+    assert!(kind == "invalid" && message.contains("nowhere"), "{message}");
+}
