@@ -1,4 +1,4 @@
-"""The first four sentences of the report: what was compared, what differs, how sure, and whether to believe it."""
+"""The first screen: what was compared, what differs, how sure that is, and whether to believe it."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -68,7 +68,7 @@ def _differs(summary: Summary) -> Answer:
         )
     if farthest.slow.share:
         text += f". {percent(farthest.slow.share)} of its operations took longer than 100 ms"
-    return Answer(question, f"P99 {times(p99.estimate if p99 else None)}", text + ".", "plain")
+    return Answer(question, f"{times(p99.estimate if p99 else None)} in P99", text + ".", "plain")
 
 
 def _sure(summary: Summary) -> Answer:

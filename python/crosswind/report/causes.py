@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.report.folder import Operations, PacketRow, ResultsFolder
+from crosswind.report.folder import Operations, PacketRow, Results
 
 SLOW_NS = 100_000_000  # between any plausible reply and Linux's smallest retransmission timeout of 200 ms
 NO_EVENT = "no packet event: server, client or host"
@@ -64,7 +64,7 @@ class SlowOperations:
         return total
 
 
-def slow_operations(folder: ResultsFolder, trial: str, operations: Operations) -> SlowOperations:
+def slow_operations(folder: Results, trial: str, operations: Operations) -> SlowOperations:
     """Return the operations of `trial` over SLOW_NS by cause.
 
     The time of an operation runs from its *intended* start, so an open loop's waiting counts too.

@@ -28,18 +28,26 @@ def cautions(summary: Summary) -> list[Caution]:
 
 def _trials(summary: Summary) -> list[Caution]:
     found = []
+    done = {(trial.row.block, trial.row.position) for trial in summary.trials if trial.counted}
     short = short_names(condition.name for condition in summary.conditions)
 
     def where(kind: str) -> str:
         return ", ".join(f"{short[c.name]} ({c.count(kind)})" for c in summary.conditions if c.count(kind))
+
+    def repeated(kind: str) -> str:
+        again = sum(
+            kind in (trial.row.status, trial.row.fidelity) and (trial.row.block, trial.row.position) in done
+            for trial in summary.trials
+        )
+        return f" Succeeded when tried again: {again}." if again else ""
 
     if failed := summary.count("failed"):
         found.append(
             Caution(
                 "serious",
                 f"{_trial_count(failed)} failed",
-                f"{where('failed')}. They are in no number here, so a condition that made trials fail looks "
-                "better than it is. Their reasons stand in the trial tables.",
+                f"{where('failed')}. Left out of every number, so a condition that makes trials fail looks "
+                f"better than it is; the reasons stand in the trial tables.{repeated('failed')}",
             )
         )
     if void := summary.count("void"):
@@ -47,8 +55,8 @@ def _trials(summary: Summary) -> list[Caution]:
             Caution(
                 "serious",
                 f"{_trial_count(void)} void",
-                f"{where('void')}. The emulation was not what the condition says, so they are in no number "
-                "here.",
+                f"{where('void')}. The emulation was not what the condition says: left out of every number."
+                f"{repeated('void')}",
             )
         )
     if degraded := summary.count("degraded"):
@@ -56,8 +64,7 @@ def _trials(summary: Summary) -> list[Caution]:
             Caution(
                 "note",
                 f"{_trial_count(degraded)} degraded",
-                f"{where('degraded')}. They are counted; differences as small as their ledger error mean "
-                "nothing.",
+                f"{where('degraded')}. Counted, but differences as small as the ledger error mean nothing.",
             )
         )
     if pending := summary.count("pending"):

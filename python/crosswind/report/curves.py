@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crosswind.report.folder import ResultsFolder
+from crosswind.report.folder import Results
 from crosswind.report.summary import Summary
 from crosswind.stats import BoxPlot, Curve, box_plot, ccdf, ecdf, tail_probability
 
@@ -38,7 +38,7 @@ class ConditionCurves:
     longest_ns: float | None
 
 
-def read_curves(summary: Summary, results: ResultsFolder) -> dict[str, ConditionCurves]:
+def read_curves(summary: Summary, results: Results) -> dict[str, ConditionCurves]:
     """Return condition -> its curves, over counted trials that kept their samples."""
     counted = sum(len(condition.counted) for condition in summary.conditions)
     points = int(np.clip(POINTS / max(counted, 1), 40, 400))

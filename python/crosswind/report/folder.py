@@ -17,8 +17,10 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from crosswind.errors import CrosswindError
 
-class NotAResultsFolder(Exception):
+
+class NotAResultsFolder(CrosswindError):
     """The folder cannot be read as results; the message says what is missing and what to give instead."""
 
 
@@ -69,8 +71,8 @@ class PacketRow:
     since_first_ns: int | None
 
 
-class ResultsFolder:
-    """One run's results.
+class Results:
+    """One run's results, to be read only; `crosswind.store` writes them.
 
     Args:
         path: the folder of a run, or the folder of an experiment, whose `latest` is then taken.

@@ -1,4 +1,4 @@
-"""The report: one HTML file with everything in it, that opens without a network and forbids itself to use one."""
+"""The report: one HTML file with everything in it, which needs no network and forbids itself to use one."""
 
 import json
 from datetime import datetime
@@ -12,18 +12,13 @@ from markupsafe import Markup
 from crosswind.report import strip, units
 from crosswind.report.answer import answers
 from crosswind.report.cautions import cautions
-from crosswind.report.curves import THRESHOLDS_NS, ConditionCurves, read_curves
-from crosswind.report.figures import (
-    Figure,
-    drops_over_time,
-    interference_over_time,
-    latency_boxes,
-    latency_ccdf,
-    latency_ecdf,
-    throughput_dots,
-)
-from crosswind.report.folder import ResultsFolder
-from crosswind.report.summary import QUANTILE_NAMES, QUANTILES, Estimate, Ratio, Summary, summarise
+from crosswind.report.curves import THRESHOLDS_NS, read_curves
+from crosswind.report.describe import describe
+from crosswind.report.figure import Figure
+from crosswind.report.folder import Results
+from crosswind.report.network_figures import network_figures
+from crosswind.report.operation_figures import operation_figures
+from crosswind.report.summary import QUANTILE_NAMES, QUANTILES, Estimate, Ratio, summarise
 from crosswind.stats import Interval, RatioInterval
 
 
@@ -34,17 +29,17 @@ def write_report(folder: Path) -> Path:
         folder: of one run, or of an experiment (then its `latest`).
     Raises: NotAResultsFolder: `folder` holds no results.
     """
-    results = ResultsFolder(folder)
+    results = Results(folder)
     path = results.path / "report.html"
     path.write_text(render(results), encoding="utf-8")
     return path
 
 
-def render(results: ResultsFolder) -> str:
+def render(results: Results) -> str:
     """Return the report as text."""
     summary = summarise(results)
     curves = read_curves(summary, results)
-    figures = _figures(summary, results, curves)
+    figures: list[Figure] = operation_figures(summary, curves) + network_figures(summary, results)
     short = units.short_names(condition.name for condition in summary.conditions)
     environment = Environment(
         loader=PackageLoader("crosswind.report", "assets"),
@@ -67,11 +62,15 @@ def render(results: ResultsFolder) -> str:
             (q, QUANTILE_NAMES[q], units.column_unit(c.latency_ns[q].estimate for c in summary.conditions))
             for q in QUANTILES
         ],
+        ledger_unit=units.column_unit(
+            t.ledger_error_ns.get(statistic) for t in summary.trials for statistic in ("p50", "max")
+        ),
         trial_units={
             q: units.column_unit(t.latency_ns.get(q) for t in summary.trials if t.counted) for q in QUANTILES
         },
         strip_header=strip.header(scale) if scale else None,
         strips={c.name: strip.row(scale, c) for c in summary.conditions} if scale else {},
+        described={c["name"]: describe(c) for c in summary.resolved.get("conditions", [])},
         curves=curves,
         thresholds=list(THRESHOLDS_NS),
         figures={figure.key: figure for figure in figures},
@@ -82,24 +81,6 @@ def render(results: ResultsFolder) -> str:
         plotly=_plotly(),
         any_interval=any(_available(c.latency_ns["p99"]) for c in summary.conditions),
     )
-
-
-def _figures(summary: Summary, results: ResultsFolder, curves: dict[str, ConditionCurves]) -> list[Figure]:
-    figures = [throughput_dots(summary)]
-    if any(condition.pooled for condition in curves.values()):
-        figures += [
-            latency_boxes(summary, curves),
-            latency_ccdf(summary, curves),
-            latency_ecdf(summary, curves),
-        ]
-    for number, condition in enumerate(summary.conditions):
-        for figure in (
-            interference_over_time(results, condition, number),
-            drops_over_time(results, condition, number),
-        ):
-            if figure is not None:
-                figures.append(figure)
-    return figures
 
 
 def _available(estimate: Estimate | Ratio | None) -> bool:

@@ -69,8 +69,8 @@ def row(scale: Axis, condition: ConditionSummary) -> Markup:
         if isinstance(estimate, Interval) and math.isfinite(estimate.high):
             left, right = scale.x(estimate.low), scale.x(estimate.high)
             marks += (
-                f'<rect class="{q} band" x="{left}" y="{middle - 9}" width="{round(max(right - left, 1), 1)}" '
-                'height="18" rx="3"/>'
+                f'<rect class="{q} band" x="{left}" y="{middle - 9}" height="18" rx="3" '
+                f'width="{round(max(right - left, 1), 1)}"/>'
             )
         if estimate.estimate is not None:
             marks += _line(f"{q} median", scale.x(estimate.estimate), middle - 11, middle + 11)
@@ -80,9 +80,8 @@ def row(scale: Axis, condition: ConditionSummary) -> Markup:
             if q in trial.latency_ns
         )
     said = ", ".join(f"{q.upper()} {duration(condition.latency_ns[q].estimate)}" for q in ("p50", "p99"))
-    return Markup(
-        f'<svg class="strip" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{said}">{grid}{marks}</svg>'
-    )
+    box = f"0 0 {WIDTH} {HEIGHT}"
+    return Markup(f'<svg class="strip" viewBox="{box}" role="img" aria-label="{said}">{grid}{marks}</svg>')
 
 
 def _tick(value: float) -> str:

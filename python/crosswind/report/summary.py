@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from crosswind.report.causes import SlowOperations, slow_operations
-from crosswind.report.folder import Operations, ResultsFolder, TrialRow
+from crosswind.report.folder import Operations, Results, TrialRow
 from crosswind.stats import (
     Interval,
     NeedsTrials,
@@ -125,12 +125,12 @@ class Summary:
         return plain
 
 
-def summarise(folder: Path | ResultsFolder) -> Summary:
+def summarise(folder: Path | Results) -> Summary:
     """Return what the results in `folder` say.
 
     Raises: NotAResultsFolder: the folder has no trials.parquet or one of another format.
     """
-    results = folder if isinstance(folder, ResultsFolder) else ResultsFolder(folder)
+    results = folder if isinstance(folder, Results) else Results(folder)
     resolved = results.resolved
     described = {condition["name"]: condition for condition in resolved.get("conditions", [])}
     rows: dict[str, list[TrialRow]] = {name: [] for name in described}
@@ -158,7 +158,7 @@ def summarise(folder: Path | ResultsFolder) -> Summary:
     )
 
 
-def _trial(results: ResultsFolder, row: TrialRow) -> TrialSummary:
+def _trial(results: Results, row: TrialRow) -> TrialSummary:
     metrics = results.metrics.get(row.trial, [])
     operations = results.operations(row.trial)
     counted = row.status == "done" and row.fidelity != "void"

@@ -1,9 +1,13 @@
-"""The summary as a table for a terminal; plain text where the output is not one or NO_COLOR is set (rich sees to both)."""
+"""The summary as a table for a terminal.
+
+Plain text where the output is not a terminal, uncoloured where NO_COLOR is set: rich sees to both.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from crosswind.report.cautions import cautions
 from crosswind.report.summary import (
     QUANTILE_NAMES,
     QUANTILES,
@@ -13,19 +17,21 @@ from crosswind.report.summary import (
     Summary,
     summarise,
 )
-from crosswind.report.units import column_unit, number, percent, short_names, times
-from crosswind.stats import NeedsTrials, RatioInterval
+from crosswind.report.units import Unit, column_unit, count, number, percent, short_names, times, wrapped
+from crosswind.stats import Interval, NeedsTrials, RatioInterval
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
 PLAIN_COLUMNS = 150  # of text that is not going to a terminal: wide enough that no cell is broken
+WIDE_COLUMNS = 118  # from here on every column fits beside names of some twenty letters
+
+Cell = Callable[[ConditionSummary], str]
 
 
 def print_table(folder: Path, console: "Console") -> None:
-    """Print what the results in `folder` say, a row per condition, and below it what to know before quoting
-    it.
+    """Print what the results in `folder` say: a row per condition, then what to know before quoting it.
 
     Raises: NotAResultsFolder: `folder` holds no results.
     """
@@ -34,56 +40,56 @@ def print_table(folder: Path, console: "Console") -> None:
 
 def print_summary(summary: Summary, console: "Console") -> None:
     """Print a summary that has been made already."""
-    from crosswind.report.cautions import cautions
+    from rich.markup import escape
 
     if not console.is_terminal:
         console.width = max(console.width, PLAIN_COLUMNS)
-    console.print(f"[bold]{summary.name}[/bold]  {summary.summary}", highlight=False)
-    console.print(summary_table(summary))
-    console.print(
-        "Medians over trials; times the P99 of "
-        f"{short_names(c.name for c in summary.conditions)[summary.baseline]}. Below a value: its 95 % "
-        "interval.",
-        style="dim",
-        highlight=False,
-    )
+    console.print(f"[bold]{escape(summary.name)}[/bold]  {escape(summary.summary)}", highlight=False)
+    console.print(summary_table(summary, console.width), soft_wrap=False)
+    baseline = short_names(condition.name for condition in summary.conditions).get(summary.baseline, "none")
+    below = "; below a value its 95 % interval" if _any_interval(summary) else ""
+    console.print(f"Medians over trials{below}. Baseline: {escape(baseline)}.", style="dim", highlight=False)
     for caution in cautions(summary):
         mark = "[bold yellow]![/bold yellow]" if caution.level == "serious" else "[dim]-[/dim]"
-        console.print(f"{mark} [bold]{caution.title}.[/bold] {caution.text}", highlight=False)
+        text = f"{mark} [bold]{escape(caution.title)}.[/bold] {escape(caution.text)}"
+        console.print(text, highlight=False)
 
 
-def summary_table(summary: Summary) -> "Table":
-    """Return the table alone: latency quantiles, throughput, stalls and fidelity of each condition."""
+def summary_table(summary: Summary, columns: int) -> "Table":
+    """Return the table alone, with what fits into `columns` characters; the report has all of it anyhow."""
     from rich import box
+    from rich.markup import escape
     from rich.table import Table
 
     conditions = summary.conditions
     short = short_names(condition.name for condition in conditions)
+    wide = columns >= WIDE_COLUMNS
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     table.add_column("condition", overflow="fold")
-    table.add_column("trials", justify="right")
-    columns: list[Callable[[ConditionSummary], str]] = []
-    for q in QUANTILES:
+    name_columns = max(16, columns - 86 if wide else columns - 64)  # what the other columns leave
+    cells: list[Cell] = [lambda condition: escape("\n".join(wrapped(short[condition.name], name_columns)))]
+
+    def add(header: str, cell: Cell) -> None:
+        table.add_column(header, justify="right", no_wrap=True)
+        cells.append(cell)
+
+    for q in QUANTILES if wide else ("p50", "p99"):
         unit = column_unit(condition.latency_ns[q].estimate for condition in conditions)
-        table.add_column(f"{QUANTILE_NAMES[q]}\n{unit.name}", justify="right")
-        columns.append(lambda c, q=q, unit=unit: _cell(c.latency_ns[q], unit.show))  # type: ignore[misc]
-    table.add_column("P99\ntimes", justify="right")
-    table.add_column("throughput\nops/s", justify="right")
-    table.add_column("over\n100 ms", justify="right")
-    table.add_column("dropped\npackets", justify="right")
-    table.add_column("fidelity")
+        add(f"{QUANTILE_NAMES[q]}\n{unit.name}", _quantile_cell(q, unit))
+    add("P99 vs\nbaseline", lambda condition: _ratio_cell(condition.ratio["p99"]))
+    add("through-\nput /s", lambda condition: _cell(condition.throughput_per_s, number))
+    add("over\n100 ms", lambda condition: _cell(condition.slow_share, percent))
+    if wide:
+        add("dropped\npackets", lambda condition: count(sum(condition.drops.values())))
+    table.add_column("trials")
+    cells.append(_trials)
     for condition in conditions:
-        table.add_row(
-            short[condition.name],
-            str(len(condition.counted)),
-            *(column(condition) for column in columns),
-            _ratio_cell(condition.ratio["p99"]),
-            _cell(condition.throughput_per_s, number),
-            _cell(condition.slow_share, percent),
-            str(sum(condition.drops.values())),
-            _fidelity(condition),
-        )
+        table.add_row(*(cell(condition) for cell in cells))
     return table
+
+
+def _quantile_cell(q: str, unit: Unit) -> Cell:
+    return lambda condition: _cell(condition.latency_ns[q], unit.show)
 
 
 def _cell(estimate: Estimate, show: Callable[[float | None], str]) -> str:
@@ -100,11 +106,13 @@ def _ratio_cell(ratio: Ratio | None) -> str:
     return times(ratio.estimate)
 
 
-def _fidelity(condition: ConditionSummary) -> str:
+def _trials(condition: ConditionSummary) -> str:
     styles = {"faithful": "green", "degraded": "yellow", "void": "red", "failed": "red", "pending": "dim"}
-    present = [
-        (kind, condition.count(kind), style) for kind, style in styles.items() if condition.count(kind)
-    ]
-    if len(present) == 1 and present[0][0] == "faithful":
-        return "[green]faithful[/green]"
-    return ", ".join(f"[{style}]{count} {kind}[/{style}]" for kind, count, style in present)
+    counts = {kind: condition.count(kind) for kind in styles}
+    return "\n".join(
+        f"[{styles[kind]}]{many} {kind}[/{styles[kind]}]" for kind, many in counts.items() if many
+    )
+
+
+def _any_interval(summary: Summary) -> bool:
+    return any(isinstance(condition.latency_ns["p99"], Interval) for condition in summary.conditions)

@@ -71,14 +71,14 @@ def percent(share: float | None) -> str:
     if share is None or math.isnan(share):
         return "-"
     if share in (0, 1):
-        return f"{share:.0%}".replace("%", " %")
+        return f"{share:.0%}".replace("%", "\u00a0%")
     digits = max(0, 1 - math.floor(math.log10(100 * share)))
-    return f"{100 * share:.{min(digits, 4)}f} %"
+    return f"{100 * share:.{min(digits, 4)}f}\u00a0%"
 
 
 def times(ratio: float | None) -> str:
     """Return a ratio such as `1.42 x`; `-` for None."""
-    return "-" if ratio is None else f"{number(ratio)} \u00d7"
+    return "-" if ratio is None else f"{number(ratio)}\u00a0\u00d7"
 
 
 def short_names(names: Iterable[str]) -> dict[str, str]:
@@ -88,8 +88,18 @@ def short_names(names: Iterable[str]) -> dict[str, str]:
     return {name: name.rpartition("/")[2] if len(folders) == 1 else name for name in names}
 
 
+def wrapped(name: str, columns: int) -> list[str]:
+    """Return `name` as lines of at most `columns` letters where its hyphens allow it."""
+    lines = [""]
+    for part in name.replace("-", "-\0").split("\0"):
+        if lines[-1] and len(lines[-1]) + len(part) > columns:
+            lines.append("")
+        lines[-1] += part
+    return lines
+
+
 def _alone(value: float | None, units: tuple[Unit, ...]) -> str:
     if value is None:
         return "-"
     unit = next((unit for unit in units if abs(value) >= unit.size), units[-1])
-    return f"{unit.show(value)} {unit.name}"
+    return f"{unit.show(value)}\u00a0{unit.name}"

@@ -27,8 +27,8 @@ class PerTrial:
             )
         if len(set(self.trials)) != len(self.trials):
             raise NotPerTrial(
-                "a trial appears twice: operations of one trial share its network and its moment, so they are "
-                "one observation; reduce each trial to one value first, for example its own P99"
+                "a trial appears twice: operations of one trial share its network and its moment, so they "
+                "are one observation; reduce each trial to one value first, for example its own P99"
             )
         for trial, value in zip(self.trials, self.values, strict=True):
             if math.isnan(value):
@@ -59,8 +59,8 @@ def require_per_trial(values: object) -> PerTrial:
     """
     if not isinstance(values, PerTrial):
         raise NotPerTrial(
-            f"{type(values).__name__}: an interval needs one value per trial (PerTrial.of({{trial: value}})); "
-            "pooled operations of few trials give intervals many times too narrow, because operations of one "
-            "trial are not independent"
+            f"{type(values).__name__}: an interval needs one value per trial "
+            f"(PerTrial.of({{trial: value}})); pooled operations of few trials give intervals many times too "
+            "narrow, because operations of one trial are not independent"
         )
     return values

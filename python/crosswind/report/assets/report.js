@@ -18,7 +18,7 @@
   };
   const axis = (plain) => ({
     gridcolor: colour("--grid"), zeroline: false, linecolor: colour("--line"), automargin: true, exponentformat: "none",
-    ...(plain && plain.type === "log" ? { dtick: 1 } : {}), ...plain,
+    ...plain,
   });
   const layout = (plain, width) => ({
     ...plain, autosize: true, paper_bgcolor: "transparent", plot_bgcolor: "transparent",
@@ -29,15 +29,23 @@
   const draw = (canvas) => {
     const spec = specs[canvas.dataset.figure];
     canvas.dataset.drawn = "yes";
+    // On a narrow screen every name of a legend takes a line; the picture must not pay for it.
+    const names = spec.data.filter((t) => t.legendgroup && t.showlegend !== false).length;
+    if (canvas.clientWidth < 600 && names > 1) canvas.style.height = `${330 + 21 * names}px`;
     return Plotly.react(canvas, spec.data.map(trace), layout(spec.layout, canvas.clientWidth), {
-      responsive: true, displaylogo: false, displayModeBar: false,
+      displaylogo: false, displayModeBar: false,
     });
   };
+  // Not plotly's own `responsive`: that hears of the window only, not of a fold that opens or of a print page.
+  const sizes = new ResizeObserver((entries) => {
+    for (const { target } of entries) if (target.dataset.drawn && target.clientWidth) Plotly.Plots.resize(target);
+  });
   const near = new IntersectionObserver((entries) => {
     for (const entry of entries) {
       if (!entry.isIntersecting) continue;
       near.unobserve(entry.target);
       draw(entry.target);
+      sizes.observe(entry.target);
     }
   }, { rootMargin: "600px" });
   canvases.forEach((canvas) => near.observe(canvas));

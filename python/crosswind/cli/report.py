@@ -1,0 +1,29 @@
+"""Say what a results folder holds: as a table and report.html, or as JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from crosswind.cli._output import console, print_json
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON; write nothing.")
+def command(folder: Path, as_json: bool) -> None:
+    """Print what the results in FOLDER say and write report.html beside them.
+
+    FOLDER is that of one run, or of an experiment: then its latest run is taken. Nothing but the folder is
+    needed, so it may be a copy from another machine.
+    """
+    from crosswind.report import summarise, write_report
+    from crosswind.report.table import print_summary
+
+    summary = summarise(folder)
+    if as_json:
+        print_json(summary.as_json())
+        return
+    print_summary(summary, console())
+    click.echo(f"report: {write_report(folder)}")

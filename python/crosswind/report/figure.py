@@ -1,0 +1,55 @@
+"""What all pictures of the report share: plotly figures without colours, with rounded numbers and wrapped
+names.
+
+The page adds the colours of its light or dark theme; a trace says in `meta.series` which it wants, the number
+of its condition. Values are rounded to four digits, which no screen can tell from the exact ones and which
+halves the page.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import plotly.graph_objects as go
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing and the words that say the same."""
+
+    key: str
+    alt: str
+    height_px: int
+    spec: dict[str, Any]  # data and layout as plotly.js takes them
+
+
+def finished(key: str, alt: str, height_px: int, figure: go.Figure) -> Figure:
+    """Return `figure` as the page takes it."""
+    plain = figure.to_plotly_json()
+    plain["layout"].pop("template", None)  # seven kilobytes of colours that the page does not use
+    return Figure(key, alt, height_px, plain)
+
+
+def log_axis(title: str, values: Iterable[float]) -> dict[str, Any]:
+    """Return a logarithmic axis that holds `values` with some room, labelled at 1, 2, 5 if it spans few "
+    "decades."""
+    known = [value for value in values if 0 < value < math.inf] or [1.0]
+    low, high = math.log10(min(known)), math.log10(max(known))
+    room = 0.04 * (high - low) + 0.03
+    return {
+        "type": "log",
+        "title": {"text": title},
+        "range": [low - room, high + room],
+        "dtick": 1 if high - low > 2 else "D2",
+    }
+
+
+def rounded(value: float) -> float:
+    """Return `value` with four significant digits."""
+    return float(f"{value:.4g}")
+
+
+def milliseconds(value_ns: float) -> float:
+    """Return a duration in ns as it is drawn."""
+    return rounded(value_ns / 1e6)

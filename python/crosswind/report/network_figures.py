@@ -1,0 +1,126 @@
+"""Pictures of what the network did over time: the interference it was offered, and the packets it dropped."""
+
+from collections import Counter
+
+import plotly.graph_objects as go
+
+from crosswind.report.figure import Figure, finished, rounded
+from crosswind.report.folder import Results
+from crosswind.report.summary import ConditionSummary, Summary
+
+BINS = 60  # of a trial's time axis
+SECONDS_AXIS = {"title": {"text": "s since the trial began"}, "rangemode": "tozero"}
+
+
+def network_figures(summary: Summary, results: Results) -> list[Figure]:
+    """Return a picture of interference and one of drops for each condition that had any."""
+    offered = {
+        condition.name: {t.row.trial: results.interference(t.row.trial) for t in condition.counted}
+        for condition in summary.conditions
+    }
+    highest = max(
+        (row[2] for trials in offered.values() for rows in trials.values() for row in rows), default=0
+    )
+    figures = []
+    for number, condition in enumerate(summary.conditions):
+        if any(offered[condition.name].values()):
+            figures.append(_interference(results, condition, number, offered[condition.name], highest))
+        drops = _drops(results, condition, number)
+        if drops is not None:
+            figures.append(drops)
+    return figures
+
+
+def place_of(element: str) -> str:
+    """Return the place in the name of an element, `switch.ingress` of `h0/switch.ingress/0:police`."""
+    parts = element.split("/")
+    return parts[1] if len(parts) > 1 else element
+
+
+def _interference(
+    results: Results,
+    condition: ConditionSummary,
+    number: int,
+    offered: dict[str, list[tuple[str, int, float]]],
+    highest_bps: float,
+) -> Figure:
+    """Draw a step line per trial and source; all conditions share one axis, which ends at `highest_bps`."""
+    figure = go.Figure()
+    for trial, rows in offered.items():
+        begin, end = _window(results, trial, [at for _, at, _ in rows])
+        for source in sorted({row[0] for row in rows}):
+            draws = [(at, rate) for name, at, rate in rows if name == source]
+            # A draw holds until the next one, and the last one until the end of the trial.
+            seconds = [rounded((at - begin) / 1e9) for at, _ in draws] + [rounded((end - begin) / 1e9)]
+            rates = [rounded(rate / 1e6) for _, rate in draws]
+            figure.add_trace(
+                go.Scatter(
+                    x=seconds,
+                    y=[*rates, rates[-1]],
+                    name=f"{trial} {source}",
+                    mode="lines",
+                    line={"shape": "hv", "width": 1.2},
+                    opacity=0.75,
+                    showlegend=False,
+                    meta={"series": number},
+                    hovertemplate=f"{trial}, {source}: %{{y:.4g}} Mbit/s<extra></extra>",
+                )
+            )
+    figure.update_layout(
+        xaxis=SECONDS_AXIS,
+        yaxis={"title": {"text": "Mbit/s"}, "range": [0, rounded(1.05 * highest_bps / 1e6)]},
+    )
+    alt = f"Interference offered over time under {condition.name}, one line per trial and source."
+    return finished(f"interference-{number}", alt, 210, figure)
+
+
+def _drops(results: Results, condition: ConditionSummary, number: int) -> Figure | None:
+    """Draw recorded drops by place and reason, added up over trials, or nothing if there were none."""
+    recorded = {trial.row.trial: results.drops(trial.row.trial) for trial in condition.counted}
+    windows = {
+        trial: _window(results, trial, [row.at_ns for row in rows])
+        for trial, rows in recorded.items()
+        if rows
+    }
+    if not windows:
+        return None
+    step_s = max(end - begin for begin, end in windows.values()) / 1e9 / BINS or 1.0
+    bars: dict[str, Counter[int]] = {}
+    for trial, (begin, _) in windows.items():
+        for row in recorded[trial]:
+            label = f"{place_of(row.element)}: {row.reason}"
+            bars.setdefault(label, Counter())[int((row.at_ns - begin) / 1e9 / step_s)] += 1
+    figure = go.Figure()
+    for offset, (label, counts) in enumerate(sorted(bars.items())):
+        bins = sorted(counts)
+        figure.add_trace(
+            go.Bar(
+                x=[rounded((index + 0.5) * step_s) for index in bins],
+                y=[counts[index] for index in bins],
+                width=step_s,
+                name=label,
+                meta={"series": number + offset},
+                hovertemplate=f"{label}, %{{x:.3g}} s: %{{y}} packets<extra></extra>",
+            )
+        )
+    tallest = sum((counts for counts in bars.values()), Counter[int]()).most_common(1)[0][1]
+    figure.update_layout(
+        barmode="stack",
+        bargap=0,
+        showlegend=True,
+        legend={"orientation": "h", "y": 1.0, "yanchor": "bottom"},
+        xaxis=SECONDS_AXIS | {"range": [0, rounded(BINS * step_s)]},
+        # Packets come in whole numbers: few of them get a label each.
+        yaxis={"title": {"text": "packets"}, "rangemode": "tozero"} | ({"dtick": 1} if tallest <= 5 else {}),
+    )
+    alt = f"Packets dropped over time under {condition.name}, by place and reason."
+    return finished(f"drops-{number}", alt, 230, figure)
+
+
+def _window(results: Results, trial: str, instants_ns: list[int]) -> tuple[int, int]:
+    """Return when the trial was measured from and to, in ns; by its records where the measurement is "
+    "missing."""
+    window = results.measurement(trial).get("window") or {}
+    begin = window.get("started_ns", instants_ns[0])
+    end = window.get("ended_ns", instants_ns[-1])
+    return int(begin), int(end)

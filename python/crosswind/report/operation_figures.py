@@ -1,0 +1,155 @@
+"""Pictures of what the application did: latency as boxes and as curves, throughput as dots."""
+
+import plotly.graph_objects as go
+
+from crosswind.report.curves import ConditionCurves
+from crosswind.report.figure import Figure, finished, log_axis, milliseconds, rounded
+from crosswind.report.summary import Summary
+from crosswind.report.units import short_names, wrapped
+from crosswind.stats import Curve
+
+DASHES = ("solid", "dot")  # the second half of the palette is told apart without colour, too
+PALETTE = 10
+LABEL_COLUMNS = 26  # leaves room for the picture on a small screen
+
+
+def operation_figures(summary: Summary, curves: dict[str, ConditionCurves]) -> list[Figure]:
+    """Return all of them; only throughput where no trial kept its samples."""
+    if not any(condition.pooled for condition in curves.values()):
+        return [throughput_dots(summary)]
+    return [
+        latency_boxes(summary, curves),
+        latency_ccdf(summary, curves),
+        latency_ecdf(summary, curves),
+        throughput_dots(summary),
+    ]
+
+
+def latency_boxes(summary: Summary, curves: dict[str, ConditionCurves]) -> Figure:
+    """Draw a box per condition, with each trial's P99 beside it: the box alone hides the tail."""
+    short = short_names(condition.name for condition in summary.conditions)
+    figure = go.Figure()
+    drawn: list[float] = []
+    for number, condition in enumerate(summary.conditions):
+        box = curves[condition.name].pooled
+        label = "<br>".join(wrapped(short[condition.name], LABEL_COLUMNS))
+        if box is not None:
+            drawn += [milliseconds(box.whisker_low), milliseconds(box.whisker_high)]
+            figure.add_trace(
+                go.Box(
+                    orientation="h",
+                    y=[label],
+                    name=label,
+                    q1=[milliseconds(box.q1)],
+                    median=[milliseconds(box.median)],
+                    q3=[milliseconds(box.q3)],
+                    lowerfence=[milliseconds(box.whisker_low)],
+                    upperfence=[milliseconds(box.whisker_high)],
+                    showlegend=False,
+                    meta={"series": number},
+                )
+            )
+        p99 = [
+            milliseconds(trial.latency_ns["p99"]) for trial in condition.counted if "p99" in trial.latency_ns
+        ]
+        drawn += p99
+        figure.add_trace(
+            go.Scatter(
+                x=p99,
+                y=[label] * len(p99),
+                name=f"{label}, P99 of a trial",
+                mode="markers",
+                marker={"symbol": "diamond-open", "size": 9, "line": {"width": 2}},
+                showlegend=False,
+                meta={"series": number},
+                hovertemplate="P99 of a trial: %{x:.4g} ms<extra></extra>",
+            )
+        )
+    figure.update_layout(
+        xaxis=log_axis("latency (ms, logarithmic)", drawn),
+        yaxis={"autorange": "reversed", "type": "category"},
+    )
+    alt = "Box plots of latency by condition on a logarithmic axis; the numbers stand in the summary table."
+    return finished("boxes", alt, 110 + 46 * len(summary.conditions), figure)
+
+
+def latency_ccdf(summary: Summary, curves: dict[str, ConditionCurves]) -> Figure:
+    """Draw how often a latency is exceeded, a line per trial."""
+    lines = {name: [(t.trial, t.ccdf) for t in c.trials] for name, c in curves.items()}
+    values = [value / 1e6 for trials in lines.values() for _, curve in trials for value in curve.value]
+    shares = [share for trials in lines.values() for _, curve in trials for share in curve.share]
+    figure = _lines(summary, lines)
+    figure.update_layout(
+        xaxis=log_axis("latency x (ms, logarithmic)", values),
+        yaxis=log_axis("share of operations slower than x", shares) | {"tickformat": "~%", "dtick": 1},
+    )
+    alt = "Complementary distribution of latency, one line per trial, both axes logarithmic."
+    return finished("ccdf", alt, 520, figure)
+
+
+def latency_ecdf(summary: Summary, curves: dict[str, ConditionCurves]) -> Figure:
+    """Draw the share of operations that are at most so slow, a line per trial."""
+    figure = _lines(summary, {name: [(t.trial, t.ecdf) for t in c.trials] for name, c in curves.items()})
+    # Stalls of 200 ms on the same axis would squeeze the body, which is what this picture is for.
+    body = [t.latency_ns for t in summary.trials if t.counted and t.latency_ns]
+    ends = [min(q["p50"] for q in body) / 4e6, 3 * max(q["p95"] for q in body) / 1e6]
+    figure.update_layout(
+        xaxis=log_axis("latency x (ms, logarithmic)", ends),
+        yaxis={"title": {"text": "share of operations up to x"}, "tickformat": "~%", "range": [0, 1.01]},
+    )
+    alt = "Distribution of latency, one line per trial, latency on a logarithmic axis."
+    return finished("ecdf", alt, 480, figure)
+
+
+def throughput_dots(summary: Summary) -> Figure:
+    """Draw each trial's throughput as a dot, so that spread between trials is seen and not averaged away."""
+    short = short_names(condition.name for condition in summary.conditions)
+    figure = go.Figure()
+    drawn: list[float] = []
+    for number, condition in enumerate(summary.conditions):
+        label = "<br>".join(wrapped(short[condition.name], LABEL_COLUMNS))
+        known = {t.row.trial: rounded(t.throughput_per_s) for t in condition.counted if t.throughput_per_s}
+        drawn += known.values()
+        figure.add_trace(
+            go.Scatter(
+                x=list(known.values()),
+                y=[label] * len(known),
+                text=list(known),
+                name=label,
+                mode="markers",
+                marker={"size": 11, "opacity": 0.8},
+                showlegend=False,
+                meta={"series": number},
+                hovertemplate="%{text}: %{x:.4g} operations/s<extra></extra>",
+            )
+        )
+    figure.update_layout(
+        xaxis=log_axis("operations per second (logarithmic)", drawn),
+        yaxis={"autorange": "reversed", "type": "category"},
+    )
+    alt = "Operations per second of each trial, by condition, on a logarithmic axis."
+    return finished("throughput", alt, 110 + 40 * len(summary.conditions), figure)
+
+
+def _lines(summary: Summary, lines: dict[str, list[tuple[str, Curve]]]) -> go.Figure:
+    short = short_names(condition.name for condition in summary.conditions)
+    figure = go.Figure()
+    for number, condition in enumerate(summary.conditions):
+        dash = DASHES[number // (PALETTE // 2) % len(DASHES)]
+        for position, (trial, curve) in enumerate(lines[condition.name]):
+            figure.add_trace(
+                go.Scatter(
+                    x=[milliseconds(value) for value in curve.value],
+                    y=[rounded(share) for share in curve.share],
+                    name=short[condition.name],
+                    text=trial,
+                    mode="lines",
+                    line={"width": 1.3, "shape": "hv", "dash": dash},
+                    legendgroup=condition.name,
+                    showlegend=position == 0,
+                    meta={"series": number},
+                    hovertemplate="%{text}<br>%{x:.4g} ms: %{y:.4~%}<extra></extra>",
+                )
+            )
+    figure.update_layout(legend={"orientation": "h", "y": -0.2, "yanchor": "top"}, hovermode="closest")
+    return figure

@@ -1,0 +1,94 @@
+import io
+
+import pytest
+from rich.console import Console
+
+from crosswind.report import print_table
+from crosswind.report.describe import describe
+from crosswind.report.units import DURATIONS, column_unit, duration, number, percent, rate, short_names
+
+
+def test_one_unit_serves_a_whole_column():
+    assert column_unit([176e3, 290e3]).name == "us"
+    assert column_unit([449e3, 204e6]).name == "ms"  # 204 000 us would be hard to read
+    assert column_unit([449e3, 204e6]).show(449e3) == "0.449"
+    assert column_unit([None, None]) in DURATIONS
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "-"),
+        (0, "0"),
+        (0.449, "0.449"),
+        (9279.4, "9\u2009279"),
+        (float("inf"), "unbounded"),
+        (999.9, "1\u2009000"),
+    ],
+)
+def test_numbers_have_three_digits_that_carry(value, text):
+    assert number(value) == text
+
+
+def test_small_shares_do_not_become_zero():
+    assert percent(0.00015) == "0.015\u00a0%"
+    assert percent(0) == "0\u00a0%"
+    assert percent(None) == "-"
+
+
+def test_standing_alone_a_value_has_its_own_unit():
+    assert duration(205e6) == "205\u00a0ms"
+    assert rate(8e8) == "800\u00a0Mbit/s"
+
+
+def test_a_folder_that_all_names_share_is_left_out():
+    assert short_names(["icpe23/a", "icpe23/b"]) == {"icpe23/a": "a", "icpe23/b": "b"}
+    assert short_names(["icpe23/a", "none"]) == {"icpe23/a": "icpe23/a", "none": "none"}
+
+
+def test_a_condition_is_told_with_units():
+    condition = {
+        "places": {
+            "switch.ingress": [
+                {"police": {"rate_bps": 800_000_000, "burst_bytes": 10_000, "on": ["h0", "h2"]}}
+            ],
+            "host.egress": [{"shape": {"rate_bps": 1e9, "burst_bytes": 3000, "buffer_bytes": None}}],
+        },
+        "interference": [
+            {"between": ["h0", "h1"], "by": "ghost", "rate": {"normal": {"mean_bps": 5e8}}, "hold_ns": 5e9}
+        ],
+        "timeline": [{"at_ns": 30_000_000_000, "places": {"link": []}}],
+    }
+    told = {place.replace("\u00a0", " "): text.replace("\u00a0", " ") for place, text in describe(condition)}
+    assert told == {
+        "switch.ingress": "police (rate 800 Mbit/s, burst 10.0 kB, on h0 h2)",
+        "host.egress": "shape (rate 1.00 Gbit/s, burst 3000 B, buffer unlimited)",
+        "interference": "ghost between h0 and h1, normal mean 500 Mbit/s, hold 5.00 s",
+        "at 30.0 s, link": "nothing",
+    }
+
+
+def printed(folder, **options):
+    stream = io.StringIO()
+    print_table(folder, Console(file=stream, **options))
+    return stream.getvalue()
+
+
+def test_the_table_is_plain_text_away_from_a_terminal(folder):
+    text = printed(folder)
+    assert "\x1b" not in text
+    row = next(line for line in text.splitlines() if line.strip().startswith("token-bucket-on-switch"))
+    assert "3 faithful" in row
+    assert "P99.9" in text
+    assert "! 1 trial failed." in text
+
+
+def test_no_color_is_honoured_on_a_terminal(folder, monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    text = printed(folder, force_terminal=True, width=120)
+    assert "\x1b[3" not in text  # no colour; bold and dim remain
+
+
+def test_no_name_is_cut_on_a_narrow_terminal(folder):
+    text = printed(folder, width=80, force_terminal=True, no_color=True)
+    assert "\u2026" not in text

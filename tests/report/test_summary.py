@@ -1,0 +1,137 @@
+import json
+import shutil
+
+import duckdb
+import numpy as np
+import pytest
+
+from crosswind.report import NotAResultsFolder, summarise
+from crosswind.report.cautions import cautions
+from crosswind.report.folder import Results
+from crosswind.stats import Interval, NeedsTrials, RatioInterval
+from synthetic import BASE, FAILED, VOID, write_folder
+
+
+@pytest.fixture(scope="module")
+def summary(folder):
+    return summarise(folder)
+
+
+def by_name(summary, name):
+    return next(condition for condition in summary.conditions if condition.name == name)
+
+
+def test_a_condition_is_the_median_over_its_trials_own_quantiles(summary, folder):
+    results = Results(folder)
+    p99 = []
+    for trial in by_name(summary, BASE).trials:
+        operations = results.operations(trial.row.trial)
+        p99.append(np.quantile(operations.finished_ns - operations.started_ns, 0.99))
+    assert by_name(summary, BASE).latency_ns["p99"].estimate == pytest.approx(np.median(p99))
+
+
+def test_failed_and_void_trials_are_shown_and_not_counted(summary):
+    for name, block in (FAILED, VOID):
+        condition = by_name(summary, name)
+        assert [trial.row.block for trial in condition.trials if not trial.counted] == [block]
+        assert condition.latency_ns["p50"].n == 2
+    assert (summary.count("failed"), summary.count("void"), summary.count("degraded")) == (1, 1, 1)
+
+
+def test_a_void_trial_that_was_repeated_is_said_to_be(folder, tmp_path):
+    copy = tmp_path / "run"
+    shutil.copytree(folder, copy)
+    trial = next(t.trial for t in Results(folder).trials if t.fidelity == "void")
+    with duckdb.connect() as database:
+        database.execute("create table trials as from read_parquet(?)", [str(copy / "trials.parquet")])
+        database.execute(
+            "insert into trials select * replace "
+            f"('{trial}-a2' as trial, 2 as attempt, 'faithful' as fidelity) from trials where trial = '{trial}'"
+        )
+        database.execute(f"copy trials to '{copy / 'trials.parquet'}' (format parquet)")
+    (copy / "samples" / f"{trial}.parquet").rename(copy / "samples" / f"{trial}-a2.parquet")
+    summary = summarise(copy)
+    assert by_name(summary, VOID[0]).latency_ns["p50"].n == 3
+    void = next(caution for caution in cautions(summary) if caution.title == "1 trial void")
+    assert void.text.endswith("Succeeded when tried again: 1.")
+
+
+def test_too_few_trials_give_no_interval_but_a_number_of_trials(summary):
+    answer = by_name(summary, BASE).latency_ns["p99"]
+    assert isinstance(answer, NeedsTrials)
+    assert str(answer) == "needs 3 more trials"
+
+
+def test_eight_blocks_give_intervals_and_find_the_policer(tmp_path):
+    summary = summarise(write_folder(tmp_path / "run", operations=1500, blocks=8, conditions=3))
+    policed = by_name(summary, "icpe23/token-bucket-on-switch")
+    assert isinstance(policed.latency_ns["p99"], Interval)
+    assert isinstance(policed.ratio["p99"], RatioInterval)
+    assert policed.ratio["p99"].differs
+    assert policed.ratio["p99"].low > 50
+    assert by_name(summary, BASE).ratio["p99"] is None
+
+
+def test_conditions_stand_in_the_order_of_the_experiment(summary):
+    assert [c.name for c in summary.conditions] == [c["name"] for c in summary.resolved["conditions"]]
+    assert summary.baseline == BASE
+
+
+def test_an_unknown_number_is_none_not_zero(summary):
+    failed = next(trial for trial in summary.trials if trial.row.status == "failed")
+    assert (failed.operations, failed.throughput_per_s, failed.slow, failed.retransmissions) == (None,) * 4
+    assert by_name(summary, BASE).interference_bps is None
+
+
+def test_open_loops_count_the_wait_before_the_start(tmp_path):
+    folder = write_folder(tmp_path / "run", operations=1500, blocks=1, conditions=3, rate_per_s=2000)
+    summary = summarise(folder)
+    policed = by_name(summary, "icpe23/token-bucket-on-switch")
+    assert summary.open_loop
+    # One stall of 200 ms delays the hundred operations due on its connection meanwhile: more are slow than
+    # stalled.
+    trial = policed.trials[0]
+    operations = Results(folder).operations(trial.row.trial)
+    assert trial.slow.slow > 3 * np.sum(operations.finished_ns - operations.started_ns > 100_000_000)
+    assert not any(caution.title == "A closed loop hides stalls" for caution in cautions(summary))
+
+
+def test_the_summary_survives_json(summary):
+    plain = json.loads(json.dumps(summary.as_json(), allow_nan=False))
+    assert plain["conditions"][0]["latency_ns"]["p99"]["available"] is False
+    assert plain["conditions"][0]["latency_ns"]["p99"]["needed"] == 6
+
+
+def test_trials_without_samples_take_the_stored_quantiles(folder, summary, tmp_path):
+    thin = tmp_path / "run"
+    shutil.copytree(folder, thin)
+    shutil.rmtree(thin / "samples")
+    stored = by_name(summarise(thin), BASE)
+    assert stored.latency_ns["p99"].estimate == pytest.approx(
+        by_name(summary, BASE).latency_ns["p99"].estimate
+    )
+    assert stored.slow_share.estimate is None
+
+
+def test_the_latest_run_of_an_experiment_is_taken(folder, tmp_path):
+    (tmp_path / "latest").symlink_to(folder)
+    assert summarise(tmp_path).name == "icpe23-ycsb-b"
+
+
+def test_any_other_folder_is_refused_with_what_to_give(tmp_path):
+    with pytest.raises(NotAResultsFolder, match=r"no trials\.parquet in it; give the folder of one run"):
+        summarise(tmp_path)
+    (tmp_path / "trials.parquet").write_text("not parquet")
+    with pytest.raises(NotAResultsFolder, match="does not follow the results format"):
+        summarise(tmp_path)
+
+
+def test_cautions_put_what_misleads_first(summary):
+    found = cautions(summary)
+    levels = [caution.level for caution in found]
+    assert levels == sorted(levels, reverse=True)  # serious before note
+    titles = {caution.title for caution in found}
+    assert {"1 trial failed", "1 trial void", "Too few trials for an interval", "Run at scale 0.1"} <= titles
+    assert {"A closed loop hides stalls", "Operations are pooled for pictures only"} <= titles
+    scale = next(caution for caution in found if caution.title == "Run at scale 0.1")
+    assert "burst / buffer" in scale.text
