@@ -60,6 +60,8 @@ class Application(ABC):
     name: ClassVar[str]
     summary: ClassVar[str]
     Parameters: ClassVar[type[SpecModel]]
+    # What `crosswind apps install` may unpack for it; keys of `crosswind.app.packages.PACKAGES`.
+    packages: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, parameters: Any) -> None:
         self.parameters = parameters
@@ -88,7 +90,7 @@ class Application(ABC):
 
     @abstractmethod
     def start(self, stage: Stage) -> None:
-        """Bring the servers up and return when they are ready for load; raise TestbedError when they are not."""
+        """Bring the servers up; return when they are ready for load, raise TestbedError otherwise."""
 
     @abstractmethod
     def load(self, stage: Stage) -> Loaded:

@@ -34,7 +34,7 @@ class PackagesUnavailable(CrosswindError):
 
 @dataclass(frozen=True)
 class Package:
-    """A package as `apt-get --print-uris` announces it and as it is recorded; `checksum` is `algorithm:hex`."""
+    """A package as `apt-get --print-uris` announces it and as is recorded; `checksum` is `algorithm:hex`."""
 
     name: str
     version: str
@@ -51,12 +51,12 @@ class Program:
 
 
 def private_root(name: str) -> Path:
-    """Return the folder into which the packages of `name` are, or would be, unpacked."""
+    """Return the folder for the unpacked packages of `name`; it exists once they are unpacked."""
     return cache_folder() / "packages" / name / "root"
 
 
 def find_program(name: str) -> Program | None:
-    """Return a program on PATH, or else of the private packages of the same name; None where neither has it."""
+    """Return a program on PATH, or else of the private packages of that name; None in neither."""
     if on_path := shutil.which(name):
         return Program(Path(on_path), {})
     private = private_root(name) / "usr" / "bin" / name

@@ -2,16 +2,14 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from crosswind.store.durable import replacing, write_text
-from crosswind.store.query import copy_to_parquet, literal, query
+from crosswind.store.durable import write_text
+from crosswind.store.query import write_rows
 from crosswind.store.rows import Metric
 
-# A table is written even when it has no rows, so its columns are declared here and not guessed from the first
-# row.
 _TABLES = {
     "counters": {
         "at_ns": "BIGINT",
@@ -70,28 +68,13 @@ def store_monitors(
         ],
     }
     for name, rows in tables.items():
-        _write_table(folder / f"{trial}.{name}.parquet", _TABLES[name], rows)
+        write_rows(folder / f"{trial}.{name}.parquet", _TABLES[name], rows)
     rest = {key: value for key, value in measurement.items() if key != "interference"}
     rest["series"] = {"step_ns": measurement["series"]["step_ns"]}
     for name in ("drops", "retransmissions"):
         rest[name] = {"lost_records": measurement[name]["lost_records"]}
     write_text(folder / f"{trial}.json", json.dumps({**rest, "load": dict(load)}, indent=1) + "\n")
     return _metrics(measurement)
-
-
-def _write_table(path: Path, columns: Mapping[str, str], rows: Iterable[Mapping[str, Any]]) -> None:
-    json_lines = path.with_name(f".{path.name}.json.part")
-    try:
-        with json_lines.open("w") as out:
-            for row in rows:
-                out.write(json.dumps({column: row.get(column) for column in columns}) + "\n")
-        types = ", ".join(f"{column}: '{kind}'" for column, kind in columns.items())
-        options = f"format = 'newline_delimited', columns = {{{types}}}"
-        source = f"SELECT * FROM read_json({literal(json_lines)}, {options})"
-        with query() as connection, replacing(path) as temporary:
-            copy_to_parquet(connection, source, temporary)
-    finally:
-        json_lines.unlink(missing_ok=True)
 
 
 def _metrics(measurement: Mapping[str, Any]) -> list[Metric]:

@@ -135,6 +135,15 @@ class Agent:
         answer: dict[str, Any] = reply["ok"]
         return answer
 
+    def check(self) -> None:
+        """Raise AgentDied or FabricFault if the fabric is gone."""
+        with self._changed:
+            fault, ended = self._fault, self._ended
+        if fault is not None:
+            raise FabricFault(f"emulator: {fault}")
+        if ended:
+            raise self._death()
+
     def wait_exit(self, process: int, timeout_s: float) -> Ended | None:
         """Wait for a process of a node to end; return None when it still runs after `timeout_s`.
 

@@ -96,6 +96,11 @@ class WorkFolder:
         os.close(self._lock)
 
 
+def stale_work_folders() -> list[Path]:
+    """Return the work folders whose run no longer exists."""
+    return [folder for folder in sorted(work_folder_root().glob("run-*")) if not is_in_use(folder)]
+
+
 def is_in_use(folder: Path) -> bool:
     """Tell whether the process that made this work folder still lives.
 

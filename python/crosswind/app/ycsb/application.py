@@ -53,6 +53,7 @@ class Ycsb(Application):
     name = "ycsb"
     summary = "a replicated database under the YCSB core workloads"
     Parameters = YcsbParameters
+    packages = ("postgresql",)
     parameters: YcsbParameters
 
     def __init__(self, parameters: YcsbParameters) -> None:

@@ -14,7 +14,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from crosswind.app.base import Missing, Stage
@@ -65,7 +65,7 @@ END $$
 
 
 class PostgreSQL(Store):
-    """Primary and standbys with `synchronous_standby_names = 'ANY 1 (db1, db2, ...)'`; alone, a single server."""
+    """Primary and standbys with `synchronous_standby_names = 'ANY 1 (db1, db2, ...)'`; or a primary alone."""
 
     def __init__(self, records: int) -> None:
         super().__init__(records)
@@ -81,7 +81,7 @@ class PostgreSQL(Store):
         if find_programs() is None:
             missing.append(
                 Missing(
-                    "PostgreSQL: no server programs in /usr/lib/postgresql, on PATH or among the private packages",
+                    "PostgreSQL: not in /usr/lib/postgresql, not on PATH, not in the private packages",
                     "crosswind apps install ycsb",
                 )
             )
@@ -209,7 +209,7 @@ class PostgreSQL(Store):
         ]
         self._run(stage, PRIMARY, name, [_programs().path("psql"), *connection, "-c", statement])
 
-    def _run(self, stage: Stage, node: str, name: str, command: list[str | Path]) -> None:
+    def _run(self, stage: Stage, node: str, name: str, command: Sequence[object]) -> None:
         """Run a command to its end.
 
         Raises: TestbedError: it failed or took more than `READY_S`; carries its last words.

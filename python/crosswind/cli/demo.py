@@ -1,0 +1,69 @@
+"""Show in five minutes what Crosswind does: a real database under ten published network set-ups."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from crosswind.errors import CrosswindError, Exit
+
+_DATABASE, _DATABASE_DEPLOYED = "icpe23-ycsb-b", "icpe23-ycsb-b-deployed"
+_WITHOUT_DATABASE, _QUICK = "icpe23-rpc", "rpc-quick"
+
+
+@click.command()
+@click.option(
+    "--app",
+    type=click.Choice(["ycsb", "rpc"]),
+    default="ycsb",
+    show_default=True,
+    help="ycsb: a replicated PostgreSQL, 10 set-ups; rpc: requests and responses, 3 set-ups, one minute.",
+)
+@click.option(
+    "--deployed", is_flag=True, help="The set-ups as they were deployed, not as the paper describes them."
+)
+@click.option(
+    "--results",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("results"),
+    show_default=True,
+    help="Folder of all results.",
+)
+def command(app: str, deployed: bool, results: Path) -> Exit:
+    """Show in five minutes what Crosswind does: a real database under ten published network set-ups.
+
+    Where PostgreSQL is not installed, its packages are unpacked into a private folder; where that is
+    impossible, requests and responses stand in for the database.
+    """
+    from crosswind.cli._experiment import named_experiment
+    from crosswind.cli._finish import finish
+    from crosswind.runner import progress_for, run
+
+    if deployed and app == "rpc":
+        raise CrosswindError("--deployed: there is no such set-up for rpc; leave out --app rpc")
+    name = _QUICK if app == "rpc" else _with_database(deployed)
+    named = named_experiment(name)
+    click.echo(f"{name}: {named.resolved['summary']}", err=True)
+    outcome = run(named.resolved, named.text, named.folder, results, progress_for())
+    status = finish(outcome)
+    click.echo("next: crosswind init, then crosswind run experiment.yaml")
+    return status
+
+
+def _with_database(deployed: bool) -> str:
+    """Return the experiment with the database, or the one without where the database cannot be had."""
+    from crosswind.app import find
+    from crosswind.app.packages import PackagesUnavailable, unpack
+
+    ycsb = find("ycsb")
+    if ycsb.missing():
+        try:
+            for packages in ycsb.packages:
+                unpack(packages, lambda text: click.echo(f"unpacking {text}", err=True))
+        except PackagesUnavailable as reason:
+            if deployed:
+                raise
+            click.echo(f"without a database, because: {reason}", err=True)
+            return _WITHOUT_DATABASE
+    return _DATABASE_DEPLOYED if deployed else _DATABASE

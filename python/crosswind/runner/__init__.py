@@ -1,0 +1,11 @@
+"""Run experiments: trial after trial, each in a fresh fabric, each stored as it ends.
+
+What is run comes from `crosswind.plan`, where it is kept is `crosswind.store`; what runs is an application of
+`crosswind.app`. No statistics are made here beyond the question whether another block is needed.
+"""
+
+from crosswind.runner.outcome import Outcome
+from crosswind.runner.progress import Progress, progress_for
+from crosswind.runner.run import resume, run
+
+__all__ = ["Outcome", "Progress", "progress_for", "resume", "run"]

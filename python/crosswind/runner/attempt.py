@@ -1,0 +1,164 @@
+"""One attempt of a trial from its first journal entry to its last: whatever happens, a row says what."""
+
+import errno
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from sqlite3 import OperationalError
+from typing import Any
+
+import duckdb
+
+from crosswind.app import Application
+from crosswind.errors import CrosswindError, Exit
+from crosswind.plan import Trial
+from crosswind.runner.fidelity import Verdict, judge
+from crosswind.runner.interruption import Interrupted, Interruption
+from crosswind.runner.trial import run_trial
+from crosswind.store import Journal, Metric, ResultsFolder, TrialRow, store_monitors, store_samples
+from crosswind.store.rows import attempt_name
+from crosswind.testbed import WorkFolder
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+class DiskFull(CrosswindError):
+    """The results cannot grow any more; what is stored is intact."""
+
+    exit = Exit.TRIALS
+
+
+def planned_row(trial: Trial, resolved: Mapping[str, Any]) -> TrialRow:
+    """Return the row of a trial that nobody has tried yet."""
+    return TrialRow(
+        trial=trial.id,
+        block=trial.block,
+        position=trial.position,
+        condition=trial.condition,
+        application=resolved["application"]["name"],
+        status="pending",
+        reason=None,
+        fidelity=None,
+        fidelity_reason=None,
+        started=None,
+        duration_s=None,
+        attempt=0,
+        seed=trial.seed,
+    )
+
+
+class Attempt:
+    """The `number`-th attempt (from 1) of a planned trial."""
+
+    def __init__(
+        self,
+        resolved: Mapping[str, Any],
+        application: Application,
+        folder: ResultsFolder,
+        journal: Journal,
+        trial: Trial,
+        number: int,
+    ) -> None:
+        self._resolved = resolved
+        self._application = application
+        self._folder = folder
+        self._journal = journal
+        self._trial = trial
+        self._number = number
+        self._name = attempt_name(trial.id, number)
+        self._stops_the_run: CrosswindError | None = None
+
+    def run(self, work: WorkFolder, interruption: Interruption) -> tuple[TrialRow, list[Metric]]:
+        """Run the attempt and write its last step; return its row and, unless it failed, its metrics.
+
+        Raises: DiskFull: there is not even room for the entry that it failed.
+        """
+        self._began = datetime.now(UTC)
+        self._began_s = time.monotonic()
+        try:
+            self._step("started")
+            with interruption.allowed():
+                measured = run_trial(
+                    self._resolved,
+                    self._trial,
+                    self._application,
+                    work=work,
+                    logs=self._folder.path / "logs" / self._name,
+                    on_step=self._step,
+                )
+            self._step("measured")
+            metrics = [
+                *store_samples(
+                    measured.samples,
+                    self._name,
+                    measured.node,
+                    self._folder.path / "samples",
+                    measured.load["parameters"],
+                ),
+                *store_monitors(
+                    measured.measurement, measured.load, self._name, self._folder.path / "monitors"
+                ),
+            ]
+            row = self._row(judge(measured.measurement))
+            self._journal.stored(self._trial.id, row, metrics)
+            return row, metrics
+        except (CrosswindError, OSError, duckdb.Error, OperationalError) as error:
+            return self._fail(error), []
+
+    def raise_if_it_stops_the_run(self) -> None:
+        """Raise what ended the attempt, if it ends the run as well: a signal, or a full disk."""
+        if self._stops_the_run is not None:
+            raise self._stops_the_run
+
+    def _fail(self, error: Exception) -> TrialRow:
+        """Record the attempt as failed; what it had written goes first, it may be what filled the disk."""
+        self._remove_files()
+        if isinstance(error, Interrupted):
+            self._stops_the_run = error
+        elif _is_full(error):
+            self._stops_the_run = DiskFull(
+                f"{self._folder.path}: no room left for the results of {self._name} ({error}); "
+                "everything stored before is intact; free some space"
+            )
+        row = self._row(None, reason=str(error))
+        try:
+            self._journal.failed(self._trial.id, row)
+        except OperationalError as unwritten:
+            raise self._stops_the_run or DiskFull(
+                f"{self._folder.path}/journal.sqlite: {unwritten}"
+            ) from error
+        return row
+
+    def _step(self, step: Any) -> None:
+        self._journal.write(self._trial.id, self._number, step)
+
+    def _row(self, verdict: Verdict | None, reason: str | None = None) -> TrialRow:
+        pending = planned_row(self._trial, self._resolved).as_dict()
+        return TrialRow(
+            **pending
+            | {
+                "trial": self._name,
+                "status": "done" if verdict else "failed",
+                "reason": reason,
+                "fidelity": verdict.fidelity if verdict else None,
+                "fidelity_reason": verdict.reason or None if verdict else None,
+                "started": self._began.isoformat(timespec="microseconds"),
+                "duration_s": round(time.monotonic() - self._began_s, 3),
+                "attempt": self._number,
+            }
+        )
+
+    def _remove_files(self) -> None:
+        for part in ("samples", "monitors"):
+            for file in (self._folder.path / part).glob(f"*{self._name}.*"):
+                file.unlink()
+
+
+def _is_full(error: Exception) -> bool:
+    """Tell whether an error means that a file system has no room; DuckDB and SQLite say so in words only."""
+    if isinstance(error, OSError):
+        return error.errno in _FULL
+    words = str(error)
+    return any(
+        sign in words for sign in ("No space left", "disk is full", "File too large", "disk I/O error")
+    )

@@ -1,0 +1,58 @@
+"""Whether the emulation of one trial can be believed, from its own measurement.
+
+`void`: the network was not the one that was asked for; no number of the trial may be used. `degraded`: it
+was, but the machine disturbed it noticeably; the numbers are kept and marked. `faithful`: neither.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from crosswind.store.rows import Fidelity
+
+# One packet in a hundred later than the declared bound moves a P99; above that the tail is partly ours.
+MISSED_SHARE_MAX = 0.01
+# A quarter of the window taken away, or late by the same order, is no longer a disturbance.
+MISSED_SHARE_VOID = 0.25
+# Steal is time in which neither emulator nor application ran. A hundredth of the window reaches the P99.
+STEAL_SHARE_MAX = 0.01
+# The canary spins beside the emulator; while it stood still, so did everything on that core. Gaps of up to 10
+# ms by steal are ordinary on a virtual machine; a longer one is a visible stall in a trial of seconds.
+CANARY_GAP_NS_MAX = 20_000_000
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """`reason` is empty exactly when the trial is faithful."""
+
+    fidelity: Fidelity
+    reason: str
+
+
+def judge(measurement: Mapping[str, Any]) -> Verdict:
+    """Return the verdict on a measurement (docs/reference/contracts.md, section 3), with its reasons."""
+    ledger, host = measurement["ledger"], measurement["host"]
+    void = []
+    if ledger["early"]:
+        void.append(f"{ledger['early']} packets left early")
+    if not measurement["conservation"]["holds"]:
+        void.append("packets are unaccounted for")
+    if host["ring_overruns"]:
+        void.append(f"{host['ring_overruns']} packets lost in the capture ring")
+    missed_share = ledger["missed"] / ledger["packets"] if ledger["packets"] else 0.0
+    late = f"{missed_share:.2%} of packets later than {ledger['bound_ns'] / 1000:g} us"
+    if missed_share > MISSED_SHARE_VOID:
+        void.append(late)
+    if void:
+        return Verdict("void", "; ".join(void))
+    degraded = []
+    if missed_share > MISSED_SHARE_MAX:
+        degraded.append(late)
+    window_ns = measurement["window"]["ended_ns"] - measurement["window"]["started_ns"]
+    steal_ns = host["steal_ns"] or 0
+    if steal_ns > STEAL_SHARE_MAX * window_ns:
+        degraded.append(f"{steal_ns / 1e6:.0f} ms stolen by the hypervisor")
+    gap_ns = host["canary_gap_ns_max"] or 0
+    if gap_ns > CANARY_GAP_NS_MAX:
+        degraded.append(f"the emulator's core stood still for {gap_ns / 1e6:.0f} ms")
+    return Verdict("degraded", "; ".join(degraded)) if degraded else Verdict("faithful", "")

@@ -1,0 +1,47 @@
+"""The provenance of a run: this machine and the tools that will run on it."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from crosswind.app import Application
+from crosswind.app.packages import find_program
+from crosswind.errors import CrosswindError, Exit
+from crosswind.store import machine_fingerprint, provenance
+from crosswind.testbed import Hello
+
+
+class MachineChanged(CrosswindError):
+    """A run cannot be continued here: trials on either side of the change would not be comparable."""
+
+    exit = Exit.NOT_COMPARABLE
+
+
+def machine_now(
+    resolved: Mapping[str, Any], application: Application, hello: Hello, experiment_folder: Path
+) -> dict[str, Any]:
+    """Return the provenance of this instant."""
+    tools = {"crosswind-agent": hello.version, **application.versions()}
+    if (iperf3 := find_program("iperf3")) is not None:
+        tools["iperf3"] = str(iperf3.path.name)
+    found = provenance(experiment_folder, resolved["trials"]["seed"], tools)
+    return {**found, "rootless": hello.rootless}
+
+
+def check_same_machine(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    """Check that a run may be continued.
+
+    Raises: MachineChanged: kernel, CPU, cores, clock source or a tool's version differ; names each.
+    """
+    was, found = machine_fingerprint(before), machine_fingerprint(now)
+    changes = [
+        f"{name} was {was.get(name, 'absent')}, is {found.get(name, 'absent')}"
+        for name in sorted({*was, *found})
+        if was.get(name) != found.get(name)
+    ]
+    if changes:
+        raise MachineChanged(
+            "the machine is no longer the one that this run started on: "
+            + "; ".join(changes)
+            + "; start a new run, and compare the two with `crosswind compare`"
+        )

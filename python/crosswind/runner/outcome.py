@@ -1,0 +1,59 @@
+"""How a run ended."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from crosswind.errors import Exit
+from crosswind.store import TrialRow
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What to tell the caller: `remarks` are whole sentences, in order of importance."""
+
+    folder: Path
+    exit: Exit
+    remarks: list[str]
+
+
+def judge_run(
+    folder: Path,
+    attempts: dict[str, list[TrialRow]],
+    *,
+    accept_void: bool,
+    stopped: str | None,
+    wide: Sequence[str],
+) -> Outcome:
+    """Return the outcome of a run from its trials.
+
+    Args:
+        attempts: the ended attempts of every planned trial.
+        accept_void: the experiment declares that void trials do not spoil it.
+        stopped: why the run ended before its last trial, if it did.
+        wide: conditions whose interval is still wider than asked for.
+    """
+    last = [rows[-1] for rows in attempts.values() if rows]
+    failed = [row for row in last if row.status == "failed"]
+    void = [row for row in last if row.fidelity == "void"]
+    pending = sum(not rows for rows in attempts.values())
+    remarks = []
+    if stopped:
+        remarks.append(stopped)
+    if failed:
+        remarks.append(f"{_trials(len(failed))} failed: {failed[0].trial}: {failed[0].reason}")
+    if void:
+        remarks.append(f"{_trials(len(void))} void: {void[0].trial}: {void[0].fidelity_reason}")
+    if pending:
+        remarks.append(f"{_trials(pending)} pending; continue with: crosswind resume {folder}")
+    if wide:
+        remarks.append(f"the interval is still wider than asked for under {', '.join(wide)}; raise `at most`")
+    if failed or stopped or (void and not accept_void):
+        status = Exit.TRIALS
+    else:
+        status = Exit.UNDECIDED if pending or wide else Exit.DONE
+    return Outcome(folder, status, remarks)
+
+
+def _trials(count: int) -> str:
+    return f"{count} trial" if count == 1 else f"{count} trials"

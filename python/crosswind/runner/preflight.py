@@ -1,0 +1,47 @@
+"""Everything that can be known to be wrong before a run starts, found before it starts."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from crosswind.app import Application, find
+from crosswind.errors import CrosswindError
+from crosswind.runner.interference import check_iperf3
+from crosswind.spec import real_interference
+from crosswind.testbed import Agent, Hello, NotHere
+
+
+def application_of(resolved: Mapping[str, Any]) -> Application:
+    """Return the application of a resolved experiment with its parameters."""
+    kind = find(resolved["application"]["name"])
+    # The values were validated when the file was resolved; they are integers in base units now, not text with
+    # units.
+    return kind(kind.Parameters.model_construct(**resolved["application"]["parameters"]))
+
+
+def preflight(resolved: Mapping[str, Any]) -> Hello:
+    """Check that this machine can do what is asked; start nothing but one agent that says who it is.
+
+    Raises:
+        NotHere: a program is missing; the message has the command that brings it.
+        AgentRefused: namespaces are not allowed here; the message says what would allow them.
+        CrosswindError: the topology lacks a node that the application needs.
+    """
+    kind = find(resolved["application"]["name"])
+    lacking = kind.roles_missing(resolved["topology"]["nodes"])
+    if lacking:
+        raise CrosswindError(
+            f"topology: {kind.name} needs the node{'s' if len(lacking) > 1 else ''} {', '.join(lacking)}; "
+            "add under `nodes`, such as `" + ", ".join(f"{name}: h0" for name in lacking) + "`"
+        )
+    missing = kind.missing()
+    if missing:
+        raise NotHere("\n".join(f"{item.what}; install it with: {item.install}" for item in missing))
+    check_iperf3(
+        [
+            entry
+            for condition in resolved["conditions"]
+            for entry in real_interference(dict(resolved), condition["name"])
+        ]
+    )
+    with Agent() as agent:
+        return agent.hello

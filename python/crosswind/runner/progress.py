@@ -1,0 +1,116 @@
+"""What a run says while it runs: a line per trial, and on a terminal also a bar with the time left."""
+
+import sys
+from collections.abc import Sequence
+from typing import Protocol, Self
+
+from crosswind.plan import Trial
+from crosswind.store import Metric, TrialRow
+
+
+class Progress(Protocol):
+    """Somebody who listens to a run."""
+
+    def __enter__(self) -> Self:
+        """Begin to listen."""
+
+    def __exit__(self, *_: object) -> None:
+        """Stop listening."""
+
+    def say(self, text: str) -> None:
+        """Take a remark."""
+
+    def begin(self, trial: Trial, done: int, total: int, left_s: float | None) -> None:
+        """Take the start of a trial: the one after `done` of `total`, with `left_s` to go if known."""
+
+    def end(self, row: TrialRow, metrics: Sequence[Metric]) -> None:
+        """Take the end of an attempt."""
+
+
+def progress_for() -> Progress:
+    """Return a bar on a terminal, plain lines elsewhere; both write to standard error."""
+    return _Bar() if sys.stderr.isatty() else _Lines()
+
+
+class _Lines:
+    """One line when a trial ends; nothing moves, so a log file stays readable."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def say(self, text: str) -> None:
+        print(text, file=sys.stderr, flush=True)
+
+    def begin(self, trial: Trial, done: int, total: int, left_s: float | None) -> None:
+        self._place = f"{done + 1:{len(str(total))}d}/{total}"
+        self._left = f"; {left(left_s)}" if left_s is not None else ""
+
+    def end(self, row: TrialRow, metrics: Sequence[Metric]) -> None:
+        self.say(f"{self._place}  {row.condition}: {verdict(row, metrics)}{self._left}")
+
+
+class _Bar:
+    """A bar below the lines. Rich is imported only here, as it takes longest of all."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+        from rich.progress import Progress as RichProgress
+
+        self._bar = RichProgress(
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[left]}"),
+            TextColumn("[dim]{task.description}"),
+            console=Console(stderr=True, highlight=False),
+            transient=True,
+        )
+        self._task = self._bar.add_task("", total=None, left="")
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+
+    def say(self, text: str) -> None:
+        self._bar.console.print(text, markup=False)
+
+    def begin(self, trial: Trial, done: int, total: int, left_s: float | None) -> None:
+        shown = left(left_s) if left_s is not None else ""
+        self._bar.update(self._task, description=trial.condition, completed=done, total=total, left=shown)
+
+    def end(self, row: TrialRow, metrics: Sequence[Metric]) -> None:
+        self._bar.advance(self._task)
+        self.say(f"{row.trial}: {verdict(row, metrics)}")
+
+
+def verdict(row: TrialRow, metrics: Sequence[Metric]) -> str:
+    """Return how an attempt ended, in one line."""
+    if row.status == "failed":
+        return f"failed: {row.reason}"
+    found = {(metric.metric, metric.statistic): metric.value for metric in metrics}
+    numbers = (
+        f"p50 {latency(found['latency', 'p50'])}, p99 {latency(found['latency', 'p99'])}, "
+        f"{found['throughput', 'mean']:.0f}/s"
+    )
+    doubt = f" ({row.fidelity_reason})" if row.fidelity_reason else ""
+    return f"{numbers}, {row.fidelity}{doubt}"
+
+
+def latency(ns: float) -> str:
+    """Return a latency in us below one millisecond and in ms from there on, with three digits."""
+    return f"{ns / 1e3:.3g} us" if ns < 1e6 else f"{ns / 1e6:#.3g} ms".replace(". ", " ")
+
+
+def left(seconds: float) -> str:
+    """Return the time left as people say it."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s left"
+    if seconds < 5400:
+        return f"{round(seconds / 60)} min left"
+    return f"{seconds / 3600:.1f} h left"

@@ -1,0 +1,124 @@
+"""One trial: a fresh fabric, the application, warm-up, measurement, and nothing left behind."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from crosswind.app import Application, Loaded, Stage
+from crosswind.plan import Trial
+from crosswind.runner.interference import real_noise
+from crosswind.spec import fabric_of, real_interference
+from crosswind.testbed import Agent, Ended, Fabric, TestbedError, WorkFolder
+
+EMPTY_CONDITION = {"name": "none", "places": {}, "interference": [], "timeline": []}
+# The window opens a little before the measured phase, which begins no earlier than one warm-up after the
+# start of the load: a busy machine may take tens of milliseconds to answer, and an operation without its
+# packets is worse than packets without an operation.
+WINDOW_LEAD_S = 0.1
+# After the measured phase the load generator waits for operations in flight (30 s at most) and writes its
+# files.
+LOAD_TAIL_S = 60.0
+# Of a load that only a number of operations ends.
+LOAD_UNBOUNDED_S = 3600.0
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a trial brought home; `samples` is a file that is gone with the work folder."""
+
+    measurement: dict[str, Any]
+    load: dict[str, Any]
+    samples: Path
+    node: str
+
+
+def run_trial(
+    resolved: Mapping[str, Any],
+    trial: Trial,
+    application: Application,
+    *,
+    work: WorkFolder,
+    logs: Path,
+    on_step: Callable[[str], None],
+) -> Measured:
+    """Run one attempt and return what it measured; everything else is undone, whatever happened.
+
+    The application starts under the empty condition and the trial's condition comes into force before the
+    warm-up: a start-up is not what is measured, and readiness must not depend on how bad a network is.
+
+    Args:
+        logs: folder for the outputs of this attempt's processes.
+        on_step: told `up` and `prepared` as they are reached.
+    Raises: TestbedError: anything that did not work; the text is the reason of the failed trial.
+    """
+    spec = fabric_of(dict(resolved), trial.condition, trial.seed)
+    condition, spec["condition"] = spec["condition"], EMPTY_CONDITION
+    noise_entries = real_interference(dict(resolved), trial.condition)
+    with Agent() as agent, Fabric(agent, spec, logs) as fabric:
+        on_step("up")
+        stage = Stage(fabric, work.fresh("trial", *fabric.application_account), trial.seed)
+        application.start(stage)
+        on_step("prepared")
+        fabric.set(condition)
+        with real_noise(fabric, noise_entries, trial.seed, stage.folder) as noise:
+            loaded = application.load(stage)
+            _await_warm_up(loaded)
+            fabric.measure()
+            _await_end(loaded, application, stage)
+            measurement = fabric.read()
+        measurement["interference"] = [*measurement["interference"], *noise]
+        application.stop(stage)
+    return Measured(measurement, _summary(loaded), loaded.samples, loaded.process.node)
+
+
+def prepare_application(
+    resolved: Mapping[str, Any], application: Application, *, work: WorkFolder, logs: Path
+) -> None:
+    """Make the data that every trial starts from, unless they are there already."""
+    if application.is_prepared(resolved["topology"]["nodes"]):
+        return
+    spec = fabric_of(dict(resolved), resolved["conditions"][0]["name"], resolved["trials"]["seed"])
+    # At full speed: how the data came about is no part of the experiment.
+    spec |= {"condition": EMPTY_CONDITION, "uplink": {"rate_bps": None, "delay_ns": 0, "buffer_bytes": None}}
+    with Agent() as agent, Fabric(agent, spec, logs) as fabric:
+        folder = work.fresh("prepare", *fabric.application_account)
+        application.prepare(Stage(fabric, folder, resolved["trials"]["seed"]))
+
+
+def _await_warm_up(loaded: Loaded) -> None:
+    ended = loaded.process.wait(max(0.0, loaded.warm_up_s - WINDOW_LEAD_S))
+    if ended is not None and ended != Ended(0, None):
+        raise _load_failure(loaded, ended)
+
+
+def _await_end(loaded: Loaded, application: Application, stage: Stage) -> None:
+    """Wait for the load to end well.
+
+    Raises: TestbedError: it failed, or never ended; says so of the servers too when they are the cause.
+    """
+    longest_s = LOAD_UNBOUNDED_S if loaded.duration_s is None else loaded.duration_s
+    ended = loaded.process.wait(loaded.warm_up_s + longest_s + LOAD_TAIL_S)
+    if ended == Ended(0, None):
+        return
+    if ended is None:
+        ended = loaded.process.stop(1)
+    failure = _load_failure(loaded, ended)
+    try:
+        application.stop(stage)
+    except TestbedError as cause:
+        raise TestbedError(f"{cause}; then {failure}") from failure
+    raise failure
+
+
+def _load_failure(loaded: Loaded, ended: Ended) -> TestbedError:
+    first_error = None
+    if loaded.summary.is_file():
+        first_error = json.loads(loaded.summary.read_text())["first_error"]
+    return TestbedError(f"{loaded.process}: {ended}; {first_error or loaded.process.last_words()}")
+
+
+def _summary(loaded: Loaded) -> dict[str, Any]:
+    summary: dict[str, Any] = json.loads(loaded.summary.read_text())
+    return summary
