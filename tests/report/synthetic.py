@@ -193,7 +193,7 @@ def _interference(
     if condition == BASE:
         return []
     return [
-        (source, at, int(np.clip(generator.normal(5e8, 2e8), 0, 1e9)))
+        (source, at, None if at == begin else int(np.clip(generator.normal(5e8, 2e8), 0, 1e9)))
         for source in ("h0->h1", "h1->h0")
         for at in range(begin, ended, 1_000 * MS)
     ]
@@ -252,6 +252,7 @@ def _write_monitors(
         "elements": elements,
         "load": {
             "tool": "crosswind-load",
+            "not_started": 0,
             "connections": [
                 {"connection": c, "local": f"{CLIENT}:{40001 + c}", "remote": SERVER} for c in range(4)
             ],
@@ -293,10 +294,9 @@ def _metrics(
     rows += [
         (trial, None, "ledger.error", "ns", statistic, float(value)) for statistic, value in error.items()
     ]
-    if draws:
-        rows.append(
-            (trial, None, "interference.offered", "bit/s", "mean", float(np.mean([d[2] for d in draws])))
-        )
+    limited = [rate for _, _, rate in draws if rate is not None]
+    if limited:
+        rows.append((trial, None, "interference.offered", "bit/s", "mean", float(np.mean(limited))))
     if drops:
         place = drops[0][1].split("/")[1]
         rows.append((trial, place, "drops", "count", drops[0][2], float(len(drops))))

@@ -46,7 +46,8 @@ def test_a_void_trial_that_was_repeated_is_said_to_be(folder, tmp_path):
         database.execute("create table trials as from read_parquet(?)", [str(copy / "trials.parquet")])
         database.execute(
             "insert into trials select * replace "
-            f"('{trial}-a2' as trial, 2 as attempt, 'faithful' as fidelity) from trials where trial = '{trial}'"
+            f"('{trial}-a2' as trial, 2 as attempt, 'faithful' as fidelity) from trials "
+            f"where trial = '{trial}'"
         )
         database.execute(f"copy trials to '{copy / 'trials.parquet'}' (format parquet)")
     (copy / "samples" / f"{trial}.parquet").rename(copy / "samples" / f"{trial}-a2.parquet")
@@ -135,3 +136,15 @@ def test_cautions_put_what_misleads_first(summary):
     assert {"A closed loop hides stalls", "Operations are pooled for pictures only"} <= titles
     scale = next(caution for caution in found if caution.title == "Run at scale 0.1")
     assert "burst / buffer" in scale.text
+
+
+def test_operations_that_were_never_sent_are_a_caution(folder, tmp_path):
+    copy = tmp_path / "run"
+    shutil.copytree(folder, copy)
+    for path in (copy / "monitors").glob("*.json"):
+        measurement = json.loads(path.read_text())
+        measurement["load"]["not_started"] = 5
+        path.write_text(json.dumps(measurement))
+    found = cautions(summarise(copy))
+    # 28 of 30 trials are counted.
+    assert any(c.level == "serious" and c.title == "140 operations were due and never sent" for c in found)

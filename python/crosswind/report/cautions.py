@@ -134,6 +134,16 @@ def _operations(summary: Summary) -> list[Caution]:
                 "others.",
             )
         )
+    if late := sum(trial.not_started or 0 for trial in counted):
+        found.append(
+            Caution(
+                "serious",
+                f"{count(late)} operations were due and never sent",
+                "The offered rate was more than the application could take: a queue grew until the end, and "
+                "latency would have gone on growing. Read throughput as the capacity, and lower the rate to "
+                "measure latency.",
+            )
+        )
     if lost := summary.slow.lost_records:
         found.append(
             Caution(

@@ -146,8 +146,11 @@ class Results:
         columns = "at_ns, src, dst, tcp_seq, payload_bytes, '', '', since_first_ns"
         return [PacketRow(*row) for row in self._monitor_rows(trial, "retransmissions", columns)]
 
-    def interference(self, trial: str) -> list[tuple[str, int, float]]:
-        """Return the interference offered in `trial`: source, instant in ns, rate in bit/s from then on."""
+    def interference(self, trial: str) -> list[tuple[str, int, float | None]]:
+        """Return the interference of `trial`: source, instant in ns, rate in bit/s from then on.
+
+        A rate of None is unlimited.
+        """
         return self._monitor_rows(trial, "interference", "source, at_ns, rate_bps")
 
     def logs(self, trial: str) -> Path | None:

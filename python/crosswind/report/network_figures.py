@@ -14,13 +14,20 @@ SECONDS_AXIS = {"title": {"text": "s since the trial began"}, "rangemode": "toze
 
 def network_figures(summary: Summary, results: Results) -> list[Figure]:
     """Return a picture of interference and one of drops for each condition that had any."""
+    uplink_bps = summary.resolved.get("topology", {}).get("uplink", {}).get("rate_bps") or 0
     offered = {
-        condition.name: {t.row.trial: results.interference(t.row.trial) for t in condition.counted}
+        condition.name: {
+            # A draw without a limit sends as fast as its host can: at the rate of the uplink.
+            trial.row.trial: [
+                (source, at, uplink_bps if rate is None else rate)
+                for source, at, rate in results.interference(trial.row.trial)
+            ]
+            for trial in condition.counted
+        }
         for condition in summary.conditions
     }
-    highest = max(
-        (row[2] for trials in offered.values() for rows in trials.values() for row in rows), default=0
-    )
+    draws = [row for trials in offered.values() for rows in trials.values() for row in rows]
+    highest = max((rate for _, _, rate in draws), default=0)
     figures = []
     for number, condition in enumerate(summary.conditions):
         if any(offered[condition.name].values()):

@@ -151,5 +151,5 @@ def _lines(summary: Summary, lines: dict[str, list[tuple[str, Curve]]]) -> go.Fi
                     hovertemplate="%{text}<br>%{x:.4g} ms: %{y:.4~%}<extra></extra>",
                 )
             )
-    figure.update_layout(legend={"orientation": "h", "y": -0.2, "yanchor": "top"}, hovermode="closest")
+    figure.update_layout(legend={"orientation": "h", "y": -0.28, "yanchor": "top"}, hovermode="closest")
     return figure

@@ -41,6 +41,7 @@ class TrialSummary:
     counted: bool  # done and not void: part of the estimates
     operations: int | None
     errors: int | None
+    not_started: int | None  # operations of an open loop that were due and never sent
     latency_ns: dict[str, float]  # p50, p95, p99, p999 of its operations, from the intended start
     throughput_per_s: float | None
     slow: SlowOperations | None
@@ -172,6 +173,7 @@ def _trial(results: Results, row: TrialRow) -> TrialSummary:
         counted=counted,
         operations=_total(metrics, "operations"),
         errors=_total(metrics, "errors"),
+        not_started=(results.measurement(row.trial).get("load") or {}).get("not_started"),
         latency_ns=_latency(operations, metrics),
         throughput_per_s=_sum(metrics, "throughput"),
         slow=None if operations is None else slow_operations(results, row.trial, operations),

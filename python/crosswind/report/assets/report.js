@@ -20,24 +20,28 @@
     gridcolor: colour("--grid"), zeroline: false, linecolor: colour("--line"), automargin: true, exponentformat: "none",
     ...plain,
   });
-  const layout = (plain, width) => ({
-    ...plain, autosize: true, paper_bgcolor: "transparent", plot_bgcolor: "transparent",
+  const layout = (plain, width, fixed) => ({
+    ...plain, ...(fixed ? { width: fixed } : { autosize: true }), paper_bgcolor: "transparent", plot_bgcolor: "transparent",
     font: { family: getComputedStyle(document.body).fontFamily, size: width < 500 ? 11 : 13, color: colour("--soft") },
     margin: { l: 56, r: 16, t: 14, b: 46 }, xaxis: axis(plain.xaxis), yaxis: axis(plain.yaxis),
     hoverlabel: { bgcolor: colour("--card"), bordercolor: colour("--line"), font: { color: colour("--ink") } },
   });
+  // Pages are narrower than most windows, and nothing can be measured on paper: there the width is given.
+  const paperWidth = (canvas) => (canvas.closest(".small-multiples") ? 310 : 640);
   const draw = (canvas) => {
+    const printing = document.documentElement.classList.contains("printing");
     const spec = specs[canvas.dataset.figure];
     canvas.dataset.drawn = "yes";
     // On a narrow screen every name of a legend takes a line; the picture must not pay for it.
     const names = spec.data.filter((t) => t.legendgroup && t.showlegend !== false).length;
     if (canvas.clientWidth < 600 && names > 1) canvas.style.height = `${330 + 21 * names}px`;
-    return Plotly.react(canvas, spec.data.map(trace), layout(spec.layout, canvas.clientWidth), {
+    return Plotly.react(canvas, spec.data.map(trace), layout(spec.layout, canvas.clientWidth, printing && paperWidth(canvas)), {
       displaylogo: false, displayModeBar: false,
     });
   };
   // Not plotly's own `responsive`: that hears of the window only, not of a fold that opens or of a print page.
   const sizes = new ResizeObserver((entries) => {
+    if (document.documentElement.classList.contains("printing")) return;
     for (const { target } of entries) if (target.dataset.drawn && target.clientWidth) Plotly.Plots.resize(target);
   });
   const near = new IntersectionObserver((entries) => {
@@ -50,7 +54,12 @@
   }, { rootMargin: "600px" });
   canvases.forEach((canvas) => near.observe(canvas));
   dark.addEventListener("change", () => canvases.filter((canvas) => canvas.dataset.drawn).forEach(draw));
-  addEventListener("beforeprint", () => canvases.filter((canvas) => !canvas.dataset.drawn).forEach(draw));
+  const print = (on) => {
+    document.documentElement.classList.toggle("printing", on);
+    canvases.forEach(draw);
+  };
+  addEventListener("beforeprint", () => print(true));
+  addEventListener("afterprint", () => print(false));
 
   // A figure's data as a table: a line per point, or per box.
   const cell = (value) => (/[",\n]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : value);
