@@ -27,6 +27,12 @@ _VALUES_MAX = 50_000
 _DEPTH_MAX = 64
 _BYTES_MAX = 4 << 20
 
+# What the parser gives to values without a tag. Which of them a scalar has is decided below, by YAML 1.2.
+_PLAIN_TAGS = {
+    f"tag:yaml.org,2002:{name}"
+    for name in ("map", "seq", "str", "null", "bool", "int", "float", "timestamp", "merge", "value")
+}
+
 _NULL = re.compile(r"(?:~|null|Null|NULL|)")
 _BOOL = re.compile(r"(?:true|True|TRUE|false|False|FALSE)")
 _INT = re.compile(r"[-+]?[0-9]{1,18}")
@@ -135,11 +141,11 @@ class _Reader:
             raise SpecErrors(
                 [Problem(self.name, line, column, f"has more than {_VALUES_MAX} values; use fewer aliases")]
             )
-        if isinstance(node, ScalarNode):
-            return self._scalar(node)
-        if not str(node.tag).startswith("tag:yaml.org,2002:"):
+        if str(node.tag) not in _PLAIN_TAGS:
             self._wrong(node, f'tag "{node.tag}" is not known; leave tags out')
             return None
+        if isinstance(node, ScalarNode):
+            return self._scalar(node)
         if isinstance(node, SequenceNode):
             return [self.value(item, (*path, index), depth + 1) for index, item in enumerate(node.value)]
         assert isinstance(node, MappingNode)
@@ -162,10 +168,6 @@ class _Reader:
         text = str(node.value)
         if node.style is not None:
             return text
-        tag = str(node.tag)
-        if not tag.startswith("tag:yaml.org,2002:"):
-            self._wrong(node, f'tag "{tag}" is not known; leave tags out')
-            return None
         if _NULL.fullmatch(text):
             return None
         if _BOOL.fullmatch(text):

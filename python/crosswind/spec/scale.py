@@ -47,6 +47,7 @@ def not_preserved(scale: float) -> list[str]:
     return [
         f"scale {scale:g}: a packet takes {times} times as long on the wire, because packets keep their size",
         f"scale {scale:g}: buffers, bursts and bandwidth-delay products hold {times} times fewer packets",
-        f"scale {scale:g}: hosts and application keep their speed, to which the network is {times}x slower",
+        f"scale {scale:g}: hosts and application are not slowed down, "
+        f"so relative to them the network is {times} times slower",
         f"scale {scale:g}: an application's own rate of operations is as written",
     ]

@@ -55,7 +55,7 @@ def condition_schema() -> dict[str, Any]:
 
 
 def _headed(kind: str, schema: dict[str, Any]) -> dict[str, Any]:
-    _drop_nulls(schema)
+    _tighten(schema)
     return {
         "$schema": _DIALECT,
         "$id": f"urn:crosswind:schema:{kind}:{VERSION}",
@@ -64,11 +64,15 @@ def _headed(kind: str, schema: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _drop_nulls(schema: Any) -> None:
-    """Take out `null` where it only means that a key may be absent: a file leaves the key out."""
+def _tighten(schema: Any) -> None:
+    """Say what the reader means where pydantic's schema is looser.
+
+    `null` only stood for a key that may be absent, which a file leaves out; keys that have to match a pattern
+    have no exceptions.
+    """
     if isinstance(schema, list):
         for item in schema:
-            _drop_nulls(item)
+            _tighten(item)
     if not isinstance(schema, dict):
         return
     if schema.get("default", ...) is None:
@@ -78,5 +82,7 @@ def _drop_nulls(schema: Any) -> None:
         rest = [option for option in options if option != {"type": "null"}]
         del schema["anyOf"]
         schema |= rest[0] if len(rest) == 1 else {"anyOf": rest}
+    if "patternProperties" in schema:
+        schema["additionalProperties"] = False
     for value in list(schema.values()):
-        _drop_nulls(value)
+        _tighten(value)

@@ -1,0 +1,151 @@
+"""The command line as a user meets it: exit statuses, texts, and how fast help is."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from crosswind.cli import _verbs
+from crosswind.cli._main import run
+
+BROKEN = "name: x\ntopology: {hosts: 2, uplink: {rate: 10}, nodes: {a: h0}}\n"
+
+
+def in_a_process(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", "from crosswind.cli import main; main()", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **environment},
+    )
+
+
+def test_help_lists_every_verb_with_its_first_line() -> None:
+    text = in_a_process("--help").stdout
+    for verb in _verbs.verbs():
+        assert verb in text
+        assert _verbs.first_line(verb), verb
+
+
+def test_help_imports_none_of_the_libraries_that_verbs_need() -> None:
+    code = (
+        "import sys; from crosswind.cli._main import run; run(['--help']); "
+        "print(sorted({'pydantic', 'duckdb', 'numpy', 'plotly', 'rich', 'ruamel'} & set(sys.modules)))"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.splitlines()[-1] == "[]"
+
+
+def test_help_is_fast() -> None:
+    # 0.15 s on the reference machine when idle; the best of five, because other work may run beside it.
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        in_a_process("--help")
+        times.append(time.perf_counter() - start)
+    assert min(times) < 0.3
+
+
+def test_init_writes_a_valid_experiment_and_never_overwrites(tmp_path: Path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(["init"]) == 0
+    assert run(["validate", "experiment.yaml"]) == 0
+    assert run(["init"]) == 2
+    assert "experiment.yaml exists" in capsys.readouterr().err
+
+
+def test_validate_prints_places_that_editors_jump_to(tmp_path: Path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("x.yaml").write_text(BROKEN)
+    assert run(["validate", "x.yaml"]) == 2
+    assert 'x.yaml:2:37: topology.uplink: rate "10" has no unit; write 10Mbit/s' in capsys.readouterr().err
+
+
+def test_validate_can_answer_in_json(tmp_path: Path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("x.yaml").write_text(BROKEN)
+    assert run(["validate", "x.yaml", "--json"]) == 2
+    answer = json.loads(capsys.readouterr().out)
+    assert not answer["valid"]
+    assert {problem["line"] for problem in answer["problems"]} == {1, 2}
+
+
+def test_validate_knows_files_of_conditions_and_names_of_the_catalogue(tmp_path: Path, capsys) -> None:
+    file = tmp_path / "conditions.yaml"
+    file.write_text("slow: {link: [{delay: {time: 1ms}}]}\n")
+    assert run(["validate", str(file), "rpc-quick"]) == 0
+    out = capsys.readouterr().out
+    assert "valid file of conditions" in out
+    assert "rpc-quick: valid experiment" in out
+
+
+def test_plan_answers_in_json(capsys) -> None:
+    assert run(["plan", "rpc-quick", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["trials"]) == 9
+
+
+def test_conditions_are_listed_and_shown(capsys) -> None:
+    assert run(["conditions", "--json"]) == 0
+    names = [entry["name"] for entry in json.loads(capsys.readouterr().out)]
+    assert "icpe23/interference" in names
+    assert run(["conditions", "show", "icpe23/interference"]) == 0
+    assert "Source: Hasenoot" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["plann"], 'there is no verb "plann"; did you mean "plan"?'),
+        (["conditions", "show", "icpe23/interfrence"], 'did you mean "icpe23/interference"'),
+        (["plan", "rpc-quik"], 'did you mean "rpc-quick"?'),
+        (["plan", "nowhere.yaml"], "cannot be read"),
+        (["plan"], "Missing argument"),
+    ],
+)
+def test_a_wrong_command_exits_2_and_names_the_remedy(arguments: list[str], words: str, capsys) -> None:
+    assert run(arguments) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_a_fault_of_our_own_exits_1_without_a_traceback(monkeypatch, capsys) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("boom")
+
+    monkeypatch.setattr("crosswind.plan.outline", fail)
+    monkeypatch.delenv("CROSSWIND_DEBUG", raising=False)
+    assert run(["plan", "rpc-quick"]) == 1
+    error = capsys.readouterr().err
+    assert "internal error: RuntimeError: boom" in error
+    assert "Traceback" not in error
+
+
+def test_the_schema_is_json(capsys) -> None:
+    assert run(["schema"]) == 0
+    assert json.loads(capsys.readouterr().out)["version"] == 1
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_has_a_script_for_each_shell(shell: str, capsys) -> None:
+    assert run(["completion", shell]) == 0
+    assert "_CROSSWIND_COMPLETE" in capsys.readouterr().out
+
+
+def test_completion_offers_verbs() -> None:
+    result = in_a_process(_CROSSWIND_COMPLETE="bash_complete", COMP_WORDS="crosswind val", COMP_CWORD="1")
+    assert "validate" in result.stdout
+
+
+def test_options_can_be_given_by_environment_variables() -> None:
+    assert in_a_process("plan", "rpc-quick", CROSSWIND_PLAN_AS_JSON="1").stdout.startswith("{")
+
+
+def test_a_closed_pipe_is_not_an_error() -> None:
+    command = f"{sys.executable} -c 'from crosswind.cli import main; main()' schema | head -n 1"
+    result = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False
+    )
+    assert (result.returncode, result.stderr) == (0, "")

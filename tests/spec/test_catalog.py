@@ -1,0 +1,92 @@
+"""Everything in the catalogue is valid, says what it models, and has its source."""
+
+import re
+
+import pytest
+from crosswind import catalog
+from crosswind.spec import condition_of, fabric_of, load_catalogue_condition, load_experiment, resolve
+from crosswind.spec.document import read_document
+
+TEN = [name for name in catalog.condition_names() if name.startswith("icpe23/")]
+
+
+@pytest.mark.parametrize("name", catalog.condition_names())
+def test_a_condition_is_valid_and_named_like_its_file(name: str) -> None:
+    assert load_catalogue_condition(name).summary
+    assert list(read_document(catalog.condition_file(name)).data) == [name.rsplit("/", 1)[-1]]
+
+
+@pytest.mark.parametrize("name", catalog.experiment_names())
+def test_an_experiment_is_valid_and_can_be_built(name: str) -> None:
+    experiment = load_experiment(catalog.experiment_file(name))
+    assert experiment.name == name
+    resolved = resolve(experiment)
+    for condition in resolved["conditions"]:
+        assert fabric_of(resolved, condition["name"])["hosts"] == resolved["topology"]["hosts"]
+
+
+@pytest.mark.parametrize(
+    "file",
+    [catalog.condition_file(name) for name in catalog.condition_names()]
+    + [catalog.experiment_file(name) for name in catalog.experiment_names()],
+    ids=lambda file: file.name,
+)
+def test_a_header_says_what_is_modelled_and_from_where(file) -> None:
+    header = catalog.header(file)
+    assert re.search(r"^Models: ", header, re.MULTILINE)
+    assert re.search(r"^Source: ", header, re.MULTILINE)
+
+
+def test_the_example_is_valid() -> None:
+    load_experiment(catalog.example_file())
+
+
+def test_the_ten_set_ups_exist_as_described_and_as_deployed() -> None:
+    assert len(TEN) == 10
+    assert [name.replace("icpe23/", "icpe23-deployed/") for name in TEN] == [
+        name for name in catalog.condition_names() if name.startswith("icpe23-deployed/")
+    ]
+
+
+def test_only_the_base_line_has_no_interference() -> None:
+    without = [name for name in TEN if not load_catalogue_condition(name).interferences()]
+    assert without == ["icpe23/no-interference"]
+
+
+def deployed(name: str):
+    resolved = resolve(load_experiment(catalog.experiment_file("icpe23-ycsb-b-deployed")))
+    return condition_of(resolved, f"icpe23-deployed/{name}")
+
+
+def described(name: str):
+    resolved = resolve(load_experiment(catalog.experiment_file("icpe23-ycsb-b")))
+    return condition_of(resolved, f"icpe23/{name}")
+
+
+def test_buckets_were_identical_in_the_paper_and_not_in_the_laboratory() -> None:
+    switch, host = (
+        {"rate_bps": 800_000_000, "burst_bytes": 10_000},
+        {"rate_bps": 100_000_000, "burst_bytes": 1_250_000},
+    )
+    assert described("token-bucket-on-switch")["places"]["switch.ingress"] == [{"police": switch}]
+    assert described("token-bucket-on-host")["places"]["host.egress"] == [{"police": switch}]
+    assert deployed("token-bucket-on-switch")["places"]["switch.ingress"] == [{"police": switch}]
+    assert deployed("token-bucket-on-host")["places"]["host.egress"] == [{"police": host}]
+
+
+def test_deployed_priorities_are_never_what_a_scheduler_chooses_by() -> None:
+    # On the hosts nothing is marked; at the switch the mark is written behind the scheduler.
+    assert deployed("priority-queue-on-host")["places"] == {}
+    places = deployed("priority-queue-on-switch")["places"]
+    assert set(places) == {"switch.egress", "host.ingress"}
+    assert [queue["weight"] for queue in places["switch.egress"][0]["schedule"]["queues"]] == [30, 70, 50]
+
+
+def test_described_priorities_alternate_and_are_weighted_70_to_30() -> None:
+    places = described("priority-queue-on-switch")["places"]
+    assert places["switch.ingress"] == [
+        {"mark": {"dscp": 34, "on": ["h0", "h2"]}},
+        {"mark": {"dscp": 10, "on": ["h1", "h3"]}},
+    ]
+    weights = [queue["weight"] for queue in places["switch.egress"][0]["schedule"]["queues"]]
+    assert (weights[0], weights[-1]) == (70, 30)
