@@ -30,12 +30,17 @@ def command(context: click.Context, as_json: bool) -> None:
 
 
 @command.command()
-@click.argument("name")
-def install(name: str) -> None:
-    """Unpack what NAME needs from Debian packages into a private folder.
+@click.argument("names", metavar="NAME...", nargs=-1, required=True)
+def install(names: tuple[str, ...]) -> None:
+    """Unpack what each NAME needs from Debian packages into a private folder.
 
     Nothing is installed system-wide and no root is needed. NAME is an application or a tool of the list.
     """
+    for name in names:
+        _install(name)
+
+
+def _install(name: str) -> None:
     from crosswind.app import find, names
     from crosswind.app.packages import PACKAGES, find_program, unpack
 

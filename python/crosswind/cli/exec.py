@@ -22,9 +22,13 @@ def command(node: str, words: tuple[str, ...], pid: int | None) -> None:
     from crosswind.testbed.binaries import AGENT, find_binary
     from crosswind.testbed.control import ask
 
+    # Click leaves the separator in place when everything behind the node is passed on untouched.
+    program = words[1:] if words[0] == "--" else words
+    if not program:
+        raise click.UsageError("no command; write crosswind exec NODE -- CMD")
     nodes = ask({"do": "nodes"}, pid)
     if node not in nodes:
         remedy = did_you_mean(node, list(nodes)) or f"nodes are {', '.join(nodes)}"
         raise CrosswindError(f'node "{node}": not in the fabric that is up; {remedy}')
     agent = str(find_binary(AGENT))
-    os.execv(agent, [agent, "enter", str(nodes[node]), "--", *words])
+    os.execv(agent, [agent, "enter", str(nodes[node]), "--", *program])

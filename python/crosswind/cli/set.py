@@ -18,5 +18,7 @@ def command(condition: str, pid: int | None) -> None:
     """
     from crosswind.testbed.control import ask
 
-    changed = ask({"do": "set", "condition": condition, "cwd": str(Path.cwd())}, pid)
+    # The other process has a current folder of its own.
+    meant = str(Path(condition).resolve()) if Path(condition).is_file() else condition
+    changed = ask({"do": "set", "condition": meant}, pid)
     click.echo(f"{changed['condition']} effective_ns {changed['effective_ns']}")

@@ -6,7 +6,6 @@ import os
 import select
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,35 +17,38 @@ if TYPE_CHECKING:
     from crosswind.testbed import Agent
     from crosswind.testbed.control import ControlServer
 
+# Of what the network draws; two fabrics should not differ without a reason.
+SEED = 1
+
 
 @click.command()
 @click.argument("file")
-@click.option("--condition", help="A condition of FILE or of the catalogue; none when absent.")
+@click.option(
+    "--condition", help="A condition of FILE, of the catalogue, or in a file; FILE's first when absent."
+)
 def command(file: str, condition: str | None) -> Exit:
     """Bring a fabric up for your own programs, and keep it until told otherwise.
 
-    FILE is an experiment file or the name of one of the catalogue; its topology is used. Prints `ready` when
-    the nodes can be used with `crosswind exec`. Ends with Ctrl-C, SIGTERM or the end of its input.
+    FILE has a topology and may have a condition; an experiment, or the name of one of the catalogue, will do.
+    Prints `ready` when the nodes can be used with `crosswind exec`. Ends with Ctrl-C, SIGTERM or the end of
+    its input.
     """
-    from crosswind.cli._condition import condition_named
-    from crosswind.cli._experiment import named_experiment
     from crosswind.runner.interruption import Interruption
-    from crosswind.spec import fabric_of
+    from crosswind.spec import condition_for_agent, fabric_of, find_experiment, load_setup
     from crosswind.testbed import Agent, Fabric, WorkFolder
     from crosswind.testbed.control import ControlServer
 
-    named = named_experiment(file)
-    wanted = condition_named(condition or "none", named)
-    spec = fabric_of(named.resolved, named.resolved["conditions"][0]["name"])
-    spec["nodes"] = [node for node in spec["nodes"] if node["name"] in named.resolved["topology"]["nodes"]]
-    spec["condition"] = wanted
+    setup = load_setup(find_experiment(file))
+    resolved = setup.resolved(SEED)
+    resolved["conditions"] = [_carried_out(setup.condition(condition or next(iter(setup.conditions))))]
+    spec = fabric_of(resolved, resolved["conditions"][0]["name"])
 
     def answer(request: Mapping[str, Any]) -> dict[str, Any]:
         if request["do"] == "nodes":
             return {name: node.pid for name, node in fabric.nodes.items()}
         if request["do"] == "set":
-            changed = condition_named(request["condition"], named, Path(request["cwd"]))
-            return {"condition": changed["name"], "effective_ns": fabric.set(changed)}
+            changed = _carried_out(setup.condition(request["condition"]))
+            return {"condition": changed["name"], "effective_ns": fabric.set(condition_for_agent(changed))}
         raise CrosswindError(f"{request['do']!r}: no such request; is this the same version of crosswind?")
 
     interruption = Interruption()
@@ -63,6 +65,16 @@ def command(file: str, condition: str | None) -> Exit:
         sys.stdout.flush()
         _serve_until_told(agent, server, interruption)
     return Exit.DONE
+
+
+def _carried_out(condition: dict[str, Any]) -> dict[str, Any]:
+    """Return a condition, if the agent alone can carry it out."""
+    if any(entry["by"] == "iperf3" for entry in condition["interference"]):
+        raise CrosswindError(
+            f"condition {condition['name']}: its interference is `by: iperf3`, which only `crosswind run` starts; "
+            "write `by: ghost`, or start iperf3 yourself with `crosswind exec`"
+        )
+    return condition
 
 
 def _serve_until_told(agent: Agent, server: ControlServer, interruption: Interruption) -> None:

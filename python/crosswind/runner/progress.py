@@ -46,7 +46,11 @@ class _Lines:
 
     def begin(self, trial: Trial, done: int, total: int, left_s: float | None) -> None:
         self._place = f"{done + 1:{len(str(total))}d}/{total}"
-        self._left = f"; {left(left_s)}" if left_s is not None else ""
+        waiting = total - done
+        # The line comes when the trial has ended; what is left then is one trial less.
+        self._left = (
+            f"; {left(left_s * (waiting - 1) / waiting)}" if left_s is not None and waiting > 1 else ""
+        )
 
     def end(self, row: TrialRow, metrics: Sequence[Metric]) -> None:
         self.say(f"{self._place}  {row.condition}: {verdict(row, metrics)}{self._left}")

@@ -99,6 +99,7 @@ class PostgreSQL(Store):
         standbys = replicas_of(stage.fabric.nodes)
         self._initialise(stage)
         primary = self._serve(stage, PRIMARY)
+        self._await_ready(stage, [primary], [])
         self._run(stage, loader, "ycsb-prepare", [find_binary(LOAD), "ycsb-prepare", *self._contents(stage)])
         # Visibility is settled now, so that no read of a trial has to write hint bits.
         self._sql(stage, "settle", "VACUUM (FREEZE, ANALYZE)")
@@ -116,6 +117,9 @@ class PostgreSQL(Store):
         standbys = replicas_of(stage.fabric.nodes)
         for node in (PRIMARY, *standbys):
             _copy_tree(self._cached(stage.fabric.nodes) / node, stage.folder / node)
+        # A write of the trial would otherwise wait for these files: a journalling file system flushes them
+        # first.
+        subprocess.run(["sync", "--file-system", stage.folder], check=True)
         names = f"ANY 1 ({', '.join(standbys)})" if standbys else ""
         primary = self._serve(stage, PRIMARY, "-c", f"synchronous_standby_names={names}")
         self._servers = [primary, *(self._serve(stage, standby) for standby in standbys)]
@@ -178,7 +182,7 @@ class PostgreSQL(Store):
         programs = _programs()
         for server in servers:
             host = stage.fabric.nodes[server.node].address
-            probe = [programs.path("pg_isready"), "-q", "-h", host, "-p", str(PORT)]
+            probe = [programs.path("pg_isready"), "-q", "-h", host, "-p", str(PORT), "-U", USER]
             stage.fabric.probe(
                 server.node,
                 "pg_isready",
