@@ -19,6 +19,8 @@ use crate::init::CHANNEL_FD;
 pub struct Launcher {
     /// The limit on open files that the agent was given, which applications shall see.
     open_files: libc::rlimit,
+    /// Every processor but the emulator's; what runs in a node inherits it.
+    processors: libc::cpu_set_t,
     nothing: OwnedFd,
 }
 
@@ -37,6 +39,7 @@ impl Launcher {
                 rlim_cur: soft,
                 rlim_max: hard,
             },
+            processors: crosswind_emulator::application_processors(),
             nothing,
         })
     }
@@ -75,6 +78,7 @@ impl Launcher {
             }
             libc::syscall(libc::SYS_close_range, CHANNEL_FD + 1, u32::MAX, 0);
             libc::setrlimit(libc::RLIMIT_NOFILE, &self.open_files);
+            libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const self.processors);
             libc::execve(c"/proc/self/exe".as_ptr(), argv.as_ptr(), env.as_ptr());
             libc::_exit(127)
         }

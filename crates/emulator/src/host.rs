@@ -15,21 +15,43 @@ pub fn steal_ns() -> u64 {
     ticks * (1_000_000_000 / per_second)
 }
 
-/// The last of the processors this process may use, when there is another one for the application.
-pub fn cpu_for_emulator() -> Option<usize> {
+fn allowed_processors() -> Vec<usize> {
     // SAFETY: all-zero is a valid, empty set.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     // SAFETY: the set and its size are passed together.
     let result = unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set) };
+    if result != 0 {
+        return Vec::new();
+    }
     // SAFETY: `cpu` is below CPU_SETSIZE.
-    let allowed: Vec<usize> = (0..libc::CPU_SETSIZE as usize)
+    (0..libc::CPU_SETSIZE as usize)
         .filter(|&cpu| unsafe { libc::CPU_ISSET(cpu, &set) })
-        .collect();
-    if result == 0 && allowed.len() >= 2 {
+        .collect()
+}
+
+/// The last of the processors this process may use, when there is another one for the application.
+pub fn cpu_for_emulator() -> Option<usize> {
+    let allowed = allowed_processors();
+    if allowed.len() >= 2 {
         allowed.last().copied()
     } else {
         None
     }
+}
+
+/// Where processes of the application may run: everywhere but on the emulator's processor (with only one, there).
+pub fn application_processors() -> libc::cpu_set_t {
+    // SAFETY: all-zero is a valid, empty set.
+    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    let reserved = cpu_for_emulator();
+    for cpu in allowed_processors()
+        .into_iter()
+        .filter(|&cpu| Some(cpu) != reserved)
+    {
+        // SAFETY: `cpu` came from the kernel's own set.
+        unsafe { libc::CPU_SET(cpu, &mut set) };
+    }
+    set
 }
 
 /// Makes the calling thread the emulator's: its processor, exact timers, and priority where that is allowed.

@@ -27,9 +27,10 @@ use std::thread::JoinHandle;
 
 use crosswind_fabric::{Condition, Fabric, Network};
 
+pub use host::application_processors;
 pub use measurement::Measurement;
 
-use port::PacketRing;
+use port::{Veth, PORTS_AT_ONCE};
 use worker::{Command, Waker, Worker};
 
 /// The fabric-side end of a node's veth pair; ports come in the order of the fabric's nodes.
@@ -39,6 +40,28 @@ pub struct Port {
     pub ifindex: i32,
 }
 
+fn open_all(fabric: &Fabric, ports: &[Port]) -> Result<Vec<Veth>, String> {
+    let mut veths = Vec::with_capacity(ports.len());
+    let named: Vec<_> = ports.iter().zip(&fabric.nodes).collect();
+    for group in named.chunks(PORTS_AT_ONCE) {
+        // A new thread is in the network namespace of its maker.
+        let opened: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> = group
+                .iter()
+                .map(|(port, _)| scope.spawn(|| Veth::open(port.ifindex, ports.len())))
+                .collect();
+            threads
+                .into_iter()
+                .map(|thread| thread.join().expect("opening a port does not panic"))
+                .collect()
+        });
+        for ((_, node), veth) in group.iter().zip(opened) {
+            veths.push(veth.map_err(|error| format!("port of node {}: {error}", node.name))?);
+        }
+    }
+    Ok(veths)
+}
+
 /// A running emulator; it owns its thread.
 #[derive(Debug)]
 pub struct Emulator {
@@ -46,7 +69,6 @@ pub struct Emulator {
     waker: Waker,
     thread: Option<JoinHandle<()>>,
     wait_mode: &'static str,
-    cpu: Option<usize>,
 }
 
 impl Emulator {
@@ -60,18 +82,11 @@ impl Emulator {
     ) -> Result<Self, String> {
         let network =
             Network::new(fabric, clock::instant(clock::monotonic_ns())).map_err(|error| error.to_string())?;
-        let rings = ports
-            .iter()
-            .zip(&fabric.nodes)
-            .map(|(port, node)| {
-                PacketRing::open(port.ifindex, ports.len())
-                    .map_err(|error| format!("port of node {}: {error}", node.name))
-            })
-            .collect::<Result<Vec<_>, _>>()?;
+        let veths = open_all(fabric, &ports)?;
         let (commands, inbox) = channel();
         let waker = Waker::new().map_err(|error| format!("eventfd for the emulator: {error}"))?;
         let cpu = host::cpu_for_emulator();
-        let worker = Worker::new(network, rings, inbox, waker.clone(), cpu);
+        let worker = Worker::new(network, veths, inbox, waker.clone(), cpu);
         let wait_mode = worker.wait_mode();
         let thread = std::thread::Builder::new()
             .name("emulator".into())
@@ -89,18 +104,12 @@ impl Emulator {
             waker,
             thread: Some(thread),
             wait_mode,
-            cpu,
         })
     }
 
     /// `spin` where a core can be spared for it, else `sleep`.
     pub fn wait_mode(&self) -> &'static str {
         self.wait_mode
-    }
-
-    /// The processor that the emulator keeps for itself; processes of the application should not run there.
-    pub fn cpu(&self) -> Option<usize> {
-        self.cpu
     }
 
     /// Puts another condition in force; returns the instant it took effect.

@@ -21,7 +21,7 @@ use crate::measurement::{
     Again, ByClass, Conservation, Count, Counts, Draw, Drop, Element, Host, Measurement, Offered, Rows,
     SeriesReport, SeriesRow, Window,
 };
-use crate::port::{PacketRing, Port};
+use crate::port::{close_all, Port, Veth};
 use crate::records::Fate;
 use crate::series::{Series, STEP_NS};
 
@@ -97,7 +97,7 @@ impl Waker {
 /// The thread's state.
 #[derive(Debug)]
 pub struct Worker {
-    forwarder: Forwarder<PacketRing>,
+    forwarder: Forwarder<Veth>,
     inbox: Receiver<Command>,
     waker: Waker,
     cpu: Option<usize>,
@@ -119,12 +119,12 @@ impl Worker {
     /// A worker that will keep `cpu` for itself.
     pub fn new(
         network: Network,
-        ports: Vec<PacketRing>,
+        ports: Vec<Veth>,
         inbox: Receiver<Command>,
         waker: Waker,
         cpu: Option<usize>,
     ) -> Self {
-        let mut descriptors: Vec<RawFd> = ports.iter().map(PacketRing::descriptor).collect();
+        let mut descriptors: Vec<RawFd> = ports.iter().flat_map(Veth::descriptors).collect();
         descriptors.push(waker.event.as_raw_fd());
         Self {
             forwarder: Forwarder::new(network, ports),
@@ -148,8 +148,14 @@ impl Worker {
         }
     }
 
-    /// Runs until told to stop.
+    /// Runs until told to stop, then closes the ports.
     pub fn run(mut self) -> Result<(), String> {
+        let outcome = self.forward();
+        close_all(self.forwarder.ports);
+        outcome
+    }
+
+    fn forward(&mut self) -> Result<(), String> {
         host::claim(self.cpu);
         self.start_window(clock::monotonic_ns());
         let mut active_ns = clock::monotonic_ns();

@@ -2,15 +2,34 @@
 //!
 //! A port keeps what it received in slots of its own until the forwarder releases them: short stays cost no copy.
 
+#[cfg(test)]
 mod memory;
 mod packet_ring;
+mod veth;
 
 use std::io;
 
 use crosswind_wire::{Cut, VnetHeader};
 
+#[cfg(test)]
 pub use memory::MemoryPort;
-pub use packet_ring::PacketRing;
+pub use veth::Veth;
+
+/// The kernel clears a ring's memory when it is opened, and waits for all processors when it is closed: ports are opened and
+/// closed so many at a time.
+pub const PORTS_AT_ONCE: usize = 32;
+
+/// Closes ports.
+pub fn close_all(mut ports: Vec<Veth>) {
+    while !ports.is_empty() {
+        let group = ports.split_off(ports.len().saturating_sub(PORTS_AT_ONCE));
+        std::thread::scope(|scope| {
+            for port in group {
+                scope.spawn(move || drop(port));
+            }
+        });
+    }
+}
 
 /// A frame that arrived.
 #[derive(Clone, Copy, Debug)]

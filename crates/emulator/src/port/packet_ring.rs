@@ -1,11 +1,9 @@
-//! A veth end read through an AF_PACKET ring (TPACKET_V2) with virtio-net headers and kernel ingress timestamps.
+//! One AF_PACKET socket with its ring of received frames (TPACKET_V2), virtio-net headers and kernel ingress timestamps.
 //!
-//! The stamp is taken when the sender's packet enters the veth pair, so that a late wake-up of the emulator is repaid
-//! (the due instant counts from the stamp) rather than added. TPACKET_V2 rather than V3: V3 hands over blocks on a timer,
-//! which adds 150 to 750 us. Super-packets of up to 64 KiB pass whole. Sending needs no ring: one system call carries
-//! a whole super-packet.
+//! TPACKET_V2 rather than V3: V3 hands over blocks on a timer, which adds 150 to 750 us. A port has two of these, one for
+//! short frames and one for super-packets (see [`super::Veth`]).
 //!
-//! Source: Linux Documentation/networking/packet_mmap.rst; linux/if_packet.h.
+//! Source: Linux Documentation/networking/packet_mmap.rst; linux/if_packet.h, linux/filter.h.
 
 use std::io;
 use std::mem::{size_of, zeroed};
@@ -15,7 +13,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crosswind_wire::{Cut, VnetHeader};
 
-use super::{Arrival, Port};
+use super::Arrival;
 
 const PACKET_VNET_HDR: libc::c_int = 15;
 const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
@@ -24,29 +22,55 @@ const TPACKET_V2: libc::c_int = 1;
 const TP_STATUS_KERNEL: u32 = 0;
 const TP_STATUS_USER: u32 = 1;
 
-/// A frame's slot: 64 KiB of packet and the ring's own headers.
-const FRAME_BYTES: usize = 69_632;
-/// Fifteen frames; a power of two, so that the kernel's allocator wastes nothing.
-const BLOCK_BYTES: usize = 1 << 20;
-const FRAMES_PER_BLOCK: usize = BLOCK_BYTES / FRAME_BYTES;
-/// Ring memory of all ports together; filling it takes the kernel about 0.2 ms a MiB when a fabric comes up.
-const RING_BYTES_TOTAL: usize = 192 << 20;
-/// Ring memory of one port: at 100 000 small packets a second this rides out a pause of about 7 ms.
-const RING_BYTES_MAX: usize = 48 << 20;
+/// Which frames a ring takes, and how many it has room for.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Bytes of a slot: the frame and about 90 bytes of the ring's own; a multiple of 16.
+    pub slot_bytes: usize,
+    /// Memory is allocated in blocks of this many bytes; a power of two of pages.
+    pub block_bytes: usize,
+    /// How many blocks.
+    pub blocks: usize,
+    /// Which frames, by length.
+    pub takes: Takes,
+}
+
+/// Selects frames by their length.
+#[derive(Clone, Copy, Debug)]
+pub enum Takes {
+    /// Up to so many bytes.
+    UpTo(u32),
+    /// More than so many bytes.
+    Above(u32),
+}
+
+impl Shape {
+    fn slots_per_block(&self) -> usize {
+        self.block_bytes / self.slot_bytes
+    }
+
+    fn bytes(&self) -> usize {
+        self.block_bytes * self.blocks
+    }
+
+    /// How many slots there are.
+    pub fn slots(&self) -> usize {
+        self.slots_per_block() * self.blocks
+    }
+}
 
 /// The kernel's ring of received frames, mapped.
 #[derive(Debug)]
 pub struct PacketRing {
     socket: OwnedFd,
+    shape: Shape,
     map: *mut u8,
-    map_bytes: usize,
-    frames: usize,
-    /// Next frame to read.
+    /// Next slot to read.
     head: usize,
-    /// Oldest frame not yet given back, `taken` frames behind `head`.
+    /// Oldest slot not yet given back, `taken` slots behind `head`.
     tail: usize,
     taken: usize,
-    /// Whether a frame between tail and head has been given back already.
+    /// Whether a slot between tail and head has been given back already.
     released: Vec<bool>,
 }
 
@@ -62,6 +86,7 @@ fn check(result: libc::c_int, what: &str) -> io::Result<libc::c_int> {
 }
 
 fn set<T>(socket: &OwnedFd, level: libc::c_int, name: libc::c_int, value: &T, what: &str) -> io::Result<()> {
+    let length = size_of::<T>() as libc::socklen_t;
     // SAFETY: `value` is a live reference and its size is passed along.
     let result = unsafe {
         libc::setsockopt(
@@ -69,25 +94,55 @@ fn set<T>(socket: &OwnedFd, level: libc::c_int, name: libc::c_int, value: &T, wh
             level,
             name,
             ptr::from_ref(value).cast(),
-            size_of::<T>() as libc::socklen_t,
+            length,
         )
     };
     check(result, what).map(drop)
 }
 
+/// Lets the socket see only the frames of its ring (classic BPF: load the length, compare, accept or refuse).
+fn filter(socket: &OwnedFd, takes: Takes) -> io::Result<()> {
+    let (limit, above, otherwise) = match takes {
+        Takes::UpTo(limit) => (limit, 1, 0),
+        Takes::Above(limit) => (limit, 0, 1),
+    };
+    let statement = |code: u32, jt, jf, k| libc::sock_filter {
+        code: code as u16,
+        jt,
+        jf,
+        k,
+    };
+    let mut program = [
+        statement(libc::BPF_LD | libc::BPF_W | libc::BPF_LEN, 0, 0, 0),
+        statement(
+            libc::BPF_JMP | libc::BPF_JGT | libc::BPF_K,
+            above,
+            otherwise,
+            limit,
+        ),
+        statement(libc::BPF_RET | libc::BPF_K, 0, 0, u32::MAX),
+        statement(libc::BPF_RET | libc::BPF_K, 0, 0, 0),
+    ];
+    let program = libc::sock_fprog {
+        len: program.len() as u16,
+        filter: program.as_mut_ptr(),
+    };
+    set(
+        socket,
+        libc::SOL_SOCKET,
+        libc::SO_ATTACH_FILTER,
+        &program,
+        "SO_ATTACH_FILTER",
+    )
+}
+
 impl PacketRing {
-    /// Opens a ring on an interface of the calling thread's network namespace; `ports` share the memory budget.
-    pub fn open(ifindex: i32, ports: usize) -> io::Result<Self> {
-        let protocol = (libc::ETH_P_ALL as u16).to_be();
+    /// Opens a ring on an interface of the calling thread's network namespace.
+    pub fn open(ifindex: i32, shape: Shape) -> io::Result<Self> {
+        let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
         // The protocol is given at bind, when everything else is set up, so that no frame arrives before.
         // SAFETY: plain system call; the descriptor is owned right after.
-        let socket = unsafe {
-            libc::socket(
-                libc::AF_PACKET,
-                libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK,
-                0,
-            )
-        };
+        let socket = unsafe { libc::socket(libc::AF_PACKET, kind, 0) };
         let socket = check(
             socket,
             "AF_PACKET socket (needs CAP_NET_RAW in its user namespace)",
@@ -130,7 +185,7 @@ impl PacketRing {
             &1i32,
             "SO_TIMESTAMPNS",
         )?;
-        // Room for super-packets on their way to the receiver. Root may exceed the machine's limit; others get the limit.
+        // Room for super-packets on their way out. Root may exceed the machine's limit; others get the limit.
         if set(
             &socket,
             libc::SOL_SOCKET,
@@ -148,14 +203,12 @@ impl PacketRing {
                 "SO_SNDBUF",
             )?;
         }
-        let budget = (RING_BYTES_TOTAL / ports.max(1)).min(RING_BYTES_MAX);
-        let blocks = (budget / BLOCK_BYTES).max(1);
-        let frames = blocks * FRAMES_PER_BLOCK;
+        filter(&socket, shape.takes)?;
         let request = libc::tpacket_req {
-            tp_block_size: BLOCK_BYTES as u32,
-            tp_block_nr: blocks as u32,
-            tp_frame_size: FRAME_BYTES as u32,
-            tp_frame_nr: frames as u32,
+            tp_block_size: shape.block_bytes as u32,
+            tp_block_nr: shape.blocks as u32,
+            tp_frame_size: shape.slot_bytes as u32,
+            tp_frame_nr: shape.slots() as u32,
         };
         set(
             &socket,
@@ -164,46 +217,49 @@ impl PacketRing {
             &request,
             "PACKET_RX_RING",
         )?;
-        let map_bytes = blocks * BLOCK_BYTES;
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
         // SAFETY: a fresh shared mapping of the ring, of the size just requested.
         let map = unsafe {
             libc::mmap(
                 ptr::null_mut(),
-                map_bytes,
-                libc::PROT_READ | libc::PROT_WRITE,
+                shape.bytes(),
+                protection,
                 libc::MAP_SHARED,
                 socket.as_raw_fd(),
                 0,
             )
         };
         if map == libc::MAP_FAILED {
-            return check(-1, "mmap of the packet ring").map(|_| unreachable!("check(-1) is an error"));
+            let error = io::Error::last_os_error();
+            return Err(io::Error::new(
+                error.kind(),
+                format!("mmap of the packet ring: {error}"),
+            ));
         }
+        let released = vec![false; shape.slots()];
         let ring = Self {
             socket,
+            shape,
             map: map.cast(),
-            map_bytes,
-            frames,
             head: 0,
             tail: 0,
             taken: 0,
-            released: vec![false; frames],
+            released,
         };
+        ring.bind(ifindex)?;
+        Ok(ring)
+    }
+
+    fn bind(&self, ifindex: i32) -> io::Result<()> {
         // SAFETY: all-zero is a valid sockaddr_ll.
         let mut address: libc::sockaddr_ll = unsafe { zeroed() };
         address.sll_family = libc::AF_PACKET as u16;
-        address.sll_protocol = protocol;
+        address.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
         address.sll_ifindex = ifindex;
+        let length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
         // SAFETY: `address` is a valid sockaddr_ll and its size is passed along.
-        let bound = unsafe {
-            libc::bind(
-                ring.socket.as_raw_fd(),
-                ptr::from_ref(&address).cast(),
-                size_of::<libc::sockaddr_ll>() as libc::socklen_t,
-            )
-        };
-        check(bound, "bind of the packet socket")?;
-        Ok(ring)
+        let bound = unsafe { libc::bind(self.socket.as_raw_fd(), ptr::from_ref(&address).cast(), length) };
+        check(bound, "bind of the packet socket").map(drop)
     }
 
     /// To wait for frames.
@@ -211,39 +267,46 @@ impl PacketRing {
         self.socket.as_raw_fd()
     }
 
-    fn frame(&self, index: usize) -> *mut u8 {
-        let offset = index / FRAMES_PER_BLOCK * BLOCK_BYTES + index % FRAMES_PER_BLOCK * FRAME_BYTES;
-        // SAFETY: `index` is below `frames`, so the offset lies inside the mapping.
+    fn slot(&self, index: usize) -> *mut u8 {
+        let per_block = self.shape.slots_per_block();
+        let offset = index / per_block * self.shape.block_bytes + index % per_block * self.shape.slot_bytes;
+        // SAFETY: `index` is below the number of slots, so the offset lies inside the mapping.
         unsafe { self.map.add(offset) }
     }
 
     fn header(&self, index: usize) -> libc::tpacket2_hdr {
-        // SAFETY: every frame starts with a tpacket2_hdr, and the kernel has finished writing a frame in USER state.
-        unsafe { ptr::read_volatile(self.frame(index).cast()) }
+        // SAFETY: every slot starts with a tpacket2_hdr, and the kernel has finished writing a slot in USER state.
+        unsafe { ptr::read_volatile(self.slot(index).cast()) }
     }
 
     fn status(&self, index: usize) -> &AtomicU32 {
-        // SAFETY: the first word of a frame is its status, shared with the kernel and aligned.
-        unsafe { &*self.frame(index).cast::<AtomicU32>() }
+        // SAFETY: the first word of a slot is its status, shared with the kernel and aligned.
+        unsafe { &*self.slot(index).cast::<AtomicU32>() }
     }
-}
 
-impl Port for PacketRing {
-    fn receive(&mut self) -> Option<Arrival> {
-        if self.taken == self.frames || self.status(self.head).load(Ordering::Acquire) & TP_STATUS_USER == 0 {
+    /// The stamp of the next frame, CLOCK_REALTIME nanoseconds, if there is one.
+    pub fn peek(&self) -> Option<u64> {
+        let full = self.taken == self.released.len();
+        if full || self.status(self.head).load(Ordering::Acquire) & TP_STATUS_USER == 0 {
             return None;
         }
+        let header = self.header(self.head);
+        Some(u64::from(header.tp_sec) * 1_000_000_000 + u64::from(header.tp_nsec))
+    }
+
+    /// Takes the next frame; its slot stays taken until released.
+    pub fn receive(&mut self) -> Option<Arrival> {
+        let stamped_realtime_ns = self.peek()?;
         let slot = self.head;
-        self.head = (self.head + 1) % self.frames;
+        self.head = (self.head + 1) % self.released.len();
         self.taken += 1;
         self.released[slot] = false;
         let header = self.header(slot);
         // SAFETY: with PACKET_VNET_HDR the ten bytes in front of the frame are its virtio-net header.
         let vnet = unsafe {
-            let at = self.frame(slot).add(usize::from(header.tp_mac) - VnetHeader::LEN);
+            let at = self.slot(slot).add(usize::from(header.tp_mac) - VnetHeader::LEN);
             VnetHeader::read(&*at.cast::<[u8; VnetHeader::LEN]>())
         };
-        let stamped_realtime_ns = u64::from(header.tp_sec) * 1_000_000_000 + u64::from(header.tp_nsec);
         Some(Arrival {
             slot: slot as u32,
             stamped_realtime_ns,
@@ -251,34 +314,33 @@ impl Port for PacketRing {
         })
     }
 
-    fn bytes(&self, slot: u32) -> &[u8] {
+    /// The bytes of a taken slot, from the Ethernet header on.
+    pub fn bytes(&self, slot: u32) -> &[u8] {
         let header = self.header(slot as usize);
-        let length = (header.tp_snaplen as usize).min(FRAME_BYTES - usize::from(header.tp_mac));
-        // SAFETY: the kernel wrote `tp_snaplen` bytes from `tp_mac` on and leaves the frame alone until it is given back.
-        unsafe {
-            std::slice::from_raw_parts(self.frame(slot as usize).add(usize::from(header.tp_mac)), length)
-        }
+        let start = usize::from(header.tp_mac);
+        let length = (header.tp_snaplen as usize).min(self.shape.slot_bytes - start);
+        // SAFETY: the kernel wrote `tp_snaplen` bytes from `tp_mac` on and leaves the slot alone until it is given back.
+        unsafe { std::slice::from_raw_parts(self.slot(slot as usize).add(start), length) }
     }
 
-    fn release(&mut self, slot: u32) {
+    /// Gives a slot back.
+    pub fn release(&mut self, slot: u32) {
         self.status(slot as usize)
             .store(TP_STATUS_KERNEL, Ordering::Release);
         self.released[slot as usize] = true;
         while self.taken > 0 && self.released[self.tail] {
-            self.tail = (self.tail + 1) % self.frames;
+            self.tail = (self.tail + 1) % self.released.len();
             self.taken -= 1;
         }
     }
 
-    fn pressed(&self) -> Option<u32> {
-        (self.taken > self.frames / 2).then_some(self.tail as u32)
+    /// The oldest taken slot, when more than half are taken.
+    pub fn pressed(&self) -> Option<u32> {
+        (self.taken > self.released.len() / 2).then_some(self.tail as u32)
     }
 
-    fn slots(&self) -> u32 {
-        self.frames as u32
-    }
-
-    fn send(&mut self, cut: &Cut<'_>) -> io::Result<()> {
+    /// Hands a frame to the other end of the veth pair.
+    pub fn send(&mut self, cut: &Cut<'_>) -> io::Result<()> {
         let piece = |bytes: &[u8]| libc::iovec {
             iov_base: bytes.as_ptr().cast_mut().cast(),
             iov_len: bytes.len(),
@@ -297,17 +359,20 @@ impl Port for PacketRing {
         }
     }
 
-    fn overruns(&mut self) -> u64 {
+    /// Frames lost since the last call because no slot was free.
+    pub fn overruns(&mut self) -> u64 {
         // SAFETY: all-zero is a valid tpacket_stats.
         let mut statistics: libc::tpacket_stats = unsafe { zeroed() };
         let mut length = size_of::<libc::tpacket_stats>() as libc::socklen_t;
+        let into = ptr::from_mut(&mut statistics).cast();
+        let socket = self.socket.as_raw_fd();
         // SAFETY: the buffer and its length describe `statistics`.
         let result = unsafe {
             libc::getsockopt(
-                self.socket.as_raw_fd(),
+                socket,
                 libc::SOL_PACKET,
                 libc::PACKET_STATISTICS,
-                ptr::from_mut(&mut statistics).cast(),
+                into,
                 &raw mut length,
             )
         };
@@ -322,6 +387,6 @@ impl Port for PacketRing {
 impl Drop for PacketRing {
     fn drop(&mut self) {
         // SAFETY: the mapping was made in `open` and is not used afterwards.
-        unsafe { libc::munmap(self.map.cast(), self.map_bytes) };
+        unsafe { libc::munmap(self.map.cast(), self.shape.bytes()) };
     }
 }
