@@ -1,11 +1,15 @@
 """Start `crosswind-load` in a node, the way every application here does."""
 
+import time
 from collections.abc import Sequence
 
 from crosswind.app.base import Loaded, Stage
 from crosswind.testbed.binaries import LOAD, find_binary
+from crosswind.testbed.errors import TestbedError
+from crosswind.testbed.fabric import Process
 
 NS_PER_S = 1_000_000_000
+READY_S = 10.0
 
 
 def offer_load(
@@ -36,3 +40,18 @@ def offer_load(
 def seconds(ns: int) -> str:
     """Return nanoseconds as decimal seconds, exactly."""
     return f"{ns // NS_PER_S}.{ns % NS_PER_S:09d}"
+
+
+def await_listening(server: Process) -> None:
+    """Wait until a receiving `crosswind-load` says that it listens.
+
+    Raises: TestbedError: it ended, or said nothing within `READY_S`.
+    """
+    deadline = time.monotonic() + READY_S
+    while "listening" not in server.stdout.read_text(errors="replace"):
+        if server.ended is not None or time.monotonic() > deadline:
+            state = "still silent" if server.ended is None else str(server.ended)
+            raise TestbedError(
+                f"{server}: not listening after {READY_S:g} s ({state}); {server.last_words()}"
+            )
+        time.sleep(0.005)

@@ -13,14 +13,20 @@ from crosswind.cli._output import print_json
 def command(file: str, as_json: bool) -> None:
     """Show the trials of an experiment, their order, the time they take, and what will be done.
 
-    FILE is an experiment file or the name of an experiment of the catalogue. Nothing is changed.
+    FILE is an experiment file or the name of an experiment of the catalogue. Nothing is changed. The
+    plan ends with what this machine will not honour of it, by the calibration of `crosswind doctor`.
     """
+    from crosswind.doctor import check_here
     from crosswind.plan import outline
     from crosswind.plan.text import describe
     from crosswind.spec import find_experiment, load_experiment, resolve
 
-    planned = outline(resolve(load_experiment(find_experiment(file))))
+    resolved = resolve(load_experiment(find_experiment(file)))
+    planned, machine = outline(resolved), check_here(resolved)
     if as_json:
-        print_json(planned.as_dict())
+        print_json({**planned.as_dict(), "machine": machine})
     else:
         click.echo(describe(planned))
+        click.echo("\nThis machine")
+        for remark in machine or ["by its calibration, it honours all of this"]:
+            click.echo(f"  - {remark}")

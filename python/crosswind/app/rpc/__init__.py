@@ -4,22 +4,19 @@ The smallest distributed application: no storage, no replication, nothing to ins
 network is not hidden behind a database, and where nothing can be installed it still runs.
 """
 
-import time
 from collections.abc import Collection
 from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from crosswind.app.base import Application, Loaded, Missing, Stage
-from crosswind.app.load import offer_load
+from crosswind.app.load import await_listening, offer_load
 from crosswind.spec.base import SpecModel
 from crosswind.spec.quantities import Duration, OperationRate, PositiveDuration, Size
 from crosswind.testbed.binaries import LOAD, binary_version, find_binary
 from crosswind.testbed.errors import NotHere, TestbedError
-from crosswind.testbed.fabric import Process
 
 PORT = 7077
-READY_S = 10.0
 
 
 class RpcParameters(SpecModel):
@@ -73,7 +70,7 @@ class Rpc(Application):
             [find_binary(LOAD), "rpc-serve", "--listen", f"{address}:{PORT}"],
             cwd=stage.folder,
         )
-        _await_listening(self._server)
+        await_listening(self._server)
 
     def load(self, stage: Stage) -> Loaded:
         asked = self.parameters
@@ -95,18 +92,3 @@ class Rpc(Application):
                 f"{self._server}: ended under the load ({self._server.ended}); {self._server.last_words()}"
             )
         self._server.stop()
-
-
-def _await_listening(server: Process) -> None:
-    """Wait until the server says that it listens.
-
-    Raises: TestbedError: it ended, or said nothing within `READY_S`.
-    """
-    deadline = time.monotonic() + READY_S
-    while "listening" not in server.stdout.read_text(errors="replace"):
-        if server.ended is not None or time.monotonic() > deadline:
-            state = "still silent" if server.ended is None else str(server.ended)
-            raise TestbedError(
-                f"{server}: not listening after {READY_S:g} s ({state}); {server.last_words()}"
-            )
-        time.sleep(0.005)

@@ -1,0 +1,32 @@
+"""Say whether this machine can run Crosswind, what it honours, and what is missing."""
+
+from __future__ import annotations
+
+import click
+
+from crosswind.cli._output import console, print_json
+from crosswind.errors import Exit
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print findings and calibration as JSON.")
+def command(as_json: bool) -> Exit:
+    """Say whether this machine can run Crosswind, what it honours, and what is missing.
+
+    Takes about five seconds, most of them for a calibration: two nodes, real packets, and how exactly they
+    were delayed. The calibration is kept, and `crosswind plan` checks experiments against it. Nothing else is
+    changed. Run it on a quiet machine. Exit status 3 when something is missing.
+    """
+    from rich.console import Console
+
+    from crosswind.doctor.diagnosis import diagnose
+    from crosswind.doctor.text import print_diagnosis
+
+    # What is under way goes to stderr, and only where somebody watches.
+    with Console(stderr=True).status("") as status:
+        diagnosis = diagnose(status.update)
+    if as_json:
+        print_json(diagnosis.as_dict())
+    else:
+        print_diagnosis(diagnosis, console())
+    return Exit.DONE if diagnosis.ready else Exit.PREFLIGHT

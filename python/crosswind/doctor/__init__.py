@@ -1,0 +1,10 @@
+"""Tell whether this machine can run Crosswind and what it honours, and check experiments against that.
+
+Looks and measures; installs nothing and changes nothing but its own file, the calibration.
+"""
+
+from crosswind.doctor.against import check_against, check_here
+from crosswind.doctor.calibration import Calibration, stored_calibration
+from crosswind.doctor.machine import Machine, this_machine
+
+__all__ = ["Calibration", "Machine", "check_against", "check_here", "stored_calibration", "this_machine"]

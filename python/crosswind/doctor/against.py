@@ -1,0 +1,164 @@
+"""Check an experiment against what this machine was measured to honour, before it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from crosswind.doctor.calibration import Calibration, CalibrationUnreadableError, stored_calibration
+from crosswind.doctor.machine import Machine, this_machine
+from crosswind.doctor.quantities import count_text, memory_text, rate_text, time_text
+from crosswind.testbed import NotHere
+
+AGE_MAX = timedelta(days=7)
+# What the engine decides per second on one core, with room for the application's own packets.
+GHOST_PACKETS_PER_S_MAX = 2_000_000
+# The emulator's capture rings: so much for each node, until all of them together reach the total.
+RING_BYTES_PER_NODE = 48 << 20
+RING_BYTES_TOTAL = 192 << 20
+# The rest is for the application, its data and the page cache.
+RING_SHARE_OF_MEMORY_MAX = 0.25
+
+
+def check_here(resolved: Mapping[str, Any]) -> list[str]:
+    """Return the warnings for an experiment on this machine now, from its stored calibration."""
+    try:
+        calibration = stored_calibration()
+    except (CalibrationUnreadableError, NotHere) as error:
+        return [str(error)]
+    return check_against(resolved, calibration, here=this_machine(), now=datetime.now(UTC))
+
+
+def check_against(
+    resolved: Mapping[str, Any], calibration: Calibration | None, *, here: Machine, now: datetime
+) -> list[str]:
+    """Return what this machine will not honour of an experiment, one sentence each; empty if it honours all.
+
+    Args:
+        resolved: as `crosswind.spec.resolve` returns it, that is, with its scale applied.
+        calibration: the last one; None when nobody has calibrated.
+        here: the machine that it would run on.
+        now: with a time zone; a calibration ages.
+    """
+    warnings = [*_cores(resolved, here), *_memory(resolved, here), *_ghosts(resolved)]
+    if calibration is None:
+        return [
+            "what this machine honours is not known: `crosswind doctor` measures it in about five seconds",
+            *warnings,
+        ]
+    differences = calibration.machine.differences(here)
+    if differences:
+        return [
+            f"the calibration is of another machine ({'; '.join(differences)}): run `crosswind doctor` again",
+            *warnings,
+        ]
+    if now - calibration.measured_at > AGE_MAX:
+        days = (now - calibration.measured_at).days
+        warnings.insert(0, f"the calibration is {days} days old: run `crosswind doctor` again")
+    return [*warnings, *_rates(resolved, calibration), *_delays(resolved, calibration)]
+
+
+def _cores(resolved: Mapping[str, Any], here: Machine) -> Iterator[str]:
+    nodes = len(resolved["topology"]["nodes"])
+    if nodes + 1 > here.cores:
+        yield (
+            f"{nodes} nodes and the emulator share {_cores_text(here.cores)}: latencies include waiting for "
+            f"a core, in every condition alike; {nodes + 1} cores would avoid it"
+        )
+
+
+def _cores_text(cores: int) -> str:
+    return "1 core" if cores == 1 else f"{cores} cores"
+
+
+def _memory(resolved: Mapping[str, Any], here: Machine) -> Iterator[str]:
+    nodes = len(resolved["topology"]["nodes"])
+    ring_bytes = min(nodes * RING_BYTES_PER_NODE, RING_BYTES_TOTAL)
+    if ring_bytes > RING_SHARE_OF_MEMORY_MAX * here.memory_bytes:
+        yield (
+            f"{nodes} nodes: their capture rings take {memory_text(ring_bytes)} of this machine's "
+            f"{memory_text(here.memory_bytes)}, which leaves too little for the application; use fewer nodes "
+            "or more memory"
+        )
+
+
+def _ghosts(resolved: Mapping[str, Any]) -> Iterator[str]:
+    """Ghosts cost the engine a decision a packet, whatever the hosts can send."""
+    for condition in resolved["conditions"]:
+        packets_per_s = sum(
+            _mean_bps(entry["rate"]) * 2 / (entry["packet_ip_bytes"] * 8)  # They flow in both directions.
+            for entry in condition["interference"]
+            if entry["by"] == "ghost"
+        )
+        if packets_per_s > GHOST_PACKETS_PER_S_MAX:
+            yield (
+                f"{condition['name']}: its ghosts make {count_text(packets_per_s)} packets a second, the "
+                f"engine keeps up with about {count_text(GHOST_PACKETS_PER_S_MAX)}; lower their rate, enlarge their "
+                "packets, or lower `scale`"
+            )
+
+
+def _mean_bps(rate: Mapping[str, Any]) -> float:
+    mean: float = rate["constant_bps"] if "constant_bps" in rate else rate["normal"]["mean_bps"]
+    return mean
+
+
+def _rates(resolved: Mapping[str, Any], calibration: Calibration) -> Iterator[str]:
+    """Real packets cannot be faster than the machine moves them, so a faster limit never limits."""
+    measured_bps = calibration.honours.goodput_bps_max
+    for what, rate_bps in _once(_all_rates(resolved)):
+        if rate_bps > measured_bps:
+            yield (
+                f"{what}: {rate_text(rate_bps)} is more than the {rate_text(measured_bps)} that applications "
+                f"got through this machine, which will be the limit instead; `scale` lowers all rates alike"
+            )
+
+
+def _delays(resolved: Mapping[str, Any], calibration: Calibration) -> Iterator[str]:
+    least_ns = calibration.honours.delay_ns_min
+    if least_ns is None:
+        return
+    for what, delay_ns in _once(_all_delays(resolved)):
+        if 0 < delay_ns < calibration.floor_ns_p50:
+            yield (
+                f"{what}: {time_text(delay_ns)} is below the {time_text(calibration.floor_ns_p50)} that a "
+                "packet takes here without any delay: it will hardly show"
+            )
+        elif 0 < delay_ns < least_ns:
+            yield (
+                f"{what}: {time_text(delay_ns)} is honoured with more than 10 % error at the 99th percentile; "
+                f"this machine honours delays from {time_text(least_ns)}"
+            )
+
+
+def _all_rates(resolved: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    uplink_bps = resolved["topology"]["uplink"]["rate_bps"]
+    if uplink_bps is not None:
+        yield "uplink", uplink_bps
+    for place, kind, parameters in _elements(resolved):
+        rate_bps = parameters.get("rate_bps") if kind in ("police", "shape") else None
+        # Above the uplink's it is the uplink that limits, about which everything has been said.
+        if rate_bps is not None and (uplink_bps is None or rate_bps < uplink_bps):
+            yield f"{kind} at {place}", rate_bps
+
+
+def _all_delays(resolved: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    yield "uplink", resolved["topology"]["uplink"]["delay_ns"]
+    for place, kind, parameters in _elements(resolved):
+        if kind == "delay":
+            yield f"delay at {place}", parameters["time_ns"]
+
+
+def _elements(resolved: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """Every element of every condition and its timeline: place, kind, parameters."""
+    for condition in resolved["conditions"]:
+        for places in (condition["places"], *(step["places"] for step in condition["timeline"])):
+            for place, elements in places.items():
+                for element in elements:
+                    yield from ((place, kind, parameters) for kind, parameters in element.items())
+
+
+def _once(found: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Return what was found without repeats, in order; ten conditions may ask for the same."""
+    return list(dict.fromkeys(found))

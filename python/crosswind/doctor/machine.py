@@ -1,0 +1,44 @@
+"""Which machine this is: what a calibration was made on, and what an experiment is checked against."""
+
+from __future__ import annotations
+
+import os
+import platform
+
+import psutil
+from pydantic import BaseModel, ConfigDict
+
+from crosswind.store.provenance import cpu_model
+
+
+class Machine(BaseModel):
+    """What a calibration depends on; another kernel on the same processor is another machine."""
+
+    model_config = ConfigDict(frozen=True)
+
+    kernel: str
+    cpu: str
+    cores: int  # Those that this process may use, at least 1.
+    memory_bytes: int
+
+    def differences(self, other: Machine) -> list[str]:
+        """Return how another machine differs in what timing depends on; memory is not part of it."""
+        return [
+            f"{name} was {was}, is {found}"
+            for name, was, found in (
+                ("kernel", self.kernel, other.kernel),
+                ("CPU", self.cpu, other.cpu),
+                ("cores", self.cores, other.cores),
+            )
+            if was != found
+        ]
+
+
+def this_machine() -> Machine:
+    """Return the machine that this process runs on."""
+    return Machine(
+        kernel=platform.release(),
+        cpu=cpu_model(),
+        cores=len(os.sched_getaffinity(0)),
+        memory_bytes=psutil.virtual_memory().total,
+    )

@@ -1,0 +1,101 @@
+"""Write a diagnosis for people: what was looked at, what to do, what the machine honours, and the answer."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.text import Text
+
+from crosswind.doctor.calibration import Calibration
+from crosswind.doctor.diagnosis import Diagnosis
+from crosswind.doctor.finding import Finding, Verdict
+from crosswind.doctor.quantities import count_text, rate_text, time_text
+
+_STYLES = {Verdict.OK: "green", Verdict.WARNING: "yellow", Verdict.MISSING: "bold red"}
+_VERDICT_WIDTH = max(map(len, Verdict))
+
+
+def print_diagnosis(diagnosis: Diagnosis, console: Console) -> None:
+    """Print a diagnosis; the answer comes last, where a terminal shows it."""
+    width = max(len(finding.name) for finding in diagnosis.findings)
+    for finding in diagnosis.findings:
+        _print_finding(finding, width, console)
+    if diagnosis.calibration is not None:
+        console.print()
+        console.print("What this machine honours", style="bold")
+        for what, figure in figures(diagnosis.calibration):
+            console.print(f"  {what:{_FIGURE_WIDTH}}  {figure}", markup=False)
+    console.print()
+    console.print(answer(diagnosis), style="bold" if diagnosis.ready else "bold red", markup=False)
+
+
+_FIGURE_WIDTH = len("delays within 10 %")
+
+
+def figures(calibration: Calibration) -> list[tuple[str, str]]:
+    """Return what was measured, as pairs of a name and a sentence."""
+    honours = calibration.honours
+    floor = f"{time_text(calibration.floor_ns_p50)}, 99 % below {time_text(calibration.floor_ns_p99)}"
+    rows = [("floor", f"{floor}: one way, where no delay is declared")]
+    for check in calibration.delays:
+        rows.append(
+            (
+                f"delay of {time_text(check.declared_ns)}",
+                f"error {time_text(check.error_ns_p50)}, 99 % below {time_text(check.error_ns_p99)}; "
+                f"the emulator was late by {time_text(check.ledger_ns_p50)}, 99 % below "
+                f"{time_text(check.ledger_ns_p99)}, at most {time_text(check.ledger_ns_max)}",
+            )
+        )
+    least = honours.delay_ns_min
+    rows.append(
+        (
+            "delays within 10 %",
+            "none of those tried" if least is None else f"from {time_text(least)}, for 99 % of packets",
+        )
+    )
+    rows.append(("packet rate", _rate(calibration)))
+    rows.append(("TCP goodput", f"{rate_text(honours.goodput_bps_max)} through a link without a limit"))
+    rows.append(
+        (
+            "disturbance",
+            f"longest standstill {time_text(calibration.canary_gap_ns_max)}, "
+            f"steal {calibration.steal_share:.1%}",
+        )
+    )
+    return rows
+
+
+def answer(diagnosis: Diagnosis) -> str:
+    """Return the one sentence that was asked for."""
+    missing = sum(finding.verdict == Verdict.MISSING for finding in diagnosis.findings)
+    warnings = sum(finding.verdict == Verdict.WARNING for finding in diagnosis.findings)
+    if missing:
+        things = "one thing is missing" if missing == 1 else f"{missing} things are missing"
+        return f"This machine cannot run Crosswind yet: {things}, see `do` above."
+    if warnings:
+        return f"This machine can run Crosswind; {warnings} warning{'' if warnings == 1 else 's'} above."
+    return "This machine can run Crosswind."
+
+
+def _print_finding(finding: Finding, width: int, console: Console) -> None:
+    line = Text("  ")
+    line.append(f"{finding.verdict.value:{_VERDICT_WIDTH}}", style=_STYLES[finding.verdict])
+    line.append(f"  {finding.name:{width}}  {finding.found}")
+    console.print(line)
+    if finding.remedy:
+        console.print(Text(f"  {'':{_VERDICT_WIDTH}}  {'':{width}}  do: {finding.remedy}"))
+
+
+def _rate(calibration: Calibration) -> str:
+    passed = calibration.honours.packets_per_s_max
+    said = (
+        "none of those tried"
+        if passed is None
+        else f"{count_text(passed)} packets/s of 64 bytes without loss"
+    )
+    last = calibration.rates[-1]
+    if last.lost:
+        said += f"; at {count_text(last.asked_per_s)} packets/s {last.lost / last.packets:.1%} were lost"
+    elif last.asked_per_s != passed:
+        asked = count_text(last.asked_per_s)
+        said += f"; the sender managed {count_text(last.offered_per_s)} of {asked} packets/s"
+    return said
