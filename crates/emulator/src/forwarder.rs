@@ -510,7 +510,7 @@ mod tests {
             let (vnet, frame) = super_packet(700);
             forwarder.ports[0].arrive(realtime, vnet, frame);
         }
-        forwarder.take_in(now);
+        while forwarder.take_in(now) > 0 {}
         assert!(forwarder.ports[0].pressed().is_none());
         while let Some(due) = forwarder.next_due_ns() {
             while clock::monotonic_ns() < due {}
