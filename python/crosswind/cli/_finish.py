@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -17,19 +18,24 @@ def finish(outcome: Outcome, *, as_json: bool = False) -> Exit:
     """Write the report, print what the run found and how it ended, and return its exit status."""
     from crosswind.report import print_table, write_report
 
-    report = write_report(outcome.folder)
+    try:
+        report: Path | None = write_report(outcome.folder)
+    except OSError as error:
+        report = None
+        click.echo(f"report.html not written: {error}; try `crosswind report {outcome.folder}`", err=True)
     if as_json:
         print_json(
             {
                 "folder": str(outcome.folder),
-                "report": str(report),
+                "report": str(report) if report else None,
                 "exit": int(outcome.exit),
                 "remarks": outcome.remarks,
             }
         )
         return outcome.exit
     print_table(outcome.folder, console())
-    click.echo(f"report: {report}")
+    if report:
+        click.echo(f"report: {report}")
     for remark in outcome.remarks:
         click.echo(remark, err=True)
     return outcome.exit

@@ -71,7 +71,7 @@ def _carried_out(condition: dict[str, Any]) -> dict[str, Any]:
     """Return a condition, if the agent alone can carry it out."""
     if any(entry["by"] == "iperf3" for entry in condition["interference"]):
         raise CrosswindError(
-            f"condition {condition['name']}: its interference is `by: iperf3`, which only `crosswind run` starts; "
+            f"condition {condition['name']}: `by: iperf3` is interference that only `crosswind run` starts; "
             "write `by: ghost`, or start iperf3 yourself with `crosswind exec`"
         )
     return condition

@@ -1,6 +1,5 @@
 """One attempt of a trial from its first journal entry to its last: whatever happens, a row says what."""
 
-import errno
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -10,22 +9,15 @@ from typing import Any
 import duckdb
 
 from crosswind.app import Application
-from crosswind.errors import CrosswindError, Exit
+from crosswind.errors import CrosswindError
 from crosswind.plan import Trial
+from crosswind.runner.disk import DiskFull, is_disk_full
 from crosswind.runner.fidelity import Verdict, judge
 from crosswind.runner.interruption import Interrupted, Interruption
 from crosswind.runner.trial import run_trial
 from crosswind.store import Journal, Metric, ResultsFolder, TrialRow, store_monitors, store_samples
 from crosswind.store.rows import attempt_name
 from crosswind.testbed import WorkFolder
-
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-
-
-class DiskFull(CrosswindError):
-    """The results cannot grow any more; what is stored is intact."""
-
-    exit = Exit.TRIALS
 
 
 def planned_row(trial: Trial, resolved: Mapping[str, Any]) -> TrialRow:
@@ -115,18 +107,14 @@ class Attempt:
         self._remove_files()
         if isinstance(error, Interrupted):
             self._stops_the_run = error
-        elif _is_full(error):
-            self._stops_the_run = DiskFull(
-                f"{self._folder.path}: no room left for the results of {self._name} ({error}); "
-                "everything stored before is intact; free some space"
-            )
+        elif is_disk_full(error):
+            self._stops_the_run = DiskFull(self._folder.path, f"the results of {self._name}", error)
         row = self._row(None, reason=str(error))
         try:
             self._journal.failed(self._trial.id, row)
         except OperationalError as unwritten:
-            raise self._stops_the_run or DiskFull(
-                f"{self._folder.path}/journal.sqlite: {unwritten}"
-            ) from error
+            full = DiskFull(self._folder.path, "the journal", unwritten)
+            raise self._stops_the_run or full from error
         return row
 
     def _step(self, step: Any) -> None:
@@ -152,13 +140,3 @@ class Attempt:
         for part in ("samples", "monitors"):
             for file in (self._folder.path / part).glob(f"*{self._name}.*"):
                 file.unlink()
-
-
-def _is_full(error: Exception) -> bool:
-    """Tell whether an error means that a file system has no room; DuckDB and SQLite say so in words only."""
-    if isinstance(error, OSError):
-        return error.errno in _FULL
-    words = str(error)
-    return any(
-        sign in words for sign in ("No space left", "disk is full", "File too large", "disk I/O error")
-    )

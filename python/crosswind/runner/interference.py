@@ -95,7 +95,11 @@ class _Pair:
     def __enter__(self) -> "_Pair":
         program = self._program()
         self._server = self._fabric.start(
-            self._server_node, "iperf3-server", [program.path, "-s"], cwd=self._folder, env=program.env
+            self._server_node,
+            "iperf3-server",
+            [program.path, "-s", "--forceflush"],
+            cwd=self._folder,
+            env=program.env,
         )
         deadline = time.monotonic() + READY_S
         while "listening" not in self._server.stdout.read_text(errors="replace"):

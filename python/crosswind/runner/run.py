@@ -8,11 +8,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import duckdb
+
 from crosswind.app import Application
 from crosswind.errors import CrosswindError, Exit
 from crosswind.plan import Trial, next_block, planned
 from crosswind.plan.outline import trial_s
-from crosswind.runner.attempt import Attempt, DiskFull, planned_row
+from crosswind.runner.attempt import Attempt, planned_row
+from crosswind.runner.disk import DiskFull, is_disk_full
 from crosswind.runner.growth import too_wide
 from crosswind.runner.interruption import Interrupted, Interruption
 from crosswind.runner.machine import check_same_machine, machine_now
@@ -132,7 +135,7 @@ class _Run:
         stopped = None
         with self._interruption.handling(), self._progress, WorkFolder() as work:
             try:
-                write_tables(self._folder.path, self._journal)
+                self._write_tables()
                 self._prepare(work)
                 while (trial := self._next()) is not None:
                     self._try(trial, work)
@@ -207,10 +210,18 @@ class _Run:
         self._progress.end(row, metrics)
         if row.duration_s is not None:
             self._durations_s.append(row.duration_s)
-        write_tables(self._folder.path, self._journal)
+        self._write_tables()
         attempt.raise_if_it_stops_the_run()
         if row.status == "failed" and self._limits["failed"] == "stop":
             raise _Stopped("limits: stopped after a failed trial, as `failed: stop` says")
+
+    def _write_tables(self) -> None:
+        try:
+            write_tables(self._folder.path, self._journal)
+        except (OSError, duckdb.Error) as error:
+            if is_disk_full(error):
+                raise DiskFull(self._folder.path, "the tables", error) from error
+            raise
 
     def _rest(self) -> None:
         with self._interruption.allowed():

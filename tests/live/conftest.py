@@ -1,0 +1,125 @@
+"""A real agent and load generator for the tests of this folder; without them they are skipped and say why."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from crosswind.testbed import Agent, TestbedError, find_binary
+
+START = (sys.executable, "-c", "from crosswind.cli import main; main()")
+SOURCES = Path(__file__).parents[2] / "python"
+
+
+@dataclass
+class Live:
+    """A place of its own for runs: folders that other accounts may traverse, and binaries with paths of their
+    own.
+
+    Because of these paths, every process that a run has started can be told from everything else on the
+    machine.
+    """
+
+    folder: Path
+    env: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def results(self) -> Path:
+        return self.folder / "results"
+
+    def start(
+        self, *arguments: str, prefix: tuple[str, ...] = (), **options: object
+    ) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [*prefix, *START, *arguments],
+            cwd=self.folder,
+            env=self.env,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            **options,  # type: ignore[call-overload]
+        )
+
+    def run(self, *arguments: str, prefix: tuple[str, ...] = (), timeout_s: float = 120) -> tuple[int, str]:
+        """Run a verb to its end; return its exit status and what it printed."""
+        process = self.start(*arguments, prefix=prefix, stdin=subprocess.DEVNULL)
+        said, _ = process.communicate(timeout=timeout_s)
+        return process.returncode, said
+
+    def processes(self) -> dict[int, str]:
+        """Return the processes that a run of this place has started, by process id."""
+        found = {}
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdecimal():
+                try:
+                    program = str((entry / "exe").readlink())
+                except OSError:
+                    continue
+                if program.startswith(str(self.folder)):
+                    found[int(entry.name)] = program
+        return found
+
+    def await_no_process(self, within_s: float = 2.0) -> None:
+        """Check that nothing a run has started is left; without a process no namespace of it is either."""
+        deadline = time.monotonic() + within_s
+        while (left := self.processes()) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert left == {}
+
+
+@pytest.fixture
+def live() -> Iterator[Live]:
+    try:
+        binaries = [find_binary("crosswind-agent"), find_binary("crosswind-load")]
+        with Agent():
+            pass
+    except TestbedError as reason:
+        pytest.skip(str(reason))
+    # Not below pytest's own folder, which other accounts may not enter.
+    folder = Path(tempfile.mkdtemp(prefix="crosswind-live-", dir="/var/tmp"))
+    folder.chmod(0o755)
+    copies = [Path(shutil.copy2(binary, folder)) for binary in binaries]
+    env = {
+        "PATH": os.environ["PATH"],
+        "PYTHONPATH": str(SOURCES),
+        "CROSSWIND_AGENT": str(copies[0]),
+        "CROSSWIND_LOAD": str(copies[1]),
+        "CROSSWIND_WORK_DIR": str(folder / "work"),
+        "CROSSWIND_RUNTIME_DIR": str(folder / "runtime"),
+    }
+    place = Live(folder, env)
+    try:
+        yield place
+        place.await_no_process()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def experiment(live: Live) -> Callable[..., str]:
+    """Return a function that writes an rpc experiment and returns the name of its file."""
+
+    def write(repeat: int = 2, duration: str = "300ms", extra: str = "") -> str:
+        text = f"""
+name: live
+topology:
+  hosts: 2
+  uplink: {{rate: 100Mbit/s, delay: 1ms, buffer: 64KiB}}
+  nodes: {{server: h0, client: h1}}
+conditions:
+  - none
+  - slow: {{link: [{{delay: {{time: 5ms}}}}]}}
+application: {{rpc: {{duration: {duration}, warm_up: 100ms}}}}
+trials: {{repeat: {repeat}, rest: 0s, seed: 7{extra}}}
+"""
+        (live.folder / "live.yaml").write_text(text)
+        return "live.yaml"
+
+    return write

@@ -1,0 +1,228 @@
+"""Whole runs of requests and responses through a real fabric."""
+
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from conftest import START, Live
+
+Experiment = Callable[..., str]
+
+
+def rows(folder: Path, select: str) -> list[tuple[Any, ...]]:
+    return duckdb.sql(select.replace("TRIALS", f"'{folder}/trials.parquet'").replace("METRICS", f"'{folder}/metrics.parquet'")).fetchall()  # fmt: skip  # noqa: E501
+
+
+def latest(live: Live) -> Path:
+    return (live.results / "live" / "latest").resolve()
+
+
+def stored(folder: Path) -> set[str]:
+    connection = sqlite3.connect(folder / "journal.sqlite")
+    try:
+        return {name for (name,) in connection.execute("SELECT trial FROM steps WHERE step = 'stored'")}
+    finally:
+        connection.close()
+
+
+def await_step(live: Live, step: str, count: int = 1) -> None:
+    """Wait until the journal has `count` entries of a step."""
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        journal = live.results / "live" / "latest" / "journal.sqlite"
+        if journal.exists():
+            connection = sqlite3.connect(journal)
+            query = "SELECT count(*) FROM steps WHERE step = ?"
+            (found,) = connection.execute(query, [step]).fetchone()
+            connection.close()
+            if found >= count:
+                return
+        time.sleep(0.01)
+    raise AssertionError(f"no {step} within 30 s")
+
+
+def agent_pid(live: Live) -> int:
+    """Return the agent: the process with the agent's program whose parent is not one."""
+    agents = {pid for pid, program in live.processes().items() if program.endswith("crosswind-agent")}
+    for pid in agents:
+        parent = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+        if parent not in agents:
+            return pid
+    raise AssertionError("no agent runs")
+
+
+def test_two_conditions_in_two_blocks_leave_a_complete_folder(live: Live, experiment: Experiment) -> None:
+    status, said = live.run("run", experiment())
+    assert status == 0, said
+    folder = latest(live)
+    assert rows(folder, "SELECT status, count(*) FROM TRIALS GROUP BY 1") == [("done", 4)]
+    assert rows(folder, "SELECT block, count(DISTINCT condition) FROM TRIALS GROUP BY 1 ORDER BY 1") == [
+        (0, 2),
+        (1, 2),
+    ]
+    medians = dict(
+        rows(
+            folder,
+            "SELECT condition, median(value) FROM METRICS JOIN TRIALS USING (trial) "
+            "WHERE metric = 'latency' AND statistic = 'p50' GROUP BY 1",
+        )
+    )
+    # A round trip crosses each direction's uplink and downlink: 4 ms of propagation. The condition adds 5 ms
+    # in front of each of the two wires of each direction: 20 ms more. Never early; late by at most a busy
+    # machine.
+    assert 4e6 <= medians["none"] < 9e6
+    assert 24e6 <= medians["slow"] < 29e6
+    for (trial,) in rows(folder, "SELECT trial FROM TRIALS"):
+        for file in (
+            f"samples/{trial}.parquet",
+            f"monitors/{trial}.counters.parquet",
+            f"monitors/{trial}.json",
+        ):
+            assert (folder / file).is_file()
+        assert json.loads((folder / "monitors" / f"{trial}.json").read_text())["load"]["connections"]
+    provenance = json.loads((folder / "provenance.json").read_text())
+    assert provenance["before"]["tools"]["crosswind-agent"]
+    assert provenance["after"]["kernel"] == os.uname().release
+    assert (folder / "report.html").is_file()
+    assert list((live.folder / "work").iterdir()) == []
+
+
+def test_a_failing_application_is_a_row_with_its_reason_and_the_run_goes_on(
+    live: Live, experiment: Experiment
+) -> None:
+    load = Path(live.env["CROSSWIND_LOAD"])
+    real = load.with_name("real-load")
+    load.rename(real)
+    load.write_text(
+        f'#!/bin/sh\nif [ "$1" = rpc ]; then echo "no luck today" >&2; exit 5; fi\nexec {real} "$@"\n'
+    )
+    load.chmod(0o755)
+    status, said = live.run("run", experiment(repeat=1))
+    assert status == 4, said
+    found = rows(latest(live), "SELECT status, reason FROM TRIALS")
+    assert [row[0] for row in found] == ["failed", "failed"]
+    assert all("exit status 5" in row[1] and "no luck today" in row[1] for row in found)
+    assert "2 trials failed" in said
+
+
+def test_failed_stop_ends_the_run_at_the_first_failure(live: Live, experiment: Experiment) -> None:
+    load = Path(live.env["CROSSWIND_LOAD"])
+    real = load.with_name("real-load")
+    load.rename(real)
+    load.write_text(f'#!/bin/sh\n[ "$1" = --version ] && exec {real} --version\nexit 5\n')
+    load.chmod(0o755)
+    status, said = live.run("run", experiment(extra=", limits: {failed: stop}"))
+    assert status == 4, said
+    assert rows(latest(live), "SELECT status, count(*) FROM TRIALS GROUP BY 1 ORDER BY 1") == [
+        ("failed", 1),
+        ("pending", 3),
+    ]
+
+
+def test_a_killed_agent_fails_its_trial_only_and_resume_repairs_it(
+    live: Live, experiment: Experiment
+) -> None:
+    run = live.start("run", experiment(repeat=2, duration="1s"))
+    await_step(live, "prepared")
+    os.kill(agent_pid(live), signal.SIGKILL)
+    said, _ = run.communicate(timeout=60)
+    assert run.returncode == 4, said
+    found = rows(latest(live), "SELECT status, reason FROM TRIALS ORDER BY position")
+    assert [row[0] for row in found] == ["failed", "done", "done", "done"]
+    assert "agent: ended while in use (killed by signal 9)" in found[0][1]
+    finished = stored(latest(live))
+    status, said = live.run("resume")
+    assert status == 0, said
+    assert finished < stored(latest(live))
+    assert len(rows(latest(live), "SELECT 1 FROM TRIALS WHERE status = 'done'")) == 4
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_says_how_to_continue_and_does(
+    live: Live, experiment: Experiment, number: signal.Signals
+) -> None:
+    run = live.start("run", experiment(repeat=2, duration="1s"))
+    await_step(live, "stored")
+    await_step(live, "prepared", 2)
+    run.send_signal(number)
+    said, _ = run.communicate(timeout=60)
+    assert run.returncode == 4, said
+    assert f"interrupted by {number.name}" in said
+    assert "crosswind resume" in said
+    live.await_no_process()
+    status, said = live.run("resume")
+    assert status == 0, said
+
+
+def test_resume_refuses_another_experiment_and_another_machine(live: Live, experiment: Experiment) -> None:
+    assert live.run("run", experiment(repeat=1))[0] == 0
+    folder = latest(live)
+    text = (folder / "experiment.yaml").read_text()
+    (folder / "experiment.yaml").write_text(text.replace("100Mbit/s", "50Mbit/s"))
+    status, said = live.run("resume")
+    assert status == 2
+    assert "topology" in said
+    (folder / "experiment.yaml").write_text(text)
+    provenance = json.loads((folder / "provenance.json").read_text())
+    provenance["before"]["kernel"] = "2.6.32"
+    (folder / "provenance.json").write_text(json.dumps(provenance))
+    status, said = live.run("resume", str(folder))
+    assert status == 7
+    assert "kernel was 2.6.32" in said
+
+
+def test_a_missing_binary_stops_the_run_before_it_starts(live: Live, experiment: Experiment) -> None:
+    Path(live.env["CROSSWIND_LOAD"]).unlink()
+    status, said = live.run("run", experiment())
+    assert status == 3, said
+    assert "CROSSWIND_LOAD" in said
+    assert not live.results.exists()
+
+
+@pytest.mark.skipif(
+    os.geteuid() != 0 or not shutil.which("unshare"), reason="needs root to mount a small disk"
+)
+def test_a_full_disk_ends_the_run_and_keeps_what_was_stored(live: Live, experiment: Experiment) -> None:
+    small, kept = live.folder / "small", live.folder / "kept"
+    small.mkdir()
+    experiment(repeat=40, duration="500ms")
+    script = (
+        f'mount -t tmpfs -o size=1400k tmpfs {small}; "$@"; status=$?; cp -a {small}/. {kept}; exit $status'
+    )
+    prefix = ("unshare", "--mount", "sh", "-c", script, "sh")
+    status, said = live.run("run", "live.yaml", "--results", str(small), "--json", prefix=prefix)
+    assert "no room left" in said, said
+    assert status == 4, said
+    folder = next(kept.glob("live/2*"))
+    finished = stored(folder)
+    assert finished
+    for trial in finished:
+        assert rows(folder, f"SELECT count(*) > 0 FROM '{folder}/samples/{trial}.parquet'") == [(True,)]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="is rootless already: the other tests cover it")
+def test_a_run_needs_no_root(live: Live, experiment: Experiment) -> None:
+    as_nobody = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
+    probe = subprocess.run(
+        [*as_nobody, *START, "--version"], env=live.env, capture_output=True, text=True, check=False
+    )
+    if probe.returncode != 0:
+        pytest.skip(f"another account cannot run this Python: {probe.stderr.strip().splitlines()[-1]}")
+    experiment(repeat=1)
+    os.chown(live.folder, 65534, 65534)
+    live.env["HOME"] = str(live.folder)
+    status, said = live.run("run", "live.yaml", prefix=as_nobody)
+    if status == 3:
+        pytest.skip(said)
+    assert status == 0, said
+    provenance = json.loads((latest(live) / "provenance.json").read_text())
+    assert provenance["before"]["rootless"] is True

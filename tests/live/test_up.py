@@ -1,0 +1,140 @@
+"""A fabric for one's own programs: up, exec, set, and its end."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from conftest import Live
+
+NETWORK = """
+topology:
+  hosts: 2
+  uplink: {rate: 100Mbit/s, delay: 0us, buffer: 64KiB}
+  nodes: {a: h0, b: h1}
+"""
+SLOW = "slow: {link: [{delay: {time: 20ms}}]}\n"
+# A round trip by TCP: connecting takes one.
+CONNECT = """
+import socket, sys, time
+if sys.argv[1] == "listen":
+    listener = socket.create_server(("0.0.0.0", 4000))
+    print("listening", flush=True)
+    while True:
+        listener.accept()[0].close()
+began = time.monotonic()
+socket.create_connection(("b", 4000)).close()
+print(time.monotonic() - began)
+"""
+
+
+@contextmanager
+def up(live: Live, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """Bring the network up and wait for `ready`; its input ends with the block."""
+    (live.folder / "network.yaml").write_text(NETWORK)
+    process = live.start("up", "network.yaml", *arguments, stdin=subprocess.PIPE)
+    try:
+        assert process.stdout is not None
+        said = []
+        for line in process.stdout:
+            said.append(line)
+            if line == "ready\n":
+                break
+        assert said[-1:] == ["ready\n"], said
+        yield process
+    finally:
+        process.communicate(timeout=20)
+
+
+def connect_s(live: Live) -> float:
+    status, said = live.run("exec", "a", "--", "python3", "connect.py", "connect")
+    assert status == 0, said
+    return float(said)
+
+
+def test_a_condition_set_on_a_running_network_is_felt_by_programs_in_it(live: Live) -> None:
+    (live.folder / "connect.py").write_text(CONNECT)
+    (live.folder / "slow.yaml").write_text(SLOW)
+    with up(live):
+        server = live.start("exec", "b", "--", "python3", "connect.py", "listen")
+        assert server.stdout is not None
+        assert server.stdout.readline() == "listening\n"
+        fast_s = connect_s(live)
+        status, said = live.run("set", "slow.yaml")
+        assert status == 0, said
+        assert int(said.split()[-1]) <= time.monotonic_ns()
+        # 20 ms in front of each of the four wires of a round trip.
+        assert 0.08 <= connect_s(live) < 0.12
+        assert live.run("set", "none")[0] == 0
+        assert connect_s(live) < 0.08
+        assert fast_s < 0.08
+    # The command in the node dies with the network.
+    server.communicate(timeout=5)
+
+
+def test_exec_hands_on_the_exit_status_and_names_the_nodes(live: Live) -> None:
+    with up(live):
+        assert live.run("exec", "a", "--", "sh", "-c", "exit 7")[0] == 7
+        assert live.run("exec", "a", "--", "hostname") == (0, "a\n")
+        status, said = live.run("exec", "c", "--", "true")
+        assert status == 2
+        assert "nodes are a, b" in said
+
+
+def test_a_wrong_condition_is_refused_and_the_old_one_stays(live: Live) -> None:
+    (live.folder / "wrong.yaml").write_text("wrong: {link: [{delay: {time: 20}}]}\n")
+    with up(live):
+        status, said = live.run("set", "wrong.yaml")
+        assert status == 2
+        assert "has no unit" in said
+        assert live.run("exec", "a", "--", "true")[0] == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_up_ends_with_a_signal_and_leaves_nothing(live: Live, number: signal.Signals) -> None:
+    with up(live) as process:
+        process.send_signal(number)
+        assert process.wait(timeout=10) == 0
+    live.await_no_process()
+    assert list((live.folder / "runtime").iterdir()) == []
+
+
+def test_a_killed_up_leaves_only_what_cleanup_removes(live: Live) -> None:
+    with up(live) as process:
+        process.kill()
+    live.await_no_process()
+    status, said = live.run("exec", "a", "--", "true")
+    assert status == 2
+    assert "no fabric is up" in said
+    status, said = live.run("cleanup")
+    assert status == 0
+    assert said.count("removed ") == 2
+    assert live.run("cleanup") == (0, "nothing to clean up\n")
+
+
+def test_cleanup_leaves_a_running_network_alone(live: Live) -> None:
+    with up(live):
+        assert live.run("cleanup") == (0, "nothing to clean up\n")
+        assert live.run("exec", "b", "--", "true")[0] == 0
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may remove everything")
+def test_cleanup_exits_8_when_something_remains(live: Live) -> None:
+    stuck = live.folder / "work" / "run-stuck"
+    (stuck / "inner").mkdir(parents=True)
+    (stuck / "in-use").touch()
+    stuck.chmod(0o500)
+    assert live.run("cleanup")[0] == 8
+    stuck.chmod(0o700)
+
+
+def test_apps_says_what_is_ready(live: Live) -> None:
+    status, said = live.run("apps", "--json")
+    assert status == 0
+    listed = {entry["name"]: entry for entry in json.loads(said)}
+    assert listed["rpc"]["ready"] is True
+    assert set(listed) >= {"rpc", "ycsb", "iperf3"}

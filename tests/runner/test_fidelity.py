@@ -1,0 +1,68 @@
+"""The verdict on a trial, from its measurement."""
+
+from typing import Any
+
+import pytest
+
+from crosswind.runner.fidelity import judge
+
+SECOND_NS = 1_000_000_000
+
+
+def measurement(**changes: Any) -> dict[str, Any]:
+    """Return a faultless measurement of one second, with some values changed by their dotted names."""
+    sound: dict[str, Any] = {
+        "window": {"started_ns": 0, "ended_ns": SECOND_NS},
+        "ledger": {"packets": 1000, "early": 0, "missed": 0, "bound_ns": 100_000},
+        "conservation": {"holds": True},
+        "host": {"canary_gap_ns_max": 0, "steal_ns": 0, "ring_overruns": 0},
+    }
+    for name, value in changes.items():
+        part, _, key = name.partition("__")
+        sound[part][key] = value
+    return sound
+
+
+def test_a_faultless_measurement_is_faithful_without_a_reason() -> None:
+    verdict = judge(measurement())
+    assert (verdict.fidelity, verdict.reason) == ("faithful", "")
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"ledger__early": 1}, "1 packets left early"),
+        ({"conservation__holds": False}, "unaccounted"),
+        ({"host__ring_overruns": 3}, "3 packets lost"),
+    ],
+)
+def test_a_network_that_was_not_the_declared_one_is_void(change: dict[str, Any], reason: str) -> None:
+    verdict = judge(measurement(**change))
+    assert verdict.fidelity == "void"
+    assert reason in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"ledger__missed": 11}, "1.1% of packets later than 100 us"),
+        ({"host__steal_ns": SECOND_NS // 50}, "20 ms stolen"),
+        ({"host__canary_gap_ns_max": 30_000_000}, "stood still for 30 ms"),
+    ],
+)
+def test_a_disturbed_network_is_degraded_and_says_by_what(change: dict[str, Any], reason: str) -> None:
+    verdict = judge(measurement(**change))
+    assert verdict.fidelity == "degraded"
+    assert reason in verdict.reason
+
+
+def test_every_reason_is_named() -> None:
+    assert judge(measurement(ledger__early=2, host__ring_overruns=1)).reason.count(";") == 1
+
+
+def test_a_trial_without_packets_has_missed_nothing() -> None:
+    assert judge(measurement(ledger__packets=0)).fidelity == "faithful"
+
+
+def test_what_a_machine_cannot_measure_is_not_held_against_it() -> None:
+    assert judge(measurement(host__steal_ns=None, host__canary_gap_ns_max=None)).fidelity == "faithful"

@@ -1,0 +1,187 @@
+"""Parts of the runner that need no machine: draws, growth, the outcome, signals, what is said."""
+
+import os
+import signal
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from crosswind.errors import CrosswindError, Exit
+from crosswind.runner.growth import too_wide
+from crosswind.runner.interference import check_iperf3, draws
+from crosswind.runner.interruption import Interrupted, Interruption
+from crosswind.runner.outcome import judge_run
+from crosswind.runner.progress import latency, left
+from crosswind.store import Journal, Metric, TrialRow
+
+
+def pair(
+    rate: dict[str, Any], between: tuple[str, str] = ("h0", "h1"), hold_ns: int = 5_000_000_000
+) -> dict[str, Any]:
+    return {"between": list(between), "rate": rate, "hold_ns": hold_ns}
+
+
+NORMAL = {"normal": {"mean_bps": 5_000_000, "sd_bps": 2_000_000, "low_bps": 0, "high_bps": 10_000_000}}
+
+
+def test_the_same_seed_draws_the_same_rates_and_pairs_differ() -> None:
+    first, again, other = (
+        list(islice(draws(pair(NORMAL, between), 7), 20))
+        for between in (("h0", "h1"), ("h0", "h1"), ("h2", "h3"))
+    )
+    assert first == again
+    assert first != other
+    assert first != list(islice(draws(pair(NORMAL), 8), 20))
+
+
+def test_draws_follow_the_clipped_law() -> None:
+    rates = np.array(list(islice(draws(pair(NORMAL), 7), 20_000)))
+    assert rates.min() >= 0
+    assert rates.max() <= 10_000_000
+    # A normal law clipped at 2.5 sd on both sides keeps its mean and has sd 1.977 of 2; 20 000 draws give the
+    # mean within 4 * 1.977 / sqrt(20 000) = 0.056.
+    assert rates.mean() == pytest.approx(5_000_000, abs=56_000)
+    assert rates.std() == pytest.approx(1_977_000, rel=0.02)
+    # P(draw <= 0) is 0.62 %.
+    assert 0.004 < (rates == 0).mean() < 0.009
+
+
+def test_a_constant_law_is_constant() -> None:
+    assert list(islice(draws(pair({"constant_bps": 5}), 1), 3)) == [5, 5, 5]
+
+
+def test_iperf3_refuses_a_hold_that_it_cannot_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crosswind.runner.interference.find_program", lambda name: object())
+    with pytest.raises(CrosswindError, match=r"hold 2\.5s is not a whole number"):
+        check_iperf3([pair(NORMAL, hold_ns=2_500_000_000)])
+
+
+def test_a_missing_iperf3_is_a_preflight_error_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crosswind.runner.interference.find_program", lambda name: None)
+    with pytest.raises(CrosswindError, match="crosswind apps install iperf3") as refused:
+        check_iperf3([pair(NORMAL)])
+    assert refused.value.exit is Exit.PREFLIGHT
+    check_iperf3([])
+
+
+def trial(name: str, position: int = 0, **changes: Any) -> TrialRow:
+    fields: dict[str, Any] = {
+        "trial": name, "block": position, "position": position, "condition": "a", "application": "rpc",
+        "status": "done", "reason": None, "fidelity": "faithful", "fidelity_reason": None, "started": None,
+        "duration_s": 1.0, "attempt": 1, "seed": 7,
+    }  # fmt: skip
+    return TrialRow(**fields | changes)
+
+
+def grown(tmp_path: Path, values_ns: list[float | None], within: float) -> list[str]:
+    until = {"quantile": 0.5, "within": within, "confidence": 0.95}
+    with Journal(tmp_path / "journal.sqlite") as journal:
+        for position, value in enumerate(values_ns):
+            name = f"t{position}"
+            journal.plan([trial(name, position, status="pending")])
+            if value is None:
+                journal.failed(name, trial(name, position, status="failed", fidelity=None))
+            else:
+                metrics = [Metric("client", "latency", "ns", "p50", value)]
+                journal.stored(name, trial(name, position), metrics)
+        return too_wide({"trials": {"repeat": {"until": until}}, "conditions": [{"name": "a"}]}, journal)
+
+
+def test_five_trials_are_too_few_for_any_median_interval(tmp_path: Path) -> None:
+    assert grown(tmp_path, [100.0] * 5, within=0.5) == ["a"]
+
+
+def test_six_equal_trials_are_narrow(tmp_path: Path) -> None:
+    assert grown(tmp_path, [100.0] * 6, within=0.01) == []
+
+
+def test_six_spread_trials_are_wide(tmp_path: Path) -> None:
+    # The interval of six is [smallest, largest]: half its width is 25, half of the median is 50.
+    assert grown(tmp_path, [75.0, 90.0, 100.0, 100.0, 110.0, 125.0], within=0.1) == ["a"]
+
+
+def test_a_failed_trial_keeps_an_experiment_growing(tmp_path: Path) -> None:
+    assert grown(tmp_path, [100.0] * 5 + [None], within=0.5) == ["a"]
+
+
+def judged(
+    *rows: list[TrialRow], accept_void: bool = False, stopped: str | None = None
+) -> tuple[Exit, list[str]]:
+    attempts = {f"t{number}": attempts for number, attempts in enumerate(rows)}
+    outcome = judge_run(Path("results/x"), attempts, accept_void=accept_void, stopped=stopped, wide=[])
+    return outcome.exit, outcome.remarks
+
+
+def test_a_run_without_blemish_is_done() -> None:
+    assert judged([trial("t0")], [trial("t1")]) == (Exit.DONE, [])
+
+
+def test_a_void_trial_that_succeeded_when_repeated_does_not_count() -> None:
+    assert judged([trial("t0", fidelity="void"), trial("t0-a2")]) == (Exit.DONE, [])
+
+
+def test_void_trials_exit_4_unless_declared_acceptable() -> None:
+    void = trial("t0", fidelity="void", fidelity_reason="1 packets left early")
+    assert judged([void])[0] is Exit.TRIALS
+    status, remarks = judged([void], accept_void=True)
+    assert status is Exit.DONE
+    assert "left early" in remarks[0]
+
+
+def test_a_failed_trial_exits_4_and_says_why() -> None:
+    status, remarks = judged([trial("t0", status="failed", reason="postgres on db0: killed by signal 9")])
+    assert status is Exit.TRIALS
+    assert "signal 9" in remarks[0]
+
+
+def test_an_interrupted_run_tells_how_to_continue() -> None:
+    status, remarks = judged([trial("t0")], [], stopped="interrupted by SIGINT")
+    assert status is Exit.TRIALS
+    assert remarks == ["interrupted by SIGINT", "1 trial pending; continue with: crosswind resume results/x"]
+
+
+def test_a_signal_outside_of_the_allowed_part_waits_for_the_next_check() -> None:
+    interruption = Interruption()
+    with interruption.handling():
+        os.kill(os.getpid(), signal.SIGTERM)
+        with pytest.raises(Interrupted, match="SIGTERM"):
+            interruption.check()
+
+
+def wait_for_a_signal(interruption: Interruption) -> None:
+    with interruption.allowed():
+        os.kill(os.getpid(), signal.SIGINT)
+        signal.pause()
+
+
+def test_a_signal_inside_of_the_allowed_part_is_raised_once() -> None:
+    interruption = Interruption()
+    with interruption.handling():
+        with pytest.raises(Interrupted, match="SIGINT"):
+            wait_for_a_signal(interruption)
+        # The undoing that follows must not be cut short by an impatient second one.
+        os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_the_handlers_are_given_back() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with Interruption().handling():
+        assert signal.getsignal(signal.SIGINT) != before
+    assert signal.getsignal(signal.SIGINT) == before
+
+
+@pytest.mark.parametrize(
+    ("ns", "said"), [(96_120, "96.1 us"), (999_400, "999 us"), (2_000_000, "2.00 ms"), (206e6, "206 ms")]
+)
+def test_latencies_are_said_in_the_unit_that_fits(ns: float, said: str) -> None:
+    assert latency(ns) == said
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(0.2, "1 s left"), (80, "80 s left"), (150, "2 min left"), (7200, "2.0 h left")]
+)
+def test_time_left_is_said_as_people_say_it(seconds: float, said: str) -> None:
+    assert left(seconds) == said

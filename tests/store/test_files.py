@@ -1,0 +1,188 @@
+"""Files of a results folder: durable, at once, and with the numbers that the samples give."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pytest
+
+from crosswind.store import (
+    Journal,
+    Metric,
+    NoSamples,
+    ResultsFolder,
+    TrialRow,
+    latest_folder,
+    machine_fingerprint,
+    provenance,
+    store_monitors,
+    store_samples,
+    write_tables,
+)
+from crosswind.store.durable import replacing, write_text
+
+HEADER = "operation,connection,intended_ns,started_ns,finished_ns,ok,measured\n"
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "table"
+    write_text(path, "old")
+
+    def fill_the_disk() -> None:
+        with replacing(path) as temporary:
+            temporary.write_text("half")
+            raise OSError("full")
+
+    with pytest.raises(OSError, match="full"):
+        fill_the_disk()
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("table", "old")]
+
+
+def test_metrics_are_type_7_quantiles_of_measured_successes_by_operation(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    read_ns, update_ns = rng.integers(1_000, 9_000_000, 301), rng.integers(1_000, 9_000_000, 57)
+    lines = [f"read,0,{i},{i},{i + ns},1,1\n" for i, ns in enumerate(read_ns)]
+    lines += [f"update,1,{i},{i},{i + ns},1,1\n" for i, ns in enumerate(update_ns)]
+    # Neither the warm-up nor a failed operation may be part of a quantile.
+    lines += ["read,0,0,0,99000000000,1,0\n", "read,0,0,0,1,0,1\n"]
+    csv = tmp_path / "samples.csv"
+    csv.write_text(HEADER + "".join(lines))
+    metrics = store_samples(csv, "t0", "client", tmp_path, {"rate": None})
+    found = {(metric.metric, metric.statistic): metric.value for metric in metrics}
+    both = np.concatenate([read_ns, update_ns])
+    for name, values in (("latency", both), ("latency.read", read_ns), ("latency.update", update_ns)):
+        for statistic, quantile in (
+            ("p50", 0.5),
+            ("p90", 0.9),
+            ("p95", 0.95),
+            ("p99", 0.99),
+            ("p999", 0.999),
+        ):
+            assert found[name, statistic] == pytest.approx(np.quantile(values, quantile), rel=1e-9)
+        assert found[name, "max"] == values.max()
+        assert found[name, "mean"] == pytest.approx(values.mean())
+    assert found["operations", "count"] == 358
+    assert found["errors", "count"] == 1
+    assert not any(metric.metric.startswith("response") for metric in metrics)
+    stored = duckdb.sql(
+        f"SELECT count(*), count(*) FILTER (measured), any_value(trial) FROM '{tmp_path}/t0.parquet'"
+    )
+    assert stored.fetchall() == [(360, 359, "t0")]
+
+
+def test_an_open_loop_also_has_a_response_time_from_the_intended_start(tmp_path: Path) -> None:
+    csv = tmp_path / "samples.csv"
+    csv.write_text(HEADER + "call,0,100,150,250,1,1\n" + "call,0,200,250,300,1,1\n")
+    metrics = store_samples(csv, "t0", "client", tmp_path, {"rate": 10.0})
+    found = {(metric.metric, metric.statistic): metric.value for metric in metrics}
+    assert (found["latency", "max"], found["response", "max"]) == (100, 150)
+
+
+def test_a_load_without_a_success_has_nothing_to_say(tmp_path: Path) -> None:
+    csv = tmp_path / "samples.csv"
+    csv.write_text(HEADER + "read,0,0,0,1,0,1\n")
+    with pytest.raises(NoSamples, match="1 failed"):
+        store_samples(csv, "t0", "client", tmp_path, {})
+    assert not (tmp_path / "t0.parquet").exists()
+
+
+def measurement(**changes: Any) -> dict[str, Any]:
+    element = {
+        "element": "h0/switch.ingress/0:police",
+        "place": "switch.ingress",
+        "of": "h0",
+        "real": {"dropped": {"no-tokens": {"packets": 5, "bytes": 7500}}},
+        "ghost": {"dropped": {"no-tokens": {"packets": 500, "bytes": 750000}}},
+    }
+    drop = {"at_ns": 5, "element": element["element"], "reason": "no-tokens", "tcp_seq": 2**32 - 1}
+    draws = [{"at_ns": 0, "rate_bps": 100}, {"at_ns": 75, "rate_bps": 20}]
+    return {
+        "window": {"started_ns": 0, "ended_ns": 100, "realtime_minus_monotonic_ns": 3},
+        "ledger": {"packets": 10, "error_ns": {"p50": 1, "p90": 2, "p99": 3, "p999": 4, "max": 5}},
+        "elements": [element, {**element, "of": "h1"}],
+        "series": {"step_ns": 100, "rows": []},
+        "interference": [{"source": "h0->h1", "draws": draws}],
+        "drops": {"lost_records": 0, "rows": [drop]},
+        "retransmissions": {"lost_records": 4, "rows": []},
+        **changes,
+    }
+
+
+def test_monitors_become_tables_and_metrics(tmp_path: Path) -> None:
+    metrics = store_monitors(measurement(), {"tool": "crosswind-load"}, "t0", tmp_path)
+    found = {(metric.node, metric.metric, metric.statistic): metric.value for metric in metrics}
+    # Drops of ghosts are interference, not the application's; both ports of the switch add up.
+    assert found["switch.ingress", "drops", "no-tokens"] == 10
+    assert found[None, "retransmissions", "count"] == 4
+    # 100 bit/s for 75 ns and 20 bit/s for 25 ns.
+    assert found[None, "interference.offered", "mean"] == 80
+    assert duckdb.sql(f"SELECT tcp_seq FROM '{tmp_path}/t0.drops.parquet'").fetchall() == [(2**32 - 1,)]
+    assert duckdb.sql(f"SELECT * FROM '{tmp_path}/t0.retransmissions.parquet'").fetchall() == []
+    rest = json.loads((tmp_path / "t0.json").read_text())
+    assert rest["load"] == {"tool": "crosswind-load"}
+    assert "rows" not in rest["drops"]
+
+
+def test_an_unlimited_draw_is_null_and_no_part_of_the_mean(tmp_path: Path) -> None:
+    draws = [{"at_ns": 0, "rate_bps": None}, {"at_ns": 50, "rate_bps": 8}]
+    metrics = store_monitors(
+        measurement(interference=[{"source": "h0->h1", "draws": draws}]), {}, "t0", tmp_path
+    )
+    assert [metric.value for metric in metrics if metric.metric == "interference.offered"] == [8]
+    rows = duckdb.sql(f"SELECT rate_bps FROM '{tmp_path}/t0.interference.parquet' ORDER BY at_ns").fetchall()
+    assert rows == [(None,), (8,)]
+
+
+def test_tables_hold_what_the_journal_holds(tmp_path: Path) -> None:
+    with Journal(tmp_path / "journal.sqlite") as journal:
+        pending = [
+            TrialRow(name, 0, place, "none", "rpc", "pending", None, None, None, None, None, 0, 7)
+            for place, name in enumerate(("t0", "t1"))
+        ]
+        journal.plan(pending)
+        ended = replace(pending[0], status="done", fidelity="faithful", started="1970-01-01T00:00:00+00:00")
+        journal.stored("t0", ended, [Metric("client", "throughput", "1/s", "mean", 12.5)])
+        write_tables(tmp_path, journal)
+    trials = duckdb.sql(
+        f"SELECT trial, status, epoch(started) FROM '{tmp_path}/trials.parquet' ORDER BY position"
+    )
+    assert trials.fetchall() == [("t0", "done", 0.0), ("t1", "pending", None)]
+    metrics = duckdb.sql(
+        f"SELECT trial, node, metric, unit, statistic, value FROM '{tmp_path}/metrics.parquet'"
+    )
+    assert metrics.fetchall() == [("t0", "client", "throughput", "1/s", "mean", 12.5)]
+
+
+RESOLVED = {"name": "x", "trials": {"seed": 7}}
+
+
+def test_two_runs_in_one_second_have_folders_of_their_own(tmp_path: Path) -> None:
+    first, second = (ResultsFolder.create(tmp_path, RESOLVED, "name: x\n") for _ in range(2))
+    assert first.path != second.path
+    assert (tmp_path / "x" / "latest").resolve() == second.path
+    assert latest_folder(tmp_path) == second.path
+    assert ResultsFolder.open(tmp_path / "x" / "latest").resolved() == RESOLVED
+
+
+def test_half_written_files_of_a_killed_run_are_removed(tmp_path: Path) -> None:
+    folder = ResultsFolder.create(tmp_path, RESOLVED, "name: x\n")
+    (folder.path / "samples" / ".t0.parquet.part").write_text("half")
+    folder.remove_partial_files()
+    assert list((folder.path / "samples").iterdir()) == []
+
+
+def test_a_folder_that_is_no_run_is_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="no journal"):
+        ResultsFolder.open(tmp_path)
+    with pytest.raises(FileNotFoundError, match="no run in it"):
+        latest_folder(tmp_path)
+
+
+def test_load_and_time_are_no_part_of_the_machines_fingerprint(tmp_path: Path) -> None:
+    before = provenance(tmp_path, 7, {"crosswind-agent": "1"})
+    after = {**before, "time": "later", "load_average": [9.0, 9.0, 9.0], "steal_s": 1e9}
+    assert machine_fingerprint(before) == machine_fingerprint(after)
+    assert machine_fingerprint(before) != machine_fingerprint({**before, "kernel": "another"})

@@ -1,0 +1,104 @@
+"""Work folders of living and dead runs, the control socket, and where binaries are looked for."""
+
+import os
+import socket
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crosswind.errors import CrosswindError
+from crosswind.testbed import NotHere, WorkFolder, find_binary
+from crosswind.testbed.control import ControlServer, NothingUp, ask, stale_sockets
+from crosswind.testbed.folders import LOCK_NAME, runtime_folder, stale_work_folders
+
+
+@pytest.fixture(autouse=True)
+def folders_of_this_test(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for part in ("CACHE", "WORK", "RUNTIME"):
+        monkeypatch.setenv(f"CROSSWIND_{part}_DIR", str(tmp_path / part.lower()))
+
+
+def test_a_living_runs_folder_is_not_stale_and_goes_with_the_run() -> None:
+    with WorkFolder() as work:
+        assert stale_work_folders() == []
+    assert not work.path.exists()
+
+
+def test_the_folder_of_a_dead_run_is_stale() -> None:
+    with WorkFolder() as alive:
+        dead = alive.path.parent / "run-dead"
+        dead.mkdir()
+        (dead / LOCK_NAME).touch()
+        assert stale_work_folders() == [dead]
+
+
+def test_a_run_that_has_not_locked_its_folder_yet_is_left_alone() -> None:
+    with WorkFolder() as alive:
+        (alive.path.parent / "run-starting").mkdir()
+        assert stale_work_folders() == []
+
+
+def answer(request: Mapping[str, Any]) -> dict[str, Any]:
+    if request["do"] == "fail":
+        raise CrosswindError("refused with a reason")
+    return {"echo": request["do"]}
+
+
+def test_requests_are_answered_and_refusals_carried_over() -> None:
+    with ControlServer(answer) as server:
+        threading.Thread(target=lambda: [server.serve_one() for _ in range(3)], daemon=True).start()
+        assert ask({"do": "nodes"}) == {"echo": "nodes"}
+        with pytest.raises(CrosswindError, match="refused with a reason"):
+            ask({"do": "fail"})
+        with pytest.raises(CrosswindError, match="malformed request"):
+            ask({})
+
+
+def test_nobody_but_the_user_may_connect() -> None:
+    with ControlServer(answer):
+        (path,) = runtime_folder().glob("up-*.sock")
+        assert path.stat().st_mode & 0o777 == 0o600
+        assert runtime_folder().stat().st_mode & 0o777 == 0o700
+
+
+def test_nothing_up_says_how_to_start_something() -> None:
+    with pytest.raises(NothingUp, match="crosswind up FILE"):
+        ask({"do": "nodes"})
+
+
+def test_the_socket_of_a_dead_up_is_stale_and_not_asked() -> None:
+    path = runtime_folder() / "up-999999.sock"
+    with socket.socket(socket.AF_UNIX) as dead:
+        dead.bind(str(path))
+        dead.listen()
+    with ControlServer(answer) as server:
+        threading.Thread(target=server.serve_one, daemon=True).start()
+        assert ask({"do": "nodes"}) == {"echo": "nodes"}
+        assert stale_sockets() == [path]
+
+
+def test_a_variable_that_names_no_program_is_an_error_and_not_passed_over(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("CROSSWIND_AGENT", str(tmp_path / "absent"))
+    with pytest.raises(NotHere, match=r"CROSSWIND_AGENT=.*absent"):
+        find_binary("crosswind-agent")
+
+
+def test_a_missing_binary_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("CROSSWIND_LOAD", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("sysconfig.get_path", lambda name: str(tmp_path))
+    with pytest.raises(NotHere, match="cargo build"):
+        find_binary("crosswind-load")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a folder of somebody else's")
+def test_a_folder_of_another_account_is_not_trusted(tmp_path: Path) -> None:
+    (tmp_path / "work").mkdir()
+    os.chown(tmp_path / "work", 65534, 65534)
+    with pytest.raises(NotHere, match="belongs to user 65534"):
+        WorkFolder()
