@@ -14,9 +14,10 @@ from crosswind.testbed import NotHere
 AGE_MAX = timedelta(days=7)
 # What the engine decides per second on one core, with room for the application's own packets.
 GHOST_PACKETS_PER_S_MAX = 2_000_000
-# The emulator's capture rings: so much for each node, until all of them together reach the total.
-RING_BYTES_PER_NODE = 48 << 20
-RING_BYTES_TOTAL = 192 << 20
+# The emulator's packet rings, as crates/emulator/src/port/veth.rs takes them: so much for each node, until
+# all of them together reach the total.
+RING_BYTES_PER_NODE = 16 << 20
+RING_BYTES_TOTAL = 256 << 20
 # The rest is for the application, its data and the page cache.
 RING_SHARE_OF_MEMORY_MAX = 0.25
 
@@ -77,7 +78,7 @@ def _memory(resolved: Mapping[str, Any], here: Machine) -> Iterator[str]:
     ring_bytes = min(nodes * RING_BYTES_PER_NODE, RING_BYTES_TOTAL)
     if ring_bytes > RING_SHARE_OF_MEMORY_MAX * here.memory_bytes:
         yield (
-            f"{nodes} nodes: their capture rings take {memory_text(ring_bytes)} of this machine's "
+            f"{nodes} nodes: their packet rings take {memory_text(ring_bytes)} of this machine's "
             f"{memory_text(here.memory_bytes)}, which leaves too little for the application; use fewer nodes "
             "or more memory"
         )
@@ -94,8 +95,8 @@ def _ghosts(resolved: Mapping[str, Any]) -> Iterator[str]:
         if packets_per_s > GHOST_PACKETS_PER_S_MAX:
             yield (
                 f"{condition['name']}: its ghosts make {count_text(packets_per_s)} packets a second, the "
-                f"engine keeps up with about {count_text(GHOST_PACKETS_PER_S_MAX)}; lower their rate, enlarge their "
-                "packets, or lower `scale`"
+                f"engine keeps up with about {count_text(GHOST_PACKETS_PER_S_MAX)}; lower their rate, "
+                "enlarge their packets, or lower `scale`"
             )
 
 
@@ -127,8 +128,8 @@ def _delays(resolved: Mapping[str, Any], calibration: Calibration) -> Iterator[s
             )
         elif 0 < delay_ns < least_ns:
             yield (
-                f"{what}: {time_text(delay_ns)} is honoured with more than 10 % error at the 99th percentile; "
-                f"this machine honours delays from {time_text(least_ns)}"
+                f"{what}: {time_text(delay_ns)} is honoured with more than 10 % error at the 99th percentile "
+                f"here; this machine honours delays from {time_text(least_ns)}"
             )
 
 

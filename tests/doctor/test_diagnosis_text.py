@@ -1,0 +1,93 @@
+"""What a person reads, off a terminal, as plain text."""
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from test_against import calibration
+
+from crosswind.doctor.calibration import RateCheck
+from crosswind.doctor.diagnosis import Diagnosis, exactness
+from crosswind.doctor.finding import Finding, Verdict, missing, ok, warning
+from crosswind.doctor.quantities import count_text, rate_text, time_text
+from crosswind.doctor.text import answer, figures, print_diagnosis
+
+
+def printed(diagnosis: Diagnosis) -> str:
+    out = io.StringIO()
+    print_diagnosis(diagnosis, Console(file=out, highlight=False, soft_wrap=True))
+    return out.getvalue()
+
+
+def test_the_remedy_stands_below_what_was_found_and_the_answer_last() -> None:
+    findings = [ok("kernel", "Linux [6.18]"), missing("nodes", "refused", "run as root")]
+    assert printed(Diagnosis(findings, None, None)) == (
+        "  ok       kernel  Linux [6.18]\n"
+        "  missing  nodes   refused\n"
+        "                   do: run as root\n"
+        "\n"
+        "This machine cannot run Crosswind yet: one thing is missing, see `do` above.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("findings", "said"),
+    [
+        ([ok("a", "b")], "This machine can run Crosswind."),
+        ([warning("a", "b", "c")], "This machine can run Crosswind; 1 warning above."),
+    ],
+)
+def test_warnings_do_not_keep_a_machine_from_running_crosswind(findings: list[Finding], said: str) -> None:
+    diagnosis = Diagnosis(findings, None, None)
+    assert diagnosis.ready
+    assert answer(diagnosis) == said
+
+
+def test_figures_say_what_is_honoured() -> None:
+    rows = dict(figures(calibration()))
+    assert rows["delays within 10 %"] == "from 20 us, for 99 % of packets"
+    assert rows["packet rate"] == "100 000 packets/s of 64 bytes without loss"
+    assert rows["TCP goodput"] == "5 Gbit/s through a link without a limit"
+
+
+def test_the_rate_that_lost_packets_is_told() -> None:
+    rates = (
+        RateCheck(asked_per_s=20_000, offered_per_s=20_000, packets=6_000, lost=0),
+        RateCheck(asked_per_s=50_000, offered_per_s=50_000, packets=15_000, lost=150),
+    )
+    rows = dict(figures(calibration(rates=rates)))
+    assert rows["packet rate"] == (
+        "20 000 packets/s of 64 bytes without loss; at 50 000 packets/s 1.0% were lost"
+    )
+
+
+def test_the_whole_diagnosis_is_plain_values_for_json() -> None:
+    kept = Diagnosis([ok("kernel", "Linux")], calibration(), Path("/somewhere")).as_dict()
+    assert kept["ready"] is True
+    assert kept["findings"] == [{"name": "kernel", "verdict": "ok", "found": "Linux", "remedy": ""}]
+    assert kept["calibration"]["goodput_bps"] == 5_000_000_000
+
+
+def test_a_calibration_on_a_busy_machine_says_so() -> None:
+    busy = calibration(load_average=7.0)
+    assert exactness(busy).verdict == Verdict.WARNING
+    assert exactness(calibration()).verdict == Verdict.OK
+
+
+def test_packets_that_left_early_are_a_fault() -> None:
+    early = calibration().delays[0].model_copy(update={"early": 1})
+    assert "must never happen" in exactness(calibration(delays=(early,))).found
+
+
+def test_quantities_have_three_digits_and_a_unit() -> None:
+    assert [time_text(ns) for ns in (0, 850, 4_213, 120_400, 1_300_000, 2e9)] == [
+        "0 ns",
+        "850 ns",
+        "4.21 us",
+        "120 us",
+        "1.3 ms",
+        "2 s",
+    ]
+    assert rate_text(9_422_000_000) == "9.42 Gbit/s"
+    assert count_text(1_234_567) == "1 234 567"
