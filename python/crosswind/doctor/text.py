@@ -12,6 +12,7 @@ from crosswind.doctor.quantities import count_text, rate_text, time_text
 
 _STYLES = {Verdict.OK: "green", Verdict.WARNING: "yellow", Verdict.MISSING: "bold red"}
 _VERDICT_WIDTH = max(map(len, Verdict))
+_FIGURE_WIDTH = len("delays within 10 %")  # The longest name among the figures.
 
 
 def print_diagnosis(diagnosis: Diagnosis, console: Console) -> None:
@@ -28,9 +29,6 @@ def print_diagnosis(diagnosis: Diagnosis, console: Console) -> None:
     console.print(answer(diagnosis), style="bold" if diagnosis.ready else "bold red", markup=False)
 
 
-_FIGURE_WIDTH = len("delays within 10 %")
-
-
 def figures(calibration: Calibration) -> list[tuple[str, str]]:
     """Return what was measured, as pairs of a name and a sentence."""
     honours = calibration.honours
@@ -40,8 +38,8 @@ def figures(calibration: Calibration) -> list[tuple[str, str]]:
         rows.append(
             (
                 f"delay of {time_text(check.declared_ns)}",
-                f"error {time_text(check.error_ns_p50)} at the median, 99 % below {time_text(check.error_ns_p99)}; "
-                f"the emulator was late by {time_text(check.ledger_ns_p50)}, 99 % below "
+                f"error {time_text(check.error_ns_p50)} at the median, 99 % below "
+                f"{time_text(check.error_ns_p99)}; the emulator was late by {time_text(check.ledger_ns_p50)}, 99 % below "
                 f"{time_text(check.ledger_ns_p99)}, at most {time_text(check.ledger_ns_max)}",
             )
         )
