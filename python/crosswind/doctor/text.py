@@ -38,9 +38,10 @@ def figures(calibration: Calibration) -> list[tuple[str, str]]:
         rows.append(
             (
                 f"delay of {time_text(check.declared_ns)}",
-                f"error {time_text(check.error_ns_p50)} at the median, 99 % below "
-                f"{time_text(check.error_ns_p99)}; the emulator was late by {time_text(check.ledger_ns_p50)}, 99 % below "
-                f"{time_text(check.ledger_ns_p99)}, at most {time_text(check.ledger_ns_max)}",
+                f"error {time_text(check.error_ns_p50)} at the median, "
+                f"99 % below {time_text(check.error_ns_p99)}; "
+                f"the emulator was late by {time_text(check.ledger_ns_p50)}, "
+                f"99 % below {time_text(check.ledger_ns_p99)}, at most {time_text(check.ledger_ns_max)}",
             )
         )
     least = honours.delay_ns_min
