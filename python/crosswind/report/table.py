@@ -47,7 +47,7 @@ def print_summary(summary: Summary, console: "Console") -> None:
     console.print(f"[bold]{escape(summary.name)}[/bold]  {escape(summary.summary)}", highlight=False)
     console.print(summary_table(summary, console.width), soft_wrap=False)
     baseline = short_names(condition.name for condition in summary.conditions).get(summary.baseline, "none")
-    below = "; below a value its 95 % interval" if _any_interval(summary) else ""
+    below = "; below a value its 95 % interval" if _any_interval(summary) else "; too few for intervals"
     console.print(f"Medians over trials{below}. Baseline: {escape(baseline)}.", style="dim", highlight=False)
     for caution in cautions(summary):
         mark = "[bold yellow]![/bold yellow]" if caution.level == "serious" else "[dim]-[/dim]"
@@ -109,9 +109,11 @@ def _ratio_cell(ratio: Ratio | None) -> str:
 def _trials(condition: ConditionSummary) -> str:
     styles = {"faithful": "green", "degraded": "yellow", "void": "red", "failed": "red", "pending": "dim"}
     counts = {kind: condition.count(kind) for kind in styles}
-    return "\n".join(
-        f"[{styles[kind]}]{many} {kind}[/{styles[kind]}]" for kind, many in counts.items() if many
-    )
+    lines = [f"[{styles[kind]}]{many} {kind}[/{styles[kind]}]" for kind, many in counts.items() if many]
+    median = condition.latency_ns["p50"]
+    if isinstance(median, NeedsTrials):
+        lines.append(f"[dim]needs {median.needed} trials[/dim]")
+    return "\n".join(lines)
 
 
 def _any_interval(summary: Summary) -> bool:
