@@ -2,12 +2,13 @@
 
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -28,17 +29,57 @@ class Live:
     """
 
     folder: Path
-    env: dict[str, str] = field(default_factory=dict)
+    env: dict[str, str]
+    command: tuple[str, ...] = START
 
     @property
     def results(self) -> Path:
         return self.folder / "results"
 
+    @property
+    def run_folder(self) -> Path:
+        """The latest run of the experiment that `experiment` writes."""
+        return (self.results / "live" / "latest").resolve()
+
+    def stored(self) -> set[str]:
+        """Return the trials of that run that are finished."""
+        connection = sqlite3.connect(self.run_folder / "journal.sqlite")
+        try:
+            return {name for (name,) in connection.execute("SELECT trial FROM steps WHERE step = 'stored'")}
+        finally:
+            connection.close()
+
+    def await_step(self, step: str, count: int = 1) -> None:
+        """Wait until the journal of that run has `count` entries of a step."""
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            if (self.run_folder / "journal.sqlite").exists():
+                connection = sqlite3.connect(self.run_folder / "journal.sqlite")
+                query = "SELECT count(*) FROM steps WHERE step = ?"
+                (found,) = connection.execute(query, [step]).fetchone()
+                connection.close()
+                if found >= count:
+                    return
+            time.sleep(0.01)
+        raise AssertionError(f"no {step} within 30 s")
+
+    def agent_pid(self) -> int | None:
+        """Return the agent: the process with the agent's program whose parent is not one."""
+        agents = {pid for pid, program in self.processes().items() if program.endswith("crosswind-agent")}
+        for pid in agents:
+            try:
+                status = Path(f"/proc/{pid}/stat").read_text()
+            except OSError:
+                continue
+            if int(status.rpartition(")")[2].split()[1]) not in agents:
+                return pid
+        return None
+
     def start(
         self, *arguments: str, prefix: tuple[str, ...] = (), **options: object
     ) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [*prefix, *START, *arguments],
+            [*prefix, *self.command, *arguments],
             cwd=self.folder,
             env=self.env,
             text=True,

@@ -1,15 +1,20 @@
 """kill -9 of the command line or the agent at any instant leaves nothing and loses nothing finished."""
 
+from __future__ import annotations
+
+import contextlib
 import os
 import random
 import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
-from conftest import Live
-from test_rpc_run import agent_pid, latest, stored
+
+if TYPE_CHECKING:
+    from conftest import Live
 
 KILLS = 50
 SEED = 20261120
@@ -46,25 +51,25 @@ def test_kill_9_at_random_instants_leaves_nothing_and_loses_nothing(
         live.await_no_process()
         assert world() == before
         if (live.results / "live" / "latest" / "journal.sqlite").exists():
-            now = stored(latest(live))
+            now = live.stored()
             assert finished <= now
             finished = now
             for trial in finished:
-                samples = latest(live) / "samples"
+                samples = live.run_folder / "samples"
                 assert any(count_rows(path) for path in samples.glob(f"{trial}*.parquet"))
     status, said = live.run("resume")
     assert status == 0, said
-    assert len(stored(latest(live))) == 40
+    assert len(live.stored()) == 40
     live.run("cleanup")
     assert list((live.folder / "work").iterdir()) == []
 
 
 def kill_agent(live: Live) -> None:
-    try:
-        os.kill(agent_pid(live), signal.SIGKILL)
-    except (AssertionError, ProcessLookupError, FileNotFoundError):
-        # Between two trials there is none; then this kill is the command line's alone.
-        return
+    agent = live.agent_pid()
+    # Between two trials there is none; then this kill is the command line's alone.
+    if agent is not None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(agent, signal.SIGKILL)
 
 
 def count_rows(path: Path) -> int:

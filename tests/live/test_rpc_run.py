@@ -1,19 +1,21 @@
 """Whole runs of requests and responses through a real fabric."""
 
+from __future__ import annotations
+
 import json
 import os
 import shutil
 import signal
-import sqlite3
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import pytest
-from conftest import START, Live
+
+if TYPE_CHECKING:
+    from conftest import Live
 
 Experiment = Callable[..., str]
 
@@ -22,48 +24,10 @@ def rows(folder: Path, select: str) -> list[tuple[Any, ...]]:
     return duckdb.sql(select.replace("TRIALS", f"'{folder}/trials.parquet'").replace("METRICS", f"'{folder}/metrics.parquet'")).fetchall()  # fmt: skip  # noqa: E501
 
 
-def latest(live: Live) -> Path:
-    return (live.results / "live" / "latest").resolve()
-
-
-def stored(folder: Path) -> set[str]:
-    connection = sqlite3.connect(folder / "journal.sqlite")
-    try:
-        return {name for (name,) in connection.execute("SELECT trial FROM steps WHERE step = 'stored'")}
-    finally:
-        connection.close()
-
-
-def await_step(live: Live, step: str, count: int = 1) -> None:
-    """Wait until the journal has `count` entries of a step."""
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        journal = live.results / "live" / "latest" / "journal.sqlite"
-        if journal.exists():
-            connection = sqlite3.connect(journal)
-            query = "SELECT count(*) FROM steps WHERE step = ?"
-            (found,) = connection.execute(query, [step]).fetchone()
-            connection.close()
-            if found >= count:
-                return
-        time.sleep(0.01)
-    raise AssertionError(f"no {step} within 30 s")
-
-
-def agent_pid(live: Live) -> int:
-    """Return the agent: the process with the agent's program whose parent is not one."""
-    agents = {pid for pid, program in live.processes().items() if program.endswith("crosswind-agent")}
-    for pid in agents:
-        parent = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-        if parent not in agents:
-            return pid
-    raise AssertionError("no agent runs")
-
-
 def test_two_conditions_in_two_blocks_leave_a_complete_folder(live: Live, experiment: Experiment) -> None:
     status, said = live.run("run", experiment())
     assert status == 0, said
-    folder = latest(live)
+    folder = live.run_folder
     assert rows(folder, "SELECT status, count(*) FROM TRIALS GROUP BY 1") == [("done", 4)]
     assert rows(folder, "SELECT block, count(DISTINCT condition) FROM TRIALS GROUP BY 1 ORDER BY 1") == [
         (0, 2),
@@ -108,7 +72,7 @@ def test_a_failing_application_is_a_row_with_its_reason_and_the_run_goes_on(
     load.chmod(0o755)
     status, said = live.run("run", experiment(repeat=1))
     assert status == 4, said
-    found = rows(latest(live), "SELECT status, reason FROM TRIALS")
+    found = rows(live.run_folder, "SELECT status, reason FROM TRIALS")
     assert [row[0] for row in found] == ["failed", "failed"]
     assert all("exit status 5" in row[1] and "no luck today" in row[1] for row in found)
     assert "2 trials failed" in said
@@ -122,7 +86,7 @@ def test_failed_stop_ends_the_run_at_the_first_failure(live: Live, experiment: E
     load.chmod(0o755)
     status, said = live.run("run", experiment(extra=", limits: {failed: stop}"))
     assert status == 4, said
-    assert rows(latest(live), "SELECT status, count(*) FROM TRIALS GROUP BY 1 ORDER BY 1") == [
+    assert rows(live.run_folder, "SELECT status, count(*) FROM TRIALS GROUP BY 1 ORDER BY 1") == [
         ("failed", 1),
         ("pending", 3),
     ]
@@ -132,18 +96,20 @@ def test_a_killed_agent_fails_its_trial_only_and_resume_repairs_it(
     live: Live, experiment: Experiment
 ) -> None:
     run = live.start("run", experiment(repeat=2, duration="1s"))
-    await_step(live, "prepared")
-    os.kill(agent_pid(live), signal.SIGKILL)
+    live.await_step("prepared")
+    agent = live.agent_pid()
+    assert agent is not None
+    os.kill(agent, signal.SIGKILL)
     said, _ = run.communicate(timeout=60)
     assert run.returncode == 4, said
-    found = rows(latest(live), "SELECT status, reason FROM TRIALS ORDER BY position")
+    found = rows(live.run_folder, "SELECT status, reason FROM TRIALS ORDER BY position")
     assert [row[0] for row in found] == ["failed", "done", "done", "done"]
     assert "agent: ended while in use (killed by signal 9)" in found[0][1]
-    finished = stored(latest(live))
+    finished = live.stored()
     status, said = live.run("resume")
     assert status == 0, said
-    assert finished < stored(latest(live))
-    assert len(rows(latest(live), "SELECT 1 FROM TRIALS WHERE status = 'done'")) == 4
+    assert finished < live.stored()
+    assert len(rows(live.run_folder, "SELECT 1 FROM TRIALS WHERE status = 'done'")) == 4
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -151,8 +117,8 @@ def test_an_interrupted_run_says_how_to_continue_and_does(
     live: Live, experiment: Experiment, number: signal.Signals
 ) -> None:
     run = live.start("run", experiment(repeat=2, duration="1s"))
-    await_step(live, "stored")
-    await_step(live, "prepared", 2)
+    live.await_step("stored")
+    live.await_step("prepared", 2)
     run.send_signal(number)
     said, _ = run.communicate(timeout=60)
     assert run.returncode == 4, said
@@ -165,7 +131,7 @@ def test_an_interrupted_run_says_how_to_continue_and_does(
 
 def test_resume_refuses_another_experiment_and_another_machine(live: Live, experiment: Experiment) -> None:
     assert live.run("run", experiment(repeat=1))[0] == 0
-    folder = latest(live)
+    folder = live.run_folder
     text = (folder / "experiment.yaml").read_text()
     (folder / "experiment.yaml").write_text(text.replace("100Mbit/s", "50Mbit/s"))
     status, said = live.run("resume")
@@ -196,16 +162,16 @@ def test_a_full_disk_ends_the_run_and_keeps_what_was_stored(live: Live, experime
     small.mkdir()
     experiment(repeat=40, duration="500ms")
     script = (
-        f'mount -t tmpfs -o size=1400k tmpfs {small}; "$@"; status=$?; cp -a {small}/. {kept}; exit $status'
+        f'mount -t tmpfs -o size=900k tmpfs {small}; "$@"; status=$?; cp -a {small}/. {kept}; exit $status'
     )
     prefix = ("unshare", "--mount", "sh", "-c", script, "sh")
     status, said = live.run("run", "live.yaml", "--results", str(small), "--json", prefix=prefix)
     assert "no room left" in said, said
     assert status == 4, said
     folder = next(kept.glob("live/2*"))
-    finished = stored(folder)
-    assert finished
-    for trial in finished:
+    found = rows(folder, "SELECT trial FROM TRIALS WHERE status = 'done'")
+    assert found
+    for (trial,) in found:
         assert rows(folder, f"SELECT count(*) > 0 FROM '{folder}/samples/{trial}.parquet'") == [(True,)]
 
 
@@ -213,7 +179,7 @@ def test_a_full_disk_ends_the_run_and_keeps_what_was_stored(live: Live, experime
 def test_a_run_needs_no_root(live: Live, experiment: Experiment) -> None:
     as_nobody = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
     probe = subprocess.run(
-        [*as_nobody, *START, "--version"], env=live.env, capture_output=True, text=True, check=False
+        [*as_nobody, *live.command, "--version"], env=live.env, capture_output=True, text=True, check=False
     )
     if probe.returncode != 0:
         pytest.skip(f"another account cannot run this Python: {probe.stderr.strip().splitlines()[-1]}")
@@ -224,5 +190,5 @@ def test_a_run_needs_no_root(live: Live, experiment: Experiment) -> None:
     if status == 3:
         pytest.skip(said)
     assert status == 0, said
-    provenance = json.loads((latest(live) / "provenance.json").read_text())
+    provenance = json.loads((live.run_folder / "provenance.json").read_text())
     assert provenance["before"]["rootless"] is True

@@ -1,5 +1,7 @@
 """A fabric for one's own programs: up, exec, set, and its end."""
 
+from __future__ import annotations
+
 import json
 import os
 import signal
@@ -7,9 +9,12 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import pytest
-from conftest import Live
+
+if TYPE_CHECKING:
+    from conftest import Live
 
 NETWORK = """
 topology:

@@ -1,17 +1,22 @@
 """YCSB against a real replicated PostgreSQL; skipped where there is none."""
 
+from __future__ import annotations
+
 import json
 import os
 import signal
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 import pytest
-from conftest import Live
 
 from crosswind.app.packages import find_program
 from crosswind.app.ycsb.postgresql_programs import find_programs
+
+if TYPE_CHECKING:
+    from conftest import Live
 
 pytestmark = pytest.mark.skipif(
     find_programs() is None, reason="PostgreSQL is missing; run `crosswind apps install ycsb`"
@@ -114,9 +119,8 @@ trials: {{repeat: 1, rest: 0s, seed: 7}}
     status, said = live.run("run", "rpc.yaml")
     assert status == 0, said
     folder = (live.results / "live-noise" / "latest").resolve()
-    draws = duckdb.sql(
-        f"SELECT source, rate_bps FROM '{next(folder.glob('monitors/*.interference.parquet'))}' ORDER BY at_ns"
-    ).fetchall()
+    (table,) = folder.glob("monitors/*.interference.parquet")
+    draws = duckdb.sql(f"SELECT source, rate_bps FROM '{table}' ORDER BY at_ns").fetchall()
     assert {source for source, _ in draws} == {"h0->h1", "h1->h0"}
     rates = [rate for _, rate in draws if rate]
     assert len(rates) >= 4
