@@ -137,6 +137,8 @@ impl<P: Port> Forwarder<P> {
         for waiting in &batch {
             self.enter(*waiting);
         }
+        // Letting a packet in does everything due before it, and a path without delay is left at once.
+        self.settle(now);
         let taken = batch.len();
         batch.clear();
         self.batch = batch;
@@ -226,6 +228,11 @@ impl<P: Port> Forwarder<P> {
     /// Lets the engine do everything due up to `now` and hands over what has left; returns how many outcomes there were.
     pub fn let_out(&mut self, now: u64) -> usize {
         self.network.engine().advance(clock::instant(now));
+        self.settle(now)
+    }
+
+    /// Hands over what has left the engine.
+    fn settle(&mut self, now: u64) -> usize {
         let mut outcomes = 0;
         while let Some(outcome) = self.network.engine().pop() {
             outcomes += 1;
