@@ -21,15 +21,12 @@ LINK_DELAY_NS = 10_000
 def _probe(rate: int, count: int, payload_bytes: int) -> Task:
     load = str(find_binary("crosswind-load"))
     there = "10.77.0.2:5002"
+    send = ["--to", there, "--rate", str(rate), "--count", str(count), "--payload-bytes", str(payload_bytes)]
+    receive = ["--listen", there, "--count", str(count)]
     return Task(
-        receive=lambda folder: [
-            load, "probe-receive", "--listen", there, "--count", str(count), "--out", str(folder / "probe.csv")
-        ],
-        send=lambda folder: [
-            load, "probe-send", "--to", there, "--rate", str(rate), "--count", str(count),
-            "--payload-bytes", str(payload_bytes),
-        ],
-    )  # fmt: skip
+        receive=lambda folder: [load, "probe-receive", *receive, "--out", str(folder / "probe.csv")],
+        send=lambda folder: [load, "probe-send", *send],
+    )
 
 
 def _delays(folder: Path) -> "np.ndarray[Any, np.dtype[np.int64]]":
@@ -38,7 +35,7 @@ def _delays(folder: Path) -> "np.ndarray[Any, np.dtype[np.int64]]":
 
 
 def delay() -> list[dict[str, Any]]:
-    """Added one-way delay at 1000 packets a second over a 10 us link, against the bare veth pair of the same round."""
+    """Added one-way delay at 1000 packets a second over a 10 us link, against bare veth in the same round."""
     task = _probe(1000, 2000, 22)
     errors: dict[str, list[float]] = {"p50": [], "p99": []}
     early = 0
@@ -56,14 +53,21 @@ def delay() -> list[dict[str, Any]]:
         errors["p50"].append(fabric50 - bare50 - LINK_DELAY_NS)
         errors["p99"].append(fabric99 - bare99 - LINK_DELAY_NS)
     return [
-        _figure("added one-way delay error p50, 10 us link, 1 kpps", "us", [e / 1e3 for e in errors["p50"]], "at most 5"),
-        _figure("added one-way delay error p99, 10 us link, 1 kpps", "us", [e / 1e3 for e in errors["p99"]], None),
+        _figure(
+            "added one-way delay error p50, 10 us link, 1 kpps",
+            "us",
+            [e / 1e3 for e in errors["p50"]],
+            "at most 5",
+        ),
+        _figure(
+            "added one-way delay error p99, 10 us link, 1 kpps", "us", [e / 1e3 for e in errors["p99"]], None
+        ),
         {"figure": "packets that left early", "unit": "count", "value": early, "wanted": "0"},
     ]
 
 
 def tcp() -> list[dict[str, Any]]:
-    """One TCP stream through a link without a rate limit, as a share of the bare veth pair of the same round."""
+    """One TCP stream through a link without a rate limit, as a share of bare veth in the same round."""
     script = str(Path(transfer.__file__))
     task = Task(
         receive=lambda folder: [sys.executable, script, "receive", "10.77.0.2", str(folder / "goodput")],
@@ -86,7 +90,9 @@ def udp() -> list[dict[str, Any]]:
     count = 200_000
     lost = []
     for _ in range(ROUNDS):
-        arrived, _ = over_fabric(_probe(100_000, count, 22), lambda folder: float(len(_delays(folder))), fabric_spec())
+        arrived, _ = over_fabric(
+            _probe(100_000, count, 22), lambda folder: float(len(_delays(folder))), fabric_spec()
+        )
         lost.append(count - arrived)
     return [_figure("64 B UDP packets lost of 200 000 at 100 kpps", "packets", lost, "0")]
 
@@ -133,7 +139,12 @@ def _figure(name: str, unit: str, values: list[float], wanted: str | None) -> di
     }
 
 
-BENCHMARKS: dict[str, Callable[[], list[dict[str, Any]]]] = {"delay": delay, "tcp": tcp, "udp": udp, "hosts": hosts}
+BENCHMARKS: dict[str, Callable[[], list[dict[str, Any]]]] = {
+    "delay": delay,
+    "tcp": tcp,
+    "udp": udp,
+    "hosts": hosts,
+}
 
 
 def main(names: list[str]) -> int:

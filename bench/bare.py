@@ -18,14 +18,19 @@ class BarePair:
     def __enter__(self) -> Self:
         self._holders = [
             subprocess.Popen(
-                ["unshare", "--net", "sh", "-c", "echo up; exec cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+                ["unshare", "--net", "sh", "-c", "echo up; exec cat"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
             )
             for _ in ADDRESSES
         ]
         for holder in self._holders:
             assert holder.stdout is not None
             holder.stdout.readline()
-        self._inside(0, ["ip", "link", "add", "eth0", "type", "veth", "peer", "eth0", "netns", str(self._holders[1].pid)])
+        self._inside(
+            0,
+            ["ip", "link", "add", "eth0", "type", "veth", "peer", "eth0", "netns", str(self._holders[1].pid)],
+        )
         for end, address in enumerate(ADDRESSES):
             self._inside(end, ["ip", "address", "add", f"{address}/16", "dev", "eth0"])
             self._inside(end, ["ip", "link", "set", "lo", "up"])

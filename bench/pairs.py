@@ -45,7 +45,9 @@ def over_bare(task: Task, collect: Callable[[Path], float]) -> float:
         return collect(folder)
 
 
-def over_fabric(task: Task, collect: Callable[[Path], float], spec: dict[str, Any]) -> tuple[float, dict[str, Any]]:
+def over_fabric(
+    task: Task, collect: Callable[[Path], float], spec: dict[str, Any]
+) -> tuple[float, dict[str, Any]]:
     """Run a task through the emulator; return what `collect` makes of its folder, and the measurement."""
     with Agent() as agent, tempfile.TemporaryDirectory() as name:
         folder = Path(name)

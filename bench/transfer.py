@@ -1,4 +1,4 @@
-"""One TCP stream over loopback-free namespaces: `transfer.py receive ADDRESS FILE` and `transfer.py send ADDRESS SECONDS`."""
+"""One TCP stream: `transfer.py receive ADDRESS FILE` and `transfer.py send ADDRESS SECONDS`."""
 
 import socket
 import sys

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from crosswind.cli import _verbs
 from crosswind.cli._main import run
 

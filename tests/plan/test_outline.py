@@ -3,6 +3,7 @@
 import json
 
 import pytest
+
 from crosswind import catalog
 from crosswind.plan import outline
 from crosswind.plan.text import describe, duration

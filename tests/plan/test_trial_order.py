@@ -5,9 +5,10 @@ from itertools import permutations
 from typing import Any
 
 import pytest
-from crosswind.plan import block_of, next_block, planned
 from hypothesis import given
 from hypothesis import strategies as st
+
+from crosswind.plan import block_of, next_block, planned
 
 
 def resolved(

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+
 from crosswind import catalog
 from crosswind.spec import condition_of, fabric_of, load_catalogue_condition, load_experiment, resolve
 from crosswind.spec.document import read_document

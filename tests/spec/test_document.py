@@ -1,11 +1,12 @@
 """YAML 1.2 becomes plain values with places; anything else is refused with a place."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from crosswind.spec import SpecErrors
 from crosswind.spec.document import parse_document
 from crosswind.spec.load import parse_experiment
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 
 def read(text: str):

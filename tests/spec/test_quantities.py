@@ -3,10 +3,11 @@
 from fractions import Fraction
 
 import pytest
-from crosswind.spec import quantities
-from crosswind.spec.quantities import RATE, SIZE, TIME, Dimension, Intensity, QuantityError
 from hypothesis import given
 from hypothesis import strategies as st
+
+from crosswind.spec import quantities
+from crosswind.spec.quantities import RATE, SIZE, TIME, Dimension, Intensity, QuantityError
 
 
 @pytest.mark.parametrize(

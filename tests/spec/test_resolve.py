@@ -4,12 +4,13 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from crosswind.spec import condition_of, fabric_of, real_interference, resolve
 from crosswind.spec.checks import trials_needed
 from crosswind.spec.load import parse_experiment
 from crosswind.spec.scale import scaled, unscaled
-from hypothesis import given
-from hypothesis import strategies as st
 
 TEXT = """\
 name: small

@@ -1,6 +1,7 @@
 """The JSON Schemas accept what the reader accepts, and refuse what an editor should underline."""
 
 import pytest
+
 from crosswind import catalog
 from crosswind.spec.document import parse_document, read_document
 from crosswind.spec.schema import condition_schema, experiment_schema

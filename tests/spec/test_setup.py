@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from crosswind import catalog
 from crosswind.spec import SpecErrors, fabric_of, load_setup
 

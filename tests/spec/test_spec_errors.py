@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
+
 from crosswind.spec import SpecErrors, load_condition_file, load_experiment
 from crosswind.spec.load import parse_experiment
 

@@ -4,13 +4,14 @@ import copy
 import json
 from typing import Any
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from crosswind import catalog
 from crosswind.spec import Problem, SpecErrors, fabric_of, resolve
 from crosswind.spec.document import Document, Path, parse_document, read_document
 from crosswind.spec.draft import value_at
 from crosswind.spec.load import experiment_of
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 EXAMPLE = read_document(catalog.example_file()).data
 VALUES = st.one_of(

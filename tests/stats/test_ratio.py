@@ -53,7 +53,7 @@ def test_three_trials_a_side_bound_nothing():
 
 
 def test_values_without_a_ratio_are_refused():
-    with pytest.raises(ValueError, match="trial t0: 0.0 has no ratio"):
+    with pytest.raises(ValueError, match=r"trial t0: 0\.0 has no ratio"):
         ratio_interval(per_trial([0]), per_trial([1]))
     with pytest.raises(NotPerTrial):
         ratio_interval(np.ones(5), per_trial([1]))  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ from crosswind.spec import Experiment, find_experiment, load_experiment, resolve
 
 @dataclass(frozen=True)
 class NamedExperiment:
-    """An experiment; `folder` is where its file lies, or the current one for an experiment of the catalogue."""
+    """An experiment; `folder` is where its file lies, or the current one for one of the catalogue."""
 
     experiment: Experiment
     resolved: dict[str, Any]
