@@ -22,7 +22,7 @@ class Problem:
         return f"{place}: {self.message}"
 
 
-class SpecErrors(CrosswindError):  # noqa: N818  It holds several.
+class SpecErrors(CrosswindError):
     """A file cannot be honoured. Holds every problem of the file, in the order of the text."""
 
     exit = Exit.USAGE
