@@ -63,6 +63,17 @@ def find_program(name: str) -> Program | None:
     return Program(private, library_path(private_root(name))) if private.is_file() else None
 
 
+def program_version(name: str) -> str:
+    """Return the first line of what `name --version` prints, for provenance; `missing` without it."""
+    program = find_program(name)
+    if program is None:
+        return "missing"
+    done = subprocess.run(
+        [program.path, "--version"], capture_output=True, text=True, check=True, timeout=10, env=program.env
+    )
+    return done.stdout.partition("\n")[0]
+
+
 def library_path(root: Path) -> dict[str, str]:
     """Return the environment in which unpacked programs find their unpacked libraries."""
     folders = [*root.glob("usr/lib/*-linux-gnu*"), *root.glob("lib/*-linux-gnu*")]

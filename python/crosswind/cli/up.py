@@ -48,7 +48,9 @@ def command(file: str, condition: str | None) -> Exit:
             return {name: node.pid for name, node in fabric.nodes.items()}
         if request["do"] == "set":
             changed = _carried_out(setup.condition(request["condition"]))
-            return {"condition": changed["name"], "effective_ns": fabric.set(condition_for_agent(changed))}
+            effective_ns = fabric.set(condition_for_agent(changed))
+            fabric.measure()
+            return {"condition": changed["name"], "effective_ns": effective_ns}
         raise CrosswindError(f"{request['do']!r}: no such request; is this the same version of crosswind?")
 
     interruption = Interruption()
@@ -59,6 +61,8 @@ def command(file: str, condition: str | None) -> Exit:
         Fabric(agent, spec, work.path) as fabric,
         ControlServer(answer) as server,
     ):
+        # A timeline counts from the start of a measurement.
+        fabric.measure()
         for node in fabric.nodes.values():
             click.echo(f"{node.name} {node.address} on {node.host}", err=True)
         click.echo("ready")

@@ -6,6 +6,6 @@ What is run comes from `crosswind.plan`, where it is kept is `crosswind.store`; 
 
 from crosswind.runner.outcome import Outcome
 from crosswind.runner.progress import Progress, progress_for
-from crosswind.runner.run import resume, run
+from crosswind.runner.runs import resume, run
 
 __all__ = ["Outcome", "Progress", "progress_for", "resume", "run"]

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from crosswind.app import Application
-from crosswind.app.packages import find_program
+from crosswind.app.packages import program_version
 from crosswind.errors import CrosswindError, Exit
 from crosswind.store import machine_fingerprint, provenance
 from crosswind.testbed import Hello
@@ -22,8 +22,10 @@ def machine_now(
 ) -> dict[str, Any]:
     """Return the provenance of this instant."""
     tools = {"crosswind-agent": hello.version, **application.versions()}
-    if (iperf3 := find_program("iperf3")) is not None:
-        tools["iperf3"] = str(iperf3.path.name)
+    if any(
+        entry["by"] == "iperf3" for condition in resolved["conditions"] for entry in condition["interference"]
+    ):
+        tools["iperf3"] = program_version("iperf3")
     found = provenance(experiment_folder, resolved["trials"]["seed"], tools)
     return {**found, "rootless": hello.rootless}
 

@@ -71,6 +71,8 @@ class _Bar:
             TextColumn("[dim]{task.description}"),
             console=Console(stderr=True, highlight=False),
             transient=True,
+            # Drawn when something has changed only: a thread that redraws would disturb what is measured.
+            auto_refresh=False,
         )
         self._task = self._bar.add_task("", total=None, left="")
 
@@ -87,6 +89,7 @@ class _Bar:
     def begin(self, trial: Trial, done: int, total: int, left_s: float | None) -> None:
         shown = left(left_s) if left_s is not None else ""
         self._bar.update(self._task, description=trial.condition, completed=done, total=total, left=shown)
+        self._bar.refresh()
 
     def end(self, row: TrialRow, metrics: Sequence[Metric]) -> None:
         self._bar.advance(self._task)

@@ -32,8 +32,7 @@ _SYSCTLS = (
     "kernel/sched_rt_runtime_us",
     "vm/swappiness",
 )
-# The application's links are veth pairs; the agent leaves their offloads as the kernel makes them.
-_OFFLOADS = {"tx-checksum": "on", "tso": "on", "gso": "on", "gro": "off"}
+OFFLOADS = "of the nodes: as the kernel makes a veth pair; the agent turns none off"
 
 
 def provenance(experiment_folder: Path, seed: int, tools: Mapping[str, str]) -> dict[str, Any]:
@@ -58,7 +57,7 @@ def provenance(experiment_folder: Path, seed: int, tools: Mapping[str, str]) -> 
         "load_average": list(os.getloadavg()),
         "memory_bytes": memory.total,
         "memory_available_bytes": memory.available,
-        "offloads": _OFFLOADS,
+        "offloads": OFFLOADS,
         "sysctls": {name.replace("/", "."): _read(f"/proc/sys/{name}") for name in _SYSCTLS},
         "tools": {"crosswind": tool_version(), "python": platform.python_version(), **tools},
         "git": _git(experiment_folder),

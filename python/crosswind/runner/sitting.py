@@ -1,114 +1,35 @@
-"""A run: every planned trial, stored as it ends; begun anew or continued."""
+"""One sitting of a run: which trial is next, how often it is tried, and what ends it."""
 
-import contextlib
-import json
 import time
 from collections import Counter
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import duckdb
 
 from crosswind.app import Application
-from crosswind.errors import CrosswindError, Exit
-from crosswind.plan import Trial, next_block, planned
+from crosswind.errors import CrosswindError
+from crosswind.plan import Trial, next_block
 from crosswind.plan.outline import trial_s
 from crosswind.runner.attempt import Attempt, planned_row
 from crosswind.runner.disk import DiskFull, is_disk_full
 from crosswind.runner.growth import too_wide
 from crosswind.runner.interruption import Interrupted, Interruption
-from crosswind.runner.machine import check_same_machine, machine_now
 from crosswind.runner.outcome import Outcome, judge_run
-from crosswind.runner.preflight import application_of, preflight
 from crosswind.runner.progress import Progress
 from crosswind.runner.trial import prepare_application
-from crosswind.spec import load_experiment, resolve
 from crosswind.store import Journal, ResultsFolder, TrialRow, write_tables
-from crosswind.testbed import Hello, WorkFolder
+from crosswind.testbed import WorkFolder
 
-# A void trial says that the machine was disturbed; three disturbed attempts in a row say that it will stay
-# so.
+# A void trial says that the machine was disturbed; three in a row say that it will stay so.
 ATTEMPTS_MAX = 3
-
-
-class ExperimentChanged(CrosswindError):
-    """A run cannot be continued: its experiment means something else now."""
-
-    exit = Exit.USAGE
-
-
-def run(
-    resolved: Mapping[str, Any], source_text: str, source_folder: Path, results: Path, progress: Progress
-) -> Outcome:
-    """Run a resolved experiment from its first trial to its last.
-
-    Args:
-        resolved: from `crosswind.spec.resolve`.
-        source_text: the experiment file as written, kept with the results.
-        source_folder: where it lies; its git commit is recorded.
-        results: the folder of all results.
-    Raises: CrosswindError: the machine cannot do it; nothing was started and no folder made.
-    """
-    hello = preflight(resolved)
-    application = application_of(resolved)
-    now = machine_now(resolved, application, hello, source_folder)
-    folder = ResultsFolder.create(results, resolved, source_text)
-    folder.write_provenance(before=now)
-    with folder.journal() as journal:
-        journal.plan(planned_row(trial, resolved) for trial in planned(dict(resolved)))
-        outcome = _Run(resolved, application, folder, journal, progress).execute()
-    _write_after(folder, resolved, application, hello, source_folder)
-    return outcome
-
-
-def resume(path: Path, progress: Progress) -> Outcome:
-    """Continue a run: trials that are stored and believable stay, all others are run.
-
-    Raises:
-        ExperimentChanged: experiment.yaml resolves to something else than when the run started.
-        MachineChanged: the machine's fingerprint differs.
-    """
-    folder = ResultsFolder.open(path)
-    resolved = folder.resolved()
-    again = json.loads(json.dumps(resolve(load_experiment(folder.path / "experiment.yaml"))))
-    if again != resolved:
-        differing = ", ".join(key for key in resolved if resolved[key] != again.get(key))
-        raise ExperimentChanged(
-            f"{folder.path}/experiment.yaml: its meaning changed since the run started ({differing}); "
-            "undo the change, or start a new run"
-        )
-    hello = preflight(resolved)
-    application = application_of(resolved)
-    now = machine_now(resolved, application, hello, folder.path)
-    before = folder.provenance()["before"]
-    if before is None:
-        folder.write_provenance(before=now)
-    else:
-        check_same_machine(before, now)
-    folder.remove_partial_files()
-    with folder.journal() as journal:
-        if not journal.planned():
-            journal.plan(planned_row(trial, resolved) for trial in planned(resolved))
-        journal.record_interruptions()
-        outcome = _Run(resolved, application, folder, journal, progress).execute()
-    _write_after(folder, resolved, application, hello, folder.path)
-    return outcome
-
-
-def _write_after(
-    folder: ResultsFolder, resolved: Mapping[str, Any], application: Application, hello: Hello, source: Path
-) -> None:
-    """Record the machine after the last trial, where there is room for it."""
-    with contextlib.suppress(OSError):
-        folder.write_provenance(after=machine_now(resolved, application, hello, source))
 
 
 class _Stopped(CrosswindError):
     """The experiment itself says that the run ends here."""
 
 
-class _Run:
+class Sitting:
     """One sitting: from the first trial that still has to run to the last, or to what stops it."""
 
     def __init__(

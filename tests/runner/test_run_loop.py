@@ -1,0 +1,160 @@
+"""Which trials a run tries, how often, and when it stops; the trials themselves are played, not run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crosswind.errors import Exit
+from crosswind.plan import Trial
+from crosswind.runner import runs, sitting
+from crosswind.runner.attempt import planned_row
+from crosswind.runner.outcome import Outcome
+from crosswind.store import Journal, Metric, ResultsFolder, TrialRow
+from crosswind.store.rows import attempt_name
+
+# What the attempts of the played trials come to, in the order in which they are made.
+Ends = Iterator[str]
+
+
+class PlayedAttempt:
+    """Stands in for `Attempt`: writes the end that the script says, at once."""
+
+    script: Ends
+
+    def __init__(
+        self, resolved: Any, application: Any, folder: Any, journal: Journal, trial: Trial, number: int
+    ) -> None:
+        self._journal, self._trial, self._number = journal, trial, number
+        self._pending = planned_row(trial, resolved)
+
+    def run(self, work: Any, interruption: Any) -> tuple[TrialRow, list[Metric]]:
+        end = next(self.script)
+        name = attempt_name(self._trial.id, self._number)
+        row = replace(self._pending, trial=name, attempt=self._number, started="2026-01-01T00:00:00+00:00")
+        if end == "failed":
+            row = replace(row, status="failed", reason="played")
+            self._journal.failed(self._trial.id, row)
+            return row, []
+        row = replace(row, status="done", fidelity=end)  # type: ignore[arg-type]
+        metrics = [Metric("client", "latency", "ns", "p50", 100.0)]
+        self._journal.stored(self._trial.id, row, metrics)
+        return row, metrics
+
+    def raise_if_it_stops_the_run(self) -> None:
+        return None
+
+
+class Quiet:
+    """A progress that nobody sees."""
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        return lambda *_: None
+
+    def __enter__(self) -> Quiet:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+
+def work_folder() -> AbstractContextManager[None]:
+    return nullcontext()
+
+
+@pytest.fixture
+def play(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Callable[..., tuple[Outcome, list[tuple[str, str]]]]:
+    """Return a function that runs two conditions by a script; it returns outcome and (trial, end) rows."""
+    monkeypatch.setattr(sitting, "Attempt", PlayedAttempt)
+    monkeypatch.setattr(sitting, "WorkFolder", work_folder)
+    monkeypatch.setattr(runs, "preflight", lambda resolved: None)
+    monkeypatch.setattr(runs, "application_of", lambda resolved: None)
+    monkeypatch.setattr(runs, "machine_now", lambda *_: {})
+    monkeypatch.setattr(sitting.Sitting, "_prepare", lambda self, work: None)
+
+    def run(
+        script: str, *, repeat: dict[str, Any] | None = None, **limits: Any
+    ) -> tuple[Outcome, list[tuple[str, str]]]:
+        resolved = {
+            "name": "played",
+            "application": {"name": "rpc", "parameters": {}},
+            "conditions": [{"name": "a"}, {"name": "b"}],
+            "trials": {
+                "repeat": {"at_least": 1, "at_most": 1, "until": None} | (repeat or {}),
+                "order": "sequential",
+                "rest_s": 0,
+                "seed": 7,
+                "limits": {"duration_s": None, "void": "stop", "failed": "continue"} | limits,
+            },
+        }
+        PlayedAttempt.script = iter(script.split())
+        outcome = runs.run(resolved, "name: played\n", tmp_path, tmp_path / "results", Quiet())
+        with ResultsFolder(outcome.folder).journal() as journal:
+            rows = [(row.trial, row.fidelity or row.status) for row in journal.rows()]
+        return outcome, rows
+
+    return run
+
+
+Play = Callable[..., tuple[Outcome, list[tuple[str, str]]]]
+
+
+def test_every_trial_is_tried_once_when_all_goes_well(play: Play) -> None:
+    outcome, rows = play("faithful degraded")
+    assert outcome.exit is Exit.DONE
+    assert rows == [("b00-p00-a", "faithful"), ("b00-p01-b", "degraded")]
+
+
+def test_a_void_trial_is_repeated_before_the_next_and_stays_visible(play: Play) -> None:
+    outcome, rows = play("void faithful faithful")
+    assert outcome.exit is Exit.DONE
+    assert rows == [("b00-p00-a", "void"), ("b00-p00-a-a2", "faithful"), ("b00-p01-b", "faithful")]
+
+
+def test_a_trial_is_tried_three_times_at_most(play: Play) -> None:
+    outcome, rows = play("void void void faithful")
+    assert outcome.exit is Exit.TRIALS
+    assert [end for _, end in rows] == ["void", "void", "void", "faithful"]
+    assert play("void void void faithful", void="accept")[0].exit is Exit.DONE
+
+
+def test_a_failed_trial_is_not_repeated_and_the_run_goes_on(play: Play) -> None:
+    outcome, rows = play("failed faithful")
+    assert outcome.exit is Exit.TRIALS
+    assert rows == [("b00-p00-a", "failed"), ("b00-p01-b", "faithful")]
+
+
+def test_failed_stop_leaves_the_rest_pending(play: Play) -> None:
+    outcome, rows = play("failed", failed="stop")
+    assert outcome.exit is Exit.TRIALS
+    assert rows == [("b00-p00-a", "failed"), ("b00-p01-b", "pending")]
+
+
+def test_blocks_are_added_until_the_intervals_are_narrow(play: Play) -> None:
+    until = {"quantile": 0.5, "within": 0.05, "confidence": 0.95}
+    # Equal values are as narrow as can be, but a median needs six of them.
+    outcome, rows = play("faithful " * 20, repeat={"at_least": 2, "at_most": 10, "until": until})
+    assert outcome.exit is Exit.DONE
+    assert len(rows) == 12
+
+
+def test_too_few_blocks_for_the_interval_leave_the_run_undecided(play: Play) -> None:
+    until = {"quantile": 0.5, "within": 0.05, "confidence": 0.95}
+    outcome, rows = play("faithful " * 20, repeat={"at_least": 2, "at_most": 3, "until": until})
+    assert outcome.exit is Exit.UNDECIDED
+    assert len(rows) == 6
+    assert "wider than asked for under a, b" in outcome.remarks[0]
+
+
+def test_the_limit_of_time_ends_a_run_between_two_trials(play: Play) -> None:
+    outcome, rows = play("faithful faithful", duration_s=0)
+    assert outcome.exit is Exit.TRIALS
+    assert [end for _, end in rows] == ["pending", "pending"]
+    assert "duration 0 s reached" in outcome.remarks[0]
