@@ -36,7 +36,7 @@ class Shape(SpecModel):
     burst_bytes: Size = Field(
         alias="burst", description="Depth of the bucket, IP bytes; at least one packet."
     )
-    buffer_bytes: SizeOrUnlimited = Field(alias="buffer", description="What may wait, in wire bytes.")
+    buffer_bytes: SizeOrUnlimited = Field(alias="buffer", description="What may wait, in IP bytes.")
     on: On = None
 
 

@@ -1,0 +1,75 @@
+"""What the documentation refers to exists: files, headings, verbs, examples."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from crosswind.cli._verbs import verbs
+from crosswind.spec.load import load_any
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+EXAMPLES = sorted((ROOT / "examples").glob("*.yaml"))
+
+LINK = re.compile(r"\]\((?P<target>[^)\s]+)\)")
+# A verb is documented where it stands in code: in a block, or between backticks.
+COMMAND = re.compile(r"(?:^|[`$>\s(])crosswind (?P<verb>[a-z]+)", re.MULTILINE)
+
+
+def named(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def relative_links(page: Path) -> Iterator[str]:
+    for match in LINK.finditer(page.read_text(encoding="utf-8")):
+        if not re.match(r"[a-z]+:", match["target"]):
+            yield match["target"]
+
+
+def anchors(page: Path) -> set[str]:
+    """Return the fragments of a page's headings, as forges make them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def code(page: Path) -> str:
+    """Return what stands in blocks of code and between backticks, one piece per line."""
+    text = page.read_text(encoding="utf-8")
+    fenced = re.findall(r"```.*?\n(.*?)```", text, re.DOTALL)
+    indented = re.findall(r"^ {4}\S.*$", text, re.MULTILINE)
+    spans = re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
+    return "\n".join([*fenced, *indented, *spans])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_every_relative_link_resolves(page: Path) -> None:
+    broken = []
+    for target in relative_links(page):
+        path, _, fragment = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        if not file.exists() or (fragment and fragment not in anchors(file)):
+            broken.append(target)
+    assert not broken
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_every_documented_verb_exists(page: Path) -> None:
+    used = {match["verb"] for match in COMMAND.finditer(code(page))}
+    assert used <= set(verbs())
+
+
+def test_every_verb_is_in_the_reference() -> None:
+    reference = (ROOT / "docs" / "reference" / "verbs.md").read_text(encoding="utf-8")
+    assert [verb for verb in verbs() if f"## crosswind {verb}\n" not in reference] == []
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=named)
+def test_every_example_is_valid(example: Path) -> None:
+    kind, _ = load_any(example)
+    assert kind == "experiment"
+
+
+def test_there_are_examples() -> None:
+    assert EXAMPLES
