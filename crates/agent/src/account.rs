@@ -21,10 +21,7 @@ impl Account {
         if geteuid().is_root() {
             nobody_in(&std::fs::read_to_string("/etc/passwd").unwrap_or_default())
         } else {
-            Self {
-                uid: geteuid().as_raw(),
-                gid: getegid().as_raw(),
-            }
+            Self { uid: geteuid().as_raw(), gid: getegid().as_raw() }
         }
     }
 
@@ -49,10 +46,7 @@ fn nobody_in(passwd: &str) -> Account {
             // An account that is root by another name would defeat the purpose.
             (uid != 0 && gid != 0).then_some(Account { uid, gid })
         })
-        .unwrap_or(Account {
-            uid: NOBODY,
-            gid: NOBODY,
-        })
+        .unwrap_or(Account { uid: NOBODY, gid: NOBODY })
 }
 
 #[cfg(test)]
@@ -67,21 +61,8 @@ mod tests {
 
     #[test]
     fn a_missing_damaged_or_root_nobody_becomes_65534() {
-        for passwd in [
-            "",
-            "nobody",
-            "nobody:x:many:98::/:",
-            "nobody:x:0:0::/:",
-            "nobodyelse:x:1:1::/:",
-        ] {
-            assert_eq!(
-                nobody_in(passwd),
-                Account {
-                    uid: NOBODY,
-                    gid: NOBODY
-                },
-                "{passwd:?}"
-            );
+        for passwd in ["", "nobody", "nobody:x:many:98::/:", "nobody:x:0:0::/:", "nobodyelse:x:1:1::/:"] {
+            assert_eq!(nobody_in(passwd), Account { uid: NOBODY, gid: NOBODY }, "{passwd:?}");
         }
     }
 }

@@ -45,9 +45,7 @@ mod tests {
         let addresses: std::collections::HashSet<_> = (0..65_534).map(ip).collect();
         assert_eq!(addresses.len(), 65_534);
         let mask = u32::MAX << (32 - PREFIX_BITS);
-        assert!(addresses
-            .iter()
-            .all(|address| u32::from(*address) & mask == u32::from(NETWORK)));
+        assert!(addresses.iter().all(|address| u32::from(*address) & mask == u32::from(NETWORK)));
         assert!(!addresses.contains(&NETWORK));
     }
 }

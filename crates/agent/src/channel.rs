@@ -70,11 +70,7 @@ pub enum FromInit {
     /// Sent by the new process itself, for the process id that the kernel attaches.
     Born { process: u64 },
     /// A process has ended; others of its group may live on.
-    Exited {
-        process: u64,
-        code: Option<i32>,
-        signal: Option<i32>,
-    },
+    Exited { process: u64, code: Option<i32>, signal: Option<i32> },
     /// The last process of its group has ended too.
     GroupEnded { process: u64 },
 }
@@ -107,12 +103,8 @@ impl From<OwnedFd> for Channel {
 impl Channel {
     /// A connected pair: the agent's end, which learns senders' process ids, and the init's.
     pub fn pair() -> io::Result<(Self, Self)> {
-        let (agent, init) = socketpair(
-            AddressFamily::Unix,
-            SockType::SeqPacket,
-            None,
-            SockFlag::SOCK_CLOEXEC,
-        )?;
+        let (agent, init) =
+            socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)?;
         setsockopt(&agent, sockopt::PassCred, &true)?;
         Ok((Self { socket: agent }, Self { socket: init }))
     }
@@ -125,20 +117,10 @@ impl Channel {
         }
         let files: Vec<RawFd> = files.iter().map(|file| file.as_raw_fd()).collect();
         let attached = [ControlMessage::ScmRights(&files)];
-        let attached = if files.is_empty() {
-            &[]
-        } else {
-            attached.as_slice()
-        };
+        let attached = if files.is_empty() { &[] } else { attached.as_slice() };
         let parts = [IoSlice::new(&bytes)];
         loop {
-            match sendmsg::<()>(
-                self.socket.as_raw_fd(),
-                &parts,
-                attached,
-                MsgFlags::MSG_NOSIGNAL,
-                None,
-            ) {
+            match sendmsg::<()>(self.socket.as_raw_fd(), &parts, attached, MsgFlags::MSG_NOSIGNAL, None) {
                 Err(Errno::EINTR) => continue,
                 outcome => return outcome.map(drop).map_err(io::Error::from),
             }
@@ -179,11 +161,7 @@ impl Channel {
             return Ok(None);
         }
         let message = serde_json::from_slice(&bytes[..length])?;
-        Ok(Some(Received {
-            message,
-            files,
-            sender,
-        }))
+        Ok(Some(Received { message, files, sender }))
     }
 }
 
@@ -205,11 +183,7 @@ mod tests {
         let done = agent.receive::<FromInit>().unwrap().unwrap();
         assert_eq!(done.files.len(), 1);
         drop(done);
-        assert_eq!(
-            reader.read(&mut [0; 1]).unwrap(),
-            0,
-            "the attached descriptor was the last writer"
-        );
+        assert_eq!(reader.read(&mut [0; 1]).unwrap(), 0, "the attached descriptor was the last writer");
     }
 
     #[test]
@@ -226,10 +200,7 @@ mod tests {
             hostname: "x".repeat(MESSAGE_BYTES_MAX),
             application: Account { uid: 1, gid: 1 },
         };
-        assert_eq!(
-            agent.send(&large, &[]).unwrap_err().kind(),
-            io::ErrorKind::InvalidInput
-        );
+        assert_eq!(agent.send(&large, &[]).unwrap_err().kind(), io::ErrorKind::InvalidInput);
         drop(agent);
         assert!(init.receive::<ToInit>().unwrap().is_none());
     }
@@ -243,13 +214,7 @@ mod tests {
         });
         let fitting = "x".repeat(MESSAGE_BYTES_MAX - envelope.unwrap().len());
         agent
-            .send(
-                &ToInit::Prepare {
-                    hostname: fitting,
-                    application: Account { uid: 1, gid: 1 },
-                },
-                &[],
-            )
+            .send(&ToInit::Prepare { hostname: fitting, application: Account { uid: 1, gid: 1 } }, &[])
             .unwrap();
         assert!(init.receive::<ToInit>().unwrap().is_some());
     }

@@ -100,12 +100,8 @@ fn run(command: &[OsString]) -> Result<i32, String> {
     let mut mask = SigSet::from_iter([Signal::SIGTERM, Signal::SIGHUP, Signal::SIGINT, Signal::SIGQUIT]);
     mask.add(Signal::SIGCHLD);
     let mut before = SigSet::empty();
-    nix::sys::signal::sigprocmask(
-        nix::sys::signal::SigmaskHow::SIG_BLOCK,
-        Some(&mask),
-        Some(&mut before),
-    )
-    .map_err(system("block signals"))?;
+    nix::sys::signal::sigprocmask(nix::sys::signal::SigmaskHow::SIG_BLOCK, Some(&mask), Some(&mut before))
+        .map_err(system("block signals"))?;
     let signals = SignalFd::new(&mask).map_err(system("wait for signals"))?;
     // SAFETY: this process has one thread, so no lock can be held by a thread that the child does not have.
     match unsafe { fork() }.map_err(system("make a process in the node"))? {
@@ -130,11 +126,7 @@ fn become_command(words: &[CString], mask: &SigSet, parent: &OwnedFd) -> i32 {
     let _ = unsafe { nix::sys::signal::signal(Signal::SIGPIPE, nix::sys::signal::SigHandler::SigDfl) };
     let _ = mask.thread_set_mask();
     let Err(error) = execvp(&words[0], words);
-    eprintln!(
-        "crosswind-agent enter: execute {}: {}",
-        words[0].to_string_lossy(),
-        error.desc()
-    );
+    eprintln!("crosswind-agent enter: execute {}: {}", words[0].to_string_lossy(), error.desc());
     if error == Errno::ENOENT {
         NOT_FOUND
     } else {

@@ -25,23 +25,14 @@ pub struct Failure {
 
 impl Failure {
     pub fn invalid(message: impl Into<String>) -> Self {
-        Self {
-            kind: Kind::Invalid,
-            message: message.into(),
-        }
+        Self { kind: Kind::Invalid, message: message.into() }
     }
 
     pub fn preflight(message: impl Into<String>) -> Self {
-        Self {
-            kind: Kind::Preflight,
-            message: message.into(),
-        }
+        Self { kind: Kind::Preflight, message: message.into() }
     }
 
     pub fn internal(message: impl Into<String>) -> Self {
-        Self {
-            kind: Kind::Internal,
-            message: message.into(),
-        }
+        Self { kind: Kind::Internal, message: message.into() }
     }
 }

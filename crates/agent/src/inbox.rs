@@ -57,13 +57,7 @@ impl Inbox {
         let (faults, fault_sender) = UnixDatagram::pair()?;
         // Whoever reports a fault must not wait for us: we may be waiting for it to stop.
         fault_sender.set_nonblocking(true)?;
-        Ok(Self {
-            input: Lines::new(input),
-            signals,
-            faults,
-            fault_sender,
-            waiting: VecDeque::new(),
-        })
+        Ok(Self { input: Lines::new(input), signals, faults, fault_sender, waiting: VecDeque::new() })
     }
 
     /// A way to report a fault from another thread.
@@ -78,10 +72,7 @@ impl Inbox {
     /// Forgets what nodes and emulator said, because they are gone.
     pub fn forget_fabric(&mut self) {
         self.waiting.retain(|happening| {
-            matches!(
-                happening,
-                Happening::Line(_) | Happening::InputEnded | Happening::Terminated
-            )
+            matches!(happening, Happening::Line(_) | Happening::InputEnded | Happening::Terminated)
         });
         while let Some(true) = is_readable(&self.faults) {
             let _ = self.faults.recv(&mut [0; 1]);
@@ -100,14 +91,10 @@ impl Inbox {
 
     /// Takes in one message of every source that has any. `false` when the deadline came first.
     fn listen(&mut self, nodes: &[Node], deadline: Option<Instant>) -> io::Result<bool> {
-        let node_positions: Vec<_> = (0..nodes.len())
-            .filter(|&position| !nodes[position].lost)
-            .collect();
+        let node_positions: Vec<_> = (0..nodes.len()).filter(|&position| !nodes[position].lost).collect();
         let mut sources = vec![readable(&self.signals), readable(&self.faults)];
         sources.extend(
-            node_positions
-                .iter()
-                .map(|&position| PollFd::new(nodes[position].channel(), PollFlags::POLLIN)),
+            node_positions.iter().map(|&position| PollFd::new(nodes[position].channel(), PollFlags::POLLIN)),
         );
         if !self.input.ended {
             sources.push(readable(&self.input.file));
@@ -118,10 +105,7 @@ impl Inbox {
             Ok(0) => return Ok(deadline.is_none_or(|deadline| Instant::now() < deadline)),
             Ok(_) => {}
         }
-        let ready: Vec<bool> = sources
-            .iter()
-            .map(|source| source.any().unwrap_or(true))
-            .collect();
+        let ready: Vec<bool> = sources.iter().map(|source| source.any().unwrap_or(true)).collect();
         drop(sources);
         if ready[0] && self.signals.read_signal()?.is_some() {
             self.waiting.push_back(Happening::Terminated);
@@ -129,15 +113,10 @@ impl Inbox {
         if ready[1] {
             let mut message = [0; FAULT_BYTES_MAX];
             let length = self.faults.recv(&mut message)?;
-            self.waiting.push_back(Happening::Fault(
-                String::from_utf8_lossy(&message[..length]).into_owned(),
-            ));
+            self.waiting
+                .push_back(Happening::Fault(String::from_utf8_lossy(&message[..length]).into_owned()));
         }
-        for (&position, _) in node_positions
-            .iter()
-            .zip(&ready[2..])
-            .filter(|(_, ready)| **ready)
-        {
+        for (&position, _) in node_positions.iter().zip(&ready[2..]).filter(|(_, ready)| **ready) {
             self.waiting.push_back(match nodes[position].hear() {
                 Ok(Some(received)) => Happening::Said(position, received),
                 Ok(None) | Err(_) => Happening::Lost(position),
@@ -177,11 +156,7 @@ struct Lines {
 
 impl Lines {
     fn new(input: OwnedFd) -> Self {
-        Self {
-            file: File::from(input),
-            begun: Vec::new(),
-            ended: false,
-        }
+        Self { file: File::from(input), begun: Vec::new(), ended: false }
     }
 
     /// Reads once what is there, and appends the lines that it completes.
@@ -238,13 +213,7 @@ mod tests {
         assert!(matches!(happenings.pop_back(), Some(Happening::InputEnded)));
         happenings
             .into_iter()
-            .map(|happening| {
-                if let Happening::Line(line) = happening {
-                    line
-                } else {
-                    vec![]
-                }
-            })
+            .map(|happening| if let Happening::Line(line) = happening { line } else { vec![] })
             .collect()
     }
 

@@ -53,10 +53,7 @@ fn refused(what: &str, error: Errno) -> Failure {
 /// A process whose user is not root loses its capabilities at exec unless they are ambient. The only programs that the
 /// agent executes are the nodes' inits, which need them; applications give them up (see `init::credentials`).
 fn keep_capabilities_across_exec() -> Result<(), Errno> {
-    let last = (0..64)
-        .take_while(|&capability| is_known(capability))
-        .last()
-        .unwrap_or(0);
+    let last = (0..64).take_while(|&capability| is_known(capability)).last().unwrap_or(0);
     let all = u64::MAX >> (63 - last);
     set_capabilities(all, all)?;
     for capability in 0..=last {
@@ -87,10 +84,7 @@ pub fn set_capabilities(own: u64, inheritable: u64) -> Result<(), Errno> {
         inheritable: u32,
     }
     // _LINUX_CAPABILITY_VERSION_3: two words of 32 capabilities each, the low one first.
-    let header = Header {
-        version: 0x2008_0522,
-        pid: 0,
-    };
+    let header = Header { version: 0x2008_0522, pid: 0 };
     let word = |shift: u32| Word {
         effective: (own >> shift) as u32,
         permitted: (own >> shift) as u32,

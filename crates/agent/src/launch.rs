@@ -29,16 +29,9 @@ impl Launcher {
     pub fn new() -> io::Result<Self> {
         let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
         setrlimit(Resource::RLIMIT_NOFILE, hard, hard)?;
-        let nothing = std::fs::OpenOptions::new()
-            .read(true)
-            .write(true)
-            .open("/dev/null")?
-            .into();
+        let nothing = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null")?.into();
         Ok(Self {
-            open_files: libc::rlimit {
-                rlim_cur: soft,
-                rlim_max: hard,
-            },
+            open_files: libc::rlimit { rlim_cur: soft, rlim_max: hard },
             processors: crosswind_emulator::application_processors(),
             nothing,
         })

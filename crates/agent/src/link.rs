@@ -47,8 +47,7 @@ pub fn port_index(position: u16) -> u32 {
 /// end first and refuses to bring it up while it has no near one.
 pub fn veth_pair(position: u16, init: u32, mtu_bytes: u32) -> Request {
     let mut eth0 = end(ETH0_INDEX, "eth0".to_owned(), mtu_bytes);
-    eth0.attributes
-        .push(LinkAttribute::Address(address::mac(position).to_vec()));
+    eth0.attributes.push(LinkAttribute::Address(address::mac(position).to_vec()));
     eth0.attributes.push(LinkAttribute::NetNsPid(init));
     let mut port = end(port_index(position), format!("port{position}"), mtu_bytes);
     set_up(&mut port);
@@ -56,10 +55,7 @@ pub fn veth_pair(position: u16, init: u32, mtu_bytes: u32) -> Request {
         LinkInfo::Kind(InfoKind::Veth),
         LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(eth0))),
     ]));
-    Request {
-        message: RouteNetlinkMessage::NewLink(port),
-        flags: NLM_F_CREATE | NLM_F_EXCL,
-    }
+    Request { message: RouteNetlinkMessage::NewLink(port), flags: NLM_F_CREATE | NLM_F_EXCL }
 }
 
 /// One queue each way: a queue per processor, the default, costs time to make and serves nothing here.
@@ -99,20 +95,14 @@ pub fn settle_eth0() -> Request {
 fn settle(index: u32) -> Request {
     let mut message = LinkMessage::default();
     message.header.index = index;
-    Request {
-        message: RouteNetlinkMessage::GetLink(message),
-        flags: 0,
-    }
+    Request { message: RouteNetlinkMessage::GetLink(message), flags: 0 }
 }
 
 fn up(index: u32) -> Request {
     let mut message = LinkMessage::default();
     message.header.index = index;
     set_up(&mut message);
-    Request {
-        message: RouteNetlinkMessage::SetLink(message),
-        flags: 0,
-    }
+    Request { message: RouteNetlinkMessage::SetLink(message), flags: 0 }
 }
 
 fn set_up(message: &mut LinkMessage) {
@@ -133,10 +123,7 @@ pub fn address(position: u16) -> Request {
         AddressAttribute::Address(ip),
         AddressAttribute::Flags(AddressFlags::Noprefixroute),
     ];
-    Request {
-        message: RouteNetlinkMessage::NewAddress(message),
-        flags: NLM_F_CREATE | NLM_F_EXCL,
-    }
+    Request { message: RouteNetlinkMessage::NewAddress(message), flags: NLM_F_CREATE | NLM_F_EXCL }
 }
 
 /// The route to all nodes. It declares TCP's congestion control and smallest retransmission timeout, because a route
@@ -159,10 +146,7 @@ pub fn route(position: u16, congestion_control: &str, rto_min_ms: u32) -> Reques
             RouteMetric::CcAlgo(congestion_control.to_owned()),
         ]),
     ];
-    Request {
-        message: RouteNetlinkMessage::NewRoute(message),
-        flags: NLM_F_CREATE | NLM_F_EXCL,
-    }
+    Request { message: RouteNetlinkMessage::NewRoute(message), flags: NLM_F_CREATE | NLM_F_EXCL }
 }
 
 /// Who everybody else is, for ever: address resolution would otherwise be traffic that nobody asked for, under the
@@ -183,10 +167,7 @@ fn neighbour(ip: Ipv4Addr, mac: [u8; 6]) -> Request {
         NeighbourAttribute::Destination(NeighbourAddress::Inet(ip)),
         NeighbourAttribute::LinkLayerAddress(mac.to_vec()),
     ];
-    Request {
-        message: RouteNetlinkMessage::NewNeighbour(message),
-        flags: NLM_F_CREATE | NLM_F_REPLACE,
-    }
+    Request { message: RouteNetlinkMessage::NewNeighbour(message), flags: NLM_F_CREATE | NLM_F_REPLACE }
 }
 
 /// Keeps IPv6 off devices made from now on in this network namespace: its autoconfiguration (duplicate address

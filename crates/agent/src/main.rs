@@ -35,10 +35,7 @@ usage: crosswind-agent                        serve requests: JSON lines on stan
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
-    let words: Vec<_> = arguments
-        .iter()
-        .map(|word| word.to_str().unwrap_or("\u{fffd}"))
-        .collect();
+    let words: Vec<_> = arguments.iter().map(|word| word.to_str().unwrap_or("\u{fffd}")).collect();
     match words.as_slice() {
         [] => session::serve(),
         ["--version"] => {

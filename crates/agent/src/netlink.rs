@@ -76,9 +76,7 @@ impl Netlink {
             while !rest.is_empty() {
                 let answer =
                     NetlinkMessage::<RouteNetlinkMessage>::deserialize(rest).map_err(io::Error::other)?;
-                let length = (answer.header.length as usize)
-                    .next_multiple_of(4)
-                    .min(rest.len());
+                let length = (answer.header.length as usize).next_multiple_of(4).min(rest.len());
                 rest = &rest[length..];
                 if let NetlinkPayload::Error(outcome) = answer.payload {
                     if outcome.code.is_some() {

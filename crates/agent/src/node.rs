@@ -25,13 +25,7 @@ pub struct Node {
 impl Node {
     pub fn launch(launcher: &Launcher, name: &str, host: &str) -> io::Result<Self> {
         let (init, channel) = launcher.launch()?;
-        Ok(Self {
-            name: name.to_owned(),
-            host: host.to_owned(),
-            init,
-            channel,
-            lost: false,
-        })
+        Ok(Self { name: name.to_owned(), host: host.to_owned(), init, channel, lost: false })
     }
 
     pub fn tell(&self, order: &ToInit, files: &[BorrowedFd<'_>]) -> io::Result<()> {

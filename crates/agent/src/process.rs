@@ -34,15 +34,7 @@ impl Processes {
     /// Takes the next number for a process of a node.
     pub fn add(&mut self, node: usize) -> u64 {
         self.last += 1;
-        self.known.insert(
-            self.last,
-            Process {
-                node,
-                pid: 0,
-                exit: None,
-                group_ended: false,
-            },
-        );
+        self.known.insert(self.last, Process { node, pid: 0, exit: None, group_ended: false });
         self.last
     }
 
@@ -68,10 +60,7 @@ impl Processes {
         for (&number, process) in self.known.iter_mut().filter(|(_, process)| process.node == node) {
             process.group_ended = true;
             if process.exit.is_none() {
-                process.exit = Some(Exit {
-                    code: None,
-                    signal: Some(libc::SIGKILL),
-                });
+                process.exit = Some(Exit { code: None, signal: Some(libc::SIGKILL) });
                 taken.push(number);
             }
         }
@@ -100,10 +89,7 @@ mod tests {
     fn a_lost_node_takes_only_its_own_running_processes() {
         let mut processes = Processes::default();
         let (ended, running, elsewhere) = (processes.add(0), processes.add(0), processes.add(1));
-        processes.get_mut(ended).unwrap().exit = Some(Exit {
-            code: Some(0),
-            signal: None,
-        });
+        processes.get_mut(ended).unwrap().exit = Some(Exit { code: Some(0), signal: None });
         assert_eq!(processes.node_lost(0), vec![running]);
         assert_eq!(processes.get(ended).unwrap().exit.unwrap().code, Some(0));
         assert!(processes.get(elsewhere).unwrap().exit.is_none());

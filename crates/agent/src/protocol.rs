@@ -62,12 +62,7 @@ pub fn parse(line: &[u8]) -> (Option<u64>, Result<Action, Failure>) {
     let mut object: serde_json::Map<String, Value> = match serde_json::from_slice(line) {
         Ok(object) => object,
         Err(error) => {
-            return (
-                None,
-                Err(Failure::invalid(format!(
-                    "request: {error}; write one JSON object per line"
-                ))),
-            )
+            return (None, Err(Failure::invalid(format!("request: {error}; write one JSON object per line"))))
         }
     };
     let Some(id) = object.remove("id").as_ref().and_then(Value::as_u64) else {
@@ -78,15 +73,9 @@ pub fn parse(line: &[u8]) -> (Option<u64>, Result<Action, Failure>) {
             )),
         );
     };
-    let name = object
-        .get("do")
-        .and_then(Value::as_str)
-        .unwrap_or("request")
-        .to_owned();
+    let name = object.get("do").and_then(Value::as_str).unwrap_or("request").to_owned();
     let action = serde_json::from_value(Value::Object(object)).map_err(|error| {
-        Failure::invalid(format!(
-            "{name}: {error}; docs/reference/contracts.md section 2 lists the requests"
-        ))
+        Failure::invalid(format!("{name}: {error}; docs/reference/contracts.md section 2 lists the requests"))
     });
     (Some(id), action)
 }
@@ -152,19 +141,10 @@ mod tests {
 
     #[test]
     fn requests_are_read() {
-        assert_eq!(
-            parse(br#"{"id": 4, "do": "hello"}"#),
-            (Some(4), Ok(Action::Hello {}))
-        );
+        assert_eq!(parse(br#"{"id": 4, "do": "hello"}"#), (Some(4), Ok(Action::Hello {})));
         assert_eq!(
             parse(br#"{"do": "stop", "process": 3, "grace_ns": 5, "id": 0}"#),
-            (
-                Some(0),
-                Ok(Action::Stop {
-                    process: 3,
-                    grace_ns: 5
-                })
-            )
+            (Some(0), Ok(Action::Stop { process: 3, grace_ns: 5 }))
         );
     }
 
@@ -181,14 +161,8 @@ mod tests {
 
     #[test]
     fn a_request_without_a_number_is_answered_without_one() {
-        for line in [
-            "",
-            "[]",
-            "7",
-            "{\"do\": \"hello\"}",
-            "{\"id\": -1, \"do\": \"hello\"}",
-            "{\"id\": 1.5}",
-        ] {
+        for line in ["", "[]", "7", "{\"do\": \"hello\"}", "{\"id\": -1, \"do\": \"hello\"}", "{\"id\": 1.5}"]
+        {
             assert_eq!(parse(line.as_bytes()).0, None, "{line}");
         }
     }

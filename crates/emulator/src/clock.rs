@@ -6,10 +6,7 @@
 use crosswind_engine::Instant;
 
 fn read(clock: libc::clockid_t) -> u64 {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is a valid timespec that the call fills in.
     unsafe { libc::clock_gettime(clock, &raw mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
@@ -45,10 +42,7 @@ pub struct Stamps {
 impl Stamps {
     /// Measures the difference for the first time.
     pub fn new() -> Self {
-        let mut stamps = Self {
-            realtime_minus_monotonic_ns: 0,
-            measured_ns: 0,
-        };
+        let mut stamps = Self { realtime_minus_monotonic_ns: 0, measured_ns: 0 };
         stamps.measure();
         stamps
     }

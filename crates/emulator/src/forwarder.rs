@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 use std::io;
 
-use crosswind_engine::{Outcome, Packet};
+use crosswind_engine::{wire_bytes, Outcome, Packet};
 use crosswind_fabric::Network;
 use crosswind_wire::{Train, VnetHeader};
 
@@ -75,10 +75,7 @@ pub struct Forwarder<P> {
 impl<P: Port> Forwarder<P> {
     /// A forwarder for the network's nodes, one port each.
     pub fn new(network: Network, ports: Vec<P>) -> Self {
-        let holders = ports
-            .iter()
-            .map(|port| vec![u32::MAX; port.slots() as usize])
-            .collect();
+        let holders = ports.iter().map(|port| vec![u32::MAX; port.slots() as usize]).collect();
         let (merge_window_ns, wire_bps) =
             (network.fabric().merge_window_ns, network.fabric().uplink.rate_bps);
         Self {
@@ -107,11 +104,8 @@ impl<P: Port> Forwarder<P> {
         let engine = self.network.engine();
         engine.reset_counters();
         let held_back = self.passed.held_back;
-        self.passed = Passed {
-            entered: engine.real_inside() as u64 + held_back,
-            held_back,
-            ..Passed::default()
-        };
+        self.passed =
+            Passed { entered: engine.real_inside() as u64 + held_back, held_back, ..Passed::default() };
         for port in &mut self.ports {
             port.overruns();
         }
@@ -124,12 +118,7 @@ impl<P: Port> Forwarder<P> {
             for _ in 0..FRAMES_PER_TURN {
                 let Some(arrival) = port.receive() else { break };
                 let at_ns = self.stamps.monotonic(arrival.stamped_realtime_ns, now);
-                batch.push(Waiting {
-                    at_ns,
-                    port: index,
-                    slot: arrival.slot,
-                    vnet: arrival.vnet,
-                });
+                batch.push(Waiting { at_ns, port: index, slot: arrival.slot, vnet: arrival.vnet });
             }
         }
         // Stable: frames of one port with equal stamps keep their order.
@@ -158,12 +147,7 @@ impl<P: Port> Forwarder<P> {
     }
 
     fn enter(&mut self, waiting: Waiting) {
-        let Waiting {
-            at_ns,
-            port,
-            slot,
-            vnet,
-        } = waiting;
+        let Waiting { at_ns, port, slot, vnet } = waiting;
         let Some(train) = Train::read(vnet, self.ports[port].bytes(slot)) else {
             self.ports[port].release(slot);
             self.passed.entered += 1;
@@ -192,33 +176,36 @@ impl<P: Port> Forwarder<P> {
     }
 
     fn push(&mut self, at_ns: u64, train: Train, buffer: Buffer, from: usize, to: usize) -> u32 {
-        let key = self.trains.insert(train, buffer, from, to);
-        let path = self.network.path(from, to);
+        let (path, alike) = self.network.path(from, to);
+        let (count, dscp) = (train.count(), train.headers.dscp);
+        let whole = alike && count > 1;
+        let key = self.trains.insert(train, buffer, from, to, if whole { 1 } else { count });
         let at = clock::instant(at_ns);
-        for index in 0..train.count() {
-            let tag = u64::from(key) << 32 | u64::from(index);
-            let packet = Packet::real(tag, train.ip_bytes(index), train.headers.dscp);
-            let used = self.network.engine().push(at, path, packet).as_nanos();
-            if index == 0 && used > at_ns {
-                self.ledger.clamp(used - at_ns);
-            }
+        let tag = |index: u32| u64::from(key) << 32 | u64::from(index);
+        let engine = self.network.engine();
+        let used = if whole {
+            let ip_bytes = train.ip_bytes_total();
+            let wire_bytes = ip_bytes + count * (wire_bytes(1500) - 1500);
+            engine.push(at, path, Packet::train(tag(WHOLE), count as u16, ip_bytes, wire_bytes, dscp))
+        } else {
+            let mut push =
+                |index| engine.push(at, path, Packet::real(tag(index), train.ip_bytes(index), dscp));
+            let used = push(0);
+            (1..count).for_each(|index| drop(push(index)));
+            used
+        };
+        if used > at {
+            self.ledger.clamp((used - at).as_nanos());
         }
-        self.passed.entered += u64::from(train.count());
+        self.passed.entered += u64::from(count);
         key
     }
 
     /// The next instant at which something may have to be handed over; `None` while no real packet is inside.
     pub fn next_due_ns(&self) -> Option<u64> {
         let engine = self.network.engine_ref();
-        let event = if engine.real_inside() > 0 {
-            engine.next_event().map(|at| at.as_nanos())
-        } else {
-            None
-        };
-        let run = self
-            .runs
-            .front()
-            .map(|(_, _, first_due)| first_due + self.merge_window_ns);
+        let event = if engine.real_inside() > 0 { engine.next_event().map(|at| at.as_nanos()) } else { None };
+        let run = self.runs.front().map(|(_, _, first_due)| first_due + self.merge_window_ns);
         match (event, run) {
             (Some(event), Some(run)) => Some(event.min(run)),
             (event, run) => event.or(run),
@@ -238,26 +225,20 @@ impl<P: Port> Forwarder<P> {
             outcomes += 1;
             match outcome {
                 Outcome::Departure { due, packet, .. } => self.departed(due.as_nanos(), &packet),
-                Outcome::Dropped {
-                    at,
-                    element,
-                    reason,
-                    packet,
-                    ..
-                } => {
-                    let (key, index) = split(packet.tag);
+                Outcome::Dropped { at, element, reason, packet, .. } => {
+                    let key = key_of(packet.tag);
                     let train = self.trains.get(key).train;
-                    self.records
-                        .dropped(at.as_nanos(), Fate::Element(element, reason), &train, index);
+                    let (first, last) = wire_packets(&packet, &train);
+                    for index in first..=last {
+                        self.records.dropped(at.as_nanos(), Fate::Element(element, reason), &train, index);
+                    }
                     self.one_less_inside(key);
                 }
             }
         }
         while let Some(&(key, number, first_due)) = self.runs.front() {
-            let open = self
-                .trains
-                .find(key)
-                .is_some_and(|entry| entry.run.is_some_and(|run| run.number == number));
+            let open =
+                self.trains.find(key).is_some_and(|entry| entry.run.is_some_and(|run| run.number == number));
             if open {
                 if first_due + self.merge_window_ns > now {
                     break;
@@ -270,30 +251,25 @@ impl<P: Port> Forwarder<P> {
     }
 
     fn departed(&mut self, due_ns: u64, packet: &Packet) {
-        let (key, index) = split(packet.tag);
+        let key = key_of(packet.tag);
         let window = self.merge_window_ns;
         let entry = self.trains.get(key);
+        let (first, last) = wire_packets(packet, &entry.train);
         let joins = |run: &Run| {
-            run.last + 1 == index && run.dscp == packet.dscp && due_ns <= run.first_due_ns + window
+            run.last + 1 == first && run.dscp == packet.dscp && due_ns <= run.first_due_ns + window
         };
         if entry.run.is_some_and(|run| !joins(&run)) {
             self.hand_over(key);
         }
         let entry = self.trains.get(key);
-        entry.dues_ns.push(due_ns);
-        self.passed.held_back += 1;
+        entry.dues_ns.push((due_ns, u32::from(packet.count)));
+        self.passed.held_back += u64::from(packet.count);
         match &mut entry.run {
-            Some(run) => run.last = index,
+            Some(run) => run.last = last,
             None => {
                 self.runs_started += 1;
                 let number = self.runs_started;
-                entry.run = Some(Run {
-                    first: index,
-                    last: index,
-                    dscp: packet.dscp,
-                    first_due_ns: due_ns,
-                    number,
-                });
+                entry.run = Some(Run { first, last, dscp: packet.dscp, first_due_ns: due_ns, number });
                 // The last packet inside is handed over at once and needs no timer.
                 if entry.inside > 1 {
                     self.runs.push_back((key, number, due_ns));
@@ -323,10 +299,10 @@ impl<P: Port> Forwarder<P> {
         let (left_ns, sent) = self.send(key, run);
         self.passed.held_back -= u64::from(run.last - run.first + 1);
         if sent {
-            for (index, due) in (run.first..=run.last).zip(&dues) {
-                let wire_bits = 8 * u64::from(Packet::real(0, train.ip_bytes(index), 0).wire_bytes);
-                let serialisation = self.wire_bps.map_or(0, |bps| wire_bits * 1_000_000_000 / bps);
-                self.ledger.enter(*due, left_ns, serialisation);
+            let wire_bits = 8 * u64::from(wire_bytes(train.ip_bytes(run.first)));
+            for (due, packets) in &dues {
+                let serialisation = || self.wire_bps.map_or(0, |bps| wire_bits * 1_000_000_000 / bps);
+                self.ledger.enter(*due, left_ns, u64::from(*packets), serialisation);
             }
             self.passed.out += u64::from(run.last - run.first + 1);
         } else {
@@ -337,13 +313,7 @@ impl<P: Port> Forwarder<P> {
     }
 
     fn send(&mut self, key: u32, run: Run) -> (u64, bool) {
-        let InTransit {
-            train,
-            buffer,
-            from,
-            to,
-            ..
-        } = self.trains.get(key);
+        let InTransit { train, buffer, from, to, .. } = self.trains.get(key);
         let (from, to) = (*from, *to);
         let mut scratch = Train::scratch();
         // The receiver's port is borrowed for sending while the sender's still holds the frame.
@@ -375,14 +345,22 @@ impl<P: Port> Forwarder<P> {
 
 /// Room in the kernel comes back as the receiver reads.
 fn is_passing(error: &io::Error) -> bool {
-    matches!(
-        error.raw_os_error(),
-        Some(libc::EAGAIN | libc::ENOBUFS | libc::EINTR)
-    )
+    matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::ENOBUFS | libc::EINTR))
 }
 
-fn split(tag: u64) -> (u32, u32) {
-    ((tag >> 32) as u32, tag as u32)
+/// The index, in a tag, of a train that the engine carries as one packet.
+const WHOLE: u32 = u32::MAX;
+
+fn key_of(tag: u64) -> u32 {
+    (tag >> 32) as u32
+}
+
+/// Which wire packets of its train an engine packet stands for.
+fn wire_packets(packet: &Packet, train: &Train) -> (u32, u32) {
+    match packet.tag as u32 {
+        WHOLE => (0, train.count() - 1),
+        index => (index, index),
+    }
 }
 
 /// The node whose address this is: 02:77:00:00 and the node's number from 1 (docs/reference/contracts.md).
@@ -428,27 +406,11 @@ mod tests {
         frame.extend([0x45, 0]);
         frame.extend(((40 + payload) as u16).to_be_bytes());
         frame.extend([0, 0, 0, 0, 64, 6, 0, 0, 10, 77, 0, 1, 10, 77, 0, 2]);
-        frame.extend([
-            0x15, 0x38, 0x9c, 0x40, 0, 0, 0, 1, 0, 0, 0, 0, 0x50, 0x18, 1, 0, 0, 0, 0, 0,
-        ]);
+        frame.extend([0x15, 0x38, 0x9c, 0x40, 0, 0, 0, 1, 0, 0, 0, 0, 0x50, 0x18, 1, 0, 0, 0, 0, 0]);
         frame.extend((0..payload).map(|i| i as u8));
         let gso_size = if payload > 1460 { 1460 } else { 0 };
-        let gso_type = if payload > 1460 {
-            VnetHeader::GSO_TCPV4
-        } else {
-            VnetHeader::GSO_NONE
-        };
-        (
-            VnetHeader {
-                flags: 1,
-                gso_type,
-                header_len: 54,
-                gso_size,
-                csum_start: 34,
-                csum_offset: 16,
-            },
-            frame,
-        )
+        let gso_type = if payload > 1460 { VnetHeader::GSO_TCPV4 } else { VnetHeader::GSO_NONE };
+        (VnetHeader { flags: 1, gso_type, header_len: 54, gso_size, csum_start: 34, csum_offset: 16 }, frame)
     }
 
     /// Lets one frame arrive now and runs until nothing is inside.
@@ -492,16 +454,8 @@ mod tests {
             "null",
         );
         run(&mut forwarder, 14_600);
-        let payload: usize = forwarder.ports[1]
-            .sent
-            .iter()
-            .map(|(_, frame)| frame.len() - 54)
-            .sum();
-        assert_eq!(
-            payload,
-            3 * 1460,
-            "4500 bytes of tokens pass three packets of 1500"
-        );
+        let payload: usize = forwarder.ports[1].sent.iter().map(|(_, frame)| frame.len() - 54).sum();
+        assert_eq!(payload, 3 * 1460, "4500 bytes of tokens pass three packets of 1500");
         assert_eq!(forwarder.records.drops.len(), 7);
         assert_eq!(forwarder.passed.out, 3);
         assert_eq!(forwarder.passed.held_back, 0);
@@ -524,10 +478,7 @@ mod tests {
             forwarder.let_out(due);
         }
         assert_eq!(forwarder.ports[1].sent.len(), 20);
-        assert!(forwarder.ports[1]
-            .sent
-            .iter()
-            .all(|(_, frame)| *frame == super_packet(700).1));
+        assert!(forwarder.ports[1].sent.iter().all(|(_, frame)| *frame == super_packet(700).1));
     }
 
     #[test]

@@ -5,11 +5,8 @@ use std::fs;
 /// Time that the hypervisor took from this machine since boot, nanoseconds; 0 where the kernel does not say.
 pub fn steal_ns() -> u64 {
     let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
-    let ticks = stat
-        .lines()
-        .next()
-        .and_then(|line| line.split_whitespace().nth(8)?.parse::<u64>().ok())
-        .unwrap_or(0);
+    let ticks =
+        stat.lines().next().and_then(|line| line.split_whitespace().nth(8)?.parse::<u64>().ok()).unwrap_or(0);
     // SAFETY: plain query.
     let per_second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1) as u64;
     ticks * (1_000_000_000 / per_second)
@@ -24,9 +21,7 @@ fn allowed_processors() -> Vec<usize> {
         return Vec::new();
     }
     // SAFETY: `cpu` is below CPU_SETSIZE.
-    (0..libc::CPU_SETSIZE as usize)
-        .filter(|&cpu| unsafe { libc::CPU_ISSET(cpu, &set) })
-        .collect()
+    (0..libc::CPU_SETSIZE as usize).filter(|&cpu| unsafe { libc::CPU_ISSET(cpu, &set) }).collect()
 }
 
 /// The last of the processors this process may use, when there is another one for the application.
@@ -44,10 +39,7 @@ pub fn application_processors() -> libc::cpu_set_t {
     // SAFETY: all-zero is a valid, empty set.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     let reserved = cpu_for_emulator();
-    for cpu in allowed_processors()
-        .into_iter()
-        .filter(|&cpu| Some(cpu) != reserved)
-    {
+    for cpu in allowed_processors().into_iter().filter(|&cpu| Some(cpu) != reserved) {
         // SAFETY: `cpu` came from the kernel's own set.
         unsafe { libc::CPU_SET(cpu, &mut set) };
     }

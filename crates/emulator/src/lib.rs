@@ -46,14 +46,9 @@ fn open_all(fabric: &Fabric, ports: &[Port]) -> Result<Vec<Veth>, String> {
     for group in named.chunks(PORTS_AT_ONCE) {
         // A new thread is in the network namespace of its maker.
         let opened: Vec<_> = std::thread::scope(|scope| {
-            let threads: Vec<_> = group
-                .iter()
-                .map(|(port, _)| scope.spawn(|| Veth::open(port.ifindex, ports.len())))
-                .collect();
-            threads
-                .into_iter()
-                .map(|thread| thread.join().expect("opening a port does not panic"))
-                .collect()
+            let threads: Vec<_> =
+                group.iter().map(|(port, _)| scope.spawn(|| Veth::open(port.ifindex, ports.len()))).collect();
+            threads.into_iter().map(|thread| thread.join().expect("opening a port does not panic")).collect()
         });
         for ((_, node), veth) in group.iter().zip(opened) {
             veths.push(veth.map_err(|error| format!("port of node {}: {error}", node.name))?);
@@ -99,12 +94,7 @@ impl Emulator {
                 }
             })
             .map_err(|error| format!("emulator thread: {error}"))?;
-        Ok(Self {
-            commands,
-            waker,
-            thread: Some(thread),
-            wait_mode,
-        })
+        Ok(Self { commands, waker, thread: Some(thread), wait_mode })
     }
 
     /// `spin` where a core can be spared for it, else `sleep`.
@@ -114,8 +104,7 @@ impl Emulator {
 
     /// Puts another condition in force; returns the instant it took effect.
     pub fn set(&self, condition: Condition) -> Result<u64, String> {
-        self.ask(|reply| Command::Set(Box::new(condition), reply))?
-            .map_err(|error| error.to_string())
+        self.ask(|reply| Command::Set(Box::new(condition), reply))?.map_err(|error| error.to_string())
     }
 
     /// Starts a measurement window, and with it the condition's timeline; returns its instant.
@@ -126,10 +115,7 @@ impl Emulator {
     /// The measurement of the window so far; null once the emulator has died.
     pub fn read(&self) -> serde_json::Value {
         let measurement = self.ask(Command::Read);
-        measurement
-            .ok()
-            .and_then(|measurement| serde_json::to_value(*measurement).ok())
-            .unwrap_or_default()
+        measurement.ok().and_then(|measurement| serde_json::to_value(*measurement).ok()).unwrap_or_default()
     }
 
     /// Ends the thread and closes the ports.

@@ -78,9 +78,10 @@ impl Flow {
     /// The flow of a frame, where it is IP.
     pub fn of(train: &Train) -> Option<Self> {
         let (source, destination): (IpAddr, IpAddr) = train.headers.addresses?;
-        let (from, to) = train.headers.transport.map_or((0, 0), |transport| {
-            (transport.source_port, transport.destination_port)
-        });
+        let (from, to) = train
+            .headers
+            .transport
+            .map_or((0, 0), |transport| (transport.source_port, transport.destination_port));
         Some(Self {
             source: SocketAddr::new(source, from),
             destination: SocketAddr::new(destination, to),
@@ -122,10 +123,7 @@ impl Records {
     /// Forgets the rows; flows are still followed, so that a retransmission across the border is recognised.
     pub fn start_window(&mut self) {
         let flows = std::mem::take(&mut self.flows);
-        *self = Self {
-            flows,
-            ..Self::default()
-        };
+        *self = Self { flows, ..Self::default() };
     }
 
     /// Notes a dropped wire packet of a train.
@@ -142,13 +140,9 @@ impl Records {
             flow: Flow::of(train),
             ip_bytes,
             payload_bytes: ip_bytes.saturating_sub(header_bytes),
-            tcp: train.sequence(index).zip(
-                train
-                    .headers
-                    .transport
-                    .and_then(|transport| transport.tcp)
-                    .map(|tcp| tcp.flags),
-            ),
+            tcp: train
+                .sequence(index)
+                .zip(train.headers.transport.and_then(|transport| transport.tcp).map(|tcp| tcp.flags)),
         });
     }
 
@@ -168,16 +162,13 @@ impl Records {
             self.retransmissions_lost += 1;
             return;
         }
-        let sent = self.flows.entry(flow).or_insert_with(|| Sent {
-            highest: tcp.sequence,
-            history: VecDeque::new(),
-        });
+        let sent = self
+            .flows
+            .entry(flow)
+            .or_insert_with(|| Sent { highest: tcp.sequence, history: VecDeque::new() });
         if tcp.flags & TCP_SYN != 0 && end != sent.highest {
             // The ports are used again by a new connection.
-            *sent = Sent {
-                highest: tcp.sequence,
-                history: VecDeque::new(),
-            };
+            *sent = Sent { highest: tcp.sequence, history: VecDeque::new() };
         }
         if (tcp.sequence.wrapping_sub(sent.highest) as i32) < 0 {
             let first = sent.history.iter().rev().find(|(from, to, _)| {

@@ -59,10 +59,7 @@ pub struct Series {
 impl Series {
     /// Starts from zero; the engine's counters must have been reset at the same instant.
     pub fn start_window(&mut self, at_ns: u64) {
-        *self = Self {
-            step_started_ns: at_ns,
-            ..Self::default()
-        };
+        *self = Self { step_started_ns: at_ns, ..Self::default() };
     }
 
     /// When the current step ends.
@@ -75,9 +72,8 @@ impl Series {
         self.before.resize(elements.len(), Default::default());
         for (position, element) in elements.iter().enumerate() {
             let counters = engine.counters(element.id);
-            for (slot, (class, now)) in [(Class::Real, &counters.real), (Class::Ghost, &counters.ghost)]
-                .into_iter()
-                .enumerate()
+            for (slot, (class, now)) in
+                [(Class::Real, &counters.real), (Class::Ghost, &counters.ghost)].into_iter().enumerate()
             {
                 let (now, before) = (Sums::of(now), self.before[position][slot]);
                 let row = Row {

@@ -40,12 +40,12 @@ pub struct InTransit {
     pub from: usize,
     /// Index of the receiving node.
     pub to: usize,
-    /// Wire packets still inside the engine.
+    /// Engine packets of it still inside: one a wire packet, or one for the whole train.
     pub inside: u32,
     /// Due and not yet handed over.
     pub run: Option<Run>,
-    /// When each wire packet of the run was due.
-    pub dues_ns: Vec<u64>,
+    /// When the wire packets of the run were due, and how many at each instant.
+    pub dues_ns: Vec<(u64, u32)>,
 }
 
 /// All trains inside, by key.
@@ -53,23 +53,15 @@ pub struct InTransit {
 pub struct Trains {
     slots: Vec<Option<InTransit>>,
     free: Vec<u32>,
-    spare_dues: Vec<Vec<u64>>,
+    spare_dues: Vec<Vec<(u64, u32)>>,
     spare_bytes: Vec<Vec<u8>>,
 }
 
 impl Trains {
-    /// Takes a train in and returns its key.
-    pub fn insert(&mut self, train: Train, buffer: Buffer, from: usize, to: usize) -> u32 {
+    /// Takes a train in that is `inside` packets for the engine, and returns its key.
+    pub fn insert(&mut self, train: Train, buffer: Buffer, from: usize, to: usize, inside: u32) -> u32 {
         let dues_ns = self.spare_dues.pop().unwrap_or_default();
-        let entry = InTransit {
-            train,
-            buffer,
-            from,
-            to,
-            inside: train.count(),
-            run: None,
-            dues_ns,
-        };
+        let entry = InTransit { train, buffer, from, to, inside, run: None, dues_ns };
         if let Some(key) = self.free.pop() {
             self.slots[key as usize] = Some(entry);
             return key;
@@ -80,9 +72,7 @@ impl Trains {
 
     /// The train of a key.
     pub fn get(&mut self, key: u32) -> &mut InTransit {
-        self.slots[key as usize]
-            .as_mut()
-            .expect("a key is used only while its train is inside")
+        self.slots[key as usize].as_mut().expect("a key is used only while its train is inside")
     }
 
     /// The train of a key that may have left meanwhile.

@@ -68,10 +68,7 @@ impl Waker {
         }
         // SAFETY: `event` is a fresh descriptor that nobody else owns.
         let event = Arc::new(unsafe { OwnedFd::from_raw_fd(event) });
-        Ok(Self {
-            event,
-            rung: Arc::new(AtomicBool::new(false)),
-        })
+        Ok(Self { event, rung: Arc::new(AtomicBool::new(false)) })
     }
 
     /// Makes the thread look at its commands.
@@ -194,11 +191,7 @@ impl Worker {
 
     /// Timeline, steps of the series, and ghosts.
     fn keep_time(&mut self, now: u64, advanced: bool) {
-        while self
-            .timeline
-            .first()
-            .is_some_and(|step| self.window.started_ns + step.at_ns <= now)
-        {
+        while self.timeline.first().is_some_and(|step| self.window.started_ns + step.at_ns <= now) {
             let step = self.timeline.remove(0);
             let at = clock::instant(self.window.started_ns + step.at_ns);
             // A condition is checked as a whole when it is put in force, its timeline included.
@@ -223,24 +216,14 @@ impl Worker {
             .map_or(now + longest, |due| due - SPIN_NS)
             .min(now + longest)
             .min(self.series.step_ends_ns().max(now));
-        let timeline = self
-            .timeline
-            .first()
-            .map_or(u64::MAX, |step| self.window.started_ns + step.at_ns);
+        let timeline = self.timeline.first().map_or(u64::MAX, |step| self.window.started_ns + step.at_ns);
         let wait = until.min(timeline).saturating_sub(now);
         let mut waiting: Vec<libc::pollfd> = self
             .descriptors
             .iter()
-            .map(|&fd| libc::pollfd {
-                fd,
-                events: libc::POLLIN,
-                revents: 0,
-            })
+            .map(|&fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 })
             .collect();
-        let timeout = libc::timespec {
-            tv_sec: 0,
-            tv_nsec: wait.min(SLEEP_NS) as libc::c_long,
-        };
+        let timeout = libc::timespec { tv_sec: 0, tv_nsec: wait.min(SLEEP_NS) as libc::c_long };
         // SAFETY: the array and its length are passed together; no signal mask.
         let result = unsafe {
             libc::ppoll(
@@ -290,11 +273,8 @@ impl Worker {
         self.timeline = self.forwarder.network.fabric().condition.timeline.clone();
         self.timeline.sort_by_key(|step| step.at_ns);
         self.canary_gap_ns_max = 0;
-        self.window = WindowStart {
-            started_ns: now,
-            steal_ns: host::steal_ns(),
-            cpu_ns: clock::thread_cpu_ns(),
-        };
+        self.window =
+            WindowStart { started_ns: now, steal_ns: host::steal_ns(), cpu_ns: clock::thread_cpu_ns() };
     }
 
     fn measurement(&mut self, now: u64) -> Measurement {
@@ -359,35 +339,14 @@ impl Worker {
     }
 
     fn conservation(&self) -> Conservation {
-        let (totals, passed) = (
-            self.forwarder.network.engine_ref().totals(),
-            self.forwarder.passed,
-        );
-        let entered = ByClass {
-            real: passed.entered,
-            ghost: totals.ghost.entered,
-        };
-        let out = ByClass {
-            real: passed.out,
-            ghost: totals.ghost.left,
-        };
-        let dropped = ByClass {
-            real: passed.lost + totals.real.dropped,
-            ghost: totals.ghost.dropped,
-        };
-        let inside = ByClass {
-            real: totals.real.inside + passed.held_back,
-            ghost: totals.ghost.inside,
-        };
+        let (totals, passed) = (self.forwarder.network.engine_ref().totals(), self.forwarder.passed);
+        let entered = ByClass { real: passed.entered, ghost: totals.ghost.entered };
+        let out = ByClass { real: passed.out, ghost: totals.ghost.left };
+        let dropped = ByClass { real: passed.lost + totals.real.dropped, ghost: totals.ghost.dropped };
+        let inside = ByClass { real: totals.real.inside + passed.held_back, ghost: totals.ghost.inside };
         let holds = entered.real == out.real + dropped.real + inside.real
             && entered.ghost == out.ghost + dropped.ghost + inside.ghost;
-        Conservation {
-            entered,
-            out,
-            dropped,
-            inside,
-            holds,
-        }
+        Conservation { entered, out, dropped, inside, holds }
     }
 
     fn offered(&self) -> Vec<Offered> {
@@ -397,18 +356,13 @@ impl Worker {
             .map(|(source, id)| {
                 let draws = network.engine_ref().draws(id);
                 // The draw in force when the window started belongs to it.
-                let first = draws
-                    .iter()
-                    .rposition(|(at, _)| at.as_nanos() <= self.window.started_ns)
-                    .unwrap_or(0);
+                let first =
+                    draws.iter().rposition(|(at, _)| at.as_nanos() <= self.window.started_ns).unwrap_or(0);
                 Offered {
                     source: source.to_owned(),
                     draws: draws[first..]
                         .iter()
-                        .map(|(at, rate_bps)| Draw {
-                            at_ns: at.as_nanos(),
-                            rate_bps: *rate_bps,
-                        })
+                        .map(|(at, rate_bps)| Draw { at_ns: at.as_nanos(), rate_bps: *rate_bps })
                         .collect(),
                 }
             })
@@ -436,10 +390,7 @@ impl Worker {
                 tcp_flags: row.tcp.map(|(_, flags)| flags),
             }
         });
-        Rows {
-            lost_records: records.drops_lost,
-            rows: rows.collect(),
-        }
+        Rows { lost_records: records.drops_lost, rows: rows.collect() }
     }
 
     fn retransmissions(&self) -> Rows<Again> {
@@ -454,10 +405,7 @@ impl Worker {
             payload_bytes: row.payload_bytes,
             since_first_ns: row.since_first_ns,
         });
-        Rows {
-            lost_records: records.retransmissions_lost,
-            rows: rows.collect(),
-        }
+        Rows { lost_records: records.retransmissions_lost, rows: rows.collect() }
     }
 }
 
@@ -471,15 +419,7 @@ fn counts(counters: &crosswind_engine::ClassCounters) -> Counts {
             .iter()
             .map(|reason| (reason.name(), counters.dropped(*reason)))
             .filter(|(_, count)| count.packets > 0)
-            .map(|(name, count)| {
-                (
-                    name,
-                    Count {
-                        packets: count.packets,
-                        bytes: count.bytes,
-                    },
-                )
-            })
+            .map(|(name, count)| (name, Count { packets: count.packets, bytes: count.bytes }))
             .collect(),
     }
 }

@@ -12,10 +12,9 @@ const REPETITIONS: usize = 3;
 const BURST: u64 = 8;
 
 fn main() {
-    for (name, build) in [
-        ("one link", one_link as fn(&mut Engine) -> Vec<ElementId>),
-        ("ten stages", ten_stages),
-    ] {
+    for (name, build) in
+        [("one link", one_link as fn(&mut Engine) -> Vec<ElementId>), ("ten stages", ten_stages)]
+    {
         for _ in 0..REPETITIONS {
             let packets_per_s = measure(build);
             println!(r#"{{"path": "{name}", "packets": {PACKETS}, "packets_per_s": {packets_per_s:.0}}}"#);
@@ -65,55 +64,18 @@ fn one_link(engine: &mut Engine) -> Vec<ElementId> {
 fn ten_stages(engine: &mut Engine) -> Vec<ElementId> {
     let rate = Rate::bits_per_second(100_000_000_000).expect("not 0");
     let mut add = |name: &str, spec| engine.add(name, spec).expect("a valid element");
-    let police = add(
-        "police",
-        ElementSpec::Police {
-            rate,
-            burst_bytes: 1_000_000,
-        },
-    );
+    let police = add("police", ElementSpec::Police { rate, burst_bytes: 1_000_000 });
     let mark = add("mark", ElementSpec::Mark { dscp: 34 });
-    let shape = add(
-        "shape",
-        ElementSpec::Shape {
-            rate,
-            burst_bytes: 3_000,
-            buffer: Limit::Unlimited,
-        },
-    );
-    let delay = add(
-        "delay",
-        ElementSpec::Delay {
-            time: Duration::from_micros(50),
-        },
-    );
+    let shape = add("shape", ElementSpec::Shape { rate, burst_bytes: 3_000, buffer: Limit::Unlimited });
+    let delay = add("delay", ElementSpec::Delay { time: Duration::from_micros(50) });
     let up = link(engine, "up");
     let mut add = |name: &str, spec| engine.add(name, spec).expect("a valid element");
-    let police_in = add(
-        "police in",
-        ElementSpec::Police {
-            rate,
-            burst_bytes: 1_000_000,
-        },
-    );
+    let police_in = add("police in", ElementSpec::Police { rate, burst_bytes: 1_000_000 });
     let mark_in = add("mark in", ElementSpec::Mark { dscp: 0 });
-    let delay_out = add(
-        "delay out",
-        ElementSpec::Delay {
-            time: Duration::from_micros(10),
-        },
-    );
+    let delay_out = add("delay out", ElementSpec::Delay { time: Duration::from_micros(10) });
     let down = link(engine, "down");
     let police_out = engine
-        .add(
-            "police out",
-            ElementSpec::Police {
-                rate,
-                burst_bytes: 1_000_000,
-            },
-        )
+        .add("police out", ElementSpec::Police { rate, burst_bytes: 1_000_000 })
         .expect("a valid element");
-    vec![
-        police, mark, shape, delay, up, police_in, mark_in, delay_out, down, police_out,
-    ]
+    vec![police, mark, shape, delay, up, police_in, mark_in, delay_out, down, police_out]
 }

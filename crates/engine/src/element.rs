@@ -129,18 +129,14 @@ impl Element {
     pub(crate) fn new(spec: &ElementSpec, now: Instant) -> Element {
         match *spec {
             ElementSpec::Police { rate, burst_bytes } => Element::Police(Police::new(rate, burst_bytes, now)),
-            ElementSpec::Shape {
-                rate,
-                burst_bytes,
-                buffer,
-            } => Element::Shape(Shape::new(rate, burst_bytes, buffer, now)),
+            ElementSpec::Shape { rate, burst_bytes, buffer } => {
+                Element::Shape(Shape::new(rate, burst_bytes, buffer, now))
+            }
             ElementSpec::Mark { dscp } => Element::Mark(Mark::new(dscp)),
             ElementSpec::Delay { time } => Element::Delay(Delay::new(time)),
-            ElementSpec::Link {
-                rate,
-                delay,
-                ref queueing,
-            } => Element::Link(Link::new(rate, delay, queueing)),
+            ElementSpec::Link { rate, delay, ref queueing } => {
+                Element::Link(Link::new(rate, delay, queueing))
+            }
         }
     }
 
@@ -150,29 +146,24 @@ impl Element {
             (Element::Police(police), &ElementSpec::Police { rate, burst_bytes }) => {
                 police.reconfigure(rate, burst_bytes, context.now);
             }
-            (
-                Element::Shape(shape),
-                &ElementSpec::Shape {
-                    rate,
-                    burst_bytes,
-                    buffer,
-                },
-            ) => {
+            (Element::Shape(shape), &ElementSpec::Shape { rate, burst_bytes, buffer }) => {
                 shape.reconfigure(rate, burst_bytes, buffer, context);
             }
             (Element::Mark(mark), &ElementSpec::Mark { dscp }) => *mark = Mark::new(dscp),
             (Element::Delay(delay), &ElementSpec::Delay { time }) => delay.reconfigure(time),
-            (
-                Element::Link(link),
-                ElementSpec::Link {
-                    rate,
-                    delay,
-                    queueing,
-                },
-            ) => {
+            (Element::Link(link), ElementSpec::Link { rate, delay, queueing }) => {
                 link.reconfigure(*rate, *delay, queueing, context);
             }
             _ => unreachable!("kinds have been compared"),
+        }
+    }
+
+    /// Whether packets that come together leave together, whatever their sizes and number.
+    pub(crate) fn treats_alike(&self) -> bool {
+        match self {
+            Element::Mark(_) | Element::Delay(_) => true,
+            Element::Link(link) => link.is_unlimited(),
+            Element::Police(_) | Element::Shape(_) => false,
         }
     }
 

@@ -77,22 +77,11 @@ impl Engine {
     /// Where the name is taken or the specification cannot be carried out; nothing changed.
     pub fn add(&mut self, name: &str, spec: ElementSpec) -> Result<ElementId, SpecError> {
         let taken = self.elements.iter().any(|station| station.name == name);
-        let checked = if taken {
-            Err(Problem::NameTaken)
-        } else {
-            spec.check()
-        };
-        checked.map_err(|problem| SpecError {
-            name: name.to_owned(),
-            problem,
-        })?;
+        let checked = if taken { Err(Problem::NameTaken) } else { spec.check() };
+        checked.map_err(|problem| SpecError { name: name.to_owned(), problem })?;
         let id = ElementId(u32::try_from(self.elements.len()).expect("fewer than 2^32 elements"));
         let element = Element::new(&spec, self.now);
-        self.elements.push(Station {
-            element,
-            counters: Counters::default(),
-            name: name.to_owned(),
-        });
+        self.elements.push(Station { element, counters: Counters::default(), name: name.to_owned() });
         Ok(id)
     }
 
@@ -111,25 +100,12 @@ impl Engine {
     ) -> Result<Instant, SpecError> {
         let station = &self.elements[id.index()];
         let is = station.element.kind();
-        let checked = if is == spec.kind() {
-            spec.check()
-        } else {
-            Err(Problem::OtherKind {
-                is,
-                asked: spec.kind(),
-            })
-        };
-        checked.map_err(|problem| SpecError {
-            name: station.name.clone(),
-            problem,
-        })?;
+        let checked =
+            if is == spec.kind() { spec.check() } else { Err(Problem::OtherKind { is, asked: spec.kind() }) };
+        checked.map_err(|problem| SpecError { name: station.name.clone(), problem })?;
         self.advance(at);
-        let mut context = Context {
-            now: self.now,
-            element: id,
-            slab: &mut self.slab,
-            agenda: &mut self.agenda,
-        };
+        let mut context =
+            Context { now: self.now, element: id, slab: &mut self.slab, agenda: &mut self.agenda };
         self.elements[id.index()].element.reconfigure(&spec, &mut context);
         Ok(self.now)
     }
@@ -146,6 +122,19 @@ impl Engine {
         self.paths.add(elements)
     }
 
+    /// Whether every packet that enters the path at one instant leaves it at one instant: only constant delays, marks and
+    /// links without a rate lie on it. A train may then be pushed as one ([`Packet::train`]).
+    pub fn treats_alike(&self, path: PathId) -> bool {
+        let mut hop = self.paths.first(path);
+        while let Some(id) = self.paths.element(hop) {
+            if !self.elements[id.index()].element.treats_alike() {
+                return false;
+            }
+            hop = hop.next();
+        }
+        true
+    }
+
     /// Starts a source of ghosts on `path` at `at` (at the earliest now).
     ///
     /// # Errors
@@ -157,27 +146,13 @@ impl Engine {
         path: PathId,
         at: Instant,
     ) -> Result<SourceId, SpecError> {
-        let taken = self
-            .sources
-            .iter()
-            .any(|origin| origin.running && origin.name == name);
-        let checked = if taken {
-            Err(Problem::NameTaken)
-        } else {
-            spec.check()
-        };
-        checked.map_err(|problem| SpecError {
-            name: name.to_owned(),
-            problem,
-        })?;
+        let taken = self.sources.iter().any(|origin| origin.running && origin.name == name);
+        let checked = if taken { Err(Problem::NameTaken) } else { spec.check() };
+        checked.map_err(|problem| SpecError { name: name.to_owned(), problem })?;
         self.advance(at);
         let id = SourceId(u32::try_from(self.sources.len()).expect("fewer than 2^32 sources"));
         let source = Paced::new(spec, path, Stream::new(self.seed, name), self.now);
-        self.sources.push(Origin {
-            source,
-            name: name.to_owned(),
-            running: true,
-        });
+        self.sources.push(Origin { source, name: name.to_owned(), running: true });
         self.agenda.schedule(self.now, Target::Source(id));
         Ok(id)
     }
@@ -256,10 +231,8 @@ impl Engine {
 
     /// Conservation since the last reset.
     pub fn totals(&self) -> Totals {
-        let with_inside = |totals: ClassTotals, class| ClassTotals {
-            inside: self.slab.inside(class),
-            ..totals
-        };
+        let with_inside =
+            |totals: ClassTotals, class| ClassTotals { inside: self.slab.inside(class), ..totals };
         Totals {
             real: with_inside(self.totals.real, Class::Real),
             ghost: with_inside(self.totals.ghost, Class::Ghost),
@@ -271,14 +244,8 @@ impl Engine {
         for station in &mut self.elements {
             station.counters = Counters::default();
         }
-        let anew = |class| ClassTotals {
-            entered: self.slab.inside(class),
-            ..ClassTotals::default()
-        };
-        self.totals = Totals {
-            real: anew(Class::Real),
-            ghost: anew(Class::Ghost),
-        };
+        let anew = |class| ClassTotals { entered: self.slab.inside(class), ..ClassTotals::default() };
+        self.totals = Totals { real: anew(Class::Real), ghost: anew(Class::Ghost) };
     }
 
     /// The name under which an element was added.
@@ -293,7 +260,7 @@ impl Engine {
 
     fn enter(&mut self, path: PathId, mut packet: Packet) {
         packet.entered = self.now;
-        self.totals_of(packet.class).entered += 1;
+        self.totals_of(packet.class).entered += u64::from(packet.count);
         let slot = self.slab.insert(packet, path, self.paths.first(path));
         self.forward(slot);
     }
@@ -306,12 +273,8 @@ impl Engine {
             };
             let station = &mut self.elements[id.index()];
             station.counters.arrived(&self.slab[slot].packet);
-            let mut context = Context {
-                now: self.now,
-                element: id,
-                slab: &mut self.slab,
-                agenda: &mut self.agenda,
-            };
+            let mut context =
+                Context { now: self.now, element: id, slab: &mut self.slab, agenda: &mut self.agenda };
             match station.element.arrive(slot, &mut context) {
                 Verdict::Held => return,
                 Verdict::Passed => self.leave_element(id, slot),
@@ -321,12 +284,8 @@ impl Engine {
     }
 
     fn wake(&mut self, id: ElementId, stage: Stage) {
-        let mut context = Context {
-            now: self.now,
-            element: id,
-            slab: &mut self.slab,
-            agenda: &mut self.agenda,
-        };
+        let mut context =
+            Context { now: self.now, element: id, slab: &mut self.slab, agenda: &mut self.agenda };
         match self.elements[id.index()].element.wake(stage, &mut context) {
             None | Some((_, Verdict::Held)) => {}
             Some((slot, Verdict::Passed)) => {
@@ -355,28 +314,18 @@ impl Engine {
 
     fn depart(&mut self, slot: SlotId) {
         let (packet, path) = self.slab.remove(slot);
-        self.totals_of(packet.class).left += 1;
+        self.totals_of(packet.class).left += u64::from(packet.count);
         if packet.class == Class::Real {
-            self.outcomes.push_back(Outcome::Departure {
-                due: self.now,
-                path,
-                packet,
-            });
+            self.outcomes.push_back(Outcome::Departure { due: self.now, path, packet });
         }
     }
 
     fn drop(&mut self, element: ElementId, slot: SlotId, reason: DropReason) {
         let (packet, path) = self.slab.remove(slot);
         self.elements[element.index()].counters.dropped(&packet, reason);
-        self.totals_of(packet.class).dropped += 1;
+        self.totals_of(packet.class).dropped += u64::from(packet.count);
         if packet.class == Class::Real {
-            self.outcomes.push_back(Outcome::Dropped {
-                at: self.now,
-                element,
-                path,
-                reason,
-                packet,
-            });
+            self.outcomes.push_back(Outcome::Dropped { at: self.now, element, path, reason, packet });
         }
     }
 

@@ -47,10 +47,9 @@ impl fmt::Display for Problem {
             Problem::OtherKind { is, asked } => {
                 write!(f, "is a {is} and cannot become a {asked}; add the {asked} and send packets along a new path")
             }
-            Problem::ZeroBurst => write!(
-                f,
-                "burst 0 B lets no packet pass; give at least the largest packet"
-            ),
+            Problem::ZeroBurst => {
+                write!(f, "burst 0 B lets no packet pass; give at least the largest packet")
+            }
             Problem::DscpOutOfRange { dscp } => {
                 write!(f, "DSCP {dscp} is not in 0..=63; give a 6-bit code point")
             }
@@ -76,18 +75,12 @@ impl fmt::Display for Problem {
                 )
             }
             Problem::ZeroWeight { queue } => {
-                write!(
-                    f,
-                    "queue {queue} has weight 0 and would never be served; give at least 1"
-                )
+                write!(f, "queue {queue} has weight 0 and would never be served; give at least 1")
             }
             Problem::ZeroHold => write!(f, "hold 0 ns would redraw the rate for ever; give at least 1 ns"),
             Problem::ZeroPacing => write!(f, "pacing 0 ns would never let time pass; give at least 1 ns"),
             Problem::PacketSize { ip_bytes } => {
-                write!(
-                    f,
-                    "packets of {ip_bytes} IP bytes; an IP packet has 1..=65535: give such a size"
-                )
+                write!(f, "packets of {ip_bytes} IP bytes; an IP packet has 1..=65535: give such a size")
             }
             Problem::ReversedRange { low, high } => {
                 write!(f, "rate range {low}..{high} bit/s is empty; give low <= high")

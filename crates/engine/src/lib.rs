@@ -70,7 +70,7 @@ pub use engine::Engine;
 pub use error::{Problem, SpecError};
 pub use monitor::{ClassCounters, ClassTotals, Count, Counters, Totals};
 pub use outcome::{DropReason, Outcome};
-pub use packet::{Class, Packet};
+pub use packet::{wire_bytes, Class, Packet};
 pub use path::PathId;
 pub use queue::{QueueSpec, Queueing};
 pub use scheduler::Scheduling;

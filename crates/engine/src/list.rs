@@ -13,10 +13,7 @@ pub(crate) struct List {
 
 impl List {
     pub(crate) const fn new() -> List {
-        List {
-            head: SlotId::NONE,
-            tail: SlotId::NONE,
-        }
+        List { head: SlotId::NONE, tail: SlotId::NONE }
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -46,11 +46,8 @@ pub enum DropReason {
 
 impl DropReason {
     /// Every reason.
-    pub const ALL: [DropReason; 3] = [
-        DropReason::NoTokens,
-        DropReason::QueueFull,
-        DropReason::ConditionChanged,
-    ];
+    pub const ALL: [DropReason; 3] =
+        [DropReason::NoTokens, DropReason::QueueFull, DropReason::ConditionChanged];
 
     /// The reason's name in measurements.
     pub const fn name(self) -> &'static str {

@@ -21,7 +21,7 @@ pub enum Class {
     Ghost = 1,
 }
 
-/// One wire packet.
+/// One wire packet, or a train of them that shares one fate.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub struct Packet {
@@ -29,10 +29,12 @@ pub struct Packet {
     pub tag: u64,
     /// When it entered the engine; set by `Engine::push`.
     pub entered: Instant,
-    /// Size from the IP header on, in [1, 65 535].
+    /// Size from the IP header on, in [1, 65 535]; of a train the sum.
     pub ip_bytes: u32,
-    /// Size on an Ethernet wire, preamble and gap included, in [84, 65 573].
+    /// Size on an Ethernet wire, preamble and gap included, in [84, 65 573]; of a train the sum.
     pub wire_bytes: u32,
+    /// Wire packets it stands for: 1, or more for a train.
+    pub count: u16,
     /// Differentiated services code point, in [0, 63].
     pub dscp: u8,
     /// Real or ghost.
@@ -49,6 +51,16 @@ impl Packet {
     /// Where `ip_bytes` is not in 1..=65 535 or `dscp` not in 0..=63: no IP packet is like that.
     pub fn real(tag: u64, ip_bytes: u32, dscp: u8) -> Packet {
         Packet::new(tag, ip_bytes, dscp, Class::Real)
+    }
+
+    /// `count` packets that arrive at one instant, for a path that treats them all alike (`Engine::treats_alike`): one event
+    /// instead of `count`. `ip_bytes` and `wire_bytes` are sums.
+    ///
+    /// # Panics
+    /// Where `count` is 0 or `dscp` not in 0..=63.
+    pub fn train(tag: u64, count: u16, ip_bytes: u32, wire_bytes: u32, dscp: u8) -> Packet {
+        assert!(count > 0 && dscp < 64, "train of {count} packets with DSCP {dscp}");
+        Packet { tag, entered: Instant::ZERO, ip_bytes, wire_bytes, count, dscp, class: Class::Real }
     }
 
     /// A packet of interference, best effort (DSCP 0).
@@ -70,6 +82,7 @@ impl Packet {
             entered: Instant::ZERO,
             ip_bytes,
             wire_bytes: wire_bytes(ip_bytes),
+            count: 1,
             dscp,
             class,
         }
@@ -77,13 +90,9 @@ impl Packet {
 }
 
 /// What `ip_bytes` take on an Ethernet wire.
-pub(crate) const fn wire_bytes(ip_bytes: u32) -> u32 {
+pub const fn wire_bytes(ip_bytes: u32) -> u32 {
     let frame = ip_bytes + ETHERNET_HEADER_AND_FCS_BYTES;
-    let padded = if frame < SMALLEST_FRAME_BYTES {
-        SMALLEST_FRAME_BYTES
-    } else {
-        frame
-    };
+    let padded = if frame < SMALLEST_FRAME_BYTES { SMALLEST_FRAME_BYTES } else { frame };
     padded + PREAMBLE_AND_GAP_BYTES
 }
 

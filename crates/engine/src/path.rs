@@ -37,8 +37,7 @@ pub(crate) struct Paths {
 impl Paths {
     pub(crate) fn add(&mut self, elements: &[ElementId]) -> PathId {
         let id = PathId(u32::try_from(self.begins.len()).expect("fewer than 2^32 paths"));
-        self.begins
-            .push(Hop(u32::try_from(self.hops.len()).expect("fewer than 2^32 hops")));
+        self.begins.push(Hop(u32::try_from(self.hops.len()).expect("fewer than 2^32 hops")));
         self.hops.extend(elements.iter().copied().map(Some));
         self.hops.push(None);
         id

@@ -39,9 +39,7 @@ impl Key {
     fn new(seed: u64, name: &str) -> Key {
         const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
         const PRIME: u64 = 0x0000_0100_0000_01b3;
-        let hash = name
-            .bytes()
-            .fold(OFFSET, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME));
+        let hash = name.bytes().fold(OFFSET, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME));
         let mut key = Key(seed);
         key.0 = key.next() ^ hash;
         key

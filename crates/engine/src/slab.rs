@@ -42,23 +42,13 @@ pub(crate) struct Slab {
 
 impl Slab {
     pub(crate) fn new() -> Slab {
-        Slab {
-            slots: Vec::new(),
-            free: SlotId::NONE,
-            inside: [0; 2],
-        }
+        Slab { slots: Vec::new(), free: SlotId::NONE, inside: [0; 2] }
     }
 
     pub(crate) fn insert(&mut self, packet: Packet, path: PathId, hop: Hop) -> SlotId {
-        self.inside[packet.class as usize] += 1;
-        let slot = Slot {
-            packet,
-            at: packet.entered,
-            ticket: Ticket::default(),
-            path,
-            hop,
-            next: SlotId::NONE,
-        };
+        self.inside[packet.class as usize] += u64::from(packet.count);
+        let slot =
+            Slot { packet, at: packet.entered, ticket: Ticket::default(), path, hop, next: SlotId::NONE };
         let id = self.free;
         if id == SlotId::NONE {
             let id = SlotId(u32::try_from(self.slots.len()).expect("fewer than 2^32 packets inside"));
@@ -77,7 +67,7 @@ impl Slab {
         slot.next = free;
         let (packet, path) = (slot.packet, slot.path);
         self.free = id;
-        self.inside[packet.class as usize] -= 1;
+        self.inside[packet.class as usize] -= u64::from(packet.count);
         (packet, path)
     }
 

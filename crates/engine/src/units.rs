@@ -48,11 +48,7 @@ impl Add<Duration> for Instant {
     /// # Panics
     /// Past the last representable instant; use [`Instant::saturating_add`] where that can happen.
     fn add(self, duration: Duration) -> Instant {
-        Instant(
-            self.0
-                .checked_add(duration.0)
-                .expect("an instant lies within 584 years of the origin"),
-        )
+        Instant(self.0.checked_add(duration.0).expect("an instant lies within 584 years of the origin"))
     }
 }
 
@@ -62,8 +58,7 @@ impl Sub for Instant {
     /// # Panics
     /// Where `earlier` is later; use [`Instant::checked_duration_since`] where that can happen.
     fn sub(self, earlier: Instant) -> Duration {
-        self.checked_duration_since(earlier)
-            .expect("the instant subtracted is not later than this one")
+        self.checked_duration_since(earlier).expect("the instant subtracted is not later than this one")
     }
 }
 

@@ -29,9 +29,7 @@ impl Fabric {
         let mut hosts = HashSet::new();
         for host in &self.hosts {
             if !hosts.insert(host.as_str()) {
-                wrong.push(format!(
-                    "host {host}: named twice; give every host a name of its own"
-                ));
+                wrong.push(format!("host {host}: named twice; give every host a name of its own"));
             }
         }
         let mut nodes = HashSet::new();
@@ -45,17 +43,11 @@ impl Fabric {
                 ));
             }
             if !nodes.insert(node.name.as_str()) {
-                wrong.push(format!(
-                    "node {}: named twice; give every node a name of its own",
-                    node.name
-                ));
+                wrong.push(format!("node {}: named twice; give every node a name of its own", node.name));
             }
             if node.name.is_empty()
                 || node.name.len() > 63
-                || !node
-                    .name
-                    .bytes()
-                    .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+                || !node.name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
             {
                 wrong.push(format!(
                     "node {:?}: not a host name; use up to 63 letters, digits and hyphens",
@@ -106,9 +98,7 @@ impl Fabric {
                 }
                 self.check_element(place, &what, entry, wrong);
             }
-            let schedules = entries
-                .iter()
-                .filter(|entry| matches!(entry, ElementEntry::Schedule { .. }));
+            let schedules = entries.iter().filter(|entry| matches!(entry, ElementEntry::Schedule { .. }));
             if schedules.filter(|entry| entry.on().is_none()).count() > 1 {
                 wrong.push(format!(
                     "{place}: two schedules everywhere; a link has one, restrict them with `on`"
@@ -119,20 +109,10 @@ impl Fabric {
 
     fn check_element(&self, place: &str, what: &str, entry: &ElementEntry, wrong: &mut Vec<String>) {
         match entry {
-            ElementEntry::Police {
-                rate_bps,
-                burst_bytes,
-                ..
-            }
-            | ElementEntry::Shape {
-                rate_bps,
-                burst_bytes,
-                ..
-            } => {
+            ElementEntry::Police { rate_bps, burst_bytes, .. }
+            | ElementEntry::Shape { rate_bps, burst_bytes, .. } => {
                 if *rate_bps == Some(0) {
-                    wrong.push(format!(
-                        "{what}: rate 0 passes nothing; leave the rate out for unlimited"
-                    ));
+                    wrong.push(format!("{what}: rate 0 passes nothing; leave the rate out for unlimited"));
                 }
                 if *burst_bytes < u64::from(self.mtu_bytes) {
                     wrong.push(format!(
@@ -159,9 +139,7 @@ impl Fabric {
                 }
                 let others = queues.iter().filter(|queue| queue.dscp.is_none()).count();
                 if others != 1 {
-                    wrong.push(format!(
-                        "{what}: {others} queues take all other packets; exactly one must"
-                    ));
+                    wrong.push(format!("{what}: {others} queues take all other packets; exactly one must"));
                 }
                 let mut seen = HashSet::new();
                 for queue in queues {
@@ -185,10 +163,7 @@ impl Fabric {
         let [a, b] = &interference.between;
         let what = format!("interference between {a} and {b}");
         if a == b || !self.hosts.contains(a) || !self.hosts.contains(b) {
-            wrong.push(format!(
-                "{what}: needs two different hosts of {}",
-                self.hosts.join(", ")
-            ));
+            wrong.push(format!("{what}: needs two different hosts of {}", self.hosts.join(", ")));
         }
         if interference.by != "ghost" {
             wrong.push(format!(
@@ -207,10 +182,7 @@ impl Fabric {
         }
         if let Law::Normal(law) = interference.rate {
             if law.low_bps > law.high_bps {
-                wrong.push(format!(
-                    "{what}: low {} is above high {}",
-                    law.low_bps, law.high_bps
-                ));
+                wrong.push(format!("{what}: low {} is above high {}", law.low_bps, law.high_bps));
             }
         }
     }
@@ -230,9 +202,8 @@ mod tests {
         let mut fabric = fabric(2);
         fabric.nodes[1].name = "n0".into();
         fabric.nodes[0].host = "nowhere".into();
-        fabric.condition.places.switch_ingress = Some(vec![entry(
-            r#"{"police": {"rate_bps": 1000, "burst_bytes": 100, "on": ["h9"]}}"#,
-        )]);
+        fabric.condition.places.switch_ingress =
+            Some(vec![entry(r#"{"police": {"rate_bps": 1000, "burst_bytes": 100, "on": ["h9"]}}"#)]);
         let wrong = fabric.check().unwrap_err().0;
         assert_eq!(wrong.len(), 4, "{wrong:?}");
         assert!(wrong[3].contains("smaller than one packet"));

@@ -85,7 +85,8 @@ pub struct Network {
     uplinks: Vec<ElementId>,
     downlinks: Vec<ElementId>,
     ends: Vec<End>,
-    paths: Vec<Option<PathId>>,
+    /// Path between two nodes, and whether it treats the packets of a train alike.
+    paths: Vec<Option<(PathId, bool)>>,
     sources: Vec<Source>,
     sources_started: u32,
 }
@@ -94,20 +95,12 @@ impl Network {
     /// Builds the network with the fabric's condition in force; its interference starts at `start`.
     pub fn new(fabric: &Fabric, start: Instant) -> Result<Self, FabricError> {
         fabric.check()?;
-        let host_of = |name: &String| {
-            fabric
-                .hosts
-                .iter()
-                .position(|host| host == name)
-                .expect("checked above")
-        };
+        let host_of =
+            |name: &String| fabric.hosts.iter().position(|host| host == name).expect("checked above");
         let ends: Vec<End> = fabric
             .nodes
             .iter()
-            .map(|node| End {
-                name: node.name.clone(),
-                host: host_of(&node.host),
-            })
+            .map(|node| End { name: node.name.clone(), host: host_of(&node.host) })
             .collect();
         let mut network = Self {
             engine: Engine::new(fabric.seed),
@@ -123,10 +116,8 @@ impl Network {
             sources_started: 0,
         };
         for host in 0..network.fabric.hosts.len() {
-            let (up, down) = (
-                network.ensure_link(start, host, true)?,
-                network.ensure_link(start, host, false)?,
-            );
+            let (up, down) =
+                (network.ensure_link(start, host, true)?, network.ensure_link(start, host, false)?);
             network.uplinks.push(up);
             network.downlinks.push(down);
         }
@@ -153,9 +144,7 @@ impl Network {
 
     /// Names and ids of the running sources of interference.
     pub fn sources(&self) -> impl Iterator<Item = (&str, SourceId)> {
-        self.sources
-            .iter()
-            .map(|source| (source.name.as_str(), source.id))
+        self.sources.iter().map(|source| (source.name.as_str(), source.id))
     }
 
     /// The fabric with the condition in force.
@@ -163,24 +152,22 @@ impl Network {
         &self.fabric
     }
 
-    /// The path between two nodes, made when first asked for.
-    pub fn path(&mut self, from: usize, to: usize) -> PathId {
+    /// The path between two nodes, made when first asked for, and whether it treats the packets of a train alike.
+    pub fn path(&mut self, from: usize, to: usize) -> (PathId, bool) {
         let slot = from * self.ends.len() + to;
         if let Some(path) = self.paths[slot] {
             return path;
         }
         let (a, b) = (self.ends[from].clone(), self.ends[to].clone());
         let path = self.build_path(&a, &b);
-        self.paths[slot] = Some(path);
-        path
+        let found = (path, self.engine.treats_alike(path));
+        self.paths[slot] = Some(found);
+        found
     }
 
     /// Puts another condition in force from `at`; packets already inside finish on the path they entered.
     pub fn apply(&mut self, at: Instant, condition: &Condition) -> Result<(), FabricError> {
-        let checked = Fabric {
-            condition: condition.clone(),
-            ..self.fabric.clone()
-        };
+        let checked = Fabric { condition: condition.clone(), ..self.fabric.clone() };
         checked.check()?;
         self.put(at, &condition.places)?;
         if condition.interference != self.fabric.condition.interference {
@@ -238,12 +225,7 @@ impl Network {
             .iter()
             .map(|name| End {
                 name: format!("neighbour{number}@{name}"),
-                host: self
-                    .fabric
-                    .hosts
-                    .iter()
-                    .position(|host| host == name)
-                    .expect("checked"),
+                host: self.fabric.hosts.iter().position(|host| host == name).expect("checked"),
             })
             .collect();
         for (from, to) in [(&ends[0], &ends[1]), (&ends[1], &ends[0])] {
@@ -256,12 +238,7 @@ impl Network {
                 .engine
                 .start_source(&format!("neighbour{number}:{name}"), spec, path, at)
                 .map_err(refused)?;
-            self.sources.push(Source {
-                id,
-                name,
-                from: from.clone(),
-                to: to.clone(),
-            });
+            self.sources.push(Source { id, name, from: from.clone(), to: to.clone() });
         }
         Ok(())
     }
@@ -269,10 +246,7 @@ impl Network {
     fn build_path(&mut self, a: &End, b: &End) -> PathId {
         let mut stages = self.chain_ids(Place::HostEgress, &a.name, a.host, None);
         if a.host != b.host {
-            let (up, down) = (
-                self.fabric.hosts[a.host].clone(),
-                self.fabric.hosts[b.host].clone(),
-            );
+            let (up, down) = (self.fabric.hosts[a.host].clone(), self.fabric.hosts[b.host].clone());
             stages.extend(self.chain_ids(Place::Link, &up, a.host, Some("up")));
             stages.push(self.uplinks[a.host]);
             stages.extend(self.chain_ids(Place::SwitchIngress, &up, a.host, None));
@@ -292,16 +266,11 @@ impl Network {
             .iter()
             .enumerate()
             .filter(|(_, entry)| {
-                entry
-                    .on()
-                    .is_none_or(|on| on.iter().any(|name| name == of || name == host_name))
+                entry.on().is_none_or(|on| on.iter().any(|name| name == of || name == host_name))
             })
             .filter_map(|(index, entry)| {
                 let way = way.map(|way| format!(".{way}")).unwrap_or_default();
-                Some((
-                    format!("{of}/{}{way}/{index}:{}", place.word(), entry.word()),
-                    element_spec(entry)?,
-                ))
+                Some((format!("{of}/{}{way}/{index}:{}", place.word(), entry.word()), element_spec(entry)?))
             })
             .collect()
     }
@@ -321,10 +290,7 @@ impl Network {
     }
 
     fn chain_ids(&self, place: Place, of: &str, host: usize, way: Option<&str>) -> Vec<ElementId> {
-        self.wanted(place, of, host, way)
-            .iter()
-            .map(|(name, _)| self.by_name[name])
-            .collect()
+        self.wanted(place, of, host, way).iter().map(|(name, _)| self.by_name[name]).collect()
     }
 
     /// One element per name: a new one, or the old one with new parameters.
@@ -341,22 +307,13 @@ impl Network {
             return Ok(id);
         }
         let id = self.engine.add(&name, spec).map_err(refused)?;
-        self.elements.push(ElementAt {
-            id,
-            name: name.clone(),
-            place,
-            of: of.to_owned(),
-        });
+        self.elements.push(ElementAt { id, name: name.clone(), place, of: of.to_owned() });
         self.by_name.insert(name, id);
         Ok(id)
     }
 
     fn ensure_link(&mut self, at: Instant, host: usize, up: bool) -> Result<ElementId, FabricError> {
-        let place = if up {
-            Place::HostEgress
-        } else {
-            Place::SwitchEgress
-        };
+        let place = if up { Place::HostEgress } else { Place::SwitchEgress };
         let name = self.fabric.hosts[host].clone();
         let buffer = limit(self.fabric.uplink.buffer_bytes);
         let schedule = self.places.at(place).iter().find_map(|entry| match entry {
@@ -390,28 +347,16 @@ fn limit(bytes: Option<u64>) -> Limit {
 /// What an entry is in the engine; `None` for a schedule, which is part of a link.
 fn element_spec(entry: &ElementEntry) -> Option<ElementSpec> {
     Some(match entry {
-        ElementEntry::Police {
-            rate_bps,
-            burst_bytes,
-            ..
-        } => ElementSpec::Police {
-            rate: rate(*rate_bps),
-            burst_bytes: *burst_bytes,
-        },
-        ElementEntry::Shape {
-            rate_bps,
-            burst_bytes,
-            buffer_bytes,
-            ..
-        } => ElementSpec::Shape {
+        ElementEntry::Police { rate_bps, burst_bytes, .. } => {
+            ElementSpec::Police { rate: rate(*rate_bps), burst_bytes: *burst_bytes }
+        }
+        ElementEntry::Shape { rate_bps, burst_bytes, buffer_bytes, .. } => ElementSpec::Shape {
             rate: rate(*rate_bps),
             burst_bytes: *burst_bytes,
             buffer: limit(*buffer_bytes),
         },
         ElementEntry::Mark { dscp, .. } => ElementSpec::Mark { dscp: *dscp },
-        ElementEntry::Delay { time_ns, .. } => ElementSpec::Delay {
-            time: Duration::from_nanos(*time_ns),
-        },
+        ElementEntry::Delay { time_ns, .. } => ElementSpec::Delay { time: Duration::from_nanos(*time_ns) },
         ElementEntry::Schedule { .. } => return None,
     })
 }
@@ -438,12 +383,9 @@ fn source_spec(interference: &Interference, peak: Rate) -> SourceSpec {
     SourceSpec {
         rate: match interference.rate {
             Law::ConstantBps(bits_per_second) => RateLaw::Constant { bits_per_second },
-            Law::Normal(law) => RateLaw::Normal {
-                mean: law.mean_bps,
-                sd: law.sd_bps,
-                low: law.low_bps,
-                high: law.high_bps,
-            },
+            Law::Normal(law) => {
+                RateLaw::Normal { mean: law.mean_bps, sd: law.sd_bps, low: law.low_bps, high: law.high_bps }
+            }
         },
         hold: Duration::from_nanos(interference.hold_ns),
         pacing: Duration::from_nanos(interference.pacing_ns),
@@ -471,14 +413,8 @@ impl Places {
 
     /// Every place by its word.
     pub(crate) fn by_name(&self) -> [(&'static str, &[ElementEntry]); 5] {
-        [
-            Place::HostEgress,
-            Place::HostIngress,
-            Place::Link,
-            Place::SwitchIngress,
-            Place::SwitchEgress,
-        ]
-        .map(|place| (place.word(), self.at(place)))
+        [Place::HostEgress, Place::HostIngress, Place::Link, Place::SwitchIngress, Place::SwitchEgress]
+            .map(|place| (place.word(), self.at(place)))
     }
 
     fn replaced_by(&self, newer: &Places) -> Places {
@@ -506,22 +442,10 @@ pub(crate) mod tests {
         Fabric {
             seed: 7,
             hosts: (0..n).map(|i| format!("h{i}")).collect(),
-            nodes: (0..n)
-                .map(|i| Node {
-                    name: format!("n{i}"),
-                    host: format!("h{i}"),
-                })
-                .collect(),
-            uplink: Uplink {
-                rate_bps: Some(1_000_000_000),
-                delay_ns: 2_000,
-                buffer_bytes: Some(50_000),
-            },
+            nodes: (0..n).map(|i| Node { name: format!("n{i}"), host: format!("h{i}") }).collect(),
+            uplink: Uplink { rate_bps: Some(1_000_000_000), delay_ns: 2_000, buffer_bytes: Some(50_000) },
             mtu_bytes: 1500,
-            tcp: Tcp {
-                congestion_control: "cubic".into(),
-                rto_min_us: 200_000,
-            },
+            tcp: Tcp { congestion_control: "cubic".into(), rto_min_us: 200_000 },
             merge_window_ns: 20_000,
             condition: Condition::default(),
         }
@@ -546,28 +470,18 @@ pub(crate) mod tests {
     #[test]
     fn a_packet_pays_serialisation_and_propagation_on_both_links() {
         let mut network = Network::new(&fabric(2), Instant::ZERO).unwrap();
-        let path = network.path(0, 1);
-        network
-            .engine()
-            .push(Instant::ZERO, path, Packet::real(1, 1500, 0));
-        assert_eq!(
-            departures(&mut network, 1_000_000),
-            vec![(1, 2 * 12_304 + 2 * 2_000)]
-        );
+        let (path, _) = network.path(0, 1);
+        network.engine().push(Instant::ZERO, path, Packet::real(1, 1500, 0));
+        assert_eq!(departures(&mut network, 1_000_000), vec![(1, 2 * 12_304 + 2 * 2_000)]);
     }
 
     #[test]
     fn nodes_of_one_host_do_not_use_the_uplink() {
         let mut fabric = fabric(1);
-        fabric.nodes.push(Node {
-            name: "n1".into(),
-            host: "h0".into(),
-        });
+        fabric.nodes.push(Node { name: "n1".into(), host: "h0".into() });
         let mut network = Network::new(&fabric, Instant::ZERO).unwrap();
-        let path = network.path(0, 1);
-        network
-            .engine()
-            .push(Instant::from_nanos(5), path, Packet::real(1, 1500, 0));
+        let (path, _) = network.path(0, 1);
+        network.engine().push(Instant::from_nanos(5), path, Packet::real(1, 1500, 0));
         assert_eq!(departures(&mut network, 1_000_000), vec![(1, 5)]);
     }
 
@@ -575,20 +489,15 @@ pub(crate) mod tests {
     fn a_host_bucket_is_per_node_and_a_switch_bucket_is_shared() {
         for (place, passed) in [("host.egress", 2), ("switch.ingress", 1)] {
             let mut fabric = fabric(2);
-            fabric.nodes.push(Node {
-                name: "n2".into(),
-                host: "h0".into(),
-            });
+            fabric.nodes.push(Node { name: "n2".into(), host: "h0".into() });
             fabric.condition.places = serde_json::from_str(&format!(
                 r#"{{"{place}": [{{"police": {{"rate_bps": 8000, "burst_bytes": 1500, "on": ["h0"]}}}}]}}"#
             ))
             .unwrap();
             let mut network = Network::new(&fabric, Instant::ZERO).unwrap();
             for from in [0, 2] {
-                let path = network.path(from, 1);
-                network
-                    .engine()
-                    .push(Instant::ZERO, path, Packet::real(from as u64, 1500, 0));
+                let (path, _) = network.path(from, 1);
+                network.engine().push(Instant::ZERO, path, Packet::real(from as u64, 1500, 0));
             }
             assert_eq!(departures(&mut network, 1_000_000).len(), passed, "{place}");
         }
@@ -597,19 +506,15 @@ pub(crate) mod tests {
     #[test]
     fn a_new_condition_takes_effect_at_its_instant() {
         let mut network = Network::new(&fabric(2), Instant::ZERO).unwrap();
-        let path = network.path(0, 1);
-        network
-            .engine()
-            .push(Instant::ZERO, path, Packet::real(1, 1500, 0));
+        let (path, _) = network.path(0, 1);
+        network.engine().push(Instant::ZERO, path, Packet::real(1, 1500, 0));
         let condition: Condition = serde_json::from_str(
             r#"{"name": "slow", "places": {"link": [{"delay": {"time_ns": 1000000}}]}}"#,
         )
         .unwrap();
         network.apply(Instant::from_nanos(10), &condition).unwrap();
-        let path = network.path(0, 1);
-        network
-            .engine()
-            .push(Instant::from_nanos(100_000), path, Packet::real(2, 1500, 0));
+        let (path, _) = network.path(0, 1);
+        network.engine().push(Instant::from_nanos(100_000), path, Packet::real(2, 1500, 0));
         let due = departures(&mut network, 10_000_000);
         assert_eq!(due, vec![(1, 28_608), (2, 100_000 + 28_608 + 2 * 1_000_000)]);
     }
@@ -628,18 +533,12 @@ pub(crate) mod tests {
             .elements()
             .iter()
             .map(|element| {
-                (
-                    element.name.clone(),
-                    network.engine_ref().counters(element.id).ghost.departed.bytes,
-                )
+                (element.name.clone(), network.engine_ref().counters(element.id).ghost.departed.bytes)
             })
             .collect();
         for link in ["h0/uplink", "h0/downlink", "h1/uplink", "h1/downlink"] {
             let share = bytes[link] as f64 / 12_500_000.0;
-            assert!(
-                (0.97..=1.01).contains(&share),
-                "{link} carried {share} of 100 Mbit/s for 1 s"
-            );
+            assert!((0.97..=1.01).contains(&share), "{link} carried {share} of 100 Mbit/s for 1 s");
         }
         assert_eq!(bytes["h2/uplink"], 0);
     }

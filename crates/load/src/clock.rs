@@ -24,9 +24,7 @@ impl WallClock {
         // is of the order of what is measured; 1 ns is the smallest slack there is (0 would mean "the default").
         // SAFETY: PR_SET_TIMERSLACK takes one number and changes nothing but the calling thread's slack.
         unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong) };
-        WallClock {
-            stop: Arc::clone(stop),
-        }
+        WallClock { stop: Arc::clone(stop) }
     }
 }
 
@@ -44,10 +42,7 @@ impl Clock for WallClock {
 
 /// CLOCK_MONOTONIC in nanoseconds: the one time scale of all of Crosswind's parts on a machine.
 pub fn monotonic_ns() -> u64 {
-    let mut now = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `now` is a valid timespec to write to. The call cannot fail for this clock.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64

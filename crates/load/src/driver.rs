@@ -159,19 +159,15 @@ pub fn run<S: Session>(
         drop(ready); // so that waiting for a thread that died ends
         for _ in 0..plan.connections {
             // On an error the gates are dropped, and with them the threads that wait at them.
-            all_ready
-                .recv()
-                .map_err(|_| "a connection's thread ended unexpectedly".to_string())??;
+            all_ready.recv().map_err(|_| "a connection's thread ended unexpectedly".to_string())??;
         }
         let start_ns = monotonic_ns() + HEAD_START_NS;
         for gate in gates {
             // A thread that is gone tells more when it is joined.
             let _ = gate.send(start_ns);
         }
-        let ended: Option<Vec<Ended>> = threads
-            .into_iter()
-            .map(|thread| thread.join().ok().flatten())
-            .collect();
+        let ended: Option<Vec<Ended>> =
+            threads.into_iter().map(|thread| thread.join().ok().flatten()).collect();
         let ended = ended.ok_or("a connection's thread ended unexpectedly")?;
         Ok(summarise(plan, start_ns, monotonic_ns(), stop, ended))
     })
@@ -209,17 +205,8 @@ fn run_connection<S: Session>(
     let mut samples = Samples::with_room_for(SAMPLES_MAX / turns.plan.connections);
     clock.sleep_until_ns(start_ns);
     let (lost, first_failure) = drive(&mut session, &clock, start_ns, &mut turns, &mut samples);
-    let connection = Connection {
-        local,
-        remote,
-        lost,
-        samples,
-    };
-    Some(Ended {
-        connection,
-        schedule: turns.schedule,
-        first_failure,
-    })
+    let connection = Connection { local, remote, lost, samples };
+    Some(Ended { connection, schedule: turns.schedule, first_failure })
 }
 
 /// The loop. Returns whether the connection was lost, and the first failure with its instant.
@@ -279,12 +266,7 @@ struct Turns<'a> {
 
 impl<'a> Turns<'a> {
     fn new(plan: &'a Plan, connection: usize, taken: &'a AtomicU64, stop: &'a Arc<Stop>) -> Self {
-        Turns {
-            plan,
-            schedule: plan.schedule(connection),
-            taken,
-            stop,
-        }
+        Turns { plan, schedule: plan.schedule(connection), taken, stop }
     }
 
     fn next(&mut self, clock: &impl Clock, start_ns: u64) -> Option<Turn> {
@@ -297,11 +279,7 @@ impl<'a> Turns<'a> {
                     return None;
                 }
                 schedule.advance();
-                Turn {
-                    intended_ns: start_ns + due_ns,
-                    started_ns,
-                    measured: self.plan.is_measured(due_ns),
-                }
+                Turn { intended_ns: start_ns + due_ns, started_ns, measured: self.plan.is_measured(due_ns) }
             }
             None => {
                 let started_ns = clock.now_ns();
@@ -311,30 +289,20 @@ impl<'a> Turns<'a> {
                 if is_over || self.stop.reason().is_some() || (measured && !self.take()) {
                     return None;
                 }
-                Turn {
-                    intended_ns: started_ns,
-                    started_ns,
-                    measured,
-                }
+                Turn { intended_ns: started_ns, started_ns, measured }
             }
         };
         Some(turn)
     }
 
     fn take(&self) -> bool {
-        self.plan
-            .operations
-            .is_none_or(|operations| self.taken.fetch_add(1, Ordering::Relaxed) < operations)
+        self.plan.operations.is_none_or(|operations| self.taken.fetch_add(1, Ordering::Relaxed) < operations)
     }
 }
 
 fn summarise(plan: &Plan, start_ns: u64, finished_ns: u64, stop: &Stop, ended: Vec<Ended>) -> Outcome {
-    let measured = || {
-        ended
-            .iter()
-            .flat_map(|one| one.connection.samples.iter())
-            .filter(|sample| sample.measured)
-    };
+    let measured =
+        || ended.iter().flat_map(|one| one.connection.samples.iter()).filter(|sample| sample.measured);
     let since_start_ns = finished_ns.saturating_sub(start_ns);
     let ended_by = match stop.reason() {
         Some(reason) => EndedBy::Stop(reason),
@@ -345,9 +313,7 @@ fn summarise(plan: &Plan, start_ns: u64, finished_ns: u64, stop: &Stop, ended: V
         .iter()
         .enumerate()
         .filter_map(|(connection, one)| {
-            one.first_failure
-                .as_ref()
-                .map(|(at_ns, text)| (at_ns, connection, text))
+            one.first_failure.as_ref().map(|(at_ns, text)| (at_ns, connection, text))
         })
         .min()
         .map(|(_, connection, text)| format!("connection {connection}: {text}"));

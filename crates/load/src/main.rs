@@ -56,13 +56,8 @@ fn carry_out(command: &Command) -> Result<ExitCode, Failed> {
     match command {
         Command::YcsbPrepare(arguments) => prepare(arguments),
         Command::Ycsb(arguments) => {
-            let plan = Plan::new(
-                arguments.clients,
-                arguments.operations,
-                arguments.duration,
-                &arguments.run,
-            )
-            .map_err(Failed::Usage)?;
+            let plan = Plan::new(arguments.clients, arguments.operations, arguments.duration, &arguments.run)
+                .map_err(Failed::Usage)?;
             let insert_start = arguments.insert_start.unwrap_or(arguments.records);
             if insert_start < arguments.records {
                 return Err(Failed::Usage(format!(
@@ -71,19 +66,10 @@ fn carry_out(command: &Command) -> Result<ExitCode, Failed> {
                 )));
             }
             let keys = Arc::new(KeySpace::new(arguments.records, insert_start));
-            let chooser = arguments
-                .workload
-                .chooser(arguments.records, arguments.operations);
+            let chooser = arguments.workload.chooser(arguments.records, arguments.operations);
             measure(&plan, arguments, &arguments.run, |number, stop| {
                 let store = store::connect(&arguments.target, stop)?;
-                Ok(Client::new(
-                    store,
-                    arguments.workload,
-                    &keys,
-                    chooser.clone(),
-                    arguments.run.seed,
-                    number,
-                ))
+                Ok(Client::new(store, arguments.workload, &keys, chooser.clone(), arguments.run.seed, number))
             })
         }
         Command::ProbeSend(arguments) => {
@@ -103,13 +89,8 @@ fn carry_out(command: &Command) -> Result<ExitCode, Failed> {
             Ok(ExitCode::SUCCESS)
         }
         Command::Rpc(arguments) => {
-            let plan = Plan::new(
-                arguments.connections,
-                None,
-                Some(arguments.duration),
-                &arguments.run,
-            )
-            .map_err(Failed::Usage)?;
+            let plan = Plan::new(arguments.connections, None, Some(arguments.duration), &arguments.run)
+                .map_err(Failed::Usage)?;
             measure(&plan, arguments, &arguments.run, |_, stop| {
                 rpc::client::Caller::connect(
                     &arguments.server,

@@ -24,25 +24,16 @@ impl Files {
     pub fn create(samples: &Path, summary: &Path) -> Result<Files, String> {
         let create = |path: &Path| {
             File::create(path).map_err(|error| {
-                format!(
-                    "create {}: {error}; name a file in a folder that is there",
-                    path.display()
-                )
+                format!("create {}: {error}; name a file in a folder that is there", path.display())
             })
         };
-        Ok(Files {
-            samples: create(samples)?,
-            summary: create(summary)?,
-        })
+        Ok(Files { samples: create(samples)?, summary: create(summary)? })
     }
 
     /// Writes the result of a run.
     pub fn write(self, outcome: &Outcome, parameters: &impl Serialize) -> Result<(), String> {
-        write_samples(
-            BufWriter::with_capacity(BUFFER_BYTES, self.samples),
-            &outcome.connections,
-        )
-        .map_err(|error| format!("write the samples: {error}"))?;
+        write_samples(BufWriter::with_capacity(BUFFER_BYTES, self.samples), &outcome.connections)
+            .map_err(|error| format!("write the samples: {error}"))?;
         let mut summary = BufWriter::new(self.summary);
         serde_json::to_writer_pretty(&mut summary, &Summary::of(outcome, parameters))
             .map_err(io::Error::from)
@@ -53,10 +44,7 @@ impl Files {
 }
 
 fn write_samples(mut file: impl Write, connections: &[Connection]) -> io::Result<()> {
-    writeln!(
-        file,
-        "operation,connection,intended_ns,started_ns,finished_ns,ok,measured"
-    )?;
+    writeln!(file, "operation,connection,intended_ns,started_ns,finished_ns,ok,measured")?;
     for (number, connection) in connections.iter().enumerate() {
         for row in connection.samples.iter() {
             writeln!(
@@ -147,12 +135,7 @@ mod tests {
             measured: false,
         });
         let address = "127.0.0.1:1".parse().unwrap();
-        let connections = [Connection {
-            local: address,
-            remote: address,
-            lost: false,
-            samples,
-        }];
+        let connections = [Connection { local: address, remote: address, lost: false, samples }];
         let mut text = Vec::new();
         write_samples(&mut text, &connections).unwrap();
         assert_eq!(

@@ -49,14 +49,12 @@ impl Plan {
     ) -> Result<Plan, String> {
         if operations.is_none() && duration_s.is_none() {
             return Err(
-                "neither --operations nor --duration is given, so the run would never end; give one".into(),
+                "neither --operations nor --duration is given, so the run would never end; give one".into()
             );
         }
         Ok(Plan {
             connections,
-            pace: run
-                .rate
-                .map_or(Pace::Closed, |rate_per_s| Pace::Open { rate_per_s }),
+            pace: run.rate.map_or(Pace::Closed, |rate_per_s| Pace::Open { rate_per_s }),
             warm_up_ns: nanoseconds(run.warm_up),
             duration_ns: duration_s.map(nanoseconds),
             operations,
@@ -82,26 +80,13 @@ impl Plan {
         let first_at_or_after = |instant_ns: u64| {
             let guess = (instant_ns as f64 / period_ns) as u64;
             // Rounding may put the guess one off; the definition decides.
-            (guess.saturating_sub(1)..)
-                .find(|&index| due_ns(index, period_ns) >= instant_ns)
-                .unwrap_or(guess)
+            (guess.saturating_sub(1)..).find(|&index| due_ns(index, period_ns) >= instant_ns).unwrap_or(guess)
         };
         let first_measured = first_at_or_after(self.warm_up_ns);
-        let end_by_count = self
-            .operations
-            .map(|operations| first_measured.saturating_add(operations));
+        let end_by_count = self.operations.map(|operations| first_measured.saturating_add(operations));
         let end_by_clock = self.end_ns().map(first_at_or_after);
-        let end = end_by_count
-            .into_iter()
-            .chain(end_by_clock)
-            .min()
-            .unwrap_or(u64::MAX);
-        Some(Schedule {
-            period_ns,
-            next: connection as u64,
-            step: self.connections as u64,
-            end,
-        })
+        let end = end_by_count.into_iter().chain(end_by_clock).min().unwrap_or(u64::MAX);
+        Some(Schedule { period_ns, next: connection as u64, step: self.connections as u64, end })
     }
 }
 
@@ -133,10 +118,7 @@ impl Schedule {
     /// How many of the operations that are left fall due before the instant.
     pub fn due_before(&self, instant_ns: u64) -> u64 {
         let first_not_due = (instant_ns as f64 / self.period_ns).ceil() as u64;
-        self.end
-            .min(first_not_due)
-            .saturating_sub(self.next)
-            .div_ceil(self.step)
+        self.end.min(first_not_due).saturating_sub(self.next).div_ceil(self.step)
     }
 }
 
@@ -182,10 +164,7 @@ mod tests {
     fn connections_interleave_and_together_keep_the_rate() {
         let plan = open(3, 1000.0, Some(1), None);
         // 1 s of warm-up and 1 s measured at 1000/s: an operation each millisecond.
-        assert_eq!(
-            all_instants(&plan),
-            (0..2000).map(|index| index * 1_000_000).collect::<Vec<_>>()
-        );
+        assert_eq!(all_instants(&plan), (0..2000).map(|index| index * 1_000_000).collect::<Vec<_>>());
     }
 
     #[test]
@@ -197,9 +176,7 @@ mod tests {
     #[test]
     fn exactly_the_operations_asked_for_are_measured() {
         let plan = open(4, 300.0, Some(100), Some(250));
-        let measured = all_instants(&plan)
-            .into_iter()
-            .filter(|&instant_ns| plan.is_measured(instant_ns));
+        let measured = all_instants(&plan).into_iter().filter(|&instant_ns| plan.is_measured(instant_ns));
         assert_eq!(measured.count(), 250);
     }
 

@@ -27,10 +27,7 @@ const SPIN_NS: u64 = 60_000;
 const SILENCE: Duration = Duration::from_secs(2);
 
 fn realtime_ns() -> u64 {
-    let mut now = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `now` is a valid timespec to write to. The call cannot fail for this clock.
     unsafe { libc::clock_gettime(libc::CLOCK_REALTIME, &mut now) };
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
@@ -118,10 +115,7 @@ fn prepare(socket: &UdpSocket) -> io::Result<()> {
 /// One packet and the kernel's stamp of it.
 fn receive_stamped(socket: &UdpSocket, packet: &mut [u8]) -> io::Result<(usize, u64)> {
     let mut control = [0u64; 16];
-    let mut piece = libc::iovec {
-        iov_base: packet.as_mut_ptr().cast(),
-        iov_len: packet.len(),
-    };
+    let mut piece = libc::iovec { iov_base: packet.as_mut_ptr().cast(), iov_len: packet.len() };
     // SAFETY: all-zero is a valid msghdr.
     let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
     message.msg_iov = &raw mut piece;
@@ -141,10 +135,7 @@ fn receive_stamped(socket: &UdpSocket, packet: &mut [u8]) -> io::Result<(usize, 
         }
         libc::CMSG_DATA(header).cast::<libc::timespec>().read_unaligned()
     };
-    Ok((
-        length as usize,
-        stamp.tv_sec as u64 * 1_000_000_000 + stamp.tv_nsec as u64,
-    ))
+    Ok((length as usize, stamp.tv_sec as u64 * 1_000_000_000 + stamp.tv_nsec as u64))
 }
 
 fn write(path: &Path, rows: &[(u64, u64, u64)]) -> io::Result<()> {
@@ -164,22 +155,13 @@ mod tests {
     fn every_packet_on_loopback_arrives_with_a_plausible_delay() {
         let listen = "127.0.0.1:39581".to_owned();
         let out = std::env::temp_dir().join(format!("probe-{}.csv", std::process::id()));
-        let receiver = ProbeReceive {
-            listen: listen.clone(),
-            count: 200,
-            out: out.clone(),
-        };
+        let receiver = ProbeReceive { listen: listen.clone(), count: 200, out: out.clone() };
         let receiving = std::thread::spawn(move || receive(&receiver, &Stop::new()));
         while UdpSocket::bind(&listen).is_ok() {
             std::thread::sleep(Duration::from_millis(1));
         }
         send(
-            &ProbeSend {
-                to: listen,
-                rate: 20_000.0,
-                count: 200,
-                payload_bytes: 22,
-            },
+            &ProbeSend { to: listen, rate: 20_000.0, count: 200, payload_bytes: 22 },
             &Arc::new(Stop::new()),
         )
         .unwrap();
@@ -195,9 +177,6 @@ mod tests {
             })
             .collect();
         assert_eq!(delays.len(), 200);
-        assert!(
-            delays.iter().all(|delay| (0..1_000_000_000).contains(delay)),
-            "{delays:?}"
-        );
+        assert!(delays.iter().all(|delay| (0..1_000_000_000).contains(delay)), "{delays:?}");
     }
 }

@@ -29,9 +29,7 @@ impl Random {
         let mut mixer = seed;
         mixer = split_mix(&mut mixer) ^ purpose as u64;
         mixer = split_mix(&mut mixer) ^ number;
-        Random {
-            state: std::array::from_fn(|_| split_mix(&mut mixer)),
-        }
+        Random { state: std::array::from_fn(|_| split_mix(&mut mixer)) }
     }
 
     /// A number with 64 random bits.
@@ -110,9 +108,6 @@ mod tests {
             counts[random.below(10) as usize] += 1;
         }
         // Standard deviation of a count: sqrt(100000 * 0.1 * 0.9) = 95; five of them.
-        assert!(
-            counts.iter().all(|count| count.abs_diff(10_000) < 475),
-            "{counts:?}"
-        );
+        assert!(counts.iter().all(|count| count.abs_diff(10_000) < 475), "{counts:?}");
     }
 }

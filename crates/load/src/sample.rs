@@ -54,10 +54,7 @@ pub struct Samples {
 impl Samples {
     /// No samples yet, with room for this many.
     pub fn with_room_for(rows: usize) -> Self {
-        Samples {
-            blocks: vec![Vec::with_capacity(BLOCK_ROWS)],
-            room: rows,
-        }
+        Samples { blocks: vec![Vec::with_capacity(BLOCK_ROWS)], room: rows }
     }
 
     /// Adds a row; false when that was the last one that there is room for.
@@ -97,14 +94,9 @@ mod tests {
             ok: true,
             measured: true,
         };
-        let room: Vec<bool> = (0..BLOCK_ROWS as u64 + 2)
-            .map(|row| samples.add(sample(row)))
-            .collect();
+        let room: Vec<bool> = (0..BLOCK_ROWS as u64 + 2).map(|row| samples.add(sample(row))).collect();
         assert_eq!(room.iter().filter(|&&left| !left).count(), 1);
         assert_eq!(room.last(), Some(&false));
-        assert!(samples
-            .iter()
-            .map(|sample| sample.started_ns)
-            .eq(0..BLOCK_ROWS as u64 + 2));
+        assert!(samples.iter().map(|sample| sample.started_ns).eq(0..BLOCK_ROWS as u64 + 2));
     }
 }

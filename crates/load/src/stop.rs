@@ -32,9 +32,7 @@ pub struct Stop {
 impl Stop {
     /// Nobody has asked to stop yet.
     pub fn new() -> Self {
-        Stop {
-            state: AtomicU32::new(RUNNING),
-        }
+        Stop { state: AtomicU32::new(RUNNING) }
     }
 
     /// Asks every thread to stop, and wakes those that sleep. The first reason given is the one that is kept.
@@ -43,9 +41,7 @@ impl Stop {
             StopReason::Signal(number) => u32::from(number),
             StopReason::SamplesFull => SAMPLES_FULL,
         };
-        let _ = self
-            .state
-            .compare_exchange(RUNNING, state, Ordering::SeqCst, Ordering::SeqCst);
+        let _ = self.state.compare_exchange(RUNNING, state, Ordering::SeqCst, Ordering::SeqCst);
         // SAFETY: the address is that of a live, aligned 32-bit word; FUTEX_WAKE reads nothing else.
         unsafe {
             libc::syscall(

@@ -46,21 +46,14 @@ impl Stream {
                 Err(error) => reason = format!("{address}: {error}"),
             }
         }
-        Err(format!(
-            "cannot reach the server {server}: {reason}; is it running, and is the address right?"
-        ))
+        Err(format!("cannot reach the server {server}: {reason}; is it running, and is the address right?"))
     }
 
     fn prepared(tcp: TcpStream, stop: &Arc<Stop>) -> io::Result<Stream> {
         tcp.set_nodelay(true)?;
         tcp.set_read_timeout(Some(TICK))?;
         tcp.set_write_timeout(Some(TICK))?;
-        Ok(Stream {
-            tcp,
-            stop: Arc::clone(stop),
-            timeout: OPERATION_TIMEOUT,
-            deadline_ns: 0,
-        })
+        Ok(Stream { tcp, stop: Arc::clone(stop), timeout: OPERATION_TIMEOUT, deadline_ns: 0 })
     }
 
     /// Our address and the server's.
@@ -106,10 +99,7 @@ impl Stream {
         if monotonic_ns() < self.deadline_ns {
             Ok(())
         } else {
-            Err(Failure::Lost(format!(
-                "no complete answer within {:?}",
-                self.timeout
-            )))
+            Err(Failure::Lost(format!("no complete answer within {:?}", self.timeout)))
         }
     }
 
@@ -165,9 +155,6 @@ mod tests {
     #[test]
     fn a_name_without_a_port_is_refused_with_the_form_to_write() {
         let message = Stream::connect("db0", &Arc::new(Stop::new())).err().unwrap();
-        assert!(
-            message.contains("\"db0\"") && message.contains("HOST:PORT"),
-            "{message}"
-        );
+        assert!(message.contains("\"db0\"") && message.contains("HOST:PORT"), "{message}");
     }
 }

@@ -41,11 +41,7 @@ impl Server {
             .status()
             .unwrap();
         assert!(initialised.success());
-        let port = TcpListener::bind("127.0.0.1:0")
-            .unwrap()
-            .local_addr()
-            .unwrap()
-            .port();
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let process = unprivileged(&programs.join("postgres"))
             .arg("-D")
             .arg(&data)
@@ -84,53 +80,26 @@ impl Server {
     fn query(&self, text: &str) -> Option<String> {
         let (host, port) = self.address.split_once(':').unwrap();
         let output = Command::new(self.programs.join("psql"))
-            .args([
-                "-X", "-A", "-t", "-h", host, "-p", port, "-U", "bench", "-d", "postgres", "-c", text,
-            ])
+            .args(["-X", "-A", "-t", "-h", host, "-p", port, "-U", "bench", "-d", "postgres", "-c", text])
             .output()
             .unwrap();
-        output
-            .status
-            .success()
-            .then(|| String::from_utf8(output.stdout).unwrap().trim().to_string())
+        output.status.success().then(|| String::from_utf8(output.stdout).unwrap().trim().to_string())
     }
 
     fn target(&self) -> Vec<&str> {
-        vec![
-            "--store",
-            "postgresql",
-            "--server",
-            &self.address,
-            "--user",
-            "bench",
-            "--database",
-            "postgres",
-        ]
+        vec!["--store", "postgresql", "--server", &self.address, "--user", "bench", "--database", "postgres"]
     }
 
     fn prepare(&self, seed: &str) {
         let records = RECORDS.to_string();
-        let arguments = [
-            vec!["ycsb-prepare"],
-            self.target(),
-            vec!["--records", &records, "--seed", seed],
-        ]
-        .concat();
+        let arguments =
+            [vec!["ycsb-prepare"], self.target(), vec!["--records", &records, "--seed", seed]].concat();
         assert!(load(&arguments).status().unwrap().success());
     }
 
     fn ycsb(&self, run: &Run, workload: &str, more: &[&str]) -> Running {
         let records = RECORDS.to_string();
-        let fixed = vec![
-            "--workload",
-            workload,
-            "--records",
-            &records,
-            "--clients",
-            "3",
-            "--seed",
-            "7",
-        ];
+        let fixed = vec!["--workload", workload, "--records", &records, "--clients", "3", "--seed", "7"];
         run.start(&[vec!["ycsb"], self.target(), fixed, more.to_vec()].concat())
     }
 }
@@ -144,18 +113,11 @@ impl Drop for Server {
 
 fn programs() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let packaged = std::fs::read_dir("/usr/lib/postgresql")
-        .into_iter()
-        .flatten()
-        .flatten();
+    let packaged = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     packaged
         .map(|version| version.path().join("bin"))
         .chain(std::env::split_paths(&path))
-        .find(|folder| {
-            ["initdb", "postgres", "psql"]
-                .iter()
-                .all(|program| folder.join(program).exists())
-        })
+        .find(|folder| ["initdb", "postgres", "psql"].iter().all(|program| folder.join(program).exists()))
 }
 
 fn is_root() -> bool {
@@ -212,33 +174,18 @@ fn every_workload_runs_without_an_error_on_a_table_that_the_seed_determines() {
         let mut client = server.ycsb(
             &run,
             workload,
-            &[
-                "--operations",
-                "600",
-                "--warm-up",
-                "0.05",
-                "--insert-start",
-                &insert_start,
-            ],
+            &["--operations", "600", "--warm-up", "0.05", "--insert-start", &insert_start],
         );
         assert_eq!(client.exit_code(SOON), Some(0), "workload {workload}");
         let summary = run.summary();
         assert_eq!(
-            (
-                &summary["operations"],
-                &summary["errors"],
-                &summary["first_error"]
-            ),
+            (&summary["operations"], &summary["errors"], &summary["first_error"]),
             (&600.into(), &0.into(), &serde_json::Value::Null),
             "workload {workload}"
         );
         let rows = run.rows();
         let mut operations: Vec<String> = rows.iter().map(|row| row.operation.clone()).collect();
-        inserted += operations
-            .iter()
-            .filter(|operation| *operation == "insert")
-            .count()
-            + 3; // three may be claimed
+        inserted += operations.iter().filter(|operation| *operation == "insert").count() + 3; // three may be claimed
         operations.sort();
         operations.dedup();
         assert_eq!(operations, expected, "workload {workload}");
@@ -254,21 +201,14 @@ fn an_open_loop_on_a_store_keeps_its_rate() {
     server.prepare("1");
     let folder = Folder::new("rate-run");
     let run = Run::new(&folder);
-    assert_eq!(
-        server
-            .ycsb(&run, "b", &["--rate", "300", "--duration", "1"])
-            .exit_code(SOON),
-        Some(0)
-    );
+    assert_eq!(server.ycsb(&run, "b", &["--rate", "300", "--duration", "1"]).exit_code(SOON), Some(0));
     let rows = run.rows();
     assert!((0..3).all(|connection| rows.iter().filter(|row| row.connection == connection).count() == 100));
     let mut intended: Vec<u64> = rows.iter().map(|row| row.intended_ns).collect();
     intended.sort_unstable();
     assert_eq!(intended.len(), 300);
     // A period of 3,333,333.3 ns, cut to whole nanoseconds.
-    assert!(intended
-        .windows(2)
-        .all(|pair| (3_333_333..=3_333_334).contains(&(pair[1] - pair[0]))));
+    assert!(intended.windows(2).all(|pair| (3_333_333..=3_333_334).contains(&(pair[1] - pair[0]))));
 }
 
 #[test]
@@ -277,24 +217,13 @@ fn a_table_smaller_than_announced_shows_as_errors_and_exit_4() {
         return;
     };
     server.prepare("1");
-    server
-        .query("DELETE FROM usertable WHERE ycsb_key >= 'user3'")
-        .unwrap();
+    server.query("DELETE FROM usertable WHERE ycsb_key >= 'user3'").unwrap();
     let folder = Folder::new("smaller-run");
     let run = Run::new(&folder);
-    assert_eq!(
-        server.ycsb(&run, "c", &["--operations", "300"]).exit_code(SOON),
-        Some(4)
-    );
+    assert_eq!(server.ycsb(&run, "c", &["--operations", "300"]).exit_code(SOON), Some(4));
     let summary = run.summary();
     assert_eq!(summary["operations"], 300);
-    assert!(
-        summary["first_error"]
-            .as_str()
-            .unwrap()
-            .contains("0 rows where one was expected"),
-        "{summary}"
-    );
+    assert!(summary["first_error"].as_str().unwrap().contains("0 rows where one was expected"), "{summary}");
 }
 
 #[test]
@@ -311,10 +240,7 @@ fn a_server_that_is_shut_down_says_so_in_the_first_error() {
     assert_eq!(client.exit_code(SOON), Some(4));
     let summary = run.summary();
     assert_eq!(summary["ended_by"], "connections-lost");
-    assert!(
-        summary["first_error"].as_str().unwrap().contains("57P01"),
-        "{summary}"
-    ); // admin_shutdown
+    assert!(summary["first_error"].as_str().unwrap().contains("57P01"), "{summary}"); // admin_shutdown
     assert!(run.rows().len() > 10);
 }
 
@@ -327,15 +253,7 @@ fn a_database_without_the_table_is_exit_3_and_names_the_remedy() {
     let mut client = server.ycsb(&Run::new(&folder), "a", &["--operations", "1"]);
     assert_eq!(client.exit_code(SOON), Some(3));
     let mut message = String::new();
-    client
-        .0
-        .stderr
-        .take()
-        .unwrap()
-        .read_to_string(&mut message)
-        .unwrap();
-    assert!(
-        message.contains("42P01") && message.contains("ycsb-prepare"),
-        "{message}"
-    ); // undefined_table
+    client.0.stderr.take().unwrap().read_to_string(&mut message).unwrap();
+    assert!(message.contains("42P01") && message.contains("ycsb-prepare"), "{message}");
+    // undefined_table
 }

@@ -18,14 +18,8 @@ fn server() -> (Running, String) {
         .spawn()
         .unwrap();
     let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap())
-        .read_line(&mut line)
-        .unwrap();
-    let address = line
-        .trim()
-        .strip_prefix("listening ")
-        .expect("a line that says where")
-        .to_string();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let address = line.trim().strip_prefix("listening ").expect("a line that says where").to_string();
     (Running(child), address)
 }
 
@@ -45,11 +39,7 @@ fn call(server: &str, connections: &str, duration: &str, more: &[&str]) -> Vec<S
         "--seed",
         "1",
     ];
-    arguments
-        .iter()
-        .chain(more)
-        .map(|text| text.to_string())
-        .collect()
+    arguments.iter().chain(more).map(|text| text.to_string()).collect()
 }
 
 fn start(run: &Run, arguments: &[String]) -> Running {
@@ -61,24 +51,17 @@ fn a_closed_loop_calls_on_every_connection_and_marks_the_warm_up() {
     let (_server, address) = server();
     let folder = Folder::new("closed");
     let run = Run::new(&folder);
-    assert_eq!(
-        start(&run, &call(&address, "3", "0.3", &["--warm-up", "0.1"])).exit_code(SOON),
-        Some(0)
-    );
+    assert_eq!(start(&run, &call(&address, "3", "0.3", &["--warm-up", "0.1"])).exit_code(SOON), Some(0));
     let (rows, summary) = (run.rows(), run.summary());
     let measured: Vec<&Row> = rows.iter().filter(|row| row.measured).collect();
     assert!(measured.len() < rows.len());
-    assert!(rows
-        .iter()
-        .all(|row| row.ok && row.operation == "call" && row.intended_ns == row.started_ns));
+    assert!(rows.iter().all(|row| row.ok && row.operation == "call" && row.intended_ns == row.started_ns));
     assert!((0..3).all(|connection| measured.iter().any(|row| row.connection == connection)));
     assert_eq!(summary["operations"], measured.len());
     assert_eq!(summary["ended_by"], "plan");
     assert_eq!(summary["connections"][2]["remote"], address);
     let started_ns = summary["started_ns"].as_u64().unwrap();
-    assert!(measured
-        .iter()
-        .all(|row| (started_ns..started_ns + 300_000_000).contains(&row.started_ns)));
+    assert!(measured.iter().all(|row| (started_ns..started_ns + 300_000_000).contains(&row.started_ns)));
 }
 
 #[test]
@@ -86,10 +69,7 @@ fn an_open_loop_makes_every_call_at_its_rate_whoever_is_late() {
     let (_server, address) = server();
     let folder = Folder::new("open");
     let run = Run::new(&folder);
-    assert_eq!(
-        start(&run, &call(&address, "2", "0.5", &["--rate", "400"])).exit_code(SOON),
-        Some(0)
-    );
+    assert_eq!(start(&run, &call(&address, "2", "0.5", &["--rate", "400"])).exit_code(SOON), Some(0));
     let mut intended: Vec<u64> = run.rows().iter().map(|row| row.intended_ns).collect();
     intended.sort_unstable();
     assert_eq!(intended.len(), 200);
@@ -107,14 +87,8 @@ fn a_server_that_dies_ends_the_run_at_once_with_what_was_measured() {
     server.0.kill().unwrap();
     assert_eq!(client.exit_code(SOON), Some(4));
     let summary = run.summary();
-    assert_eq!(
-        (&summary["ended_by"], &summary["errors"]),
-        (&"connections-lost".into(), &2.into())
-    );
-    assert!(
-        summary["first_error"].as_str().unwrap().contains("call: "),
-        "{summary}"
-    );
+    assert_eq!((&summary["ended_by"], &summary["errors"]), (&"connections-lost".into(), &2.into()));
+    assert!(summary["first_error"].as_str().unwrap().contains("call: "), "{summary}");
     assert!(run.rows().len() > 10);
 }
 
@@ -123,10 +97,7 @@ fn sigterm_ends_a_run_that_waits_for_a_silent_server_and_keeps_its_files() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap(); // the kernel accepts, nobody answers
     let folder = Folder::new("silent");
     let run = Run::new(&folder);
-    let mut client = start(
-        &run,
-        &call(&silent.local_addr().unwrap().to_string(), "2", "600", &[]),
-    );
+    let mut client = start(&run, &call(&silent.local_addr().unwrap().to_string(), "2", "600", &[]));
     std::thread::sleep(Duration::from_millis(300));
     client.signal(libc::SIGTERM);
     assert_eq!(client.exit_code(SOON), Some(128 + libc::SIGTERM));
@@ -136,26 +107,13 @@ fn sigterm_ends_a_run_that_waits_for_a_silent_server_and_keeps_its_files() {
 
 #[test]
 fn nobody_there_is_exit_3_and_the_message_names_the_address() {
-    let free = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .to_string();
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
     let folder = Folder::new("nobody");
     let mut client = start(&Run::new(&folder), &call(&free, "2", "1", &[]));
     assert_eq!(client.exit_code(SOON), Some(3));
     let mut message = String::new();
-    client
-        .0
-        .stderr
-        .take()
-        .unwrap()
-        .read_to_string(&mut message)
-        .unwrap();
-    assert!(
-        message.contains(&free) && message.contains("is it running"),
-        "{message}"
-    );
+    client.0.stderr.take().unwrap().read_to_string(&mut message).unwrap();
+    assert!(message.contains(&free) && message.contains("is it running"), "{message}");
 }
 
 #[test]
@@ -167,10 +125,7 @@ fn the_server_drops_a_hostile_peer_and_goes_on_serving_others() {
     let _ = hostile.read_to_end(&mut answer); // closed or reset, either will do
     assert!(answer.is_empty());
     let folder = Folder::new("hostile");
-    assert_eq!(
-        start(&Run::new(&folder), &call(&address, "1", "0.1", &[])).exit_code(SOON),
-        Some(0)
-    );
+    assert_eq!(start(&Run::new(&folder), &call(&address, "1", "0.1", &[])).exit_code(SOON), Some(0));
     server.signal(libc::SIGINT);
     assert_eq!(server.exit_code(SOON), Some(0));
 }

@@ -12,13 +12,7 @@ fn network() -> (Engine, PathId) {
     let rate = |bits| Rate::bits_per_second(bits).expect("not 0");
     let mut engine = Engine::new(7);
     let mut add = |name: &str, spec| engine.add(name, spec).expect("a valid element");
-    let police = add(
-        "police",
-        ElementSpec::Police {
-            rate: rate(4_000_000_000),
-            burst_bytes: 6_000,
-        },
-    );
+    let police = add("police", ElementSpec::Police { rate: rate(4_000_000_000), burst_bytes: 6_000 });
     let link = add(
         "link",
         ElementSpec::Link {
@@ -27,30 +21,18 @@ fn network() -> (Engine, PathId) {
             queueing: Queueing::fifo(Limit::Bytes(8_000)),
         },
     );
-    let delay = add(
-        "delay",
-        ElementSpec::Delay {
-            time: Duration::from_micros(10),
-        },
-    );
+    let delay = add("delay", ElementSpec::Delay { time: Duration::from_micros(10) });
     let path = engine.path(&[police, link, delay]);
     let neighbour = engine.path(&[link]);
     let source = SourceSpec {
-        rate: RateLaw::Normal {
-            mean: 5_000_000_000,
-            sd: 2_000_000_000,
-            low: 0,
-            high: 10_000_000_000,
-        },
+        rate: RateLaw::Normal { mean: 5_000_000_000, sd: 2_000_000_000, low: 0, high: 10_000_000_000 },
         hold: Duration::from_micros(50),
         pacing: Duration::from_micros(10),
         packet_ip_bytes: 1500,
         peak: rate(10_000_000_000),
         zero: ZeroMeans::Silence,
     };
-    engine
-        .start_source("neighbour", source, neighbour, Instant::ZERO)
-        .expect("a valid source");
+    engine.start_source("neighbour", source, neighbour, Instant::ZERO).expect("a valid source");
     (engine, path)
 }
 

@@ -24,10 +24,7 @@ pub fn ipv4_header(header: &[u8]) -> u16 {
 /// The pseudo-header sum that a transport header carries when its checksum is left to the device
 /// (not complemented, as `VIRTIO_NET_HDR_F_NEEDS_CSUM` wants it).
 pub fn pseudo_header(addresses: &[u8], protocol: u8, transport_bytes: u32) -> u16 {
-    sum(
-        addresses,
-        u32::from(protocol) + (transport_bytes >> 16) + (transport_bytes & 0xffff),
-    ) as u16
+    sum(addresses, u32::from(protocol) + (transport_bytes >> 16) + (transport_bytes & 0xffff)) as u16
 }
 
 #[cfg(test)]
@@ -42,9 +39,8 @@ mod tests {
 
     #[test]
     fn a_header_with_its_checksum_sums_to_all_ones() {
-        let mut header = [
-            0x45, 0, 0, 0x73, 0, 0, 0x40, 0, 0x40, 0x11, 0, 0, 0xc0, 0xa8, 0, 1, 0xc0, 0xa8, 0, 0xc7,
-        ];
+        let mut header =
+            [0x45, 0, 0, 0x73, 0, 0, 0x40, 0, 0x40, 0x11, 0, 0, 0xc0, 0xa8, 0, 1, 0xc0, 0xa8, 0, 0xc7];
         let check = ipv4_header(&header);
         assert_eq!(check, 0xb861);
         header[10..12].copy_from_slice(&check.to_be_bytes());

@@ -103,20 +103,13 @@ impl Headers {
         }
         // A super-packet over 64 KiB leaves the length at 0; padding of short frames is not part of the packet.
         let stated = u32::from(word(ip, 2)?);
-        let ip_bytes = if stated >= header_len as u32 {
-            stated.min(self.ip_bytes)
-        } else {
-            self.ip_bytes
-        };
+        let ip_bytes = if stated >= header_len as u32 { stated.min(self.ip_bytes) } else { self.ip_bytes };
         let source: [u8; 4] = ip[12..16].try_into().ok()?;
         let destination: [u8; 4] = ip[16..20].try_into().ok()?;
         let first_fragment = word(ip, 6)? & 0x1fff == 0;
         let protocol = ip[9];
-        let transport = if first_fragment {
-            transport(frame, self.network_at + header_len, protocol)
-        } else {
-            None
-        };
+        let transport =
+            if first_fragment { transport(frame, self.network_at + header_len, protocol) } else { None };
         Some(Self {
             ip_bytes,
             dscp: ip[1] >> 2,
@@ -133,11 +126,7 @@ impl Headers {
             return None;
         }
         let payload = u32::from(word(ip, 4)?);
-        let ip_bytes = if payload > 0 {
-            (payload + 40).min(self.ip_bytes)
-        } else {
-            self.ip_bytes
-        };
+        let ip_bytes = if payload > 0 { (payload + 40).min(self.ip_bytes) } else { self.ip_bytes };
         let source: [u8; 16] = ip[8..24].try_into().ok()?;
         let destination: [u8; 16] = ip[24..40].try_into().ok()?;
         let protocol = ip[6];
@@ -169,25 +158,12 @@ fn transport(frame: &[u8], at: usize, protocol: u8) -> Option<Transport> {
                 return None;
             }
             let sequence = u32::from_be_bytes(header.get(4..8)?.try_into().ok()?);
-            let tcp = Some(Tcp {
-                sequence,
-                flags: header[13],
-            });
-            Some(Transport {
-                at,
-                payload_at: at + header_len,
-                source_port,
-                destination_port,
-                tcp,
-            })
+            let tcp = Some(Tcp { sequence, flags: header[13] });
+            Some(Transport { at, payload_at: at + header_len, source_port, destination_port, tcp })
         }
-        UDP if header.len() >= 8 => Some(Transport {
-            at,
-            payload_at: at + 8,
-            source_port,
-            destination_port,
-            tcp: None,
-        }),
+        UDP if header.len() >= 8 => {
+            Some(Transport { at, payload_at: at + 8, source_port, destination_port, tcp: None })
+        }
         _ => None,
     }
 }
@@ -223,13 +199,7 @@ pub(crate) mod tests {
         assert_eq!(headers.payload_bytes(), 5);
         let transport = headers.transport.unwrap();
         assert_eq!((transport.source_port, transport.destination_port), (5432, 40000));
-        assert_eq!(
-            transport.tcp.unwrap(),
-            Tcp {
-                sequence: 1000,
-                flags: 0x18
-            }
-        );
+        assert_eq!(transport.tcp.unwrap(), Tcp { sequence: 1000, flags: 0x18 });
     }
 
     #[test]

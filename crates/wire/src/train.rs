@@ -48,14 +48,7 @@ impl Train {
     /// Reads a frame and its virtio-net header. `None` when it is no Ethernet frame.
     pub fn read(vnet: VnetHeader, frame: &[u8]) -> Option<Self> {
         let headers = Headers::read(frame)?;
-        let whole = Self {
-            headers,
-            vnet,
-            header_len: frame.len(),
-            segment: 0,
-            payload: 0,
-            count: 1,
-        };
+        let whole = Self { headers, vnet, header_len: frame.len(), segment: 0, payload: 0, count: 1 };
         let Some(transport) = headers.transport else {
             return Some(whole);
         };
@@ -98,6 +91,16 @@ impl Train {
         (self.header_len - self.headers.network_at + self.segment.min(self.payload - from)) as u32
     }
 
+    /// IP bytes of all wire packets together.
+    pub fn ip_bytes_total(&self) -> u32 {
+        let repeated = (self.header_len - self.headers.network_at) as u32;
+        if self.segment == 0 {
+            self.headers.ip_bytes
+        } else {
+            self.payload as u32 + self.count * repeated
+        }
+    }
+
     /// TCP sequence number of wire packet `index`, where it is TCP.
     pub fn sequence(&self, index: u32) -> Option<u32> {
         let tcp = self.headers.transport?.tcp?;
@@ -117,11 +120,7 @@ impl Train {
     ) -> Cut<'a> {
         let whole = first == 0 && last + 1 == self.count;
         if whole && dscp == self.headers.dscp {
-            return Cut {
-                vnet: self.vnet.bytes(),
-                headers: &[],
-                rest: frame,
-            };
+            return Cut { vnet: self.vnet.bytes(), headers: &[], rest: frame };
         }
         let kept = self.header_len.min(HEADERS_MAX).min(frame.len());
         scratch[..kept].copy_from_slice(&frame[..kept]);
@@ -139,11 +138,7 @@ impl Train {
             }
         }
         self.remark(header, dscp);
-        Cut {
-            vnet: vnet.bytes(),
-            headers: header,
-            rest,
-        }
+        Cut { vnet: vnet.bytes(), headers: header, rest }
     }
 
     /// Lengths, identification, sequence number, flags and partial checksum of a part with `payload` bytes.
@@ -239,10 +234,7 @@ mod tests {
         let (vnet, frame) = super_packet(3000, 1460);
         let train = Train::read(vnet, &frame).unwrap();
         assert_eq!(train.count(), 3);
-        assert_eq!(
-            (train.ip_bytes(0), train.ip_bytes(1), train.ip_bytes(2)),
-            (1500, 1500, 120)
-        );
+        assert_eq!((train.ip_bytes(0), train.ip_bytes(1), train.ip_bytes(2)), (1500, 1500, 120));
         assert_eq!((train.sequence(0), train.sequence(2)), (Some(1000), Some(3920)));
     }
 
@@ -267,18 +259,10 @@ mod tests {
         let headers = Headers::read(&out).unwrap();
         assert_eq!(headers.ip_bytes, 1500);
         let tcp = headers.transport.unwrap().tcp.unwrap();
-        assert_eq!(
-            (tcp.sequence, tcp.flags),
-            (2460, 0x10),
-            "PSH belongs to the last segment"
-        );
+        assert_eq!((tcp.sequence, tcp.flags), (2460, 0x10), "PSH belongs to the last segment");
         assert_eq!(cut.rest, &frame[54 + 1460..54 + 2920]);
         assert_eq!(VnetHeader::read(&cut.vnet).gso_type, VnetHeader::GSO_NONE);
-        assert_eq!(
-            u16::from_be_bytes([out[18], out[19]]),
-            8,
-            "identification counts on"
-        );
+        assert_eq!(u16::from_be_bytes([out[18], out[19]]), 8, "identification counts on");
     }
 
     #[test]
@@ -314,6 +298,7 @@ mod tests {
                 carried.extend(&out[54..]);
             }
             prop_assert_eq!(&carried[..], &frame[54..]);
+            prop_assert_eq!(train.ip_bytes_total(), (0..train.count()).map(|i| train.ip_bytes(i)).sum::<u32>());
             let lengths: u32 = (0..train.count()).map(|i| train.ip_bytes(i) - 40).sum();
             prop_assert_eq!(lengths as usize, payload);
         }

@@ -29,15 +29,9 @@ use crate::failure::Failure;
 pub fn start(order: &StartOrder, files: Vec<OwnedFd>, channel: &Channel) -> Result<Pid, Failure> {
     let [stdout, stderr] = <[OwnedFd; 2]>::try_from(files)
         .map_err(|_| Failure::internal("not two files came with the order to start"))?;
-    let program = order
-        .argv
-        .first()
-        .ok_or_else(|| Failure::invalid("argv is empty; name at least the program"))?;
-    let search_path = order
-        .env
-        .iter()
-        .find(|(name, _)| name == "PATH")
-        .map_or("", |(_, value)| value);
+    let program =
+        order.argv.first().ok_or_else(|| Failure::invalid("argv is empty; name at least the program"))?;
+    let search_path = order.env.iter().find(|(name, _)| name == "PATH").map_or("", |(_, value)| value);
     let executable = executable::find(program, &order.cwd, search_path)?;
     let image = Image::new(order, executable)
         .map_err(|_| Failure::invalid("argv, env: a zero byte inside; C programs cannot receive one"))?;
@@ -80,11 +74,7 @@ impl Image {
         Ok(Self {
             path: CString::new(executable.path.as_os_str().as_encoded_bytes())?,
             executable,
-            argv: order
-                .argv
-                .iter()
-                .map(|word| CString::new(word.as_str()))
-                .collect::<Result<_, _>>()?,
+            argv: order.argv.iter().map(|word| CString::new(word.as_str())).collect::<Result<_, _>>()?,
             env: order
                 .env
                 .iter()
@@ -103,12 +93,7 @@ fn become_application(
     let system = |error: Errno| format!("prepare a process: {}", error.desc());
     setsid().map_err(system)?;
     channel
-        .send(
-            &FromInit::Born {
-                process: order.process,
-            },
-            &[],
-        )
+        .send(&FromInit::Born { process: order.process }, &[])
         .map_err(|error| format!("announce a process: {error}"))?;
     dup2_stdin(streams[0]).map_err(system)?;
     dup2_stdout(streams[1]).map_err(system)?;
@@ -116,12 +101,7 @@ fn become_application(
     restore_signals().map_err(system)?;
     let account = order.account;
     credentials::give_up(account).map_err(|error| {
-        format!(
-            "become user {} and group {}: {}",
-            account.uid,
-            account.gid,
-            error.desc()
-        )
+        format!("become user {} and group {}: {}", account.uid, account.gid, error.desc())
     })?;
     chdir(&order.cwd).map_err(|error| {
         format!(

@@ -37,10 +37,7 @@ const ABSENT: &str = "does not exist; check the spelling";
 
 fn open(path: PathBuf) -> Result<Executable, String> {
     // O_PATH, because a program may be executable without being readable.
-    let file = OpenOptions::new()
-        .read(true)
-        .custom_flags(libc::O_PATH | libc::O_CLOEXEC)
-        .open(&path);
+    let file = OpenOptions::new().read(true).custom_flags(libc::O_PATH | libc::O_CLOEXEC).open(&path);
     let file: File = file.map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => ABSENT.to_owned(),
         _ => format!("{error}; make its folders passable"),
@@ -52,10 +49,7 @@ fn open(path: PathBuf) -> Result<Executable, String> {
     if metadata.permissions().mode() & 0o111 == 0 {
         return Err("not executable; chmod +x it, or name its interpreter first".to_owned());
     }
-    Ok(Executable {
-        path,
-        file: file.into(),
-    })
+    Ok(Executable { path, file: file.into() })
 }
 
 #[cfg(test)]
@@ -63,26 +57,14 @@ mod tests {
     use super::*;
 
     fn refusal(program: &str, search_path: &str) -> String {
-        find(program, Path::new("/"), search_path)
-            .err()
-            .expect("must be refused")
-            .message
+        find(program, Path::new("/"), search_path).err().expect("must be refused").message
     }
 
     #[test]
     fn names_are_searched_and_paths_start_from_the_working_directory() {
-        assert_eq!(
-            find("sh", Path::new("/"), "/nowhere::/bin").unwrap().path,
-            Path::new("/bin/sh")
-        );
-        assert_eq!(
-            find("./sh", Path::new("/bin"), "").unwrap().path,
-            Path::new("/bin/./sh")
-        );
-        assert_eq!(
-            find("/bin/sh", Path::new("/nowhere"), "").unwrap().path,
-            Path::new("/bin/sh")
-        );
+        assert_eq!(find("sh", Path::new("/"), "/nowhere::/bin").unwrap().path, Path::new("/bin/sh"));
+        assert_eq!(find("./sh", Path::new("/bin"), "").unwrap().path, Path::new("/bin/./sh"));
+        assert_eq!(find("/bin/sh", Path::new("/nowhere"), "").unwrap().path, Path::new("/bin/sh"));
     }
 
     #[test]

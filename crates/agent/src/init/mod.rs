@@ -73,11 +73,7 @@ impl Init {
         mask.add(Signal::SIGCHLD);
         mask.thread_set_mask()?;
         let children = SignalFd::with_flags(&mask, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
-        Ok(Self {
-            channel,
-            children,
-            groups: Vec::new(),
-        })
+        Ok(Self { channel, children, groups: Vec::new() })
     }
 
     fn serve(mut self) -> io::Result<()> {
@@ -110,10 +106,9 @@ impl Init {
 
     fn obey(&mut self, received: Received<ToInit>) -> io::Result<()> {
         let outcome = match received.message {
-            ToInit::Prepare {
-                hostname,
-                application,
-            } => namespaces::prepare(&hostname, received.files, application),
+            ToInit::Prepare { hostname, application } => {
+                namespaces::prepare(&hostname, received.files, application)
+            }
             ToInit::Connect(connect) => namespaces::connect(&connect),
             ToInit::Start(order) => self.start(&order, received.files),
             ToInit::Signal { process, signal } => return self.signal(process, signal),
@@ -127,11 +122,7 @@ impl Init {
 
     fn start(&mut self, order: &StartOrder, files: Vec<OwnedFd>) -> Result<(), Failure> {
         let id = application::start(order, files, &self.channel)?;
-        self.groups.push(Group {
-            process: order.process,
-            id,
-            leader_ended: false,
-        });
+        self.groups.push(Group { process: order.process, id, leader_ended: false });
         Ok(())
     }
 
@@ -157,20 +148,9 @@ impl Init {
                 Ok(_) | Err(Errno::EINTR) => continue,
                 Err(error) => return Err(error.into()),
             };
-            if let Some(group) = self
-                .groups
-                .iter_mut()
-                .find(|group| group.id == id && !group.leader_ended)
-            {
+            if let Some(group) = self.groups.iter_mut().find(|group| group.id == id && !group.leader_ended) {
                 group.leader_ended = true;
-                self.channel.send(
-                    &FromInit::Exited {
-                        process: group.process,
-                        code,
-                        signal,
-                    },
-                    &[],
-                )?;
+                self.channel.send(&FromInit::Exited { process: group.process, code, signal }, &[])?;
             }
         }
         self.report_ended_groups()
@@ -183,12 +163,7 @@ impl Init {
         self.groups.retain(|group| {
             let alive = !group.leader_ended || group_exists(group);
             if !alive && outcome.is_ok() {
-                outcome = channel.send(
-                    &FromInit::GroupEnded {
-                        process: group.process,
-                    },
-                    &[],
-                );
+                outcome = channel.send(&FromInit::GroupEnded { process: group.process }, &[]);
             }
             alive
         });

@@ -27,14 +27,8 @@ pub fn prepare(hostname: &str, files: Vec<OwnedFd>, application: Account) -> Res
         | CloneFlags::CLONE_NEWNS
         | CloneFlags::CLONE_NEWUTS
         | CloneFlags::CLONE_NEWIPC;
-    unshare(own).or_refuse(
-        "make its namespaces",
-        "see `sysctl user` for the limits on namespaces",
-    )?;
-    sethostname(hostname).or_refuse(
-        "set its host name",
-        "it needs CAP_SYS_ADMIN in its user namespace",
-    )?;
+    unshare(own).or_refuse("make its namespaces", "see `sysctl user` for the limits on namespaces")?;
+    sethostname(hostname).or_refuse("set its host name", "it needs CAP_SYS_ADMIN in its user namespace")?;
     mount_own(hostname, files)?;
     sysctls(application)?;
     let mut netlink = Netlink::open().or_refuse("open a netlink socket", "the kernel needs CONFIG_NET")?;
@@ -57,10 +51,7 @@ fn mount_own(hostname: &str, files: Vec<OwnedFd>) -> Result<(), Failure> {
         &whole(&File::from(hosts))
             .or_refuse("read the names of nodes", "memory is short; use fewer nodes")?,
     )
-    .or_refuse(
-        "bind a file over /etc/hosts",
-        "names of nodes are resolved there; create an empty one",
-    )?;
+    .or_refuse("bind a file over /etc/hosts", "names of nodes are resolved there; create an empty one")?;
     if Path::new("/etc/hostname").exists() {
         cover("hostname", format!("{hostname}\n").as_bytes())
             .or_refuse("bind a file over /etc/hostname", remedy)?;
@@ -78,23 +69,11 @@ fn mount_own(hostname: &str, files: Vec<OwnedFd>) -> Result<(), Failure> {
 }
 
 fn change_propagation() -> nix::Result<()> {
-    mount(
-        None::<&str>,
-        "/",
-        None::<&str>,
-        MsFlags::MS_REC | MsFlags::MS_PRIVATE,
-        None::<&str>,
-    )
+    mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None::<&str>)
 }
 
 fn tmpfs(at: &str, options: &str) -> nix::Result<()> {
-    mount(
-        Some("tmpfs"),
-        at,
-        Some("tmpfs"),
-        MsFlags::MS_NOSUID | MsFlags::MS_NODEV,
-        Some(options),
-    )
+    mount(Some("tmpfs"), at, Some("tmpfs"), MsFlags::MS_NOSUID | MsFlags::MS_NODEV, Some(options))
 }
 
 /// All of a file whose position is shared with the other inits.
@@ -121,20 +100,15 @@ fn cover(name: &str, text: &[u8]) -> io::Result<()> {
 /// An unprivileged application in a network of its own may listen on any port and may ping, as root could on a host.
 fn sysctls(application: Account) -> Result<(), Failure> {
     let gid = application.gid;
-    let settings = [
-        ("ip_unprivileged_port_start", "0".to_owned()),
-        ("ping_group_range", format!("{gid} {gid}")),
-    ];
+    let settings =
+        [("ip_unprivileged_port_start", "0".to_owned()), ("ping_group_range", format!("{gid} {gid}"))];
     for (name, value) in settings {
         fs::write(format!("/proc/sys/net/ipv4/{name}"), value).or_refuse(
             &format!("set net.ipv4.{name}"),
             "/proc/sys must be writable; see whether a container makes it read-only",
         )?;
     }
-    link::keep_ipv6_off().or_refuse(
-        "set net.ipv6.conf.default.disable_ipv6",
-        "/proc/sys must be writable",
-    )
+    link::keep_ipv6_off().or_refuse("set net.ipv6.conf.default.disable_ipv6", "/proc/sys must be writable")
 }
 
 /// Gives `eth0` its address, its route and its neighbours.
@@ -143,23 +117,13 @@ pub fn connect(connect: &Connect) -> Result<(), Failure> {
     let mut netlink = Netlink::open().or_refuse("open a netlink socket", "the kernel needs CONFIG_NET")?;
     netlink
         .request([link::eth0_up(), link::settle_eth0(), link::address(position)])
-        .or_refuse(
-            "bring eth0 up and give it its address",
-            "it needs CAP_NET_ADMIN in its user namespace",
-        )?;
+        .or_refuse("bring eth0 up and give it its address", "it needs CAP_NET_ADMIN in its user namespace")?;
     netlink
-        .request([link::route(
-            position,
-            &connect.congestion_control,
-            connect.rto_min_ms,
-        )])
+        .request([link::route(position, &connect.congestion_control, connect.rto_min_ms)])
         .map_err(|error| route_refused(&connect.congestion_control, &error))?;
     netlink
         .request(link::neighbours(position, connect.nodes))
-        .or_refuse(
-            "tell eth0 its neighbours",
-            "the kernel is short of memory; use fewer nodes",
-        )
+        .or_refuse("tell eth0 its neighbours", "the kernel is short of memory; use fewer nodes")
 }
 
 /// The kernel answers an unknown congestion control with a plain "invalid argument".

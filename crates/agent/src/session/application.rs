@@ -23,19 +23,15 @@ const KILL_TIME: Duration = Duration::from_secs(5);
 impl Session {
     pub(super) fn start(&mut self, start: Start) -> Result<Value, Failure> {
         let what = format!("start {} in {}", start.name, start.node);
-        let node = self
-            .nodes
-            .iter()
-            .position(|node| node.name == start.node)
-            .ok_or_else(|| {
-                let known: Vec<_> = self.nodes.iter().map(|node| node.name.as_str()).collect();
-                let known = if known.is_empty() {
-                    "no fabric is up; ask for `up` first".to_owned()
-                } else {
-                    format!("nodes are {}", known.join(", "))
-                };
-                Failure::invalid(format!("{what}: no such node; {known}"))
-            })?;
+        let node = self.nodes.iter().position(|node| node.name == start.node).ok_or_else(|| {
+            let known: Vec<_> = self.nodes.iter().map(|node| node.name.as_str()).collect();
+            let known = if known.is_empty() {
+                "no fabric is up; ask for `up` first".to_owned()
+            } else {
+                format!("nodes are {}", known.join(", "))
+            };
+            Failure::invalid(format!("{what}: no such node; {known}"))
+        })?;
         if !start.cwd.is_absolute() {
             return Err(Failure::invalid(format!(
                 "{what}: cwd {:?} is relative; write it from /",
@@ -53,9 +49,8 @@ impl Session {
             cwd: start.cwd,
             account: self.application,
         });
-        let answer = self
-            .order_start(node, &order, [stdout, stderr])
-            .map_err(|failure| about(&what, failure));
+        let answer =
+            self.order_start(node, &order, [stdout, stderr]).map_err(|failure| about(&what, failure));
         if answer.is_err() {
             self.processes.remove(process);
         }
@@ -64,14 +59,14 @@ impl Session {
     }
 
     fn order_start(&mut self, node: usize, order: &ToInit, files: [File; 2]) -> Result<(), Failure> {
-        self.nodes[node]
-            .tell(order, &[files[0].as_fd(), files[1].as_fd()])
-            .map_err(|error| match error.kind() {
+        self.nodes[node].tell(order, &[files[0].as_fd(), files[1].as_fd()]).map_err(|error| {
+            match error.kind() {
                 std::io::ErrorKind::InvalidInput => Failure::invalid(format!(
                     "argv and env take more than {MESSAGE_BYTES_MAX} bytes; pass a file"
                 )),
                 _ => unreachable(&self.nodes[node].name),
-            })?;
+            }
+        })?;
         loop {
             match self.wait(None)? {
                 Step::Answer(from, FromInit::Done) if from == node => return Ok(()),
@@ -134,17 +129,13 @@ impl Session {
                 self.pass_signal(number, node, 0)?;
                 next_check = now + GROUP_CHECK;
             }
-            self.wait(Some(
-                deadline.map_or(next_check, |deadline| deadline.min(next_check)),
-            ))?;
+            self.wait(Some(deadline.map_or(next_check, |deadline| deadline.min(next_check))))?;
         }
         Ok(true)
     }
 
     fn has_ended(&self, number: u64) -> Result<bool, Failure> {
-        let Process {
-            exit, group_ended, ..
-        } = self.processes.get(number)?;
+        let Process { exit, group_ended, .. } = self.processes.get(number)?;
         Ok(exit.is_some() && *group_ended)
     }
 
@@ -154,32 +145,23 @@ impl Session {
         if node.lost {
             return Ok(());
         }
-        node.tell(&ToInit::Signal { process, signal }, &[])
-            .map_err(|_| unreachable(&node.name))
+        node.tell(&ToInit::Signal { process, signal }, &[]).map_err(|_| unreachable(&node.name))
     }
 }
 
 fn open(path: &Path) -> Result<File, Failure> {
-    OpenOptions::new()
-        .append(true)
-        .create(true)
-        .open(path)
-        .map_err(|error| {
-            Failure::invalid(format!(
-                "open {} to append output: {error}; make its folder, writable for the agent's user",
-                path.display()
-            ))
-        })
+    OpenOptions::new().append(true).create(true).open(path).map_err(|error| {
+        Failure::invalid(format!(
+            "open {} to append output: {error}; make its folder, writable for the agent's user",
+            path.display()
+        ))
+    })
 }
 
 /// A minimal environment, the same wherever the agent was started, plus what was given.
 fn environment(start: &Start) -> Vec<(String, String)> {
     let home = start.cwd.to_string_lossy().into_owned();
-    let minimal = [
-        ("PATH", SEARCH_PATH.to_owned()),
-        ("HOME", home),
-        ("LANG", "C.UTF-8".to_owned()),
-    ];
+    let minimal = [("PATH", SEARCH_PATH.to_owned()), ("HOME", home), ("LANG", "C.UTF-8".to_owned())];
     let mut environment: std::collections::BTreeMap<_, _> =
         minimal.map(|(name, value)| (name.to_owned(), value)).into();
     environment.extend(start.env.clone());

@@ -27,13 +27,9 @@ impl Session {
     pub(super) fn up(&mut self, fabric: &Fabric) -> Result<Value, Failure> {
         let began = Instant::now();
         if !self.nodes.is_empty() {
-            return Err(Failure::invalid(
-                "up: a fabric is up already; ask for `down` first",
-            ));
+            return Err(Failure::invalid("up: a fabric is up already; ask for `down` first"));
         }
-        fabric
-            .check()
-            .map_err(|error| Failure::invalid(error.to_string()))?;
+        fabric.check().map_err(|error| Failure::invalid(error.to_string()))?;
         let rto_min_ms = rto_min_ms(fabric.tcp.rto_min_us)?;
         let built = self.build(fabric, rto_min_ms);
         if built.is_err() {
@@ -65,14 +61,10 @@ impl Session {
     fn build(&mut self, fabric: &Fabric, rto_min_ms: u32) -> Result<(), Failure> {
         isolation::enter_network_namespace()?;
         link::keep_ipv6_off().map_err(|error| {
-            Failure::preflight(format!(
-                "keep IPv6 off the ports: {error}; /proc/sys must be writable"
-            ))
+            Failure::preflight(format!("keep IPv6 off the ports: {error}; /proc/sys must be writable"))
         })?;
         let mut netlink = Netlink::open().map_err(|error| {
-            Failure::preflight(format!(
-                "open a netlink socket: {error}; the kernel needs CONFIG_NET"
-            ))
+            Failure::preflight(format!("open a netlink socket: {error}; the kernel needs CONFIG_NET"))
         })?;
         self.launch_all(fabric)?;
         let mut unprepared = vec![true; self.nodes.len()];
@@ -98,11 +90,8 @@ impl Session {
                 unconnected -= 1;
             }
         }
-        let ports = (0..count(fabric))
-            .map(|position| Port {
-                ifindex: link::port_index(position) as i32,
-            })
-            .collect();
+        let ports =
+            (0..count(fabric)).map(|position| Port { ifindex: link::port_index(position) as i32 }).collect();
         let fault = self
             .inbox
             .fault_reporter()
@@ -121,10 +110,7 @@ impl Session {
                     node.name
                 ))
             })?;
-            let order = ToInit::Prepare {
-                hostname: node.name.clone(),
-                application: self.application,
-            };
+            let order = ToInit::Prepare { hostname: node.name.clone(), application: self.application };
             let told = launched.tell(&order, &[hosts.as_fd()]);
             self.nodes.push(launched);
             told.map_err(|_| unreachable(&node.name))?;
@@ -141,26 +127,21 @@ impl Session {
     ) -> Result<(), Failure> {
         let node = &self.nodes[position];
         let number = position as u16;
-        netlink
-            .request([link::veth_pair(
-                number,
-                node.init.as_raw() as u32,
-                fabric.mtu_bytes,
-            )])
-            .map_err(|error| {
+        netlink.request([link::veth_pair(number, node.init.as_raw() as u32, fabric.mtu_bytes)]).map_err(
+            |error| {
                 Failure::preflight(format!(
                     "node {}: make its veth pair: {error}; the kernel needs CONFIG_VETH (modprobe veth)",
                     node.name
                 ))
-            })?;
+            },
+        )?;
         let connect = Connect {
             position: number,
             nodes: count(fabric),
             congestion_control: fabric.tcp.congestion_control.clone(),
             rto_min_ms,
         };
-        node.tell(&ToInit::Connect(connect), &[])
-            .map_err(|_| unreachable(&node.name))
+        node.tell(&ToInit::Connect(connect), &[]).map_err(|_| unreachable(&node.name))
     }
 }
 

@@ -202,11 +202,9 @@ impl Session {
                         process.pid = received.sender;
                     }
                 }
-                FromInit::Exited {
-                    process,
-                    code,
-                    signal,
-                } => self.report_exit(process, Exit { code, signal }),
+                FromInit::Exited { process, code, signal } => {
+                    self.report_exit(process, Exit { code, signal })
+                }
                 FromInit::GroupEnded { process } => {
                     if let Some(process) = self.processes.get_mut(process) {
                         process.group_ended = true;
@@ -219,8 +217,7 @@ impl Session {
 
     /// As [`step`](Self::step), in the middle of a request.
     fn wait(&mut self, deadline: Option<Instant>) -> Result<Step, Failure> {
-        self.step(deadline)
-            .map_err(|error| Failure::internal(format!("wait for a node: {error}")))
+        self.step(deadline).map_err(|error| Failure::internal(format!("wait for a node: {error}")))
     }
 
     /// Whether nobody is there to wait for what is being done.
@@ -265,10 +262,7 @@ impl Session {
 /// Puts what it is about in front of a refusal that comes from inside a node.
 fn about(what: &str, failure: Failure) -> Failure {
     let Failure { kind, message } = failure;
-    Failure {
-        kind,
-        message: format!("{what}: {message}"),
-    }
+    Failure { kind, message: format!("{what}: {message}") }
 }
 
 /// A node that cannot be spoken to has died; the fault has been or will be reported.

@@ -62,9 +62,7 @@ pub fn command(user: User, arguments: &[&str]) -> Command {
         User::Own => Command::new(&BINARY.1),
         User::Nobody => {
             let mut command = Command::new("setpriv");
-            command
-                .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
-                .arg(&BINARY.1);
+            command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&BINARY.1);
             command
         }
     };
@@ -116,15 +114,7 @@ impl Agent {
             drop(gone);
         });
         let stdin = child.stdin.take();
-        Self {
-            child,
-            stdin,
-            lines,
-            all_gone,
-            events: Vec::new(),
-            last_id: 0,
-            folder: public_folder(),
-        }
+        Self { child, stdin, lines, all_gone, events: Vec::new(), last_id: 0, folder: public_folder() }
     }
 
     /// An agent with a fabric of one host per node.
@@ -137,9 +127,7 @@ impl Agent {
     /// Sends a line as it is.
     pub fn say(&mut self, line: &str) {
         let stdin = self.stdin.as_mut().expect("input is open");
-        writeln!(stdin, "{line}")
-            .and_then(|()| stdin.flush())
-            .expect("the agent reads");
+        writeln!(stdin, "{line}").and_then(|()| stdin.flush()).expect("the agent reads");
     }
 
     /// The next line from the agent.
@@ -166,22 +154,15 @@ impl Agent {
     /// As [`ask`](Self::ask), for a request that must be honoured.
     pub fn must(&mut self, request: Value) -> Value {
         let reply = self.ask(request.clone());
-        reply
-            .get("ok")
-            .unwrap_or_else(|| panic!("{request}: {reply}"))
-            .clone()
+        reply.get("ok").unwrap_or_else(|| panic!("{request}: {reply}")).clone()
     }
 
     /// As [`ask`](Self::ask), for a request that must be refused; returns kind and message.
     pub fn must_not(&mut self, request: Value) -> (String, String) {
         let reply = self.ask(request);
         let error = &reply["error"];
-        let text = |key: &str| {
-            error[key]
-                .as_str()
-                .unwrap_or_else(|| panic!("must be refused: {reply}"))
-                .to_owned()
-        };
+        let text =
+            |key: &str| error[key].as_str().unwrap_or_else(|| panic!("must be refused: {reply}")).to_owned();
         (text("kind"), text("message"))
     }
 
@@ -253,10 +234,7 @@ pub fn eventually(time: Duration, what: &str, mut condition: impl FnMut() -> boo
 
 /// A fabric of one host per node and the empty condition.
 pub fn fabric(names: &[&str]) -> Value {
-    let nodes: Vec<_> = names
-        .iter()
-        .map(|name| json!({"name": name, "host": format!("h-{name}")}))
-        .collect();
+    let nodes: Vec<_> = names.iter().map(|name| json!({"name": name, "host": format!("h-{name}")})).collect();
     let hosts: Vec<_> = nodes.iter().map(|node| node["host"].clone()).collect();
     json!({"seed": 7, "hosts": hosts, "nodes": nodes,
            "uplink": {"rate_bps": 1_000_000_000u64, "delay_ns": 2000, "buffer_bytes": 524_288}, "mtu_bytes": 1500,
@@ -266,16 +244,10 @@ pub fn fabric(names: &[&str]) -> Value {
 
 /// Ids of the processes whose command line contains `marker`.
 pub fn processes_with(marker: &str) -> Vec<String> {
-    let processes = std::fs::read_dir("/proc")
-        .unwrap()
-        .flatten()
-        .map(|entry| entry.path());
+    let processes = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
     let has_marker = |process: &Path| {
         std::fs::read(process.join("cmdline"))
             .is_ok_and(|line| String::from_utf8_lossy(&line).contains(marker))
     };
-    processes
-        .filter(|process| has_marker(process))
-        .map(|process| process.display().to_string())
-        .collect()
+    processes.filter(|process| has_marker(process)).map(|process| process.display().to_string()).collect()
 }

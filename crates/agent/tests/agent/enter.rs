@@ -20,38 +20,18 @@ fn a_command_runs_in_the_node_with_the_callers_streams_and_its_own_status() {
         let (_agent, init) = with_node(user);
         let output = command(
             user,
-            &[
-                "enter",
-                &init,
-                "--",
-                "sh",
-                "-c",
-                "hostname; pwd; ip -o -4 address show dev eth0; exit 7",
-            ],
+            &["enter", &init, "--", "sh", "-c", "hostname; pwd; ip -o -4 address show dev eth0; exit 7"],
         )
         .current_dir("/usr")
         .output()
         .unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
-        assert!(
-            text.starts_with("a\n/usr\n") && text.contains("10.77.0.1/16"),
-            "{text}"
-        );
-        assert_eq!(
-            output.status.code(),
-            Some(7),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        assert!(text.starts_with("a\n/usr\n") && text.contains("10.77.0.1/16"), "{text}");
+        assert_eq!(output.status.code(), Some(7), "{}", String::from_utf8_lossy(&output.stderr));
         let status = |arguments: &[&str]| {
             let all = [&["enter", &init, "--"], arguments].concat();
             // A folder of PATH that may not be searched would turn "not found" into "not permitted", as in any shell.
-            command(user, &all)
-                .env("PATH", "/usr/bin:/bin")
-                .stderr(Stdio::null())
-                .status()
-                .unwrap()
-                .code()
+            command(user, &all).env("PATH", "/usr/bin:/bin").stderr(Stdio::null()).status().unwrap().code()
         };
         assert_eq!(status(&["sh", "-c", "kill -9 $$"]), Some(137));
         assert_eq!(status(&["no-such-program"]), Some(127));
@@ -60,13 +40,9 @@ fn a_command_runs_in_the_node_with_the_callers_streams_and_its_own_status() {
 }
 
 fn sleeper(user: User, init: &str, marker: &str) -> Child {
-    let child = command(user, &["enter", init, "--", "sleep", marker])
-        .spawn()
-        .unwrap();
+    let child = command(user, &["enter", init, "--", "sleep", marker]).spawn().unwrap();
     // The words are in the command line of whoever entered, too.
-    eventually(Duration::from_secs(5), "the command runs", || {
-        processes_with(marker).len() == 2
-    });
+    eventually(Duration::from_secs(5), "the command runs", || processes_with(marker).len() == 2);
     child
 }
 
@@ -88,9 +64,7 @@ fn the_command_dies_with_whoever_entered() {
         let mut child = sleeper(user, &init, &marker);
         child.kill().unwrap();
         child.wait().unwrap();
-        eventually(Duration::from_secs(1), "the command is gone", || {
-            processes_with(&marker).is_empty()
-        });
+        eventually(Duration::from_secs(1), "the command is gone", || processes_with(&marker).is_empty());
     });
 }
 
@@ -98,24 +72,17 @@ fn the_command_dies_with_whoever_entered() {
 fn what_others_ask_of_it_reaches_the_command() {
     let (_agent, init) = with_node(User::Own);
     let mut child = sleeper(User::Own, &init, &format!("2222.{init}"));
-    nix::sys::signal::kill(
-        nix::unistd::Pid::from_raw(child.id() as i32),
-        nix::sys::signal::Signal::SIGTERM,
-    )
-    .unwrap();
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(child.id() as i32), nix::sys::signal::Signal::SIGTERM)
+        .unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(128 + 15));
 }
 
 #[test]
 fn what_is_no_node_cannot_be_entered() {
-    for (pid, expected) in [
-        ("abc", "not a number"),
-        (&std::process::id().to_string(), "no node"),
-        ("4194305", "must be up"),
-    ] {
-        let output = command(User::Own, &["enter", pid, "--", "true"])
-            .output()
-            .unwrap();
+    for (pid, expected) in
+        [("abc", "not a number"), (&std::process::id().to_string(), "no node"), ("4194305", "must be up")]
+    {
+        let output = command(User::Own, &["enter", pid, "--", "true"]).output().unwrap();
         let message = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(3));
         assert!(message.contains(expected), "{message}");

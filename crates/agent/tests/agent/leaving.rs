@@ -17,35 +17,24 @@ fn host() -> (BTreeSet<String>, String) {
         .unwrap()
         .flatten()
         .map(|entry| entry.file_name().to_string_lossy().into_owned());
-    (
-        devices.collect(),
-        fs::read_to_string("/proc/self/mounts").unwrap(),
-    )
+    (devices.collect(), fs::read_to_string("/proc/self/mounts").unwrap())
 }
 
 /// Network namespaces of these processes.
 fn namespaces(nodes: &Value) -> BTreeSet<u64> {
-    let namespace = |node: &Value| {
-        fs::metadata(format!("/proc/{}/ns/net", node["pid"]))
-            .unwrap()
-            .ino()
-    };
+    let namespace = |node: &Value| fs::metadata(format!("/proc/{}/ns/net", node["pid"])).unwrap().ino();
     nodes.as_array().unwrap().iter().map(namespace).collect()
 }
 
 /// Network namespaces in which some process is.
 fn inhabited() -> BTreeSet<u64> {
     let processes = fs::read_dir("/proc").unwrap().flatten();
-    processes
-        .filter_map(|process| Some(fs::metadata(process.path().join("ns/net")).ok()?.ino()))
-        .collect()
+    processes.filter_map(|process| Some(fs::metadata(process.path().join("ns/net")).ok()?.ino())).collect()
 }
 
 /// An init closes its files shortly before the kernel kills the rest of its namespace.
 fn gone(marker: &str) {
-    eventually(Duration::from_secs(1), "no process is left", || {
-        processes_with(marker).is_empty()
-    });
+    eventually(Duration::from_secs(1), "no process is left", || processes_with(marker).is_empty());
 }
 
 /// Ends an agent that has a busy fabric, in the given way, and looks for remains.
@@ -58,19 +47,10 @@ fn nothing_is_left_after(user: User, end: impl Fn(&mut Agent)) -> Option<i32> {
     assert!(own.is_subset(&inhabited()));
     assert_eq!(host(), before, "what is up has no name in the host's namespaces");
     let marker = format!("7777.{}", agent.child.id());
-    agent.must(agent.shell(
-        "a",
-        "deaf",
-        &format!("trap '' TERM; setsid sleep {marker} & sleep {marker}"),
-    ));
-    eventually(Duration::from_secs(5), "the processes run", || {
-        processes_with(&marker).len() == 3
-    });
+    agent.must(agent.shell("a", "deaf", &format!("trap '' TERM; setsid sleep {marker} & sleep {marker}")));
+    eventually(Duration::from_secs(5), "the processes run", || processes_with(&marker).len() == 3);
     end(&mut agent);
-    assert!(
-        agent.all_gone_within(Duration::from_secs(1)),
-        "an init or the agent is left"
-    );
+    assert!(agent.all_gone_within(Duration::from_secs(1)), "an init or the agent is left");
     let status = agent.child.wait().unwrap();
     gone(&marker);
     assert!(own.is_disjoint(&inhabited()));
@@ -99,10 +79,7 @@ fn signals_leave_nothing() {
 #[test]
 fn being_killed_leaves_nothing() {
     for_each_user(|user| {
-        assert_eq!(
-            nothing_is_left_after(user, |agent| kill(agent.pid(), Signal::SIGKILL).unwrap()),
-            None
-        )
+        assert_eq!(nothing_is_left_after(user, |agent| kill(agent.pid(), Signal::SIGKILL).unwrap()), None)
     });
 }
 
@@ -138,11 +115,7 @@ fn a_silent_caller_loses_its_lease() {
                 std::thread::sleep(Duration::from_millis(600));
                 agent.must(json!({"do": "hello"}));
                 std::thread::sleep(Duration::from_millis(600));
-                assert_eq!(
-                    agent.child.try_wait().unwrap(),
-                    None,
-                    "a request renews the lease"
-                );
+                assert_eq!(agent.child.try_wait().unwrap(), None, "a request renews the lease");
             }),
             Some(0)
         );
@@ -159,27 +132,15 @@ fn after_down_the_kernel_has_destroyed_the_nodes_and_another_fabric_may_follow()
         agent.must(json!({"do": "down"}));
         // A port disappears from the fabric's namespace when the kernel has taken apart the namespace of its other end.
         let link_count = || {
-            let fabric_side = [
-                "--target".to_owned(),
-                agent.child.id().to_string(),
-                "--net".to_owned(),
-            ];
-            let output = Command::new("nsenter")
-                .args(fabric_side)
-                .args(["ip", "-o", "link"])
-                .output()
-                .unwrap();
-            String::from_utf8_lossy(&output.stdout)
-                .lines()
-                .filter(|line| line.contains("port"))
-                .count()
+            let fabric_side = ["--target".to_owned(), agent.child.id().to_string(), "--net".to_owned()];
+            let output =
+                Command::new("nsenter").args(fabric_side).args(["ip", "-o", "link"]).output().unwrap();
+            String::from_utf8_lossy(&output.stdout).lines().filter(|line| line.contains("port")).count()
         };
         if is_root() {
-            eventually(
-                Duration::from_secs(2),
-                "the nodes' network namespaces are gone",
-                || link_count() == 0,
-            );
+            eventually(Duration::from_secs(2), "the nodes' network namespaces are gone", || {
+                link_count() == 0
+            });
         } else {
             println!("SKIPPED looking into the fabric's namespace: the tests do not run as root");
         }

@@ -11,19 +11,12 @@ fn names_of_nodes_resolve() {
     for_each_user(|user| {
         let mut agent = Agent::with_nodes(user, &["db0", "db1", "client"]);
         assert_eq!(
-            agent.run(
-                "db1",
-                "name",
-                "hostname; cat /etc/hostname 2>/dev/null || hostname"
-            ),
+            agent.run("db1", "name", "hostname; cat /etc/hostname 2>/dev/null || hostname"),
             "db1\ndb1\n"
         );
-        for (name, address) in [
-            ("db0", "10.77.0.1"),
-            ("db1", "10.77.0.2"),
-            ("client", "10.77.0.3"),
-            ("localhost", "127.0.0.1"),
-        ] {
+        for (name, address) in
+            [("db0", "10.77.0.1"), ("db1", "10.77.0.2"), ("client", "10.77.0.3"), ("localhost", "127.0.0.1")]
+        {
             let resolved = agent.run("db0", name, &format!("getent ahostsv4 {name} | head -n 1"));
             assert!(resolved.starts_with(address), "{name}: {resolved}");
         }
@@ -41,28 +34,19 @@ fn the_network_of_a_node_is_exactly_what_was_declared() {
             "{links}"
         );
         let addresses = agent.run("b", "addresses", "ip -o address show dev eth0");
-        assert!(
-            addresses.contains("10.77.0.2/16") && addresses.lines().count() == 1,
-            "no IPv6: {addresses}"
-        );
+        assert!(addresses.contains("10.77.0.2/16") && addresses.lines().count() == 1, "no IPv6: {addresses}");
         let routes = agent.run("b", "routes", "ip route");
         assert_eq!(
             routes.trim(),
             "10.77.0.0/16 dev eth0 scope link src 10.77.0.2 rto_min lock 200ms congctl cubic"
         );
-        let mut neighbours: Vec<_> = agent
-            .run("b", "neighbours", "ip neigh")
-            .lines()
-            .map(str::to_owned)
-            .collect();
+        let mut neighbours: Vec<_> =
+            agent.run("b", "neighbours", "ip neigh").lines().map(str::to_owned).collect();
         neighbours.sort();
         let permanent = |ip: &str, mac: &str| format!("{ip} dev eth0 lladdr {mac} PERMANENT ");
         assert_eq!(
             neighbours,
-            [
-                permanent("10.77.0.1", "02:77:00:00:00:01"),
-                permanent("10.77.0.3", "02:77:00:00:00:03")
-            ]
+            [permanent("10.77.0.1", "02:77:00:00:00:01"), permanent("10.77.0.3", "02:77:00:00:00:03")]
         );
     });
 }
@@ -75,10 +59,7 @@ fn an_unknown_congestion_control_is_refused_with_those_there_are() {
         unknown["tcp"]["congestion_control"] = "quadratic".into();
         let (kind, message) = agent.must_not(json!({"do": "up", "fabric": unknown}));
         assert_eq!(kind, "preflight", "{message}");
-        assert!(
-            message.contains("quadratic") && message.contains("reno"),
-            "{message}"
-        );
+        assert!(message.contains("quadratic") && message.contains("reno"), "{message}");
         agent.must(json!({"do": "up", "fabric": fabric(&["a", "b"])}));
     });
 }
@@ -100,16 +81,8 @@ fn nodes_exchange_tcp_at_once_and_on_any_port() {
         let began = Instant::now();
         assert_eq!(agent.run("a", "client", CLIENT), "heard hello\n");
         // A lost first packet would be sent again after a second.
-        assert!(
-            began.elapsed() < Duration::from_millis(900),
-            "{:?}",
-            began.elapsed()
-        );
-        assert!(
-            agent.events.iter().all(|event| event["event"] != "fault"),
-            "{:?}",
-            agent.events
-        );
+        assert!(began.elapsed() < Duration::from_millis(900), "{:?}", began.elapsed());
+        assert!(agent.events.iter().all(|event| event["event"] != "fault"), "{:?}", agent.events);
     });
 }
 
@@ -119,8 +92,5 @@ fn a_silent_fabric_carries_nothing() {
     agent.must(json!({"do": "measure"}));
     std::thread::sleep(Duration::from_millis(500));
     let measured = agent.must(json!({"do": "read"}));
-    assert_eq!(
-        measured["conservation"]["in"]["real"], 0,
-        "neither address resolution nor IPv6 makes noise"
-    );
+    assert_eq!(measured["conservation"]["in"]["real"], 0, "neither address resolution nor IPv6 makes noise");
 }

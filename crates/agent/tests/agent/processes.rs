@@ -14,10 +14,9 @@ const SECOND_NS: u64 = 1_000_000_000;
 fn exits_are_reported_with_code_or_signal() {
     for_each_user(|user| {
         let mut agent = Agent::with_nodes(user, &["a"]);
-        for (script, code, signal) in [
-            ("exit 3", json!(3), Value::Null),
-            ("kill -9 $$", Value::Null, json!(9)),
-        ] {
+        for (script, code, signal) in
+            [("exit 3", json!(3), Value::Null), ("kill -9 $$", Value::Null, json!(9))]
+        {
             let process = agent.must(agent.shell("a", "x", script))["process"].clone();
             let event = agent.event(|event| event["process"] == process);
             assert_eq!(
@@ -35,11 +34,9 @@ fn the_pid_is_the_one_the_caller_sees() {
         let marker = format!("6666.{}", agent.child.id());
         let started = agent.must(agent.shell("a", "x", &format!("exec sleep {marker}")));
         agent.must(json!({"do": "hello"}));
-        crate::driver::eventually(
-            Duration::from_secs(5),
-            "the process runs under that number",
-            || processes_with(&format!("sleep\0{marker}")) == [format!("/proc/{}", started["pid"])],
-        );
+        crate::driver::eventually(Duration::from_secs(5), "the process runs under that number", || {
+            processes_with(&format!("sleep\0{marker}")) == [format!("/proc/{}", started["pid"])]
+        });
     });
 }
 
@@ -50,10 +47,7 @@ fn applications_have_no_privileges_and_a_minimal_environment() {
         let hello = agent.must(json!({"do": "hello"}));
         let status = agent.run("a", "status", "cat /proc/self/status");
         let field = |name: &str| {
-            let line = status
-                .lines()
-                .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))
-                .unwrap();
+            let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')).unwrap();
             line.split_whitespace().map(str::to_owned).collect::<Vec<_>>()
         };
         for capabilities in ["CapInh", "CapPrm", "CapEff", "CapAmb"] {
@@ -73,22 +67,11 @@ fn applications_have_no_privileges_and_a_minimal_environment() {
         start["env"] = json!({"COLOUR": "blue"});
         let process = agent.must(start)["process"].clone();
         agent.event(|event| event["process"] == process);
-        let mut names: Vec<_> = agent
-            .read("env")
-            .lines()
-            .map(|line| line.split('=').next().unwrap().to_owned())
-            .collect();
+        let mut names: Vec<_> =
+            agent.read("env").lines().map(|line| line.split('=').next().unwrap().to_owned()).collect();
         names.sort();
-        assert_eq!(
-            names,
-            ["COLOUR", "HOME", "LANG", "PATH", "PWD"],
-            "PWD is the shell's own"
-        );
-        assert_eq!(
-            agent.run("a", "files", "ls /proc/self/fd"),
-            "0\n1\n2\n3\n",
-            "3 is ls reading the folder"
-        );
+        assert_eq!(names, ["COLOUR", "HOME", "LANG", "PATH", "PWD"], "PWD is the shell's own");
+        assert_eq!(agent.run("a", "files", "ls /proc/self/fd"), "0\n1\n2\n3\n", "3 is ls reading the folder");
     });
 }
 
@@ -103,12 +86,10 @@ fn output_is_appended() {
 fn stop_asks_first() {
     for_each_user(|user| {
         let mut agent = Agent::with_nodes(user, &["a"]);
-        let process = agent.must(agent.shell(
-            "a",
-            "x",
-            "trap 'exit 5' TERM; echo ready; while :; do sleep 0.01; done",
-        ))["process"]
-            .clone();
+        let process =
+            agent.must(agent.shell("a", "x", "trap 'exit 5' TERM; echo ready; while :; do sleep 0.01; done"))
+                ["process"]
+                .clone();
         agent.wait_for_output("x", "ready");
         let stopped = agent.must(json!({"do": "stop", "process": process, "grace_ns": 10 * SECOND_NS}));
         assert_eq!((&stopped["code"], &stopped["signal"]), (&json!(5), &Value::Null));
@@ -150,12 +131,10 @@ fn stop_kills_a_group_that_does_not_listen() {
 #[test]
 fn signals_reach_the_group() {
     let mut agent = Agent::with_nodes(User::Own, &["a"]);
-    let process = agent.must(agent.shell(
-        "a",
-        "x",
-        "trap 'exit 6' USR1; echo ready; while :; do sleep 0.01; done",
-    ))["process"]
-        .clone();
+    let process =
+        agent.must(agent.shell("a", "x", "trap 'exit 6' USR1; echo ready; while :; do sleep 0.01; done"))
+            ["process"]
+            .clone();
     agent.wait_for_output("x", "ready");
     agent.must(json!({"do": "signal", "process": process, "signal": 10}));
     assert_eq!(agent.event(|event| event["process"] == process)["code"], 6);
@@ -212,10 +191,7 @@ fn a_binary_in_a_private_folder_runs_and_a_script_there_says_what_to_do() {
     assert_eq!(agent.read("x"), "ran as 65534\n");
     start["argv"][0] = json!(script);
     let (kind, message) = agent.must_not(start);
-    assert!(
-        kind == "invalid" && message.contains("pass through its folders"),
-        "{message}"
-    );
+    assert!(kind == "invalid" && message.contains("pass through its folders"), "{message}");
 }
 
 #[test]

@@ -16,11 +16,7 @@ fn the_version_is_told() {
 #[test]
 fn wrong_usage_is_status_2() {
     for arguments in [&["--verbose"][..], &["enter"], &["enter", "1", "sh"]] {
-        assert_eq!(
-            command(User::Own, arguments).output().unwrap().status.code(),
-            Some(2),
-            "{arguments:?}"
-        );
+        assert_eq!(command(User::Own, arguments).output().unwrap().status.code(), Some(2), "{arguments:?}");
     }
 }
 
@@ -40,14 +36,8 @@ fn hello_says_who_runs_what() {
 #[test]
 fn nonsense_is_answered_and_ends_nothing() {
     let mut agent = Agent::start(User::Own);
-    for nonsense in [
-        "nonsense",
-        "[]",
-        "{\"id\": 3",
-        "{}",
-        "\u{0}\u{1}",
-        "{\"id\": \"x\", \"do\": \"hello\"}",
-    ] {
+    for nonsense in ["nonsense", "[]", "{\"id\": 3", "{}", "\u{0}\u{1}", "{\"id\": \"x\", \"do\": \"hello\"}"]
+    {
         agent.say(nonsense);
         let reply = agent.hear();
         assert_eq!(
@@ -112,9 +102,7 @@ fn conditions_can_be_set_and_measured() {
     agent.must(json!({"do": "measure"}));
     let condition = json!({"name": "slow", "places": {"link": [{"delay": {"time_ns": 1_000_000}}]}});
     assert!(agent.must(json!({"do": "set", "condition": condition}))["effective_ns"].as_u64() > Some(0));
-    assert!(agent.must(json!({"do": "read"}))["conservation"]["holds"]
-        .as_bool()
-        .unwrap());
+    assert!(agent.must(json!({"do": "read"}))["conservation"]["holds"].as_bool().unwrap());
     let unknown = json!({"name": "x", "places": {"link": [{"delay": {"time_ns": 1, "on": ["nowhere"]}}]}});
     let (kind, message) = agent.must_not(json!({"do": "set", "condition": unknown}));
     assert!(kind == "invalid" && message.contains("nowhere"), "{message}");

@@ -27,33 +27,21 @@ impl Port for MemoryPort {
     fn receive(&mut self) -> Option<Arrival> {
         let (stamped_realtime_ns, vnet, frame) = self.waiting.pop_front()?;
         self.slots.push(Some(frame));
-        Some(Arrival {
-            slot: self.slots.len() as u32 - 1,
-            stamped_realtime_ns,
-            vnet,
-        })
+        Some(Arrival { slot: self.slots.len() as u32 - 1, stamped_realtime_ns, vnet })
     }
 
     fn bytes(&self, slot: u32) -> &[u8] {
-        self.slots[slot as usize]
-            .as_deref()
-            .expect("a released slot is not read")
+        self.slots[slot as usize].as_deref().expect("a released slot is not read")
     }
 
     fn release(&mut self, slot: u32) {
-        assert!(
-            self.slots[slot as usize].take().is_some(),
-            "slot {slot} released twice"
-        );
+        assert!(self.slots[slot as usize].take().is_some(), "slot {slot} released twice");
     }
 
     fn pressed(&self) -> Option<u32> {
         let taken = self.slots.iter().filter(|slot| slot.is_some()).count();
         if taken > 4 {
-            self.slots
-                .iter()
-                .position(Option::is_some)
-                .map(|slot| slot as u32)
+            self.slots.iter().position(Option::is_some).map(|slot| slot as u32)
         } else {
             None
         }
@@ -64,8 +52,7 @@ impl Port for MemoryPort {
     }
 
     fn send(&mut self, cut: &Cut<'_>) -> io::Result<()> {
-        self.sent
-            .push((VnetHeader::read(&cut.vnet), [cut.headers, cut.rest].concat()));
+        self.sent.push((VnetHeader::read(&cut.vnet), [cut.headers, cut.rest].concat()));
         Ok(())
     }
 

@@ -88,15 +88,8 @@ fn check(result: libc::c_int, what: &str) -> io::Result<libc::c_int> {
 fn set<T>(socket: &OwnedFd, level: libc::c_int, name: libc::c_int, value: &T, what: &str) -> io::Result<()> {
     let length = size_of::<T>() as libc::socklen_t;
     // SAFETY: `value` is a live reference and its size is passed along.
-    let result = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            level,
-            name,
-            ptr::from_ref(value).cast(),
-            length,
-        )
-    };
+    let result =
+        unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, ptr::from_ref(value).cast(), length) };
     check(result, what).map(drop)
 }
 
@@ -106,34 +99,15 @@ fn filter(socket: &OwnedFd, takes: Takes) -> io::Result<()> {
         Takes::UpTo(limit) => (limit, 1, 0),
         Takes::Above(limit) => (limit, 0, 1),
     };
-    let statement = |code: u32, jt, jf, k| libc::sock_filter {
-        code: code as u16,
-        jt,
-        jf,
-        k,
-    };
+    let statement = |code: u32, jt, jf, k| libc::sock_filter { code: code as u16, jt, jf, k };
     let mut program = [
         statement(libc::BPF_LD | libc::BPF_W | libc::BPF_LEN, 0, 0, 0),
-        statement(
-            libc::BPF_JMP | libc::BPF_JGT | libc::BPF_K,
-            above,
-            otherwise,
-            limit,
-        ),
+        statement(libc::BPF_JMP | libc::BPF_JGT | libc::BPF_K, above, otherwise, limit),
         statement(libc::BPF_RET | libc::BPF_K, 0, 0, u32::MAX),
         statement(libc::BPF_RET | libc::BPF_K, 0, 0, 0),
     ];
-    let program = libc::sock_fprog {
-        len: program.len() as u16,
-        filter: program.as_mut_ptr(),
-    };
-    set(
-        socket,
-        libc::SOL_SOCKET,
-        libc::SO_ATTACH_FILTER,
-        &program,
-        "SO_ATTACH_FILTER",
-    )
+    let program = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
+    set(socket, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program, "SO_ATTACH_FILTER")
 }
 
 impl PacketRing {
@@ -143,65 +117,18 @@ impl PacketRing {
         // The protocol is given at bind, when everything else is set up, so that no frame arrives before.
         // SAFETY: plain system call; the descriptor is owned right after.
         let socket = unsafe { libc::socket(libc::AF_PACKET, kind, 0) };
-        let socket = check(
-            socket,
-            "AF_PACKET socket (needs CAP_NET_RAW in its user namespace)",
-        )?;
+        let socket = check(socket, "AF_PACKET socket (needs CAP_NET_RAW in its user namespace)")?;
         // SAFETY: `socket` is a fresh descriptor that nobody else owns.
         let socket = unsafe { OwnedFd::from_raw_fd(socket) };
-        set(
-            &socket,
-            libc::SOL_PACKET,
-            libc::PACKET_VERSION,
-            &TPACKET_V2,
-            "PACKET_VERSION",
-        )?;
-        set(
-            &socket,
-            libc::SOL_PACKET,
-            PACKET_VNET_HDR,
-            &1i32,
-            "PACKET_VNET_HDR",
-        )?;
-        set(
-            &socket,
-            libc::SOL_PACKET,
-            PACKET_IGNORE_OUTGOING,
-            &1i32,
-            "PACKET_IGNORE_OUTGOING",
-        )?;
-        set(
-            &socket,
-            libc::SOL_PACKET,
-            PACKET_QDISC_BYPASS,
-            &1i32,
-            "PACKET_QDISC_BYPASS",
-        )?;
+        set(&socket, libc::SOL_PACKET, libc::PACKET_VERSION, &TPACKET_V2, "PACKET_VERSION")?;
+        set(&socket, libc::SOL_PACKET, PACKET_VNET_HDR, &1i32, "PACKET_VNET_HDR")?;
+        set(&socket, libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, &1i32, "PACKET_IGNORE_OUTGOING")?;
+        set(&socket, libc::SOL_PACKET, PACKET_QDISC_BYPASS, &1i32, "PACKET_QDISC_BYPASS")?;
         // Makes the kernel stamp packets where they enter the device rather than where the ring is filled.
-        set(
-            &socket,
-            libc::SOL_SOCKET,
-            libc::SO_TIMESTAMPNS,
-            &1i32,
-            "SO_TIMESTAMPNS",
-        )?;
+        set(&socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &1i32, "SO_TIMESTAMPNS")?;
         // Room for super-packets on their way out. Root may exceed the machine's limit; others get the limit.
-        if set(
-            &socket,
-            libc::SOL_SOCKET,
-            libc::SO_SNDBUFFORCE,
-            &(8i32 << 20),
-            "SO_SNDBUFFORCE",
-        )
-        .is_err()
-        {
-            set(
-                &socket,
-                libc::SOL_SOCKET,
-                libc::SO_SNDBUF,
-                &(8i32 << 20),
-                "SO_SNDBUF",
-            )?;
+        if set(&socket, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &(8i32 << 20), "SO_SNDBUFFORCE").is_err() {
+            set(&socket, libc::SOL_SOCKET, libc::SO_SNDBUF, &(8i32 << 20), "SO_SNDBUF")?;
         }
         filter(&socket, shape.takes)?;
         let request = libc::tpacket_req {
@@ -210,42 +137,18 @@ impl PacketRing {
             tp_frame_size: shape.slot_bytes as u32,
             tp_frame_nr: shape.slots() as u32,
         };
-        set(
-            &socket,
-            libc::SOL_PACKET,
-            libc::PACKET_RX_RING,
-            &request,
-            "PACKET_RX_RING",
-        )?;
+        set(&socket, libc::SOL_PACKET, libc::PACKET_RX_RING, &request, "PACKET_RX_RING")?;
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         // SAFETY: a fresh shared mapping of the ring, of the size just requested.
         let map = unsafe {
-            libc::mmap(
-                ptr::null_mut(),
-                shape.bytes(),
-                protection,
-                libc::MAP_SHARED,
-                socket.as_raw_fd(),
-                0,
-            )
+            libc::mmap(ptr::null_mut(), shape.bytes(), protection, libc::MAP_SHARED, socket.as_raw_fd(), 0)
         };
         if map == libc::MAP_FAILED {
             let error = io::Error::last_os_error();
-            return Err(io::Error::new(
-                error.kind(),
-                format!("mmap of the packet ring: {error}"),
-            ));
+            return Err(io::Error::new(error.kind(), format!("mmap of the packet ring: {error}")));
         }
         let released = vec![false; shape.slots()];
-        let ring = Self {
-            socket,
-            shape,
-            map: map.cast(),
-            head: 0,
-            tail: 0,
-            taken: 0,
-            released,
-        };
+        let ring = Self { socket, shape, map: map.cast(), head: 0, tail: 0, taken: 0, released };
         ring.bind(ifindex)?;
         Ok(ring)
     }
@@ -307,11 +210,7 @@ impl PacketRing {
             let at = self.slot(slot).add(usize::from(header.tp_mac) - VnetHeader::LEN);
             VnetHeader::read(&*at.cast::<[u8; VnetHeader::LEN]>())
         };
-        Some(Arrival {
-            slot: slot as u32,
-            stamped_realtime_ns,
-            vnet,
-        })
+        Some(Arrival { slot: slot as u32, stamped_realtime_ns, vnet })
     }
 
     /// The bytes of a taken slot, from the Ethernet header on.
@@ -325,8 +224,7 @@ impl PacketRing {
 
     /// Gives a slot back.
     pub fn release(&mut self, slot: u32) {
-        self.status(slot as usize)
-            .store(TP_STATUS_KERNEL, Ordering::Release);
+        self.status(slot as usize).store(TP_STATUS_KERNEL, Ordering::Release);
         self.released[slot as usize] = true;
         while self.taken > 0 && self.released[self.tail] {
             self.tail = (self.tail + 1) % self.released.len();
@@ -341,10 +239,8 @@ impl PacketRing {
 
     /// Hands a frame to the other end of the veth pair.
     pub fn send(&mut self, cut: &Cut<'_>) -> io::Result<()> {
-        let piece = |bytes: &[u8]| libc::iovec {
-            iov_base: bytes.as_ptr().cast_mut().cast(),
-            iov_len: bytes.len(),
-        };
+        let piece =
+            |bytes: &[u8]| libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
         let mut pieces = [piece(&cut.vnet), piece(cut.headers), piece(cut.rest)];
         // SAFETY: all-zero is a valid msghdr.
         let mut message: libc::msghdr = unsafe { zeroed() };
@@ -368,13 +264,7 @@ impl PacketRing {
         let socket = self.socket.as_raw_fd();
         // SAFETY: the buffer and its length describe `statistics`.
         let result = unsafe {
-            libc::getsockopt(
-                socket,
-                libc::SOL_PACKET,
-                libc::PACKET_STATISTICS,
-                into,
-                &raw mut length,
-            )
+            libc::getsockopt(socket, libc::SOL_PACKET, libc::PACKET_STATISTICS, into, &raw mut length)
         };
         if result == 0 {
             u64::from(statistics.tp_drops)

@@ -40,12 +40,7 @@ impl Veth {
         let half = (MEMORY_TOTAL / ports.max(1)).min(MEMORY_MAX) / 2;
         let shape = |slot_bytes: usize, block_bytes: usize, takes: Takes| {
             let blocks = (half / block_bytes).max(1);
-            Shape {
-                slot_bytes,
-                block_bytes,
-                blocks,
-                takes,
-            }
+            Shape { slot_bytes, block_bytes, blocks, takes }
         };
         let short = shape(2_048, SHORT_BLOCK, Takes::UpTo(SHORT_BYTES));
         let long = shape(69_632, LONG_BLOCK, Takes::Above(SHORT_BYTES));
@@ -79,10 +74,7 @@ impl Port for Veth {
         };
         if from_long {
             let arrival = self.long.receive()?;
-            Some(Arrival {
-                slot: arrival.slot + self.short_slots,
-                ..arrival
-            })
+            Some(Arrival { slot: arrival.slot + self.short_slots, ..arrival })
         } else {
             self.short.receive()
         }
@@ -103,9 +95,7 @@ impl Port for Veth {
     }
 
     fn pressed(&self) -> Option<u32> {
-        self.short
-            .pressed()
-            .or_else(|| self.long.pressed().map(|slot| slot + self.short_slots))
+        self.short.pressed().or_else(|| self.long.pressed().map(|slot| slot + self.short_slots))
     }
 
     fn slots(&self) -> u32 {

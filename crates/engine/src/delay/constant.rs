@@ -14,10 +14,7 @@ pub(crate) struct Delay {
 
 impl Delay {
     pub(crate) fn new(time: Duration) -> Delay {
-        Delay {
-            time,
-            line: Line::new(),
-        }
+        Delay { time, line: Line::new() }
     }
 
     pub(crate) fn reconfigure(&mut self, time: Duration) {

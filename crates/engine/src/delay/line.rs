@@ -16,10 +16,7 @@ pub(crate) struct Line {
 
 impl Line {
     pub(crate) fn new() -> Line {
-        Line {
-            under_way: List::new(),
-            last_due: Instant::ZERO,
-        }
+        Line { under_way: List::new(), last_due: Instant::ZERO }
     }
 
     /// Sends a packet on its way; with no delay and nothing before it, it has passed at once.
@@ -35,9 +32,7 @@ impl Line {
         context.slab[slot].ticket = ticket;
         self.under_way.push_back(slot, context.slab);
         if idle {
-            context
-                .agenda
-                .schedule_in_place(due, ticket, Target::Line(context.element));
+            context.agenda.schedule_in_place(due, ticket, Target::Line(context.element));
         }
         Verdict::Held
     }
@@ -47,9 +42,7 @@ impl Line {
         let slot = self.under_way.pop_front(context.slab)?;
         if let Some(head) = self.under_way.front() {
             let head = &context.slab[head];
-            context
-                .agenda
-                .schedule_in_place(head.at, head.ticket, Target::Line(context.element));
+            context.agenda.schedule_in_place(head.at, head.ticket, Target::Line(context.element));
         }
         Some((slot, Verdict::Passed))
     }

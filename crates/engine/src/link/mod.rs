@@ -57,9 +57,14 @@ impl Link {
         self.queues.reconfigure(queueing, context.slab);
     }
 
+    /// Whether packets pass the transmitter at once.
+    pub(crate) fn is_unlimited(&self) -> bool {
+        self.sending.is_none() && self.serialiser.is_unlimited()
+    }
+
     #[inline]
     pub(crate) fn arrive(&mut self, slot: SlotId, context: &mut Context<'_>) -> Verdict {
-        if self.sending.is_none() && self.serialiser.is_unlimited() {
+        if self.is_unlimited() {
             return self.line.enter(slot, self.delay, context);
         }
         context.slab[slot].at = context.now;
@@ -96,9 +101,7 @@ impl Link {
         self.sending = self.queues.pop(context.slab);
         if let Some(slot) = self.sending {
             let waiting_since = context.slab[slot].at;
-            let sent = self
-                .serialiser
-                .send(context.slab[slot].packet.wire_bytes, waiting_since);
+            let sent = self.serialiser.send(context.slab[slot].packet.wire_bytes, waiting_since);
             context.agenda.schedule(sent, Target::Service(context.element));
         }
     }

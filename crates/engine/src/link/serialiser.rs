@@ -27,28 +27,16 @@ struct Time {
 }
 
 impl Time {
-    const NOTHING: Time = Time {
-        wire_bytes: 0,
-        nanos: 0,
-        rest: 0,
-    };
+    const NOTHING: Time = Time { wire_bytes: 0, nanos: 0, rest: 0 };
 }
 
 impl Serialiser {
     pub(crate) fn new(rate: Rate) -> Serialiser {
-        Serialiser {
-            rate,
-            free_at: Instant::ZERO,
-            ahead: 0,
-            time: Time::NOTHING,
-        }
+        Serialiser { rate, free_at: Instant::ZERO, ahead: 0, time: Time::NOTHING }
     }
 
     pub(crate) fn set_rate(&mut self, rate: Rate) {
-        *self = Serialiser {
-            free_at: self.free_at,
-            ..Serialiser::new(rate)
-        };
+        *self = Serialiser { free_at: self.free_at, ..Serialiser::new(rate) };
     }
 
     pub(crate) fn is_unlimited(&self) -> bool {
@@ -73,22 +61,12 @@ impl Serialiser {
         if self.time.wire_bytes != wire_bytes {
             // At most 65 573 bytes x 8 bits x 10^9: far below 2^64.
             let nano_bits = u64::from(wire_bytes) * 8 * NANO;
-            self.time = Time {
-                wire_bytes,
-                nanos: nano_bits / rate,
-                rest: nano_bits % rate,
-            };
+            self.time = Time { wire_bytes, nanos: nano_bits / rate, rest: nano_bits % rate };
         }
         let Time { nanos, rest, .. } = self.time;
         let round_up = u64::from(rest > self.ahead);
-        self.ahead = if rest > self.ahead {
-            rate.get() - (rest - self.ahead)
-        } else {
-            self.ahead - rest
-        };
-        self.free_at = self
-            .free_at
-            .saturating_add(Duration::from_nanos(nanos + round_up));
+        self.ahead = if rest > self.ahead { rate.get() - (rest - self.ahead) } else { self.ahead - rest };
+        self.free_at = self.free_at.saturating_add(Duration::from_nanos(nanos + round_up));
         self.free_at
     }
 }
@@ -109,10 +87,7 @@ mod tests {
     #[test]
     fn remainders_are_kept_while_the_transmitter_stays_busy() {
         // 1538 B x 8 / 10 Gbit/s = 1230.4 ns; multiples 1230.4, 2460.8, 3691.2, 4921.6, 6152.0, 7382.4, rounded up.
-        assert_eq!(
-            ends(10_000_000_000, 1538, 6),
-            [1231, 2461, 3692, 4922, 6152, 7383]
-        );
+        assert_eq!(ends(10_000_000_000, 1538, 6), [1231, 2461, 3692, 4922, 6152, 7383]);
     }
 
     #[test]

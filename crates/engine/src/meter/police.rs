@@ -17,9 +17,7 @@ pub(crate) struct Police {
 
 impl Police {
     pub(crate) fn new(rate: Rate, burst_bytes: u64, now: Instant) -> Police {
-        Police {
-            bucket: TokenBucket::new(rate, burst_bytes, now),
-        }
+        Police { bucket: TokenBucket::new(rate, burst_bytes, now) }
     }
 
     pub(crate) fn reconfigure(&mut self, rate: Rate, burst_bytes: u64, now: Instant) {

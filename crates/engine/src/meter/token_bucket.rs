@@ -26,12 +26,7 @@ pub(crate) struct TokenBucket {
 impl TokenBucket {
     pub(crate) fn new(rate: Rate, burst_bytes: u64, now: Instant) -> TokenBucket {
         let depth_nano_bits = u128::from(burst_bytes) * NANO_BITS_PER_BYTE;
-        TokenBucket {
-            rate,
-            depth_nano_bits,
-            level_nano_bits: depth_nano_bits,
-            counted_at: now,
-        }
+        TokenBucket { rate, depth_nano_bits, level_nano_bits: depth_nano_bits, counted_at: now }
     }
 
     /// Changes rate and depth from now on; tokens beyond the new depth are lost.

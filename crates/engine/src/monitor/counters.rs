@@ -17,7 +17,7 @@ pub struct Count {
 
 impl Count {
     fn add(&mut self, packet: &Packet) {
-        self.packets += 1;
+        self.packets += u64::from(packet.count);
         self.bytes += u64::from(packet.ip_bytes);
     }
 }

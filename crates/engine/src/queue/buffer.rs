@@ -38,13 +38,7 @@ pub(crate) struct Buffer {
 
 impl Buffer {
     pub(crate) fn new(limit: Limit, measure: Measure) -> Buffer {
-        Buffer {
-            waiting: List::new(),
-            limit,
-            measure,
-            held_bytes: 0,
-            queued_ip_bytes: [0; 2],
-        }
+        Buffer { waiting: List::new(), limit, measure, held_bytes: 0, queued_ip_bytes: [0; 2] }
     }
 
     pub(crate) fn set_limit(&mut self, limit: Limit) {

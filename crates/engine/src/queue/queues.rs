@@ -19,11 +19,7 @@ pub(crate) struct Queues {
 impl Queues {
     /// `spec` has been checked.
     pub(crate) fn new(spec: &Queueing) -> Queues {
-        let buffers = spec
-            .queues
-            .iter()
-            .map(|queue| Buffer::new(queue.buffer, Measure::WireBytes))
-            .collect();
+        let buffers = spec.queues.iter().map(|queue| Buffer::new(queue.buffer, Measure::WireBytes)).collect();
         let mut queue_of = [0; 64];
         let indexed = || (0u8..).zip(&spec.queues);
         if let Some((others, _)) = indexed().find(|(_, queue)| queue.dscp.is_none()) {
@@ -34,12 +30,7 @@ impl Queues {
                 queue_of[usize::from(dscp)] = index;
             }
         }
-        Queues {
-            buffers,
-            scheduler: Scheduler::new(spec),
-            queue_of,
-            waiting_packets: 0,
-        }
+        Queues { buffers, scheduler: Scheduler::new(spec), queue_of, waiting_packets: 0 }
     }
 
     /// Takes new parameters. Packets that wait are sorted into the new queues in the order in which they came, whatever

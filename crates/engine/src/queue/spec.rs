@@ -30,21 +30,12 @@ pub struct QueueSpec {
 impl Queueing {
     /// One queue for everything.
     pub fn fifo(buffer: Limit) -> Queueing {
-        Queueing {
-            by: Scheduling::Fifo,
-            queues: vec![QueueSpec {
-                dscp: None,
-                weight: 1,
-                buffer,
-            }],
-        }
+        Queueing { by: Scheduling::Fifo, queues: vec![QueueSpec { dscp: None, weight: 1, buffer }] }
     }
 
     pub(crate) fn check(&self) -> Result<(), Problem> {
         if self.by == Scheduling::Fifo && self.queues.len() != 1 {
-            return Err(Problem::FifoQueues {
-                count: self.queues.len(),
-            });
+            return Err(Problem::FifoQueues { count: self.queues.len() });
         }
         let others = self.queues.iter().filter(|queue| queue.dscp.is_none()).count();
         if others != 1 {
@@ -60,15 +51,9 @@ impl Queueing {
                 return Err(Problem::EmptyDscpList { queue: index });
             }
             for &dscp in listed.unwrap_or_default() {
-                let known = queue_of
-                    .get_mut(usize::from(dscp))
-                    .ok_or(Problem::DscpOutOfRange { dscp })?;
+                let known = queue_of.get_mut(usize::from(dscp)).ok_or(Problem::DscpOutOfRange { dscp })?;
                 if let Some(first) = known.replace(index) {
-                    return Err(Problem::DscpTwice {
-                        dscp,
-                        first,
-                        second: index,
-                    });
+                    return Err(Problem::DscpTwice { dscp, first, second: index });
                 }
             }
         }

@@ -33,25 +33,13 @@ struct Share {
 impl Drr {
     pub(super) fn new(weights: impl Iterator<Item = u32>) -> Drr {
         let quantum = |weight| QUANTUM_WIRE_BYTES * u64::from(weight);
-        let shares: Vec<Share> = weights
-            .map(|weight| Share {
-                quantum_bytes: quantum(weight),
-                deficit_bytes: 0,
-            })
-            .collect();
-        Drr {
-            current: shares.len() - 1,
-            shares,
-        }
+        let shares: Vec<Share> =
+            weights.map(|weight| Share { quantum_bytes: quantum(weight), deficit_bytes: 0 }).collect();
+        Drr { current: shares.len() - 1, shares }
     }
 
     pub(super) fn has_same_quanta(&self, other: &Drr) -> bool {
-        let quanta = |drr: &Drr| {
-            drr.shares
-                .iter()
-                .map(|share| share.quantum_bytes)
-                .collect::<Vec<_>>()
-        };
+        let quanta = |drr: &Drr| drr.shares.iter().map(|share| share.quantum_bytes).collect::<Vec<_>>();
         quanta(self) == quanta(other)
     }
 

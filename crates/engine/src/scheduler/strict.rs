@@ -5,8 +5,5 @@
 use crate::queue::Buffer;
 
 pub(super) fn choose(buffers: &[Buffer]) -> usize {
-    buffers
-        .iter()
-        .position(|buffer| buffer.front().is_some())
-        .expect("a queue has a packet")
+    buffers.iter().position(|buffer| buffer.front().is_some()).expect("a queue has a packet")
 }

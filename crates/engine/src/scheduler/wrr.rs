@@ -20,11 +20,7 @@ pub(crate) struct Wrr {
 impl Wrr {
     pub(super) fn new(weights: impl Iterator<Item = u32>) -> Wrr {
         let weights: Vec<u32> = weights.collect();
-        Wrr {
-            current: weights.len() - 1,
-            weights,
-            left: 0,
-        }
+        Wrr { current: weights.len() - 1, weights, left: 0 }
     }
 
     pub(super) fn has_same_weights(&self, other: &Wrr) -> bool {

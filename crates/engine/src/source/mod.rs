@@ -56,9 +56,7 @@ impl SourceSpec {
             return Err(Problem::ZeroPacing);
         }
         if !(1..=Packet::MAX_IP_BYTES).contains(&self.packet_ip_bytes) {
-            return Err(Problem::PacketSize {
-                ip_bytes: self.packet_ip_bytes,
-            });
+            return Err(Problem::PacketSize { ip_bytes: self.packet_ip_bytes });
         }
         if self.peak == Rate::Unlimited && self.zero == ZeroMeans::Unlimited && self.rate.can_be_zero() {
             return Err(Problem::EndlessBurst);

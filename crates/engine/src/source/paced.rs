@@ -114,8 +114,7 @@ impl Paced {
         if due > now {
             return false;
         }
-        self.peak
-            .send(packet::wire_bytes(self.spec.packet_ip_bytes), since);
+        self.peak.send(packet::wire_bytes(self.spec.packet_ip_bytes), since);
         if !self.is_endless() {
             self.backlog_nano_bits -= self.packet_nano_bits();
         }
@@ -131,11 +130,7 @@ impl Paced {
     /// Keeps `ready_since` true: set when something to send appears, cleared when it is gone.
     fn note_readiness(&mut self, now: Instant) {
         let has_packet = self.is_endless() || self.backlog_nano_bits >= self.packet_nano_bits();
-        self.ready_since = if has_packet {
-            self.ready_since.or(Some(now))
-        } else {
-            None
-        };
+        self.ready_since = if has_packet { self.ready_since.or(Some(now)) } else { None };
     }
 
     /// The rate in force; 0 before the first draw.
@@ -163,9 +158,7 @@ mod tests {
         // Offered: 20 Gbit/s; the peak lets 12 Gbit/s of IP bits through. What is left of an interval is carried once.
         let mut engine = crate::Engine::new(1);
         let spec = SourceSpec {
-            rate: RateLaw::Constant {
-                bits_per_second: 20_000_000_000,
-            },
+            rate: RateLaw::Constant { bits_per_second: 20_000_000_000 },
             hold: Duration::from_secs(1),
             pacing: Duration::from_micros(3),
             packet_ip_bytes: 1500,

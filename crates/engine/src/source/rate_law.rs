@@ -35,10 +35,7 @@ impl RateLaw {
     }
 
     pub(super) fn can_be_zero(&self) -> bool {
-        matches!(
-            self,
-            RateLaw::Constant { bits_per_second: 0 } | RateLaw::Normal { low: 0, .. }
-        )
+        matches!(self, RateLaw::Constant { bits_per_second: 0 } | RateLaw::Normal { low: 0, .. })
     }
 
     /// Draws a rate in IP bits per second.

@@ -21,11 +21,7 @@ pub fn fifo_link(bits_per_second: u64, delay_ns: u64, buffer: Limit) -> ElementS
 }
 
 pub fn scheduled_link(bits_per_second: u64, delay_ns: u64, queueing: Queueing) -> ElementSpec {
-    ElementSpec::Link {
-        rate: rate(bits_per_second),
-        delay: Duration::from_nanos(delay_ns),
-        queueing,
-    }
+    ElementSpec::Link { rate: rate(bits_per_second), delay: Duration::from_nanos(delay_ns), queueing }
 }
 
 /// Queues without bounds: the first for DSCP 1, the second for DSCP 2 and so on; the last for every other.
@@ -36,10 +32,7 @@ pub fn queues(by: Scheduling, weights: &[u32]) -> Queueing {
         weight,
         buffer: Limit::Unlimited,
     };
-    Queueing {
-        by,
-        queues: weights.iter().enumerate().map(queue).collect(),
-    }
+    Queueing { by, queues: weights.iter().enumerate().map(queue).collect() }
 }
 
 /// An engine with one element, and the path through it.
@@ -79,17 +72,13 @@ pub fn fates(engine: &mut Engine) -> Vec<(u64, u64, Fate)> {
         .into_iter()
         .map(|outcome| match outcome {
             Outcome::Departure { due, packet, .. } => (packet.tag, due.as_nanos(), Fate::Left),
-            Outcome::Dropped {
-                at, packet, reason, ..
-            } => (packet.tag, at.as_nanos(), Fate::Lost(reason)),
+            Outcome::Dropped { at, packet, reason, .. } => (packet.tag, at.as_nanos(), Fate::Lost(reason)),
         })
         .collect()
 }
 
 /// (tag, instant) of every departure, in order.
 pub fn departures(engine: &mut Engine) -> Vec<(u64, u64)> {
-    let left = fates(engine)
-        .into_iter()
-        .filter(|&(_, _, fate)| fate == Fate::Left);
+    let left = fates(engine).into_iter().filter(|&(_, _, fate)| fate == Fate::Left);
     left.map(|(tag, nanos, _)| (tag, nanos)).collect()
 }

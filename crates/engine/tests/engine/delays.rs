@@ -6,9 +6,7 @@ use crate::common::{at, departures, fifo_link, push_full, single, FULL_PACKET_A_
 
 #[test]
 fn every_packet_is_delayed_by_the_same_time() {
-    let (mut engine, path) = single(ElementSpec::Delay {
-        time: Duration::from_micros(1),
-    });
+    let (mut engine, path) = single(ElementSpec::Delay { time: Duration::from_micros(1) });
     push_full(&mut engine, path, &[0, 0, 7]);
     assert_eq!(departures(&mut engine), [(0, 1000), (1, 1000), (2, 1007)]);
 }
@@ -35,16 +33,8 @@ fn paths_that_share_an_element_share_its_queue() {
     let mut engine = Engine::new(7);
     let mut add = |name: &str, spec| engine.add(name, spec).expect("a valid element");
     let near = add("near", ElementSpec::Delay { time: Duration::ZERO });
-    let far = add(
-        "far",
-        ElementSpec::Delay {
-            time: Duration::from_nanos(500),
-        },
-    );
-    let shared = add(
-        "shared",
-        fifo_link(FULL_PACKET_A_MICROSECOND, 0, Limit::Unlimited),
-    );
+    let far = add("far", ElementSpec::Delay { time: Duration::from_nanos(500) });
+    let shared = add("shared", fifo_link(FULL_PACKET_A_MICROSECOND, 0, Limit::Unlimited));
     let from_near = engine.path(&[near, shared]);
     let from_far = engine.path(&[far, shared]);
     engine.push(at(0), from_far, Packet::real(1, 1500, 0));
@@ -57,9 +47,7 @@ fn ideal_instants_pass_from_stage_to_stage_however_late_the_caller_is() {
     // Three links of 1000 ns a packet with cables of 10 ns, driven once, long after the fact: 3 x 1010.
     let mut engine = Engine::new(7);
     let links = ["a", "b", "c"].map(|name| {
-        engine
-            .add(name, fifo_link(FULL_PACKET_A_MICROSECOND, 10, Limit::Unlimited))
-            .expect("a valid link")
+        engine.add(name, fifo_link(FULL_PACKET_A_MICROSECOND, 10, Limit::Unlimited)).expect("a valid link")
     });
     let path = engine.path(&links);
     push_full(&mut engine, path, &[0, 0]);

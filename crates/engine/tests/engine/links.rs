@@ -14,10 +14,7 @@ fn packets_are_serialised_one_after_the_other_and_then_propagate() {
     //   came 5000: 6230.4 -> 6231 + 2000 (the link was idle)
     let (mut engine, path) = single(fifo_link(10_000_000_000, 2000, Limit::Unlimited));
     push_full(&mut engine, path, &[0, 0, 0, 5000]);
-    assert_eq!(
-        departures(&mut engine),
-        [(0, 3231), (1, 4461), (2, 5692), (3, 8231)]
-    );
+    assert_eq!(departures(&mut engine), [(0, 3231), (1, 4461), (2, 5692), (3, 8231)]);
 }
 
 #[test]
@@ -68,10 +65,7 @@ fn without_a_buffer_only_an_idle_link_takes_a_packet() {
     let (mut engine, path) = single(fifo_link(FULL_PACKET_A_MICROSECOND, 0, Limit::Bytes(0)));
     push_full(&mut engine, path, &[0, 999, 1000]);
     let full = Fate::Lost(DropReason::QueueFull);
-    assert_eq!(
-        fates(&mut engine),
-        [(1, 999, full), (0, 1000, Fate::Left), (2, 2000, Fate::Left)]
-    );
+    assert_eq!(fates(&mut engine), [(1, 999, full), (0, 1000, Fate::Left), (2, 2000, Fate::Left)]);
 }
 
 #[test]

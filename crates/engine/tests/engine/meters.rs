@@ -9,11 +9,7 @@ const NO_TOKENS: Fate = Fate::Lost(DropReason::NoTokens);
 const QUEUE_FULL: Fate = Fate::Lost(DropReason::QueueFull);
 
 fn shape(bits_per_second: u64, burst_bytes: u64, buffer: Limit) -> ElementSpec {
-    ElementSpec::Shape {
-        rate: rate(bits_per_second),
-        burst_bytes,
-        buffer,
-    }
+    ElementSpec::Shape { rate: rate(bits_per_second), burst_bytes, buffer }
 }
 
 #[test]
@@ -21,10 +17,7 @@ fn a_policer_passes_the_burst_and_then_the_rate() {
     // 8 Mbit/s bring one byte a microsecond; the burst of 3000 B holds two packets of 1500 B.
     //   0: 3000 -> 1500;  0: 1500 -> 0;  0: dropped, spends nothing;
     //   1 499 999 ns: 1499.999 B are not enough;  1 500 000 ns: exactly enough.
-    let (mut engine, path) = single(ElementSpec::Police {
-        rate: rate(8_000_000),
-        burst_bytes: 3000,
-    });
+    let (mut engine, path) = single(ElementSpec::Police { rate: rate(8_000_000), burst_bytes: 3000 });
     push_full(&mut engine, path, &[0, 0, 0, 1_499_999, 1_500_000]);
     assert_eq!(
         fates(&mut engine),
@@ -40,29 +33,16 @@ fn a_policer_passes_the_burst_and_then_the_rate() {
 
 #[test]
 fn a_packet_larger_than_the_burst_never_passes_a_policer() {
-    let (mut engine, path) = single(ElementSpec::Police {
-        rate: rate(8_000_000),
-        burst_bytes: 1499,
-    });
+    let (mut engine, path) = single(ElementSpec::Police { rate: rate(8_000_000), burst_bytes: 1499 });
     push_full(&mut engine, path, &[0, 1_000_000_000_000]);
-    assert_eq!(
-        fates(&mut engine),
-        [(0, 0, NO_TOKENS), (1, 1_000_000_000_000, NO_TOKENS)]
-    );
+    assert_eq!(fates(&mut engine), [(0, 0, NO_TOKENS), (1, 1_000_000_000_000, NO_TOKENS)]);
 }
 
 #[test]
 fn an_unlimited_policer_or_shaper_passes_everything() {
     for spec in [
-        ElementSpec::Police {
-            rate: Rate::Unlimited,
-            burst_bytes: 1,
-        },
-        ElementSpec::Shape {
-            rate: Rate::Unlimited,
-            burst_bytes: 1,
-            buffer: Limit::Bytes(0),
-        },
+        ElementSpec::Police { rate: Rate::Unlimited, burst_bytes: 1 },
+        ElementSpec::Shape { rate: Rate::Unlimited, burst_bytes: 1, buffer: Limit::Bytes(0) },
     ] {
         let (mut engine, path) = single(spec);
         push_full(&mut engine, path, &[3, 3]);
@@ -78,12 +58,7 @@ fn a_shaper_delays_until_tokens_are_there_and_drops_what_the_buffer_cannot_hold(
     push_full(&mut engine, path, &[0, 0, 0, 0]);
     assert_eq!(
         fates(&mut engine),
-        [
-            (0, 0, Fate::Left),
-            (3, 0, QUEUE_FULL),
-            (1, 1_000_000, Fate::Left),
-            (2, 2_000_000, Fate::Left)
-        ]
+        [(0, 0, Fate::Left), (3, 0, QUEUE_FULL), (1, 1_000_000, Fate::Left), (2, 2_000_000, Fate::Left)]
     );
 }
 
@@ -110,10 +85,7 @@ fn a_marker_rewrites_the_dscp() {
     let (mut engine, path) = single(ElementSpec::Mark { dscp: 34 });
     engine.push(at(1), path, Packet::real(0, 100, 0));
     let outcome = engine.pop();
-    assert!(
-        matches!(outcome, Some(Outcome::Departure { packet, .. }) if packet.dscp == 34),
-        "{outcome:?}"
-    );
+    assert!(matches!(outcome, Some(Outcome::Departure { packet, .. }) if packet.dscp == 34), "{outcome:?}");
 }
 
 const NANO_BITS_PER_BYTE: i128 = 8_000_000_000;

@@ -20,22 +20,14 @@ fn engine_with(spec: ElementSpec) -> (Engine, ElementId, PathId) {
 #[test]
 fn tokens_are_cut_to_the_new_burst() {
     // 1 bit/s brings nothing in this time. Of 6000 B of tokens 3000 B remain, then 1500 B after the cut: one packet.
-    let police = |burst_bytes| ElementSpec::Police {
-        rate: rate(1),
-        burst_bytes,
-    };
+    let police = |burst_bytes| ElementSpec::Police { rate: rate(1), burst_bytes };
     let (mut engine, id, path) = engine_with(police(6000));
     push_full(&mut engine, path, &[0, 0]);
     engine.reconfigure(at(1), id, police(1500)).unwrap();
     engine.reconfigure(at(2), id, police(6000)).unwrap();
     push_full(&mut engine, path, &[3, 3]);
     let no_tokens = Fate::Lost(DropReason::NoTokens);
-    let expected = [
-        (0, 0, Fate::Left),
-        (1, 0, Fate::Left),
-        (0, 3, Fate::Left),
-        (1, 3, no_tokens),
-    ];
+    let expected = [(0, 0, Fate::Left), (1, 0, Fate::Left), (0, 3, Fate::Left), (1, 3, no_tokens)];
     assert_eq!(fates(&mut engine), expected);
 }
 
@@ -61,43 +53,25 @@ fn a_link_that_becomes_unlimited_empties_its_queue_behind_the_packet_being_sent(
     engine.reconfigure(at(400), id, unlimited).unwrap();
     engine.push(at(500), path, Packet::real(3, 1500, 0));
     engine.push(at(1001), path, Packet::real(4, 1500, 0));
-    assert_eq!(
-        departures(&mut engine),
-        [(0, 1000), (1, 1000), (2, 1000), (3, 1000), (4, 1001)]
-    );
+    assert_eq!(departures(&mut engine), [(0, 1000), (1, 1000), (2, 1000), (3, 1000), (4, 1001)]);
 }
 
 #[test]
 fn a_smaller_buffer_keeps_what_waits_and_refuses_what_comes() {
     let (mut engine, id, path) = engine_with(fifo_link(FULL_PACKET_A_MICROSECOND, 0, Limit::Unlimited));
     push_full(&mut engine, path, &[0, 0, 0]);
-    engine
-        .reconfigure(
-            at(0),
-            id,
-            fifo_link(FULL_PACKET_A_MICROSECOND, 0, Limit::Bytes(1538)),
-        )
-        .unwrap();
+    engine.reconfigure(at(0), id, fifo_link(FULL_PACKET_A_MICROSECOND, 0, Limit::Bytes(1538))).unwrap();
     engine.push(at(0), path, Packet::real(3, 1500, 0));
     let full = Fate::Lost(DropReason::QueueFull);
-    let expected = [
-        (3, 0, full),
-        (0, 1000, Fate::Left),
-        (1, 2000, Fate::Left),
-        (2, 3000, Fate::Left),
-    ];
+    let expected = [(3, 0, full), (0, 1000, Fate::Left), (1, 2000, Fate::Left), (2, 3000, Fate::Left)];
     assert_eq!(fates(&mut engine), expected);
 }
 
 #[test]
 fn a_shorter_delay_lets_nothing_overtake() {
-    let (mut engine, id, path) = engine_with(ElementSpec::Delay {
-        time: Duration::from_nanos(1000),
-    });
+    let (mut engine, id, path) = engine_with(ElementSpec::Delay { time: Duration::from_nanos(1000) });
     push_full(&mut engine, path, &[0]);
-    engine
-        .reconfigure(at(10), id, ElementSpec::Delay { time: Duration::ZERO })
-        .unwrap();
+    engine.reconfigure(at(10), id, ElementSpec::Delay { time: Duration::ZERO }).unwrap();
     engine.push(at(20), path, Packet::real(1, 1500, 0));
     engine.push(at(2000), path, Packet::real(2, 1500, 0));
     assert_eq!(departures(&mut engine), [(0, 1000), (1, 1000), (2, 2000)]);
@@ -120,22 +94,15 @@ fn waiting_packets_of_a_shaper_get_new_instants() {
 
 #[test]
 fn a_packet_that_a_new_burst_can_never_pass_is_dropped_for_the_change() {
-    let shape = |burst_bytes| ElementSpec::Shape {
-        rate: rate(12_000_000),
-        burst_bytes,
-        buffer: Limit::Unlimited,
-    };
+    let shape =
+        |burst_bytes| ElementSpec::Shape { rate: rate(12_000_000), burst_bytes, buffer: Limit::Unlimited };
     let (mut engine, id, path) = engine_with(shape(1500));
     push_full(&mut engine, path, &[0, 0]);
     engine.push(at(0), path, Packet::real(2, 500, 0));
     engine.reconfigure(at(500_000), id, shape(750)).unwrap();
     let changed = Fate::Lost(DropReason::ConditionChanged);
     // The bucket is full with 750 B by then, so the small packet follows at once.
-    let expected = [
-        (0, 0, Fate::Left),
-        (1, 500_000, changed),
-        (2, 500_000, Fate::Left),
-    ];
+    let expected = [(0, 0, Fate::Left), (1, 500_000, changed), (2, 500_000, Fate::Left)];
     assert_eq!(fates(&mut engine), expected);
 }
 
@@ -148,13 +115,8 @@ fn waiting_packets_are_sorted_into_new_queues_in_the_order_in_which_they_came() 
         engine.push(at(0), path, Packet::real(tag, 1500, dscp));
     }
     let mut others = queues(Scheduling::Strict, &[1, 1]);
-    others.queues[0] = QueueSpec {
-        dscp: Some(vec![2]),
-        ..others.queues[0].clone()
-    };
-    engine
-        .reconfigure(at(1), id, scheduled_link(FULL_PACKET_A_MICROSECOND, 0, others))
-        .unwrap();
+    others.queues[0] = QueueSpec { dscp: Some(vec![2]), ..others.queues[0].clone() };
+    engine.reconfigure(at(1), id, scheduled_link(FULL_PACKET_A_MICROSECOND, 0, others)).unwrap();
     let order: Vec<u64> = departures(&mut engine).into_iter().map(|(tag, _)| tag).collect();
     assert_eq!(order, [0, 3, 1, 2, 4]);
 }
@@ -167,29 +129,17 @@ fn a_new_rate_alone_leaves_the_scheduler_where_it_was() {
     for (tag, dscp) in [(0, 1), (1, 1), (2, 1), (3, 1), (4, 0), (5, 0)] {
         engine.push(at(0), path, Packet::real(tag, 1500, dscp));
     }
-    engine
-        .reconfigure(at(1), id, wrr(FULL_PACKET_A_MICROSECOND / 2))
-        .unwrap();
+    engine.reconfigure(at(1), id, wrr(FULL_PACKET_A_MICROSECOND / 2)).unwrap();
     let order: Vec<u64> = departures(&mut engine).into_iter().map(|(tag, _)| tag).collect();
     assert_eq!(order, [0, 1, 4, 2, 3, 5]);
 }
 
 #[test]
 fn another_kind_is_refused_and_nothing_changes() {
-    let (mut engine, id, path) = engine_with(ElementSpec::Delay {
-        time: Duration::from_nanos(10),
-    });
+    let (mut engine, id, path) = engine_with(ElementSpec::Delay { time: Duration::from_nanos(10) });
     push_full(&mut engine, path, &[0]);
-    let error = engine
-        .reconfigure(at(500), id, ElementSpec::Mark { dscp: 1 })
-        .unwrap_err();
-    assert_eq!(
-        error.problem,
-        Problem::OtherKind {
-            is: "delay",
-            asked: "mark"
-        }
-    );
+    let error = engine.reconfigure(at(500), id, ElementSpec::Mark { dscp: 1 }).unwrap_err();
+    assert_eq!(error.problem, Problem::OtherKind { is: "delay", asked: "mark" });
     assert_eq!(engine.now(), at(0));
     assert_eq!(departures(&mut engine), [(0, 10)]);
 }
@@ -198,11 +148,7 @@ fn another_kind_is_refused_and_nothing_changes() {
 fn a_late_packet_comes_after_what_the_change_has_made_due_now() {
     // Unlimited from 100 on, the shaper lets its waiting packet go at 100. A packet for 50 counts as one of 100, and finds
     // the buffer, which holds only one, empty again.
-    let shape = |rate| ElementSpec::Shape {
-        rate,
-        burst_bytes: 1500,
-        buffer: Limit::Bytes(1500),
-    };
+    let shape = |rate| ElementSpec::Shape { rate, burst_bytes: 1500, buffer: Limit::Bytes(1500) };
     let (mut engine, id, path) = engine_with(shape(rate(12_000_000)));
     push_full(&mut engine, path, &[0, 0]);
     engine.reconfigure(at(100), id, shape(Rate::Unlimited)).unwrap();
@@ -214,8 +160,5 @@ fn a_late_packet_comes_after_what_the_change_has_made_due_now() {
 fn a_change_in_the_past_happens_now() {
     let (mut engine, id, _) = engine_with(ElementSpec::Mark { dscp: 0 });
     engine.advance(at(100));
-    assert_eq!(
-        engine.reconfigure(at(40), id, ElementSpec::Mark { dscp: 1 }),
-        Ok(at(100))
-    );
+    assert_eq!(engine.reconfigure(at(40), id, ElementSpec::Mark { dscp: 1 }), Ok(at(100)));
 }

@@ -18,21 +18,9 @@ pub struct Scenario {
 
 #[derive(Clone, Debug)]
 pub enum Step {
-    Push {
-        at: u64,
-        path: usize,
-        ip_bytes: u32,
-        dscp: u8,
-        class: Class,
-    },
-    Reconfigure {
-        at: u64,
-        element: usize,
-        spec: ElementSpec,
-    },
-    Advance {
-        to: u64,
-    },
+    Push { at: u64, path: usize, ip_bytes: u32, dscp: u8, class: Class },
+    Reconfigure { at: u64, element: usize, spec: ElementSpec },
+    Advance { to: u64 },
 }
 
 impl Step {
@@ -62,26 +50,18 @@ impl Scenario {
     pub fn build(&self) -> Built {
         let mut engine = Engine::new(7);
         let add = |(index, spec): (usize, &ElementSpec)| {
-            engine
-                .add(&format!("element {index}"), spec.clone())
-                .expect("a valid element")
+            engine.add(&format!("element {index}"), spec.clone()).expect("a valid element")
         };
         let elements: Vec<ElementId> = self.elements.iter().enumerate().map(add).collect();
         let backwards: Vec<ElementId> = elements.iter().rev().copied().collect();
         let every_second: Vec<ElementId> = elements.iter().step_by(2).copied().collect();
-        let paths = [&elements, &backwards, &every_second]
-            .map(|hops| engine.path(hops))
-            .to_vec();
+        let paths = [&elements, &backwards, &every_second].map(|hops| engine.path(hops)).to_vec();
         if let Some(source) = &self.source {
             engine
                 .start_source("neighbour", source.clone(), paths[0], Instant::ZERO)
                 .expect("a valid source");
         }
-        Built {
-            engine,
-            elements,
-            paths,
-        }
+        Built { engine, elements, paths }
     }
 
     /// Takes all steps and lets 100 us more pass. Packets are tagged with their step.
@@ -98,33 +78,20 @@ impl Built {
     /// Takes one step and returns the instant used.
     pub fn take(&mut self, tag: u64, step: &Step) -> Instant {
         match step {
-            &Step::Push {
-                at: nanos,
-                path,
-                ip_bytes,
-                dscp,
-                class,
-            } => {
+            &Step::Push { at: nanos, path, ip_bytes, dscp, class } => {
                 let packet = match class {
                     Class::Real => Packet::real(tag, ip_bytes, dscp),
                     Class::Ghost => Packet::ghost(ip_bytes),
                 };
-                self.engine
-                    .push(at(nanos), self.paths[path % self.paths.len()], packet)
+                self.engine.push(at(nanos), self.paths[path % self.paths.len()], packet)
             }
-            Step::Reconfigure {
-                at: nanos,
-                element,
-                spec,
-            } => {
+            Step::Reconfigure { at: nanos, element, spec } => {
                 let element = self.elements[element % self.elements.len()];
                 // Another kind is refused and changes nothing; the step is then an advance.
-                self.engine
-                    .reconfigure(at(*nanos), element, spec.clone())
-                    .unwrap_or_else(|_| {
-                        self.engine.advance(at(*nanos));
-                        self.engine.now()
-                    })
+                self.engine.reconfigure(at(*nanos), element, spec.clone()).unwrap_or_else(|_| {
+                    self.engine.advance(at(*nanos));
+                    self.engine.now()
+                })
             }
             &Step::Advance { to } => {
                 self.engine.advance(at(to));
@@ -138,11 +105,7 @@ impl Built {
         self.engine.advance(end);
         Seen {
             outcomes: std::iter::from_fn(|| self.engine.pop()).collect(),
-            counters: self
-                .elements
-                .iter()
-                .map(|&id| *self.engine.counters(id))
-                .collect(),
+            counters: self.elements.iter().map(|&id| *self.engine.counters(id)).collect(),
             totals: self.engine.totals(),
         }
     }
@@ -165,20 +128,8 @@ fn instant() -> impl Strategy<Value = u64> {
 
 fn step() -> impl Strategy<Value = Step> {
     let class = prop_oneof![Just(Class::Real), Just(Class::Ghost)];
-    let push = (
-        instant(),
-        0usize..3,
-        prop_oneof![Just(1500u32), 1u32..=1500],
-        0u8..4,
-        class,
-    )
-        .prop_map(|(at, path, ip_bytes, dscp, class)| Step::Push {
-            at,
-            path,
-            ip_bytes,
-            dscp,
-            class,
-        });
+    let push = (instant(), 0usize..3, prop_oneof![Just(1500u32), 1u32..=1500], 0u8..4, class)
+        .prop_map(|(at, path, ip_bytes, dscp, class)| Step::Push { at, path, ip_bytes, dscp, class });
     let reconfigure = (instant(), 0usize..6, element()).prop_map(|(at, element, spec)| Step::Reconfigure {
         at,
         element,
@@ -196,18 +147,11 @@ fn limit() -> impl Strategy<Value = Limit> {
 }
 
 fn duration() -> impl Strategy<Value = Duration> {
-    prop_oneof![
-        Just(Duration::ZERO),
-        (0u64..50).prop_map(|grid| Duration::from_nanos(grid * 100))
-    ]
+    prop_oneof![Just(Duration::ZERO), (0u64..50).prop_map(|grid| Duration::from_nanos(grid * 100))]
 }
 
 fn element() -> impl Strategy<Value = ElementSpec> {
-    let by = prop_oneof![
-        Just(Scheduling::Strict),
-        Just(Scheduling::Wrr),
-        Just(Scheduling::Drr)
-    ];
+    let by = prop_oneof![Just(Scheduling::Strict), Just(Scheduling::Wrr), Just(Scheduling::Drr)];
     let queueing = prop_oneof![
         limit().prop_map(crosswind_engine::Queueing::fifo),
         (by, prop::collection::vec(1u32..4, 1..4)).prop_map(|(by, weights)| queues(by, &weights)),
@@ -226,25 +170,14 @@ fn element() -> impl Strategy<Value = ElementSpec> {
 
 fn source() -> impl Strategy<Value = SourceSpec> {
     let zero = prop_oneof![Just(ZeroMeans::Silence), Just(ZeroMeans::Unlimited)];
-    (
-        0u64..4_000_000_000,
-        0u64..4_000_000_000,
-        1u64..100,
-        1u64..50,
-        100u32..=1500,
-        zero,
-    )
-        .prop_map(|(mean, sd, hold, pacing, packet_ip_bytes, zero)| SourceSpec {
-            rate: RateLaw::Normal {
-                mean,
-                sd,
-                low: 0,
-                high: 5_000_000_000,
-            },
+    (0u64..4_000_000_000, 0u64..4_000_000_000, 1u64..100, 1u64..50, 100u32..=1500, zero).prop_map(
+        |(mean, sd, hold, pacing, packet_ip_bytes, zero)| SourceSpec {
+            rate: RateLaw::Normal { mean, sd, low: 0, high: 5_000_000_000 },
             hold: Duration::from_nanos(hold * 100),
             pacing: Duration::from_nanos(pacing * 100),
             packet_ip_bytes,
             peak: rate(10_000_000_000),
             zero,
-        })
+        },
+    )
 }

@@ -21,10 +21,7 @@ const LOW: (u8, u32) = (0, 1500);
 #[test]
 fn strict_priority_serves_the_first_queue_that_has_a_packet() {
     // Packet 0 found the link idle and is not interrupted; then the high ones in their order; then the low one.
-    assert_eq!(
-        order(Scheduling::Strict, &[1, 1], &[LOW, LOW, HIGH, HIGH]),
-        [0, 2, 3, 1]
-    );
+    assert_eq!(order(Scheduling::Strict, &[1, 1], &[LOW, LOW, HIGH, HIGH]), [0, 2, 3, 1]);
 }
 
 #[test]
@@ -41,10 +38,7 @@ fn deficit_round_robin_serves_bytes_by_weight() {
     //   B's turn, 1538: tags 5 and 6; A's turn, 3076: tags 1 and 2; B: 7, 8; A: 3, 4 (then empty); B: 9.
     let small = (0, 731);
     let packets = [HIGH, HIGH, HIGH, HIGH, HIGH, small, small, small, small, small];
-    assert_eq!(
-        order(Scheduling::Drr, &[2, 1], &packets),
-        [0, 5, 6, 1, 2, 7, 8, 3, 4, 9]
-    );
+    assert_eq!(order(Scheduling::Drr, &[2, 1], &packets), [0, 5, 6, 1, 2, 7, 8, 3, 4, 9]);
 }
 
 #[test]
@@ -57,10 +51,7 @@ fn each_queue_has_its_own_buffer() {
     for (tag, dscp) in [(0, 0), (1, 0), (2, 0), (3, 0), (4, 1), (5, 1), (6, 1), (7, 1)] {
         engine.push(at(0), path, Packet::real(tag, 1500, dscp));
     }
-    assert_eq!(
-        departures(&mut engine),
-        [(0, 1000), (4, 2000), (5, 3000), (6, 4000), (1, 5000)]
-    );
+    assert_eq!(departures(&mut engine), [(0, 1000), (4, 2000), (5, 3000), (6, 4000), (1, 5000)]);
 }
 
 /// Packets of (arrival, DSCP, IP bytes), in the order of arrival.
@@ -91,13 +82,8 @@ fn strict_oracle(traffic: &[(u64, u8, u32)]) -> Vec<(u64, u64)> {
     let mut departures = Vec::new();
     while !left.is_empty() {
         let rank = |&(tag, (_, dscp, _)): &(u64, (u64, u8, u32))| (if dscp == 0 { 4 } else { dscp }, tag);
-        let waiting = left
-            .iter()
-            .enumerate()
-            .filter(|(_, (_, (arrival, ..)))| *arrival < free);
-        let next = waiting
-            .min_by_key(|(_, packet)| rank(packet))
-            .map_or(0, |(index, _)| index);
+        let waiting = left.iter().enumerate().filter(|(_, (_, (arrival, ..)))| *arrival < free);
+        let next = waiting.min_by_key(|(_, packet)| rank(packet)).map_or(0, |(index, _)| index);
         let (tag, (arrival, _, size)) = left.remove(next);
         free = free.max(arrival) + u64::from(Packet::ghost(size).wire_bytes) * 8;
         departures.push((tag, free));

@@ -26,9 +26,7 @@ fn constant(bits_per_second: u64, pacing_ns: u64) -> SourceSpec {
 fn instants(spec: SourceSpec, until: u64) -> Vec<u64> {
     let mut engine = Engine::new(7);
     let path = engine.path(&[]);
-    engine
-        .start_source("neighbour", spec, path, Instant::ZERO)
-        .expect("a valid source");
+    engine.start_source("neighbour", spec, path, Instant::ZERO).expect("a valid source");
     let mut instants = Vec::new();
     while let Some(next) = engine.next_event().filter(|&next| next <= at(until)) {
         let before = engine.totals().ghost.left;
@@ -61,62 +59,39 @@ fn a_burst_longer_than_its_interval_runs_on_without_a_gap() {
 
 #[test]
 fn an_unlimited_peak_sends_a_burst_at_one_instant() {
-    let spec = SourceSpec {
-        peak: Rate::Unlimited,
-        ..constant(12_000_000, 2_000_000)
-    };
+    let spec = SourceSpec { peak: Rate::Unlimited, ..constant(12_000_000, 2_000_000) };
     assert_eq!(instants(spec, 2_000_000), [0, 0, 2_000_000, 2_000_000]);
 }
 
 #[test]
 fn peaks_that_take_no_whole_nanoseconds_do_not_drift() {
     // 1230.4 ns a packet: 1230.4, 2460.8, 3691.2, 4921.6 rounded up; 60 000 bit = five packets.
-    let spec = SourceSpec {
-        peak: rate(10_000_000_000),
-        ..constant(60_000_000, 1_000_000)
-    };
+    let spec = SourceSpec { peak: rate(10_000_000_000), ..constant(60_000_000, 1_000_000) };
     assert_eq!(instants(spec, 999_999), [0, 1231, 2461, 3692, 4922]);
 }
 
 #[test]
 fn zero_means_silence_or_the_peak_as_the_source_says() {
     assert_eq!(instants(constant(0, 10_000), 100_000), []);
-    let spec = SourceSpec {
-        zero: ZeroMeans::Unlimited,
-        ..constant(0, 10_000)
-    };
-    assert_eq!(
-        instants(spec, 100_000).len(),
-        101,
-        "one a microsecond, at 0 and at 100 000 too"
-    );
+    let spec = SourceSpec { zero: ZeroMeans::Unlimited, ..constant(0, 10_000) };
+    assert_eq!(instants(spec, 100_000).len(), 101, "one a microsecond, at 0 and at 100 000 too");
 }
 
 #[test]
 fn the_mean_rate_offered_is_the_rate_drawn() {
     // 1 s at 500 Mbit/s: 41 666.67 packets; bursts of 10 ms hold 416.67.
-    assert_eq!(
-        instants(constant(500_000_000, 10_000_000), 999_999_999).len(),
-        41_666
-    );
+    assert_eq!(instants(constant(500_000_000, 10_000_000), 999_999_999).len(), 41_666);
 }
 
 fn normal() -> RateLaw {
-    RateLaw::Normal {
-        mean: 5_000_000,
-        sd: 4_000_000,
-        low: 0,
-        high: 10_000_000,
-    }
+    RateLaw::Normal { mean: 5_000_000, sd: 4_000_000, low: 0, high: 10_000_000 }
 }
 
 #[test]
 fn rates_are_redrawn_with_every_hold_and_clipped_to_their_range() {
     let mut engine = Engine::new(7);
     let path = engine.path(&[]);
-    let id = engine
-        .start_source("neighbour", source(normal(), 5_000_000, 1_000_000), path, at(3))
-        .unwrap();
+    let id = engine.start_source("neighbour", source(normal(), 5_000_000, 1_000_000), path, at(3)).unwrap();
     engine.advance(at(999_000_003));
     let draws = engine.draws(id);
     let instants: Vec<u64> = draws.iter().map(|(instant, _)| instant.as_nanos()).collect();
@@ -132,9 +107,7 @@ fn draws_beside(disturb: impl FnOnce(&mut Engine)) -> Vec<(Instant, u64)> {
     disturb(&mut engine);
     let path = engine.path(&[]);
     let spec = source(normal(), 5_000_000, 1_000_000);
-    let id = engine
-        .start_source("neighbour", spec, path, Instant::ZERO)
-        .expect("a valid source");
+    let id = engine.start_source("neighbour", spec, path, Instant::ZERO).expect("a valid source");
     engine.advance(at(1_000_000_000));
     engine.draws(id).to_vec()
 }
@@ -143,23 +116,9 @@ fn draws_beside(disturb: impl FnOnce(&mut Engine)) -> Vec<(Instant, u64)> {
 fn other_elements_and_sources_disturb_no_draw() {
     let alone = draws_beside(|_| {});
     let accompanied = draws_beside(|engine| {
-        let delay = engine
-            .add(
-                "delay",
-                ElementSpec::Delay {
-                    time: Duration::from_millis(1),
-                },
-            )
-            .unwrap();
+        let delay = engine.add("delay", ElementSpec::Delay { time: Duration::from_millis(1) }).unwrap();
         let path = engine.path(&[delay]);
-        engine
-            .start_source(
-                "another",
-                source(normal(), 3_000_000, 500_000),
-                path,
-                Instant::ZERO,
-            )
-            .unwrap();
+        engine.start_source("another", source(normal(), 3_000_000, 500_000), path, Instant::ZERO).unwrap();
     });
     assert_eq!(alone, accompanied);
 }
@@ -167,34 +126,15 @@ fn other_elements_and_sources_disturb_no_draw() {
 #[test]
 fn a_stopped_source_sends_nothing_more_and_its_name_is_free_again() {
     let mut engine = Engine::new(7);
-    let delay = engine
-        .add(
-            "delay",
-            ElementSpec::Delay {
-                time: Duration::from_micros(10),
-            },
-        )
-        .unwrap();
+    let delay = engine.add("delay", ElementSpec::Delay { time: Duration::from_micros(10) }).unwrap();
     let path = engine.path(&[delay]);
     let spec = constant(12_000_000_000, 1_000_000);
-    let id = engine
-        .start_source("neighbour", spec.clone(), path, Instant::ZERO)
-        .unwrap();
+    let id = engine.start_source("neighbour", spec.clone(), path, Instant::ZERO).unwrap();
     engine.stop_source(at(4_500), id);
     assert_eq!(engine.next_event(), Some(at(10_000)), "packets under way go on");
     engine.advance(at(50_000_000));
-    assert_eq!(
-        engine.totals().ghost,
-        ClassTotals {
-            entered: 5,
-            left: 5,
-            dropped: 0,
-            inside: 0
-        }
-    );
-    engine
-        .start_source("neighbour", spec, path, at(60_000_000))
-        .expect("the name is free");
+    assert_eq!(engine.totals().ghost, ClassTotals { entered: 5, left: 5, dropped: 0, inside: 0 });
+    engine.start_source("neighbour", spec, path, at(60_000_000)).expect("the name is free");
 }
 
 #[test]
@@ -204,9 +144,7 @@ fn ghosts_delay_real_packets_but_have_no_outcomes() {
     let link = crate::common::fifo_link(FULL_PACKET_A_MICROSECOND, 0, crosswind_engine::Limit::Unlimited);
     let link = engine.add("link", link).unwrap();
     let path = engine.path(&[link]);
-    engine
-        .start_source("neighbour", constant(12_000_000, 2_000_000), path, Instant::ZERO)
-        .unwrap();
+    engine.start_source("neighbour", constant(12_000_000, 2_000_000), path, Instant::ZERO).unwrap();
     engine.push(at(500), path, Packet::real(9, 1500, 0));
     assert_eq!(crate::common::departures(&mut engine), [(9, 2000)]);
     assert_eq!(engine.real_inside(), 0);

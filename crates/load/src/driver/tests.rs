@@ -53,42 +53,21 @@ fn driven(plan: &Plan, answer: impl FnMut(usize) -> (u64, Result<(), Failure>)) 
     let (taken, stop) = (AtomicU64::new(0), Arc::new(Stop::new()));
     let mut turns = Turns::new(plan, 0, &taken, &stop);
     let mut samples = Samples::with_room_for(1_000_000);
-    let mut server = Server {
-        clock: &clock,
-        answer,
-        performed: 0,
-    };
+    let mut server = Server { clock: &clock, answer, performed: 0 };
     let (lost, first_failure) = drive(&mut server, &clock, START_NS, &mut turns, &mut samples);
-    Driven {
-        rows: samples.iter().copied().collect(),
-        lost,
-        first_failure,
-        left: turns.schedule,
-    }
+    Driven { rows: samples.iter().copied().collect(), lost, first_failure, left: turns.schedule }
 }
 
 fn plan(pace: Pace, warm_up_ns: u64, duration_ns: Option<u64>, operations: Option<u64>) -> Plan {
-    Plan {
-        connections: 1,
-        pace,
-        warm_up_ns,
-        duration_ns,
-        operations,
-    }
+    Plan { connections: 1, pace, warm_up_ns, duration_ns, operations }
 }
 
 const HUNDRED_PER_S: Pace = Pace::Open { rate_per_s: 100.0 };
 
 #[test]
 fn in_a_closed_loop_each_operation_starts_when_the_last_one_ended() {
-    let done = driven(&plan(Pace::Closed, 20 * MS, Some(30 * MS), None), |_| {
-        (10 * MS, Ok(()))
-    });
-    let starts: Vec<u64> = done
-        .rows
-        .iter()
-        .map(|row| (row.started_ns - START_NS) / MS)
-        .collect();
+    let done = driven(&plan(Pace::Closed, 20 * MS, Some(30 * MS), None), |_| (10 * MS, Ok(())));
+    let starts: Vec<u64> = done.rows.iter().map(|row| (row.started_ns - START_NS) / MS).collect();
     assert_eq!(starts, [0, 10, 20, 30, 40]);
     assert!(done.rows.iter().all(|row| row.intended_ns == row.started_ns));
     assert_eq!(done.rows.iter().filter(|row| row.measured).count(), 3);
@@ -109,10 +88,7 @@ fn an_operation_that_hits_a_stall_delays_the_next_ones_and_their_latency_shows_i
         (if index == 1 { 35 * MS } else { MS }, Ok(()))
     });
     let of = |instant: fn(&Sample) -> u64| -> Vec<u64> {
-        done.rows
-            .iter()
-            .map(|row| (instant(row) - START_NS) / MS)
-            .collect()
+        done.rows.iter().map(|row| (instant(row) - START_NS) / MS).collect()
     };
     assert_eq!(of(|row| row.intended_ns), [0, 10, 20, 30, 40, 50]);
     assert_eq!(of(|row| row.started_ns), [0, 10, 45, 46, 47, 50]);
@@ -121,9 +97,7 @@ fn an_operation_that_hits_a_stall_delays_the_next_ones_and_their_latency_shows_i
 
 #[test]
 fn operations_due_before_the_end_are_carried_out_after_it() {
-    let done = driven(&plan(HUNDRED_PER_S, 0, Some(50 * MS), None), |_| {
-        (100 * MS, Ok(()))
-    });
+    let done = driven(&plan(HUNDRED_PER_S, 0, Some(50 * MS), None), |_| (100 * MS, Ok(())));
     assert_eq!(done.rows.len(), 5);
     assert!(done.rows.iter().all(|row| row.measured));
 }
@@ -131,9 +105,7 @@ fn operations_due_before_the_end_are_carried_out_after_it() {
 #[test]
 fn an_overload_ends_after_the_drain_and_says_what_was_not_started() {
     // Two seconds of load, each operation takes one second: 200 are due, and there are 2 s + the drain to start them.
-    let done = driven(&plan(HUNDRED_PER_S, 0, Some(2_000 * MS), None), |_| {
-        (1_000 * MS, Ok(()))
-    });
+    let done = driven(&plan(HUNDRED_PER_S, 0, Some(2_000 * MS), None), |_| (1_000 * MS, Ok(())));
     let started = 1 + (2_000 * MS + DRAIN_NS) / (1_000 * MS);
     assert_eq!(done.rows.len() as u64, started);
     assert_eq!(done.left.unwrap().due_before(u64::MAX), 200 - started);
@@ -142,19 +114,9 @@ fn an_overload_ends_after_the_drain_and_says_what_was_not_started() {
 #[test]
 fn a_refusal_is_counted_and_the_connection_goes_on() {
     let done = driven(&plan(Pace::Closed, 0, None, Some(5)), |index| {
-        (
-            MS,
-            if index % 2 == 1 {
-                Err(Failure::Refused(format!("no {index}")))
-            } else {
-                Ok(())
-            },
-        )
+        (MS, if index % 2 == 1 { Err(Failure::Refused(format!("no {index}"))) } else { Ok(()) })
     });
-    assert_eq!(
-        done.rows.iter().map(|row| row.ok).collect::<Vec<_>>(),
-        [true, false, true, false, true]
-    );
+    assert_eq!(done.rows.iter().map(|row| row.ok).collect::<Vec<_>>(), [true, false, true, false, true]);
     assert_eq!(done.first_failure, Some((START_NS + 2 * MS, "call: no 1".into())));
     assert!(!done.lost);
 }
@@ -162,14 +124,7 @@ fn a_refusal_is_counted_and_the_connection_goes_on() {
 #[test]
 fn a_lost_connection_is_one_error_and_the_end() {
     let done = driven(&plan(Pace::Closed, 0, None, Some(1_000)), |index| {
-        (
-            MS,
-            if index == 3 {
-                Err(Failure::Lost("closed".into()))
-            } else {
-                Ok(())
-            },
-        )
+        (MS, if index == 3 { Err(Failure::Lost("closed".into())) } else { Ok(()) })
     });
     assert!(done.lost);
     assert_eq!(done.rows.len(), 4);

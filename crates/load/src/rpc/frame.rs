@@ -36,11 +36,7 @@ pub struct BadLength {
 
 impl fmt::Display for BadLength {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let BadLength {
-            what,
-            bytes,
-            bytes_min,
-        } = self;
+        let BadLength { what, bytes, bytes_min } = self;
         write!(
             formatter,
             "{what} of {bytes} bytes: must be {bytes_min} to {MESSAGE_BYTES_MAX}; is the peer a crosswind-load?"
@@ -60,15 +56,8 @@ pub fn request(request_bytes: u32, response_bytes: u32) -> Vec<u8> {
 pub fn parse_request(header: [u8; REQUEST_HEADER_BYTES]) -> Result<Request, BadLength> {
     let [a, b, c, d, e, f, g, h] = header;
     let request_bytes = length("request", u32::from_be_bytes([a, b, c, d]), REQUEST_HEADER_BYTES)?;
-    let response_bytes = length(
-        "response",
-        u32::from_be_bytes([e, f, g, h]),
-        RESPONSE_HEADER_BYTES,
-    )?;
-    Ok(Request {
-        padding_bytes: request_bytes as usize - REQUEST_HEADER_BYTES,
-        response_bytes,
-    })
+    let response_bytes = length("response", u32::from_be_bytes([e, f, g, h]), RESPONSE_HEADER_BYTES)?;
+    Ok(Request { padding_bytes: request_bytes as usize - REQUEST_HEADER_BYTES, response_bytes })
 }
 
 /// The header of a response of this size.
@@ -80,11 +69,7 @@ fn length(what: &'static str, bytes: u32, bytes_min: usize) -> Result<u32, BadLe
     if (bytes_min..=MESSAGE_BYTES_MAX as usize).contains(&(bytes as usize)) {
         Ok(bytes)
     } else {
-        Err(BadLength {
-            what,
-            bytes,
-            bytes_min,
-        })
+        Err(BadLength { what, bytes, bytes_min })
     }
 }
 
@@ -102,13 +87,7 @@ mod tests {
         let bytes = request(100, 5000);
         assert_eq!(bytes.len(), 100);
         assert_eq!(bytes[..8], [0, 0, 0, 100, 0, 0, 0x13, 0x88]);
-        assert_eq!(
-            parse_request(header_of(&bytes)),
-            Ok(Request {
-                padding_bytes: 92,
-                response_bytes: 5000
-            })
-        );
+        assert_eq!(parse_request(header_of(&bytes)), Ok(Request { padding_bytes: 92, response_bytes: 5000 }));
     }
 
     #[test]

@@ -24,9 +24,7 @@ pub fn start(listen: &str) -> Result<SocketAddr, String> {
 fn accept_for_ever(listener: &TcpListener) {
     loop {
         let served = listener.accept().and_then(|(connection, peer)| {
-            std::thread::Builder::new()
-                .stack_size(STACK_BYTES)
-                .spawn(move || serve(connection, peer))
+            std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || serve(connection, peer))
         });
         if let Err(error) = served {
             // Out of descriptors or threads: those who are connected go on, and the next may find room.
@@ -117,10 +115,7 @@ mod tests {
     }
 
     fn talk(said: Vec<u8>) -> (io::Result<()>, Vec<u8>) {
-        let mut script = Script {
-            said: io::Cursor::new(said),
-            heard: Vec::new(),
-        };
+        let mut script = Script { said: io::Cursor::new(said), heard: Vec::new() };
         let mut chunk_reader = &mut script;
         let result = answer_all(&mut chunk_reader);
         (result, script.heard)

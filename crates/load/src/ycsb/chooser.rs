@@ -39,9 +39,7 @@ impl Chooser {
 
     /// Requests that prefer what was inserted last, over `loaded` records at first.
     pub fn latest(loaded: u64) -> Chooser {
-        Chooser::Latest {
-            ages: Zipfian::new(loaded),
-        }
+        Chooser::Latest { ages: Zipfian::new(loaded) }
     }
 
     /// Chooses a record that exists and returns the number of its key.
@@ -80,11 +78,8 @@ mod tests {
 
     #[test]
     fn the_hottest_records_are_the_hashes_of_the_first_ranks_and_have_their_share() {
-        let counts = chosen(
-            Chooser::scrambled_zipfian(100_000, 0),
-            &KeySpace::new(100_000, 100_000),
-            200_000,
-        );
+        let counts =
+            chosen(Chooser::scrambled_zipfian(100_000, 0), &KeySpace::new(100_000, 100_000), 200_000);
         let share = |rank| f64::from(counts[&(key::hash(rank) % 100_000)]) / 200_000.0;
         // 1 / 26.469 and 0.5^0.99 / 26.469; five standard deviations of 0.0004, and less than 0.0001 from other ranks
         // that hash onto the same record.
@@ -104,11 +99,7 @@ mod tests {
         let after = chosen(Chooser::scrambled_zipfian(1000, 1000), &keys, 100_000);
         assert!(after.keys().any(|&key| key >= 1000));
         let hottest = |counts: &HashMap<u64, u32>| {
-            counts
-                .iter()
-                .filter(|(&key, _)| key < 1000)
-                .max_by_key(|(_, &count)| count)
-                .map(|(&key, _)| key)
+            counts.iter().filter(|(&key, _)| key < 1000).max_by_key(|(_, &count)| count).map(|(&key, _)| key)
         };
         assert_eq!(hottest(&before), hottest(&after));
     }

@@ -29,28 +29,11 @@ pub struct Client {
 /// An operation with everything that it needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Request {
-    Read {
-        key: String,
-    },
-    Update {
-        key: String,
-        field_number: usize,
-        value: Field,
-    },
-    ReadModifyWrite {
-        key: String,
-        field_number: usize,
-        value: Field,
-    },
-    Insert {
-        number: u64,
-        key: String,
-        record: Box<Record>,
-    },
-    Scan {
-        first_key: String,
-        count: u64,
-    },
+    Read { key: String },
+    Update { key: String, field_number: usize, value: Field },
+    ReadModifyWrite { key: String, field_number: usize, value: Field },
+    Insert { number: u64, key: String, record: Box<Record> },
+    Scan { first_key: String, count: u64 },
 }
 
 impl Client {
@@ -90,9 +73,7 @@ impl Session for Client {
     fn choose(&mut self) -> Operation {
         let operation = self.workload.operation(&mut self.random);
         self.chosen = match operation {
-            Operation::Read => Request::Read {
-                key: self.existing_key(),
-            },
+            Operation::Read => Request::Read { key: self.existing_key() },
             Operation::Update => Request::Update {
                 key: self.existing_key(),
                 field_number: self.field_number(),
@@ -123,16 +104,8 @@ impl Session for Client {
     fn perform(&mut self) -> Result<(), Failure> {
         match &self.chosen {
             Request::Read { key } => self.store.read(key),
-            Request::Update {
-                key,
-                field_number,
-                value,
-            } => self.store.update(key, *field_number, value),
-            Request::ReadModifyWrite {
-                key,
-                field_number,
-                value,
-            } => {
+            Request::Update { key, field_number, value } => self.store.update(key, *field_number, value),
+            Request::ReadModifyWrite { key, field_number, value } => {
                 self.store.read(key)?;
                 self.store.update(key, *field_number, value)
             }
@@ -173,14 +146,8 @@ mod tests {
 
     fn requests(workload: Workload, number: usize, count: usize) -> Vec<Request> {
         let keys = Arc::new(KeySpace::new(1000, 1000));
-        let mut client = Client::new(
-            Box::new(Nothing),
-            workload,
-            &keys,
-            workload.chooser(1000, Some(10_000)),
-            7,
-            number,
-        );
+        let mut client =
+            Client::new(Box::new(Nothing), workload, &keys, workload.chooser(1000, Some(10_000)), 7, number);
         let mut next = || {
             client.choose();
             client.perform().unwrap();
@@ -201,13 +168,7 @@ mod tests {
     fn scans_take_one_to_a_hundred_records() {
         let counts: Vec<u64> = requests(Workload::E, 0, 5000)
             .into_iter()
-            .filter_map(|request| {
-                if let Request::Scan { count, .. } = request {
-                    Some(count)
-                } else {
-                    None
-                }
-            })
+            .filter_map(|request| if let Request::Scan { count, .. } = request { Some(count) } else { None })
             .collect();
         assert_eq!((counts.iter().min(), counts.iter().max()), (Some(&1), Some(&100)));
         let mean = counts.iter().sum::<u64>() as f64 / counts.len() as f64;
@@ -219,13 +180,15 @@ mod tests {
     fn inserts_take_consecutive_new_keys() {
         let numbers: Vec<u64> = requests(Workload::D, 0, 1000)
             .into_iter()
-            .filter_map(|request| {
-                if let Request::Insert { number, .. } = request {
-                    Some(number)
-                } else {
-                    None
-                }
-            })
+            .filter_map(
+                |request| {
+                    if let Request::Insert { number, .. } = request {
+                        Some(number)
+                    } else {
+                        None
+                    }
+                },
+            )
             .collect();
         assert!(numbers.len() > 20);
         assert!(numbers.iter().copied().eq(1000..1000 + numbers.len() as u64));

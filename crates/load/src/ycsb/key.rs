@@ -11,9 +11,10 @@ pub fn name(number: u64) -> String {
 pub fn hash(number: u64) -> u64 {
     const OFFSET_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
     const PRIME: u64 = 1_099_511_628_211;
-    let hashed = number.to_le_bytes().iter().fold(OFFSET_BASIS, |hash, &octet| {
-        (hash ^ u64::from(octet)).wrapping_mul(PRIME)
-    });
+    let hashed = number
+        .to_le_bytes()
+        .iter()
+        .fold(OFFSET_BASIS, |hash, &octet| (hash ^ u64::from(octet)).wrapping_mul(PRIME));
     (hashed as i64).unsigned_abs()
 }
 

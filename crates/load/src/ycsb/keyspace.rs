@@ -17,11 +17,7 @@ pub struct KeySpace {
 impl KeySpace {
     /// `loaded` records with the keys 0, 1, ... exist; new ones get the keys `insert_start`, `insert_start + 1`, ...
     pub fn new(loaded: u64, insert_start: u64) -> KeySpace {
-        KeySpace {
-            loaded,
-            next: AtomicU64::new(insert_start),
-            inserted: RwLock::new(Vec::new()),
-        }
+        KeySpace { loaded, next: AtomicU64::new(insert_start), inserted: RwLock::new(Vec::new()) }
     }
 
     /// How many records exist.
@@ -44,17 +40,12 @@ impl KeySpace {
 
     /// Notes that the record with this key exists now.
     pub fn confirm(&self, key: u64) {
-        self.inserted
-            .write()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
-            .push(key);
+        self.inserted.write().unwrap_or_else(|poisoned| poisoned.into_inner()).push(key);
     }
 
     fn inserted(&self) -> std::sync::RwLockReadGuard<'_, Vec<u64>> {
         // A list of numbers is whole after any panic.
-        self.inserted
-            .read()
-            .unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.inserted.read().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 

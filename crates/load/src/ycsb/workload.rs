@@ -77,9 +77,7 @@ mod tests {
         ];
         for (workload, operation, expected) in table {
             let mut random = Random::stream(1, Purpose::Connection, 0);
-            let count = (0..100_000)
-                .filter(|_| workload.operation(&mut random) == operation)
-                .count();
+            let count = (0..100_000).filter(|_| workload.operation(&mut random) == operation).count();
             // Standard deviation of a share: at most sqrt(0.25 / 100000) = 0.0016; five of them.
             assert!((count as f64 / 1e5 - expected).abs() < 0.008, "{workload:?}");
         }

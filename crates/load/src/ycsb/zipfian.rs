@@ -102,10 +102,8 @@ mod tests {
     fn the_distribution_follows_the_law_within_the_error_of_its_method() {
         let drawn = drawn_below();
         let off = |bound: u64| (drawn[bound as usize] - law_below(bound)).abs();
-        let (worst, furthest) = (0..=ITEMS)
-            .map(|bound| (bound, off(bound)))
-            .max_by(|a, b| a.1.total_cmp(&b.1))
-            .unwrap();
+        let (worst, furthest) =
+            (0..=ITEMS).map(|bound| (bound, off(bound))).max_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
         // Evaluating Gray's formula itself for 1000 items gives 0.01610 below rank 14.
         assert_eq!(worst, 14);
         assert!((furthest - 0.0161).abs() < 1e-4, "{furthest}");
@@ -140,10 +138,8 @@ mod tests {
         grown.grow_to(170);
         grown.grow_to(250);
         grown.grow_to(20); // never shrinks
-        let (mut one, mut other) = (
-            Random::stream(1, Purpose::Connection, 0),
-            Random::stream(1, Purpose::Connection, 0),
-        );
+        let (mut one, mut other) =
+            (Random::stream(1, Purpose::Connection, 0), Random::stream(1, Purpose::Connection, 0));
         let fresh = Zipfian::new(250);
         for _ in 0..10_000 {
             assert_eq!(grown.rank(&mut one), fresh.rank(&mut other));

@@ -79,9 +79,7 @@ pub struct Run {
 impl Run {
     /// A run whose files are in the folder.
     pub fn new(folder: &Folder) -> Run {
-        Run {
-            folder: folder.0.clone(),
-        }
+        Run { folder: folder.0.clone() }
     }
 
     /// Starts the binary with these arguments and its output in the folder.
@@ -99,10 +97,7 @@ impl Run {
     pub fn rows(&self) -> Vec<Row> {
         let text = std::fs::read_to_string(self.path("samples.csv")).unwrap();
         let mut lines = text.lines();
-        assert_eq!(
-            lines.next(),
-            Some("operation,connection,intended_ns,started_ns,finished_ns,ok,measured")
-        );
+        assert_eq!(lines.next(), Some("operation,connection,intended_ns,started_ns,finished_ns,ok,measured"));
         lines.map(row).collect()
     }
 
@@ -135,9 +130,6 @@ fn row(line: &str) -> Row {
         ok: flag(ok),
         measured: flag(measured),
     };
-    assert!(
-        row.intended_ns <= row.started_ns && row.started_ns <= row.finished_ns,
-        "{line}"
-    );
+    assert!(row.intended_ns <= row.started_ns && row.started_ns <= row.finished_ns, "{line}");
     row
 }

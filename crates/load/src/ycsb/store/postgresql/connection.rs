@@ -90,16 +90,9 @@ impl Connection {
             buffer.extend_from_slice(parameter);
             Ok(IsNull::No)
         };
-        frontend::bind(
-            "",
-            statement,
-            [],
-            parameters,
-            write_parameter,
-            [],
-            &mut self.to_send,
-        )
-        .map_err(|_| Failure::Refused(format!("{statement}: a parameter is too long for the protocol")))?;
+        frontend::bind("", statement, [], parameters, write_parameter, [], &mut self.to_send).map_err(
+            |_| Failure::Refused(format!("{statement}: a parameter is too long for the protocol")),
+        )?;
         encoded(frontend::execute("", 0, &mut self.to_send))?;
         frontend::sync(&mut self.to_send);
         self.exchange()
@@ -194,10 +187,7 @@ fn encoded(result: io::Result<()>) -> Result<(), Failure> {
 
 /// The rows that a command's tag speaks of: `SELECT 7`, `UPDATE 1`, `INSERT 0 1`, or none as in `COMMIT`.
 fn rows_of(tag: &str) -> u64 {
-    tag.rsplit(' ')
-        .next()
-        .and_then(|count| count.parse().ok())
-        .unwrap_or(0)
+    tag.rsplit(' ').next().and_then(|count| count.parse().ok()).unwrap_or(0)
 }
 
 /// The server's message with its code.
@@ -222,9 +212,6 @@ mod tests {
 
     #[test]
     fn the_rows_of_a_command_are_the_last_number_of_its_tag() {
-        assert_eq!(
-            ["SELECT 7", "UPDATE 0", "INSERT 0 1", "COMMIT"].map(rows_of),
-            [7, 0, 1, 0]
-        );
+        assert_eq!(["SELECT 7", "UPDATE 0", "INSERT 0 1", "COMMIT"].map(rows_of), [7, 0, 1, 0]);
     }
 }

@@ -63,13 +63,10 @@ impl Store for Postgresql {
 
     fn scan(&mut self, first_key: &str, count: u64) -> Result<(), Failure> {
         // How many there are above the first key is the store's business; the first one exists.
-        match self
-            .connection
-            .run("scan", &[first_key.as_bytes(), count.to_string().as_bytes()])?
-        {
-            Done { rows: 0 } => Err(Failure::Refused(format!(
-                "{first_key}: no row; do --records and the table agree?"
-            ))),
+        match self.connection.run("scan", &[first_key.as_bytes(), count.to_string().as_bytes()])? {
+            Done { rows: 0 } => {
+                Err(Failure::Refused(format!("{first_key}: no row; do --records and the table agree?")))
+            }
             Done { .. } => Ok(()),
         }
     }
@@ -85,24 +82,15 @@ const UPDATES: [&str; FIELDS] = [
 fn statements() -> Vec<(String, String)> {
     let places: Vec<String> = (1..=FIELDS + 1).map(|number| format!("${number}")).collect();
     let mut statements = vec![
-        (
-            "read".to_string(),
-            "SELECT * FROM usertable WHERE ycsb_key = $1".to_string(),
-        ),
+        ("read".to_string(), "SELECT * FROM usertable WHERE ycsb_key = $1".to_string()),
         (
             "scan".to_string(),
             "SELECT * FROM usertable WHERE ycsb_key >= $1 ORDER BY ycsb_key LIMIT $2".to_string(),
         ),
-        (
-            "insert".to_string(),
-            format!("INSERT INTO usertable VALUES ({})", places.join(", ")),
-        ),
+        ("insert".to_string(), format!("INSERT INTO usertable VALUES ({})", places.join(", "))),
     ];
     statements.extend(UPDATES.iter().enumerate().map(|(number, name)| {
-        (
-            name.to_string(),
-            format!("UPDATE usertable SET field{number} = $1 WHERE ycsb_key = $2"),
-        )
+        (name.to_string(), format!("UPDATE usertable SET field{number} = $1 WHERE ycsb_key = $2"))
     }));
     statements
 }

@@ -30,14 +30,10 @@ pub fn prepare(target: &Target, records: u64, seed: u64, stop: &Arc<Stop>) -> Re
 }
 
 fn fill(connection: &mut Connection, records: u64, seed: u64, stop: &Stop) -> Result<(), Failure> {
-    let fields: String = (0..FIELDS)
-        .map(|number| format!(", field{number} text"))
-        .collect();
+    let fields: String = (0..FIELDS).map(|number| format!(", field{number} text")).collect();
     connection.simple("BEGIN")?;
     connection.simple("DROP TABLE IF EXISTS usertable")?;
-    connection.simple(&format!(
-        "CREATE TABLE usertable (ycsb_key varchar NOT NULL{fields})"
-    ))?;
+    connection.simple(&format!("CREATE TABLE usertable (ycsb_key varchar NOT NULL{fields})"))?;
     let parts = binary_copy(records, seed).take_while(|_| stop.reason().is_none());
     let copied = connection.copy_in("COPY usertable FROM STDIN (FORMAT binary, FREEZE)", parts);
     if stop.reason().is_some() {
@@ -45,9 +41,7 @@ fn fill(connection: &mut Connection, records: u64, seed: u64, stop: &Stop) -> Re
     }
     let rows = copied?.rows;
     if rows != records {
-        return Err(Failure::Refused(format!(
-            "{rows} rows were stored of the {records} sent"
-        )));
+        return Err(Failure::Refused(format!("{rows} rows were stored of the {records} sent")));
     }
     connection.simple("ALTER TABLE usertable ADD PRIMARY KEY (ycsb_key)")?;
     connection.simple("ANALYZE usertable")?;
@@ -64,15 +58,11 @@ fn binary_copy(records: u64, seed: u64) -> impl Iterator<Item = Vec<u8>> {
         for number in first..records.min(first + RECORDS_PER_PART) {
             part.extend((FIELDS as i16 + 1).to_be_bytes());
             put_field(&mut part, key::name(number).as_bytes());
-            record::loaded(seed, number)
-                .iter()
-                .for_each(|field| put_field(&mut part, field));
+            record::loaded(seed, number).iter().for_each(|field| put_field(&mut part, field));
         }
         part
     });
-    std::iter::once(HEADER.to_vec())
-        .chain(rows)
-        .chain(std::iter::once(TRAILER.to_vec()))
+    std::iter::once(HEADER.to_vec()).chain(rows).chain(std::iter::once(TRAILER.to_vec()))
 }
 
 fn put_field(part: &mut Vec<u8>, value: &[u8]) {
