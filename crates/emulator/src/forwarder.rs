@@ -191,7 +191,9 @@ impl<P: Port> Forwarder<P> {
             let mut push =
                 |index| engine.push(at, path, Packet::real(tag(index), train.ip_bytes(index), dscp));
             let used = push(0);
-            (1..count).for_each(|index| drop(push(index)));
+            for index in 1..count {
+                push(index);
+            }
             used
         };
         if used > at {
