@@ -77,6 +77,7 @@ def play(
     monkeypatch.setattr(runs, "preflight", lambda resolved: None)
     monkeypatch.setattr(runs, "application_of", lambda resolved: None)
     monkeypatch.setattr(runs, "machine_now", lambda *_: {})
+    monkeypatch.setattr(runs, "remarks", lambda resolved: [])
     monkeypatch.setattr(sitting.Sitting, "_prepare", lambda self, work: None)
 
     def run(

@@ -14,6 +14,7 @@ from crosswind.runner.machine import check_same_machine, machine_now
 from crosswind.runner.outcome import Outcome
 from crosswind.runner.preflight import application_of, preflight
 from crosswind.runner.progress import Progress
+from crosswind.runner.remarks import remarks
 from crosswind.runner.sitting import Sitting
 from crosswind.spec import load_experiment, resolve
 from crosswind.store import ResultsFolder
@@ -40,7 +41,10 @@ def run(
     """
     hello = preflight(resolved)
     application = application_of(resolved)
-    now = machine_now(resolved, application, hello, source_folder)
+    noted = remarks(resolved)
+    now = {**machine_now(resolved, application, hello, source_folder), "remarks": noted}
+    for remark in noted:
+        progress.say(f"note: {remark}")
     folder = ResultsFolder.create(results, resolved, source_text)
     folder.write_provenance(before=now)
     with folder.journal() as journal:
