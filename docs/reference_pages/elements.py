@@ -35,7 +35,7 @@ _ENTRIES = (
     _Entry("mark", ("marker/mark.rs",), Mark),
     _Entry("delay", ("delay/constant.rs", "delay/line.rs"), Delay),
     _Entry("schedule", ("scheduler/mod.rs",), Schedule),
-    _Entry("queues of a scheduler", ("queue/mod.rs", "queue/buffer.rs"), Queue),
+    _Entry("queue", ("queue/mod.rs", "queue/buffer.rs"), Queue),
     _Entry("schedule by strict", ("scheduler/strict.rs",)),
     _Entry("schedule by wrr", ("scheduler/wrr.rs",)),
     _Entry("schedule by drr", ("scheduler/drr.rs",)),

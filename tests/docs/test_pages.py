@@ -1,6 +1,7 @@
 """What the documentation refers to exists: files, headings, verbs, examples."""
 
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -73,3 +74,20 @@ def test_every_example_is_valid(example: Path) -> None:
 
 def test_there_are_examples() -> None:
     assert EXAMPLES
+
+
+def declared_dependencies() -> set[str]:
+    """Return the names of what requirements files and crates declare, Crosswind's own crates left out."""
+    declared = set()
+    for name in ("requirements.txt", "requirements-dev.txt"):
+        lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+        declared |= {line.partition("==")[0] for line in lines if "==" in line}
+    for manifest in (ROOT / "crates").glob("*/Cargo.toml"):
+        tables = tomllib.loads(manifest.read_text(encoding="utf-8"))
+        declared |= {*tables.get("dependencies", {}), *tables.get("dev-dependencies", {})}
+    return {name for name in declared if not name.startswith("crosswind-")}
+
+
+def test_every_dependency_has_a_reason_and_every_reason_a_dependency() -> None:
+    page = (ROOT / "docs" / "decisions" / "dependencies.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"^\| `([^`]+)`", page, re.MULTILINE)) == declared_dependencies()
