@@ -66,6 +66,17 @@ def test_validate_prints_places_that_editors_jump_to(tmp_path: Path, monkeypatch
     assert 'x.yaml:2:37: topology.uplink: rate "10" has no unit; write 10Mbit/s' in capsys.readouterr().err
 
 
+def test_a_network_for_up_is_valid_without_an_application(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "net.yaml"
+    file.write_text(
+        "topology: {hosts: 2, uplink: {rate: 1Gbit/s, delay: 2us, buffer: 64KiB}, nodes: {a: h0}}\n"
+    )
+    assert run(["validate", str(file)]) == 0
+    assert "valid network for `crosswind up`" in capsys.readouterr().out
+
+
 def test_validate_can_answer_in_json(tmp_path: Path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     Path("x.yaml").write_text(BROKEN)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from crosswind.cli._verbs import verbs
-from crosswind.spec.load import load_any
+from crosswind.spec.kinds import check_file
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -68,7 +68,7 @@ def test_every_verb_is_in_the_reference() -> None:
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=named)
 def test_every_example_is_valid(example: Path) -> None:
-    kind, _ = load_any(example)
+    kind, _ = check_file(example)
     assert kind == "experiment"
 
 

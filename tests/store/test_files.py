@@ -164,6 +164,7 @@ def test_two_runs_in_one_second_have_folders_of_their_own(tmp_path: Path) -> Non
     assert first.path != second.path
     assert (tmp_path / "x" / "latest").resolve() == second.path
     assert latest_folder(tmp_path) == second.path
+    assert latest_folder(second.path.parent) == second.path
     assert ResultsFolder.open(tmp_path / "x" / "latest").resolved() == RESOLVED
 
 

@@ -17,16 +17,18 @@ from crosswind.errors import Exit
 def command(files: tuple[str, ...], as_json: bool) -> Exit:
     """Check experiment files and say everything that is wrong with them.
 
-    FILE is an experiment file, a file of conditions, or the name of an experiment of the catalogue. Each
-    problem is named with file, line and column. Exit status 2 when there is one. Nothing is run.
+    FILE is an experiment file, a network for `crosswind up`, a file of conditions, or the name of an
+    experiment of the catalogue. Each problem is named with file, line and column. Exit status 2 when there
+    is one. Nothing is run.
     """
     from crosswind.spec import SpecErrors
-    from crosswind.spec.load import find_experiment, load_any
+    from crosswind.spec.kinds import check_file
+    from crosswind.spec.load import find_experiment
 
     problems = []
     for file in files:
         try:
-            kind, warnings = load_any(find_experiment(file))
+            kind, warnings = check_file(find_experiment(file))
         except SpecErrors as errors:
             problems += errors.problems
             if not as_json:

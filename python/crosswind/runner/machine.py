@@ -45,5 +45,5 @@ def check_same_machine(before: Mapping[str, Any], now: Mapping[str, Any]) -> Non
         raise MachineChanged(
             "the machine is no longer the one that this run started on: "
             + "; ".join(changes)
-            + "; start a new run, and compare the two with `crosswind compare`"
+            + "; start a new run: trials of two machines are no repetitions of one experiment"
         )

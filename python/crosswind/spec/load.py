@@ -20,7 +20,6 @@ from crosswind.spec.experiment import ConditionName, Experiment
 from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.problems import Problem, SpecErrors
 from crosswind.spec.rules import Setting, condition_findings
-from crosswind.spec.scale import not_preserved
 from crosswind.spec.translate import describe, problems_of
 
 Source = str | os.PathLike[str] | Traversable
@@ -77,20 +76,6 @@ def load_condition_file(source: Source) -> dict[str, Condition]:
     if problems or conditions is None:
         raise SpecErrors(problems)
     return conditions
-
-
-def load_any(source: Source) -> tuple[str, list[str]]:
-    """Check a file, whichever kind it is, and return its kind and notes on it.
-
-    A file with a topology, an application or trials is meant as an experiment; any other holds conditions.
-
-    Raises: SpecErrors: all that is wrong with it, each with its place.
-    """
-    document = read_document(source)
-    if isinstance(document.data, dict) and not {"topology", "application", "trials"} & set(document.data):
-        load_condition_file(source)
-        return "file of conditions", []
-    return "experiment", not_preserved(experiment_of(document).scale)
 
 
 def load_catalogue_condition(name: str) -> Condition:

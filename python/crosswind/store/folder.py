@@ -94,11 +94,15 @@ def short_hash(resolved: Mapping[str, Any]) -> str:
 
 
 def latest_folder(results: Path) -> Path:
-    """Return the newest run below a folder of results.
+    """Return the newest run below a folder of results, or below that of one experiment.
 
     Raises: FileNotFoundError: there is none.
     """
-    links = [link for link in results.glob("*/latest") if (link / "journal.sqlite").is_file()]
+    links = [
+        link
+        for link in (results / "latest", *results.glob("*/latest"))
+        if (link / "journal.sqlite").is_file()
+    ]
     if not links:
         raise FileNotFoundError(
             f"{results}: no run in it; name a run's folder, or start one with `crosswind run`"

@@ -1,0 +1,26 @@
+"""The kinds of file there are, told apart by their keys, each checked as what it is meant to be."""
+
+from __future__ import annotations
+
+from crosswind.spec.document import read_document
+from crosswind.spec.load import Source, experiment_of, load_condition_file
+from crosswind.spec.scale import not_preserved
+from crosswind.spec.setup import load_setup
+
+
+def check_file(source: Source) -> tuple[str, list[str]]:
+    """Check a file, whichever kind it is, and return its kind and notes on it.
+
+    A file with a name, conditions, an application or trials is meant as an experiment, one with a topology
+    alone as a network for `crosswind up`; any other holds conditions.
+
+    Raises: SpecErrors: all that is wrong with it, each with its place.
+    """
+    document = read_document(source)
+    keys = set(document.data) if isinstance(document.data, dict) else {"application"}
+    if keys & {"name", "application", "trials", "conditions"}:
+        return "experiment", not_preserved(experiment_of(document).scale)
+    if "topology" in keys:
+        return "network for `crosswind up`", not_preserved(load_setup(source).scale)
+    load_condition_file(source)
+    return "file of conditions", []
