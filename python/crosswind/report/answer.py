@@ -116,7 +116,7 @@ def _believe(summary: Summary) -> Answer:
     )
     rest = f"Others: {', '.join(others)}." if others else "No trial was degraded, void or failed."
     mood: Literal["good", "wary", "bad"] = (
-        "good" if faithful == all_trials else "wary" if faithful >= 0.9 * all_trials else "bad"
+        "good" if faithful == all_trials else "wary" if 2 * faithful >= all_trials else "bad"
     )
     return Answer(question, f"{faithful} of {all_trials} faithful", error + rest, mood)
 
