@@ -1,5 +1,6 @@
 """Applications as plugins, their parameters, and programs from packages."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ from pydantic import ValidationError
 
 from crosswind.app import find, names
 from crosswind.app.load import seconds
-from crosswind.app.packages import Package, PackagesUnavailable, check_sum, parse_uris
+from crosswind.app.packages import Package, PackagesUnavailable, checked, parse_uris
 from crosswind.app.registry import UnknownApplication
 from crosswind.app.rpc import RpcParameters
 from crosswind.app.ycsb import YcsbParameters
@@ -66,11 +67,25 @@ def test_announced_packages_are_read_with_version_and_checksum() -> None:
     ]
 
 
+def test_a_package_without_an_announced_checksum_is_read() -> None:
+    line = (
+        "'URI/postgresql-15_15.20-0%2bdeb12u1_amd64.deb' postgresql-15_15.20-0+deb12u1_amd64.deb 17091392 \n"
+    )
+    file = "postgresql-15_15.20-0+deb12u1_amd64.deb"
+    assert parse_uris(line) == [Package("postgresql-15", "15.20-0+deb12u1", file, "")]
+
+
 def test_a_package_that_is_not_the_announced_one_is_refused(tmp_path: Path) -> None:
     archive = tmp_path / "x.deb"
     archive.write_bytes(b"abc")
-    check_sum(archive, "MD5Sum:900150983cd24fb0d6963f7d28e17f72")  # RFC 1321, A.5: MD5 ("abc")
+    package = Package(
+        "x", "1", "x.deb", "MD5Sum:900150983cd24fb0d6963f7d28e17f72"
+    )  # RFC 1321, A.5: MD5 ("abc")
+    assert checked(package, archive).checksum == "md5:900150983cd24fb0d6963f7d28e17f72"
     with pytest.raises(PackagesUnavailable, match="announced was 00"):
-        check_sum(archive, "MD5Sum:00")
+        checked(replace(package, checksum="MD5Sum:00"), archive)
     with pytest.raises(PackagesUnavailable, match="did not download"):
-        check_sum(tmp_path / "absent.deb", "MD5Sum:00")
+        checked(package, tmp_path / "absent.deb")
+    # FIPS 180-4: SHA-256 ("abc")
+    unannounced = checked(replace(package, checksum=""), archive).checksum
+    assert unannounced == "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"

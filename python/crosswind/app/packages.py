@@ -11,7 +11,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -23,7 +23,7 @@ from crosswind.testbed.folders import cache_folder, remove_tree
 PACKAGES: dict[str, tuple[str, ...]] = {"postgresql": ("postgresql",), "iperf3": ("iperf3",)}
 
 _RECORD = "packages.json"
-_URI_LINE = re.compile(r"'[^']+' (?P<file>(?P<name>[^_ ]+)_(?P<version>[^_ ]+)_\S+\.deb) \d+ (?P<sum>\S+)")
+_URI_LINE = re.compile(r"'[^']+' (?P<file>(?P<name>[^_ ]+)_(?P<version>[^_ ]+)_\S+\.deb) \d+ ?(?P<sum>\S*)")
 
 
 class PackagesUnavailable(CrosswindError):
@@ -34,7 +34,11 @@ class PackagesUnavailable(CrosswindError):
 
 @dataclass(frozen=True)
 class Package:
-    """A package as `apt-get --print-uris` announces it and as is recorded; `checksum` is `algorithm:hex`."""
+    """A package as `apt-get --print-uris` announces it and as is recorded; `checksum` is `algorithm:hex`.
+
+    Archives without MD5 sums are announced without a checksum: apt-get prints no other. It has checked the
+    download against the signed index all the same, and what is recorded is the SHA-256 of what came.
+    """
 
     name: str
     version: str
@@ -98,20 +102,22 @@ def unpack(name: str, say: Callable[[str], None]) -> None:
     downloads = folder / "downloads"
     remove_tree(folder)
     downloads.mkdir(parents=True)
+    unpacked = []
     for number, package in enumerate(wanted, start=1):
         say(f"{number} of {len(wanted)}: {package.name} {package.version}")
         _apt("download", f"{package.name}={package.version}", folder=downloads)
         archive = downloads / package.file
-        check_sum(archive, package.checksum)
+        unpacked.append(checked(package, archive))
         subprocess.run(["dpkg", "-x", archive, private_root(name)], check=True)
     remove_tree(downloads)
-    write_text(folder / _RECORD, json.dumps([asdict(package) for package in wanted], indent=2) + "\n")
+    write_text(folder / _RECORD, json.dumps([asdict(package) for package in unpacked], indent=2) + "\n")
 
 
 def parse_uris(printed: str) -> list[Package]:
     """Return the packages in the output of `apt-get install --print-uris`.
 
-    A line is `'URI' name_version_architecture.deb size algorithm:hex`; other lines are remarks.
+    A line is `'URI' name_version_architecture.deb size algorithm:hex`, the last part of which may be missing;
+    other lines are remarks.
     """
     packages = []
     for line in printed.splitlines():
@@ -120,23 +126,24 @@ def parse_uris(printed: str) -> list[Package]:
     return packages
 
 
-def check_sum(archive: Path, checksum: str) -> None:
-    """Check a downloaded package against its announced checksum.
+def checked(package: Package, archive: Path) -> Package:
+    """Return the package with the checksum of its downloaded archive.
 
-    Raises: PackagesUnavailable: they differ, or the file is not there.
+    Raises: PackagesUnavailable: it is not the announced one, or the file is not there.
     """
-    algorithm, _, expected = checksum.partition(":")
-    algorithm = {"MD5Sum": "md5"}.get(algorithm, algorithm.lower())
     if not archive.is_file():
         raise PackagesUnavailable(
             f"{archive.name}: apt-get did not download it; run `apt-get update` and try again"
         )
+    algorithm, _, announced = (package.checksum or "SHA256:").partition(":")
+    algorithm = {"MD5Sum": "md5"}.get(algorithm, algorithm.lower())
     with archive.open("rb") as content:
         found = hashlib.file_digest(content, algorithm).hexdigest()
-    if found != expected:
+    if announced and found != announced:
         raise PackagesUnavailable(
-            f"{archive.name}: its {algorithm} is {found}, announced was {expected}; try again"
+            f"{archive.name}: its {algorithm} is {found}, announced was {announced}; try again"
         )
+    return replace(package, checksum=f"{algorithm}:{found}")
 
 
 def _apt(*arguments: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:

@@ -61,6 +61,9 @@ def _with_database(deployed: bool) -> str:
         try:
             for packages in ycsb.packages:
                 unpack(packages, lambda text: click.echo(f"unpacking {text}", err=True))
+            # apt-get adds nothing where it believes that everything is installed.
+            if still := ycsb.missing():
+                raise PackagesUnavailable(still[0].what)
         except PackagesUnavailable as reason:
             if deployed:
                 raise
