@@ -75,15 +75,21 @@ fn run(by: Scheduling, weights: &[u32], traffic: &[(u64, u8, u32)]) -> Vec<(u64,
 }
 
 /// At 1 Gbit/s a wire byte takes 8 ns exactly. When the link becomes free, what came before that instant competes; when
-/// nothing has, the next to come is sent as it comes.
-fn strict_oracle(traffic: &[(u64, u8, u32)]) -> Vec<(u64, u64)> {
+/// nothing has, the next to come is sent as it comes. `choose` picks a queue (of DSCP 1, 2, 3, 0) among those that have a
+/// packet; a queue gives its oldest.
+fn oracle(traffic: &[(u64, u8, u32)], mut choose: impl FnMut([bool; 4]) -> usize) -> Vec<(u64, u64)> {
+    let queue = |dscp: u8| if dscp == 0 { 3 } else { usize::from(dscp) - 1 };
     let mut left: Vec<_> = (0u64..).zip(traffic.iter().copied()).collect();
     let mut free = 0;
     let mut departures = Vec::new();
     while !left.is_empty() {
-        let rank = |&(tag, (_, dscp, _)): &(u64, (u64, u8, u32))| (if dscp == 0 { 4 } else { dscp }, tag);
-        let waiting = left.iter().enumerate().filter(|(_, (_, (arrival, ..)))| *arrival < free);
-        let next = waiting.min_by_key(|(_, packet)| rank(packet)).map_or(0, |(index, _)| index);
+        let competing = left.iter().filter(|(_, (arrival, ..))| *arrival < free).count().max(1);
+        let mut busy = [false; 4];
+        for (_, (_, dscp, _)) in &left[..competing] {
+            busy[queue(*dscp)] = true;
+        }
+        let chosen = choose(busy);
+        let next = left.iter().position(|(_, (_, dscp, _))| queue(*dscp) == chosen).unwrap();
         let (tag, (arrival, _, size)) = left.remove(next);
         free = free.max(arrival) + u64::from(Packet::ghost(size).wire_bytes) * 8;
         departures.push((tag, free));
@@ -94,7 +100,29 @@ fn strict_oracle(traffic: &[(u64, u8, u32)]) -> Vec<(u64, u64)> {
 proptest! {
     #[test]
     fn strict_priority_agrees_with_its_oracle(traffic in traffic()) {
-        prop_assert_eq!(run(Scheduling::Strict, &[1, 1, 1, 1], &traffic), strict_oracle(&traffic));
+        let first = |busy: [bool; 4]| busy.iter().position(|&has| has).unwrap();
+        prop_assert_eq!(run(Scheduling::Strict, &[1, 1, 1, 1], &traffic), oracle(&traffic, first));
+    }
+
+    #[test]
+    fn weighted_round_robin_agrees_with_its_oracle(
+        traffic in traffic(),
+        weights in prop::array::uniform4(1u32..6),
+    ) {
+        // A round as a list of turns, walked for ever; a queue that is empty at its turn loses the rest of its turns.
+        let turns: Vec<usize> = (0..4).flat_map(|queue| vec![queue; weights[queue] as usize]).collect();
+        let mut turn = 0;
+        let next_turn = |busy: [bool; 4]| loop {
+            let queue = turns[turn];
+            if busy[queue] {
+                turn = (turn + 1) % turns.len();
+                return queue;
+            }
+            while turns[turn] == queue {
+                turn = (turn + 1) % turns.len();
+            }
+        };
+        prop_assert_eq!(run(Scheduling::Wrr, &weights, &traffic), oracle(&traffic, next_turn));
     }
 
     #[test]
