@@ -95,9 +95,15 @@ def unpack(name: str, say: Callable[[str], None]) -> None:
                 f"{name}: {program} is not on this machine, so its packages cannot be unpacked; "
                 f"install {name} with this system's own means"
             )
-    wanted = parse_uris(
-        _apt("install", "--print-uris", "--yes", "--no-install-recommends", *PACKAGES[name]).stdout
-    )
+    lists: tuple[str, ...] = ()
+    try:
+        wanted = _wanted(name, lists)
+    except PackagesUnavailable:
+        # A fresh image comes with empty lists, and only root may fill the system's.
+        say("package lists, into a private folder")
+        lists = _private_lists()
+        _apt(*lists, "update")
+        wanted = _wanted(name, lists)
     folder = private_root(name).parent
     downloads = folder / "downloads"
     remove_tree(folder)
@@ -105,12 +111,26 @@ def unpack(name: str, say: Callable[[str], None]) -> None:
     unpacked = []
     for number, package in enumerate(wanted, start=1):
         say(f"{number} of {len(wanted)}: {package.name} {package.version}")
-        _apt("download", f"{package.name}={package.version}", folder=downloads)
+        _apt(*lists, "download", f"{package.name}={package.version}", folder=downloads)
         archive = downloads / package.file
         unpacked.append(checked(package, archive))
         subprocess.run(["dpkg", "-x", archive, private_root(name)], check=True)
     remove_tree(downloads)
     write_text(folder / _RECORD, json.dumps([asdict(package) for package in unpacked], indent=2) + "\n")
+
+
+def _wanted(name: str, lists: tuple[str, ...]) -> list[Package]:
+    """Return the packages that an installation of `name` would add."""
+    options = ("--print-uris", "--yes", "--no-install-recommends")
+    return parse_uris(_apt(*lists, "install", *options, *PACKAGES[name]).stdout)
+
+
+def _private_lists() -> tuple[str, ...]:
+    """Return the options with which apt-get keeps its package lists below the cache, which needs no root."""
+    folder = cache_folder() / "packages" / "lists"
+    (folder / "partial").mkdir(parents=True, exist_ok=True)
+    # apt-get's own download account may not enter a private folder; without it we fetch as who we are.
+    return ("-o", f"Dir::State::Lists={folder}", "-o", "APT::Sandbox::User=", "-o", "Dir::Cache::pkgcache=")
 
 
 def parse_uris(printed: str) -> list[Package]:
