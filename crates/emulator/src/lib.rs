@@ -2,12 +2,12 @@
 //!
 //! One thread reads every node's port, pushes the wire packets into the engine at the instants the kernel stamped them,
 //! and hands each surviving packet to its receiver at the instant the engine says it is due: never earlier. How much
-//! later it was is kept for every packet (the [ledger](ledger)).
+//! later it was is kept for every packet (the `ledger`).
 //!
 //! * [`port`]: how frames come in and go out (AF_PACKET rings on veth; in-memory for tests).
-//! * [`forwarder`]: frames to wire packets to the engine and back. No clock of its own, no waiting.
-//! * [`worker`]: the thread: waiting, spinning, commands, the timeline.
-//! * [`ledger`], [`records`], [`series`]: what is remembered.
+//! * `forwarder`: frames to wire packets to the engine and back. No clock of its own, no waiting.
+//! * `worker`: the thread: waiting, spinning, commands, the timeline.
+//! * `ledger`, `records`, `series`: what is remembered.
 //!
 //! Measured facts behind the choices (spinning against sleeping, rings against reads) are in docs/explanation/emulator.md.
 
