@@ -1,20 +1,26 @@
-//! Prints how many packets a second of real time the engine takes through one link and through a ten-stage path.
+//! Prints how many packets a second of real time the engine takes through one link, one that is monitored,
+//! and a ten-stage path.
 //!
 //! One JSON line each. Virtual time only, one thread; run with `cargo run --release -p crosswind-engine --example
 //! throughput`. Packets of 1500 B come at 95 % of the links' rate in bursts of eight, so that queues fill and empty.
 
 use std::time::Instant as WallInstant;
 
-use crosswind_engine::{Duration, ElementId, ElementSpec, Engine, Instant, Limit, Packet, Queueing, Rate};
+use crosswind_engine::{
+    Duration, ElementId, ElementSpec, Engine, Instant, Limit, MonitorSpec, Packet, Quantity, Queueing, Rate,
+    Selection, Start,
+};
 
 const PACKETS: u64 = 4_000_000;
 const REPETITIONS: usize = 3;
 const BURST: u64 = 8;
 
 fn main() {
-    for (name, build) in
-        [("one link", one_link as fn(&mut Engine) -> Vec<ElementId>), ("ten stages", ten_stages)]
-    {
+    for (name, build) in [
+        ("one link", one_link as fn(&mut Engine) -> Vec<ElementId>),
+        ("one link, monitored", monitored_link),
+        ("ten stages", ten_stages),
+    ] {
         for _ in 0..REPETITIONS {
             let packets_per_s = measure(build);
             println!(r#"{{"path": "{name}", "packets": {PACKETS}, "packets_per_s": {packets_per_s:.0}}}"#);
@@ -61,12 +67,30 @@ fn one_link(engine: &mut Engine) -> Vec<ElementId> {
     vec![link(engine, "link")]
 }
 
+/// All that a monitor can measure, of every packet.
+fn monitored_link(engine: &mut Engine) -> Vec<ElementId> {
+    let monitor = MonitorSpec {
+        what: Quantity::ALL.to_vec(),
+        window: Duration::from_millis(1),
+        burst_gap: Duration::from_nanos(100),
+        line_rate: Rate::bits_per_second(100_000_000_000).expect("not 0"),
+        select: Selection::ALL,
+        start: Start::After(Duration::ZERO),
+        reports_packets: false,
+    };
+    let monitor = engine.add("monitor", ElementSpec::Monitor(monitor)).expect("a valid monitor");
+    let link = link(engine, "link");
+    engine.watch(Instant::ZERO, monitor, Some(link), &[link]);
+    vec![monitor, link]
+}
+
 fn ten_stages(engine: &mut Engine) -> Vec<ElementId> {
     let rate = Rate::bits_per_second(100_000_000_000).expect("not 0");
     let mut add = |name: &str, spec| engine.add(name, spec).expect("a valid element");
     let police = add("police", ElementSpec::Police { rate, burst_bytes: 1_000_000 });
     let mark = add("mark", ElementSpec::Mark { dscp: 34 });
-    let shape = add("shape", ElementSpec::Shape { rate, burst_bytes: 3_000, buffer: Limit::Unlimited });
+    let shape =
+        add("shape", ElementSpec::Shape { rate, burst_bytes: 3_000, buffer: Limit::Unlimited.into() });
     let delay = add("delay", ElementSpec::Delay { time: Duration::from_micros(50) });
     let up = link(engine, "up");
     let mut add = |name: &str, spec| engine.add(name, spec).expect("a valid element");

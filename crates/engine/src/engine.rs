@@ -1,21 +1,27 @@
 //! The engine: elements, paths and sources, driven by instants that the caller gives.
 
 use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::agenda::{Agenda, Target};
+use crate::ecn::Ecn;
 use crate::element::{Context, Element, ElementId, ElementSpec, Stage, Verdict};
 use crate::error::{Problem, SpecError};
-use crate::monitor::{ClassTotals, Counters, Totals};
-use crate::outcome::{DropReason, Outcome};
+use crate::monitor::{ClassTotals, Counters, Monitor, Readings, Totals};
+use crate::outcome::{DropReason, Outcome, Sighting};
 use crate::packet::{Class, Packet};
 use crate::path::{PathId, Paths};
+use crate::process::{Change, Process, ProcessId, ProcessSpec};
+use crate::queue::{Memory, MemoryId};
 use crate::random::Stream;
-use crate::slab::{Slab, SlotId};
-use crate::source::{Paced, SourceId, SourceSpec};
-use crate::units::Instant;
+use crate::slab::{Slab, Slot, SlotId};
+use crate::source::{ReplaySpec, Shot, Source, SourceId, SourceSpec, Tag};
+use crate::units::{Capacity, Duration, Instant};
+use crate::watch::Watch;
 
 /// What happens to packets. See the crate's documentation for its promises.
 pub struct Engine {
@@ -24,9 +30,14 @@ pub struct Engine {
     elements: Vec<Station>,
     paths: Paths,
     sources: Vec<Origin>,
+    processes: Vec<Process>,
     slab: Slab,
     agenda: Agenda,
     outcomes: VecDeque<Outcome>,
+    sightings: VecDeque<Sighting>,
+    /// Empty between calls; kept so that nothing is allocated per packet.
+    discarded: Vec<(SlotId, DropReason)>,
+    memories: Vec<Memory>,
     /// `inside` is filled in when asked for.
     totals: Totals,
 }
@@ -36,13 +47,16 @@ struct Station {
     element: Element,
     counters: Counters,
     name: String,
+    watch: Option<Box<Watch>>,
 }
 
 /// A source with its name.
 struct Origin {
-    source: Paced,
+    source: Source,
     name: String,
     running: bool,
+    /// Its next event in the agenda. Later ones may be there too, left behind by timers that were brought forward.
+    armed: Option<Instant>,
 }
 
 impl core::fmt::Debug for Engine {
@@ -64,14 +78,18 @@ impl Engine {
             elements: Vec::new(),
             paths: Paths::default(),
             sources: Vec::new(),
+            processes: Vec::new(),
             slab: Slab::new(),
             agenda: Agenda::default(),
             outcomes: VecDeque::new(),
+            sightings: VecDeque::new(),
+            discarded: Vec::new(),
+            memories: Vec::new(),
             totals: Totals::default(),
         }
     }
 
-    /// Adds an element; buckets start full, now.
+    /// Adds an element; buckets start full, now. A memory that its queues share must be of this engine.
     ///
     /// # Errors
     /// Where the name is taken or the specification cannot be carried out; nothing changed.
@@ -80,8 +98,9 @@ impl Engine {
         let checked = if taken { Err(Problem::NameTaken) } else { spec.check() };
         checked.map_err(|problem| SpecError { name: name.to_owned(), problem })?;
         let id = ElementId(u32::try_from(self.elements.len()).expect("fewer than 2^32 elements"));
-        let element = Element::new(&spec, self.now);
-        self.elements.push(Station { element, counters: Counters::default(), name: name.to_owned() });
+        let element = Element::new(&spec, self.now, Stream::new(self.seed, name));
+        let name = name.to_owned();
+        self.elements.push(Station { element, counters: Counters::default(), name, watch: None });
         Ok(id)
     }
 
@@ -104,10 +123,59 @@ impl Engine {
             if is == spec.kind() { spec.check() } else { Err(Problem::OtherKind { is, asked: spec.kind() }) };
         checked.map_err(|problem| SpecError { name: station.name.clone(), problem })?;
         self.advance(at);
-        let mut context =
-            Context { now: self.now, element: id, slab: &mut self.slab, agenda: &mut self.agenda };
-        self.elements[id.index()].element.reconfigure(&spec, &mut context);
+        self.with_element(id, |element, context| element.reconfigure(&spec, context));
+        self.announce_queue(id);
         Ok(self.now)
+    }
+
+    /// Lets a monitor measure the queue of one element and count the drops of others, from `at` on, instead of those that it
+    /// looked at before.
+    ///
+    /// # Panics
+    /// Where `monitor` is no monitor, or `queue` has no queue ([`Engine::has_queue`]).
+    pub fn watch(&mut self, at: Instant, monitor: ElementId, queue: Option<ElementId>, drops: &[ElementId]) {
+        self.advance(at);
+        assert!(self.elements[monitor.index()].element.monitor().is_some(), "only monitors watch");
+        assert!(queue.is_none_or(|queue| self.has_queue(queue)), "a queue is watched where there is one");
+        for station in &mut self.elements {
+            if let Some(watch) = &mut station.watch {
+                watch.forget(monitor);
+            }
+        }
+        for &element in drops {
+            self.watch_of(element).drops.push(monitor);
+        }
+        if let Some(queue) = queue {
+            self.watch_of(queue).queue.push(monitor);
+            self.announce_queue(queue);
+        }
+        for station in &mut self.elements {
+            station.watch.take_if(|watch| watch.is_idle());
+        }
+    }
+
+    fn watch_of(&mut self, id: ElementId) -> &mut Watch {
+        let station = &mut self.elements[id.index()];
+        let serving = station.element.serving();
+        station.watch.get_or_insert_with(|| Box::new(Watch { serving, ..Watch::default() }))
+    }
+
+    /// Whether packets wait in an element, so that a monitor can measure its queue.
+    pub fn has_queue(&self, id: ElementId) -> bool {
+        self.elements[id.index()].element.has_queue()
+    }
+
+    /// Adds a memory for queues to share ([`MemoryShare`](crate::MemoryShare)).
+    pub fn add_memory(&mut self, bytes: u64) -> MemoryId {
+        let id = MemoryId(u32::try_from(self.memories.len()).expect("fewer than 2^32 memories"));
+        self.memories.push(Memory::new(bytes));
+        id
+    }
+
+    /// Gives a memory another size from `at` on; what waits stays.
+    pub fn resize_memory(&mut self, at: Instant, id: MemoryId, bytes: u64) {
+        self.advance(at);
+        self.memories[id.index()].resize(bytes);
     }
 
     /// Adds a path through `elements`, in order; its end is the exit. An element may lie on many paths.
@@ -122,8 +190,8 @@ impl Engine {
         self.paths.add(elements)
     }
 
-    /// Whether every packet that enters the path at one instant leaves it at one instant: only constant delays, marks and
-    /// links without a rate lie on it. A train may then be pushed as one ([`Packet::train`]).
+    /// Whether every packet that enters the path at one instant leaves it at one instant: only marks, monitors, links without
+    /// a rate, and delays that are constant or drift lie on it. A train may then be pushed as one ([`Packet::train`]).
     pub fn treats_alike(&self, path: PathId) -> bool {
         let mut hop = self.paths.first(path);
         while let Some(id) = self.paths.element(hop) {
@@ -146,14 +214,40 @@ impl Engine {
         path: PathId,
         at: Instant,
     ) -> Result<SourceId, SpecError> {
-        let taken = self.sources.iter().any(|origin| origin.running && origin.name == name);
-        let checked = if taken { Err(Problem::NameTaken) } else { spec.check() };
-        checked.map_err(|problem| SpecError { name: name.to_owned(), problem })?;
+        spec.check().map_err(|problem| SpecError { name: name.to_owned(), problem })?;
+        let streams = [Stream::new(self.seed, name), Stream::new(self.seed, &format!("{name} packets"))];
+        self.start(name, at, |id, start| Source::new(spec, id, path, streams, start))
+    }
+
+    /// As [`Engine::start_source`], of a source that sends what was recorded.
+    ///
+    /// # Errors
+    /// Where a source of that name is running or the specification cannot be carried out; nothing changed.
+    pub fn start_replay(
+        &mut self,
+        name: &str,
+        spec: ReplaySpec,
+        path: PathId,
+        at: Instant,
+    ) -> Result<SourceId, SpecError> {
+        spec.check().map_err(|problem| SpecError { name: name.to_owned(), problem })?;
+        self.start(name, at, |_, start| Source::replaying(spec, path, start))
+    }
+
+    fn start(
+        &mut self,
+        name: &str,
+        at: Instant,
+        make: impl FnOnce(SourceId, Instant) -> Source,
+    ) -> Result<SourceId, SpecError> {
+        if self.sources.iter().any(|origin| origin.running && origin.name == name) {
+            return Err(SpecError { name: name.to_owned(), problem: Problem::NameTaken });
+        }
         self.advance(at);
         let id = SourceId(u32::try_from(self.sources.len()).expect("fewer than 2^32 sources"));
-        let source = Paced::new(spec, path, Stream::new(self.seed, name), self.now);
-        self.sources.push(Origin { source, name: name.to_owned(), running: true });
-        self.agenda.schedule(self.now, Target::Source(id));
+        let source = make(id, self.now);
+        self.sources.push(Origin { source, name: name.to_owned(), running: true, armed: None });
+        self.arm(id);
         Ok(id)
     }
 
@@ -168,6 +262,69 @@ impl Engine {
     pub fn redirect_source(&mut self, at: Instant, id: SourceId, path: PathId) {
         self.advance(at);
         self.sources[id.index()].source.redirect(path);
+    }
+
+    /// Sends the acknowledgements of a responsive source's packets along another path from `at` on.
+    ///
+    /// # Errors
+    /// Where the source is of another kind; nothing changed.
+    pub fn redirect_acks(&mut self, at: Instant, id: SourceId, path: PathId) -> Result<(), SpecError> {
+        self.advance(at);
+        let origin = &mut self.sources[id.index()];
+        if origin.source.redirect_acks(path) {
+            return Ok(());
+        }
+        Err(SpecError { name: origin.name.clone(), problem: Problem::NoAcks })
+    }
+
+    /// Lets a process drive a link from `at` on (at the earliest now), which is the process's time 0.
+    ///
+    /// Its draws depend on the engine's seed and `name` alone: started again under its name it draws the same levels again.
+    ///
+    /// # Errors
+    /// Where the element is no link, the link is driven already, or the specification cannot be carried out; nothing changed.
+    pub fn start_process(
+        &mut self,
+        name: &str,
+        spec: ProcessSpec,
+        link: ElementId,
+        at: Instant,
+    ) -> Result<ProcessId, SpecError> {
+        let refuse = |problem| SpecError { name: name.to_owned(), problem };
+        spec.check().map_err(refuse)?;
+        match &mut self.elements[link.index()].element {
+            Element::Link(link) => {
+                if !link.take_drive() {
+                    return Err(refuse(Problem::AlreadyDriven));
+                }
+            }
+            other => return Err(refuse(Problem::NotALink { is: other.kind() })),
+        }
+        self.advance(at);
+        let id = ProcessId(u32::try_from(self.processes.len()).expect("fewer than 2^32 processes"));
+        let process = Process::new(spec, link, Stream::new(self.seed, name), self.now);
+        if process.is_of_opportunities() {
+            self.follow(link, Change::Opportunity { ip_bytes: 0 });
+        }
+        self.processes.push(process);
+        self.expect_process(id);
+        self.advance(self.now);
+        Ok(id)
+    }
+
+    /// Stops a process at `at`; its link has its own rate again. Stopping it again does nothing.
+    pub fn stop_process(&mut self, at: Instant, id: ProcessId) {
+        self.advance(at);
+        let process = &mut self.processes[id.index()];
+        if process.stop() {
+            let link = process.link();
+            self.agenda.cancel(Target::Process(id));
+            self.with_element(link, |element, context| {
+                if let Element::Link(link) = element {
+                    link.end_drive(context);
+                }
+            });
+        }
     }
 
     /// Does everything due up to `at`, then lets `packet` in at the beginning of `path`; returns the instant used.
@@ -194,6 +351,7 @@ impl Engine {
                 Target::Service(id) => self.wake(id, Stage::Service),
                 Target::Line(id) => self.wake(id, Stage::Line),
                 Target::Source(id) => self.wake_source(id),
+                Target::Process(id) => self.wake_process(id),
             }
         }
         self.now = to;
@@ -209,6 +367,12 @@ impl Engine {
         self.outcomes.pop_front()
     }
 
+    /// The next packet that a monitor reports, in the order in which they passed. Those of a packet come before its outcome:
+    /// who takes both takes these first.
+    pub fn pop_sighting(&mut self) -> Option<Sighting> {
+        self.sightings.pop_front()
+    }
+
     /// Real packets inside: while there are none, nothing that happens can have an outcome.
     pub fn real_inside(&self) -> usize {
         usize::try_from(self.slab.inside(Class::Real)).expect("packets inside fit into memory")
@@ -217,6 +381,11 @@ impl Engine {
     /// What an element saw since the last reset.
     pub fn counters(&self, id: ElementId) -> &Counters {
         &self.elements[id.index()].counters
+    }
+
+    /// What a monitor has measured until now; `None` of another element.
+    pub fn readings(&self, id: ElementId) -> Option<Readings> {
+        self.elements[id.index()].element.monitor().map(|monitor| monitor.readings(self.now))
     }
 
     /// IP bytes that wait in an element's queue; those being serialised or propagating do not wait.
@@ -239,13 +408,17 @@ impl Engine {
         }
     }
 
-    /// Starts counters and totals anew; packets inside count as entered. Draws of sources are kept.
+    /// Starts counters, monitors and totals anew; packets inside count as entered. Draws of sources are kept.
     pub fn reset_counters(&mut self) {
         for station in &mut self.elements {
             station.counters = Counters::default();
+            station.element.reset(self.now);
         }
         let anew = |class| ClassTotals { entered: self.slab.inside(class), ..ClassTotals::default() };
         self.totals = Totals { real: anew(Class::Real), ghost: anew(Class::Ghost) };
+        for index in 0..self.elements.len() {
+            self.announce_queue(ElementId(index as u32));
+        }
     }
 
     /// The name under which an element was added.
@@ -256,6 +429,16 @@ impl Engine {
     /// Every rate that a source has drawn since it was started: when, and IP bits per second.
     pub fn draws(&self, id: SourceId) -> &[(Instant, u64)] {
         self.sources[id.index()].source.draws()
+    }
+
+    /// The changes of level of a process since it was started, the first 65 536 of them: when, and to what.
+    pub fn changes(&self, id: ProcessId) -> &[(Instant, Capacity)] {
+        self.processes[id.index()].changes()
+    }
+
+    /// How many more changes of level there were than [`Engine::changes`] has.
+    pub fn changes_not_kept(&self, id: ProcessId) -> u64 {
+        self.processes[id.index()].changes_not_kept()
     }
 
     fn enter(&mut self, path: PathId, mut packet: Packet) {
@@ -271,39 +454,165 @@ impl Engine {
             let Some(id) = self.paths.element(self.slab[slot].hop) else {
                 return self.depart(slot);
             };
-            let station = &mut self.elements[id.index()];
-            station.counters.arrived(&self.slab[slot].packet);
-            let mut context =
-                Context { now: self.now, element: id, slab: &mut self.slab, agenda: &mut self.agenda };
-            match station.element.arrive(slot, &mut context) {
+            let Station { element, counters, watch, .. } = &mut self.elements[id.index()];
+            counters.arrived(&self.slab[slot].packet);
+            let watched = watch.is_some();
+            if watched {
+                self.slab[slot].at = self.now;
+            }
+            let mut context = Context {
+                now: self.now,
+                element: id,
+                slab: &mut self.slab,
+                agenda: &mut self.agenda,
+                counters,
+                discarded: &mut self.discarded,
+                memories: &mut self.memories,
+            };
+            let verdict = element.arrive(slot, &mut context);
+            if verdict == Verdict::Passed && !watched && self.discarded.is_empty() {
+                // What most elements do with most packets.
+                let passed = &mut self.slab[slot];
+                counters.departed(&passed.packet);
+                passed.hop = passed.hop.next();
+                continue;
+            }
+            if !self.discarded.is_empty() {
+                self.drop_discarded(id);
+            }
+            if watched {
+                self.observe_arrival(id, slot, verdict);
+            }
+            match verdict {
                 Verdict::Held => return,
                 Verdict::Passed => self.leave_element(id, slot),
+                Verdict::PassedDamaged => {
+                    self.elements[id.index()].counters.corrupted(&self.slab[slot].packet);
+                    self.leave_element(id, slot);
+                }
+                Verdict::PassedTwice => {
+                    self.leave_element(id, slot);
+                    let copy = self.duplicate(id, slot);
+                    self.forward(slot);
+                    return self.forward(copy);
+                }
+                Verdict::Seen { reported } => {
+                    let packet = self.slab[slot].packet;
+                    if reported && packet.class == Class::Real {
+                        self.sightings.push_back(Sighting { at: self.now, element: id, packet });
+                    }
+                    self.leave_element(id, slot);
+                }
                 Verdict::Dropped(reason) => return self.drop(id, slot, reason),
             }
         }
     }
 
     fn wake(&mut self, id: ElementId, stage: Stage) {
-        let mut context =
-            Context { now: self.now, element: id, slab: &mut self.slab, agenda: &mut self.agenda };
-        match self.elements[id.index()].element.wake(stage, &mut context) {
-            None | Some((_, Verdict::Held)) => {}
+        let settled = self.with_element(id, |element, context| element.wake(stage, context));
+        if stage == Stage::Service && self.elements[id.index()].watch.is_some() {
+            self.observe_service(id, settled);
+        }
+        match settled {
+            None | Some((_, Verdict::Held | Verdict::Seen { .. })) => {}
             Some((slot, Verdict::Passed)) => {
                 self.leave_element(id, slot);
                 self.forward(slot);
             }
             Some((slot, Verdict::Dropped(reason))) => self.drop(id, slot, reason),
+            Some((_, Verdict::PassedTwice | Verdict::PassedDamaged)) => {
+                unreachable!("packets are duplicated and damaged as they arrive")
+            }
         }
     }
 
-    fn wake_source(&mut self, id: SourceId) {
-        let source = &mut self.sources[id.index()].source;
-        let sends = source.wake(self.now);
-        let (path, ip_bytes) = (source.path(), source.packet_ip_bytes());
-        self.agenda.schedule(source.next_wake(), Target::Source(id));
-        if sends {
-            self.enter(path, Packet::ghost(ip_bytes));
+    /// Lets an element act now, and drops what it gives up besides.
+    #[inline(always)]
+    fn with_element<T>(&mut self, id: ElementId, act: impl FnOnce(&mut Element, &mut Context<'_>) -> T) -> T {
+        let Station { element, counters, .. } = &mut self.elements[id.index()];
+        let mut context = Context {
+            now: self.now,
+            element: id,
+            slab: &mut self.slab,
+            agenda: &mut self.agenda,
+            counters,
+            discarded: &mut self.discarded,
+            memories: &mut self.memories,
+        };
+        let acted = act(element, &mut context);
+        if !self.discarded.is_empty() {
+            self.drop_discarded(id);
         }
+        acted
+    }
+
+    fn drop_discarded(&mut self, id: ElementId) {
+        let mut discarded = core::mem::take(&mut self.discarded);
+        for (slot, reason) in discarded.drain(..) {
+            self.drop(id, slot, reason);
+        }
+        self.discarded = discarded;
+    }
+
+    fn wake_source(&mut self, id: SourceId) {
+        let origin = &mut self.sources[id.index()];
+        if origin.armed == Some(self.now) {
+            origin.armed = None;
+        }
+        let shot = origin.source.wake(self.now);
+        self.arm(id);
+        if let Some(Shot { path, packet }) = shot {
+            self.enter(path, packet);
+        }
+    }
+
+    /// Wakes a source at the instant that it asks for, unless it is woken before.
+    fn arm(&mut self, id: SourceId) {
+        let origin = &mut self.sources[id.index()];
+        let Some(next) = origin.source.next_wake() else { return };
+        if origin.armed.is_none_or(|armed| next < armed) {
+            origin.armed = Some(next);
+            self.agenda.schedule(next, Target::Source(id));
+        }
+    }
+
+    /// A ghost that its source waits for has reached the end of its path.
+    fn delivered(&mut self, tag: Tag, ecn: Ecn) {
+        let origin = &mut self.sources[tag.source.index()];
+        if !origin.running {
+            return;
+        }
+        let answer = origin.source.delivered(tag, ecn, self.now);
+        self.arm(tag.source);
+        if let Some(Shot { path, packet }) = answer {
+            self.enter(path, packet);
+        }
+    }
+
+    fn wake_process(&mut self, id: ProcessId) {
+        let process = &mut self.processes[id.index()];
+        let link = process.link();
+        if matches!(&self.elements[link.index()].element, Element::Link(link) if link.is_finishing(self.now))
+        {
+            return self.agenda.schedule(self.now, Target::Process(id));
+        }
+        let change = process.wake(self.now);
+        self.follow(link, change);
+        self.expect_process(id);
+    }
+
+    fn expect_process(&mut self, id: ProcessId) {
+        if let Some(next) = self.processes[id.index()].next_wake() {
+            self.agenda.schedule(next, Target::Process(id));
+        }
+    }
+
+    fn follow(&mut self, link: ElementId, change: Change) {
+        self.with_element(link, |element, context| {
+            if let Element::Link(link) = element {
+                link.follow(change, context);
+            }
+        });
     }
 
     fn leave_element(&mut self, id: ElementId, slot: SlotId) {
@@ -312,21 +621,107 @@ impl Engine {
         slot.hop = slot.hop.next();
     }
 
+    /// Makes a second packet like the one in `slot`, behind the element that sends both on.
+    fn duplicate(&mut self, element: ElementId, slot: SlotId) -> SlotId {
+        let &Slot { packet, path, hop, .. } = &self.slab[slot];
+        let counters = &mut self.elements[element.index()].counters;
+        counters.duplicated(&packet);
+        counters.departed(&packet);
+        self.totals_of(packet.class).duplicated += u64::from(packet.count);
+        if packet.class == Class::Real {
+            self.outcomes.push_back(Outcome::Duplicated { at: self.now, element, path, packet });
+        }
+        self.slab.insert(packet, path, hop)
+    }
+
     fn depart(&mut self, slot: SlotId) {
         let (packet, path) = self.slab.remove(slot);
         self.totals_of(packet.class).left += u64::from(packet.count);
         if packet.class == Class::Real {
             self.outcomes.push_back(Outcome::Departure { due: self.now, path, packet });
+        } else if let Some(tag) = Tag::decoded(packet.tag).filter(|_| packet.damage.is_none()) {
+            // A damaged packet fails its receiver's checksum.
+            self.delivered(tag, packet.ecn);
         }
     }
 
     fn drop(&mut self, element: ElementId, slot: SlotId, reason: DropReason) {
         let (packet, path) = self.slab.remove(slot);
         self.elements[element.index()].counters.dropped(&packet, reason);
+        let now = self.now;
+        self.tell(element, |watch| &watch.drops, |monitor| monitor.dropped(&packet, reason, now));
         self.totals_of(packet.class).dropped += u64::from(packet.count);
         if packet.class == Class::Real {
             self.outcomes.push_back(Outcome::Dropped { at: self.now, element, path, reason, packet });
         }
+    }
+
+    /// After a packet has come to a watched element: did it, or the one on the transmitter now, wait?
+    fn observe_arrival(&mut self, id: ElementId, slot: SlotId, verdict: Verdict) {
+        let element = &self.elements[id.index()].element;
+        let passes_at_once = match verdict {
+            // A link without a rate holds packets only while they propagate.
+            Verdict::Held => matches!(element, Element::Link(_)) && element.serving().is_none(),
+            Verdict::Dropped(_) => false,
+            _ => true,
+        };
+        if passes_at_once {
+            self.announce_wait(id, slot, Duration::ZERO);
+        }
+        self.observe_transmitter(id);
+        self.announce_queue(id);
+    }
+
+    /// After the service of a watched element: whose wait has ended?
+    fn observe_service(&mut self, id: ElementId, settled: Option<(SlotId, Verdict)>) {
+        match settled {
+            Some((slot, Verdict::Passed))
+                if !matches!(self.elements[id.index()].element, Element::Link(_)) =>
+            {
+                let wait = self.now - self.slab[slot].at;
+                self.announce_wait(id, slot, wait);
+            }
+            _ => self.observe_transmitter(id),
+        }
+        self.announce_queue(id);
+    }
+
+    /// A packet that is on the transmitter and was not before has waited until now.
+    fn observe_transmitter(&mut self, id: ElementId) {
+        let station = &mut self.elements[id.index()];
+        let serving = station.element.serving();
+        let Some(watch) = &mut station.watch else { return };
+        if watch.serving == serving {
+            return;
+        }
+        watch.serving = serving;
+        if let Some(slot) = serving {
+            let wait = self.now - self.slab[slot].at;
+            self.announce_wait(id, slot, wait);
+        }
+    }
+
+    fn announce_wait(&mut self, id: ElementId, slot: SlotId, wait: Duration) {
+        let (packet, now) = (self.slab[slot].packet, self.now);
+        self.tell(id, |watch| &watch.queue, |monitor| monitor.waited(&packet, wait, now));
+    }
+
+    fn announce_queue(&mut self, id: ElementId) {
+        if self.elements[id.index()].watch.is_some() {
+            let (bytes, now) = (self.queued_bytes(id), self.now);
+            self.tell(id, |watch| &watch.queue, |monitor| monitor.queued(bytes, now));
+        }
+    }
+
+    /// Tells the monitors that watch an element.
+    fn tell(&mut self, id: ElementId, whom: fn(&Watch) -> &Vec<ElementId>, what: impl Fn(&mut Monitor)) {
+        let Some(watch) = self.elements[id.index()].watch.take() else { return };
+        for monitor in whom(&watch) {
+            if let Some(monitor) = self.elements[monitor.index()].element.monitor_mut() {
+                what(monitor);
+            }
+        }
+        self.elements[id.index()].watch = Some(watch);
     }
 
     fn totals_of(&mut self, class: Class) -> &mut ClassTotals {

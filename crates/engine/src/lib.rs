@@ -27,7 +27,8 @@
 //! * Splitting an `advance` into earlier ones changes nothing.
 //! * Same calls and same seed, same outcomes, bit for bit, on every machine.
 //! * Real and ghost packets are treated alike by every element.
-//! * Every packet that enters leaves, is dropped for a named reason, or is still inside ([`Totals`]).
+//! * Every packet that enters or is made by duplication leaves, is dropped for a named reason, or is still inside
+//!   ([`Totals`]).
 //! * Nothing is allocated per packet in steady state.
 //!
 //! # Events at equal instants
@@ -46,17 +47,22 @@ extern crate alloc;
 
 mod agenda;
 mod delay;
+mod ecn;
 mod element;
 mod engine;
 mod error;
+mod impairment;
 mod link;
 mod list;
+mod loss;
 mod marker;
 mod meter;
 mod monitor;
+mod normal;
 mod outcome;
 mod packet;
 mod path;
+mod process;
 mod queue;
 mod random;
 mod scheduler;
@@ -64,15 +70,33 @@ mod shaper;
 mod slab;
 mod source;
 mod units;
+mod watch;
 
+pub use delay::{DelayBin, DelayHistogram, DelayLaw, DelaySamples, Depth, Order, RandomDelay, Sigma};
+pub use ecn::{Ecn, Signal};
 pub use element::{ElementId, ElementSpec};
 pub use engine::Engine;
 pub use error::{Problem, SpecError};
-pub use monitor::{ClassCounters, ClassTotals, Count, Counters, Totals};
-pub use outcome::{DropReason, Outcome};
-pub use packet::{wire_bytes, Class, Packet};
+pub use loss::{FourStateLaw, GilbertElliottLaw, LossLaw, LossPattern};
+pub use meter::{ColourAction, ColourActions, ColourMode, SrtcmSpec, TrtcmSpec};
+pub use monitor::{
+    Bin, ClassCounters, ClassTotals, Count, Counters, Histogram, MonitorSpec, NamedCount, NamedHistogram,
+    NamedTrend, Quantity, Readings, Selection, Start, Totals, Trend, TrendStep,
+};
+pub use outcome::{DropReason, Outcome, Sighting};
+pub use packet::{wire_bytes, Class, Damage, Packet};
 pub use path::PathId;
-pub use queue::{QueueSpec, Queueing};
+pub use process::{
+    Cell, LevelSchedule, MarkovChain, MarkovState, OpportunitySchedule, PiecewiseUniform, ProcessId,
+    ProcessSpec,
+};
+pub use queue::{
+    BufferSpec, CodelSpec, DropSpec, MemoryId, MemoryShare, QueueSpec, Queueing, RedProfile, RedSpec,
+    WredSpec,
+};
 pub use scheduler::Scheduling;
-pub use source::{RateLaw, SourceId, SourceSpec, ZeroMeans};
-pub use units::{Duration, Instant, Limit, Rate};
+pub use shaper::{CreditLoopSpec, CreditSpec, PaceSpec};
+pub use source::{
+    Arrivals, CongestionControl, RateLaw, RecordedPacket, ReplaySpec, Sizes, SourceId, SourceSpec, ZeroMeans,
+};
+pub use units::{Capacity, Duration, Instant, Limit, Rate, Share};

@@ -1,11 +1,12 @@
-//! What became of a real packet. Ghosts are only counted.
+//! What became of a real packet, and which monitors saw it on its way. Ghosts are only counted.
 
 use crate::element::ElementId;
 use crate::packet::Packet;
 use crate::path::PathId;
 use crate::units::Instant;
 
-/// One real packet's end, in the order in which they happened.
+/// What happened to a real packet, in the order in which it happened: its end, or that it has become two.
+/// What happened to one real packet, in the order in which it did.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
     /// It reached the end of its path.
@@ -15,6 +16,17 @@ pub enum Outcome {
         /// The path it took.
         path: PathId,
         /// The packet, with the DSCP it has now.
+        packet: Packet,
+    },
+    /// An element sends it on twice: from now on there is one more packet with its tag, and one more end to come.
+    Duplicated {
+        /// When.
+        at: Instant,
+        /// Which element.
+        element: ElementId,
+        /// The path that both are on.
+        path: PathId,
+        /// The packet, as both go on.
         packet: Packet,
     },
     /// An element dropped it.
@@ -32,6 +44,37 @@ pub enum Outcome {
     },
 }
 
+/// A real packet passed a monitor that reports packets; what becomes of it is still to come.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Sighting {
+    /// When.
+    pub at: Instant,
+    /// Which monitor.
+    pub element: ElementId,
+    /// The packet, with the DSCP it had then.
+    pub packet: Packet,
+}
+
+impl Outcome {
+    /// When it happened.
+    pub const fn at(&self) -> Instant {
+        match *self {
+            Outcome::Departure { due: at, .. }
+            | Outcome::Dropped { at, .. }
+            | Outcome::Duplicated { at, .. } => at,
+        }
+    }
+
+    /// To which packet.
+    pub const fn packet(&self) -> &Packet {
+        match self {
+            Outcome::Departure { packet, .. }
+            | Outcome::Dropped { packet, .. }
+            | Outcome::Duplicated { packet, .. } => packet,
+        }
+    }
+}
+
 /// Why an element dropped a packet.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 #[repr(u8)]
@@ -42,12 +85,33 @@ pub enum DropReason {
     QueueFull = 1,
     /// It was waiting in a shaper whose burst was made smaller than the packet.
     ConditionChanged = 2,
+    /// It was lost as if on a lossy line (`loss`).
+    Lost = 3,
+    /// A three-colour meter gave it a colour that is dropped.
+    Colour = 4,
+    /// It had waited longest when a newer packet needed its room (`queue/drop/head.rs`).
+    PushedOut = 5,
+    /// Random early detection chose it (`queue/drop/red.rs`, `queue/drop/wred.rs`).
+    Red = 6,
+    /// CoDel dropped it for what it and others had waited (`queue/drop/codel.rs`).
+    Codel = 7,
+    /// It would have left a pacer later than the horizon allows.
+    BeyondHorizon = 8,
 }
 
 impl DropReason {
     /// Every reason.
-    pub const ALL: [DropReason; 3] =
-        [DropReason::NoTokens, DropReason::QueueFull, DropReason::ConditionChanged];
+    pub const ALL: [DropReason; 9] = [
+        DropReason::NoTokens,
+        DropReason::QueueFull,
+        DropReason::ConditionChanged,
+        DropReason::Lost,
+        DropReason::Colour,
+        DropReason::PushedOut,
+        DropReason::Red,
+        DropReason::Codel,
+        DropReason::BeyondHorizon,
+    ];
 
     /// The reason's name in measurements.
     pub const fn name(self) -> &'static str {
@@ -55,6 +119,12 @@ impl DropReason {
             DropReason::NoTokens => "no-tokens",
             DropReason::QueueFull => "queue-full",
             DropReason::ConditionChanged => "condition-changed",
+            DropReason::Lost => "lost",
+            DropReason::Colour => "colour",
+            DropReason::PushedOut => "pushed-out",
+            DropReason::Red => "red",
+            DropReason::Codel => "codel",
+            DropReason::BeyondHorizon => "beyond-horizon",
         }
     }
 }

@@ -1,10 +1,13 @@
-//! A packet as the engine sees it: sizes, DSCP, class, and a tag by which the caller finds its bytes again.
+//! A packet as the engine sees it: sizes, DSCP, ECN, class, and a tag by which the caller finds its bytes again.
 //!
 //! Two sizes are kept because meters count IP bytes (as routers' policers do) and links count wire bytes (as cables do).
 //! `wire_bytes` = max(64, `ip_bytes` + 14 header + 4 FCS) + 8 preamble and start delimiter + 12 gap.
 //!
 //! Source: IEEE 802.3-2022, 3.1.1 and 4.4.2 (minimum frame, preamble, interpacket gap).
 
+use core::num::NonZeroU16;
+
+use crate::ecn::Ecn;
 use crate::units::Instant;
 
 const ETHERNET_HEADER_AND_FCS_BYTES: u32 = 14 + 4;
@@ -21,11 +24,30 @@ pub enum Class {
     Ghost = 1,
 }
 
+/// One flipped bit of a packet, by its place in it; the engine knows no bytes, so it is a fraction of their number.
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Damage(NonZeroU16);
+
+impl Damage {
+    /// How many places are told apart.
+    pub(crate) const PLACES: u16 = u16::MAX;
+
+    /// `place` in [0, 65 535).
+    pub(crate) const fn at(place: u16) -> Damage {
+        Damage(NonZeroU16::MIN.saturating_add(place))
+    }
+
+    /// The flipped bit of `bits`, in [0, bits); with no bits it is 0.
+    pub const fn bit(self, bits: usize) -> usize {
+        (self.0.get() - 1) as usize * bits / Damage::PLACES as usize
+    }
+}
+
 /// One wire packet, or a train of them that shares one fate.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub struct Packet {
-    /// The caller's opaque handle; 0 for ghosts.
+    /// The caller's opaque handle. Of a ghost: what its source knows it by, 0 where nobody waits for it.
     pub tag: u64,
     /// When it entered the engine; set by `Engine::push`.
     pub entered: Instant,
@@ -35,10 +57,18 @@ pub struct Packet {
     pub wire_bytes: u32,
     /// Wire packets it stands for: 1, or more for a train.
     pub count: u16,
+    /// IP bytes of each wire packet of a train but the last, which has the rest; of a single packet all of them.
+    pub segment_ip_bytes: u16,
     /// Differentiated services code point, in [0, 63].
     pub dscp: u8,
+    /// Explicit congestion notification; Not-ECT unless said otherwise ([`Packet::with_ecn`]).
+    pub ecn: Ecn,
     /// Real or ghost.
     pub class: Class,
+    /// Which of its bits has been flipped on the way, if any.
+    pub damage: Option<Damage>,
+    /// Bits in which the caller says what it knows of the packet and the engine does not; monitors select by them.
+    pub labels: u8,
 }
 
 impl Packet {
@@ -54,13 +84,41 @@ impl Packet {
     }
 
     /// `count` packets that arrive at one instant, for a path that treats them all alike (`Engine::treats_alike`): one event
-    /// instead of `count`. `ip_bytes` and `wire_bytes` are sums.
+    /// instead of `count`. `ip_bytes` and `wire_bytes` are sums; all but the last have `segment_ip_bytes`.
     ///
     /// # Panics
-    /// Where `count` is 0 or `dscp` not in 0..=63.
-    pub fn train(tag: u64, count: u16, ip_bytes: u32, wire_bytes: u32, dscp: u8) -> Packet {
+    /// Where `count` is 0, `dscp` not in 0..=63, or nothing is left for the last packet.
+    pub fn train(
+        tag: u64,
+        count: u16,
+        segment_ip_bytes: u16,
+        ip_bytes: u32,
+        wire_bytes: u32,
+        dscp: u8,
+    ) -> Packet {
         assert!(count > 0 && dscp < 64, "train of {count} packets with DSCP {dscp}");
-        Packet { tag, entered: Instant::ZERO, ip_bytes, wire_bytes, count, dscp, class: Class::Real }
+        assert!(
+            u32::from(count - 1) * u32::from(segment_ip_bytes) < ip_bytes,
+            "train of {count} packets of {segment_ip_bytes} in {ip_bytes} IP bytes"
+        );
+        Packet {
+            tag,
+            entered: Instant::ZERO,
+            ip_bytes,
+            wire_bytes,
+            count,
+            segment_ip_bytes,
+            dscp,
+            ecn: Ecn::NotEct,
+            class: Class::Real,
+            damage: None,
+            labels: 0,
+        }
+    }
+
+    /// The packet with the given labels.
+    pub fn with_labels(self, labels: u8) -> Packet {
+        Packet { labels, ..self }
     }
 
     /// A packet of interference, best effort (DSCP 0).
@@ -69,6 +127,17 @@ impl Packet {
     /// Where `ip_bytes` is not in 1..=65 535.
     pub fn ghost(ip_bytes: u32) -> Packet {
         Packet::new(0, ip_bytes, 0, Class::Ghost)
+    }
+
+    /// The same packet with other ECN bits.
+    #[must_use]
+    pub const fn with_ecn(self, ecn: Ecn) -> Packet {
+        Packet { ecn, ..self }
+    }
+
+    /// A packet of a source.
+    pub(crate) fn tagged_ghost(tag: u64, ip_bytes: u32, dscp: u8) -> Packet {
+        Packet::new(tag, ip_bytes, dscp, Class::Ghost)
     }
 
     fn new(tag: u64, ip_bytes: u32, dscp: u8, class: Class) -> Packet {
@@ -83,8 +152,13 @@ impl Packet {
             ip_bytes,
             wire_bytes: wire_bytes(ip_bytes),
             count: 1,
+            // At most MAX_IP_BYTES, as asserted above.
+            segment_ip_bytes: ip_bytes as u16,
             dscp,
+            ecn: Ecn::NotEct,
             class,
+            damage: None,
+            labels: 0,
         }
     }
 }
@@ -99,6 +173,14 @@ pub const fn wire_bytes(ip_bytes: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_flipped_bit_lies_within_the_packet() {
+        assert_eq!(Damage::at(0).bit(12_000), 0);
+        assert_eq!(Damage::at(65_534).bit(12_000), 11_999);
+        assert_eq!(Damage::at(65_534).bit(1), 0);
+        assert_eq!(size_of::<Option<Damage>>(), 2);
+    }
 
     #[test]
     fn a_full_packet_takes_1538_bytes_of_wire_and_a_short_one_84() {

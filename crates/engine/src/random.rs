@@ -8,7 +8,10 @@
 use rand_pcg::rand_core::Rng;
 use rand_pcg::Pcg64;
 
+use crate::units::Share;
+
 /// The random numbers of one name.
+#[derive(Clone)]
 pub(crate) struct Stream(Pcg64);
 
 impl Stream {
@@ -20,9 +23,30 @@ impl Stream {
     }
 
     /// A number in (0, 1], on a grid of 2^-53.
-    fn uniform(&mut self) -> f64 {
+    pub(crate) fn uniform(&mut self) -> f64 {
         const GRID: f64 = (1u64 << 53) as f64;
         ((self.0.next_u64() >> 11) + 1) as f64 / GRID
+    }
+
+    /// A number in (0, 1), neither end included, on a grid of 2^-52.
+    pub(crate) fn inside_unit(&mut self) -> f64 {
+        const GRID: f64 = (1u64 << 52) as f64;
+        ((self.0.next_u64() >> 12) as f64 + 0.5) / GRID
+    }
+
+    /// A whole number in [0, bound), each as likely as the others to 2^-32 of its probability.
+    pub(crate) fn below(&mut self, bound: u32) -> u32 {
+        ((u128::from(self.0.next_u64()) * u128::from(bound)) >> 64) as u32
+    }
+
+    /// Whether something of probability `share` happens this time: one draw, even where it is certain.
+    pub(crate) fn happens(&mut self, share: Share) -> bool {
+        self.below(Share::WHOLE.ppb()) < share.ppb()
+    }
+
+    /// A draw from the exponential law with mean 1; at most 36.8 (the grid's smallest number).
+    pub(crate) fn exponential(&mut self) -> f64 {
+        -libm::log(self.uniform())
     }
 
     /// A draw from the standard normal law.

@@ -12,7 +12,7 @@ use crate::path::{Hop, PathId};
 use crate::units::Instant;
 
 /// The place of a packet in the slab.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct SlotId(u32);
 
 impl SlotId {
@@ -23,7 +23,8 @@ impl SlotId {
 /// A packet inside the engine.
 pub(crate) struct Slot {
     pub(crate) packet: Packet,
-    /// When it came to the stage that holds it or, in a delay line, when it is due.
+    /// When it came to the stage that holds it or, in a delay line, when it is due. Links and what has a queue keep it while a
+    /// packet waits.
     pub(crate) at: Instant,
     /// Its place among events at the same instant.
     pub(crate) ticket: Ticket,

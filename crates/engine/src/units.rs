@@ -127,6 +127,61 @@ impl Rate {
     }
 }
 
+/// A share of a whole, or a probability, in parts per billion: exact in text, in files and in decisions.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Share(u32);
+
+impl Share {
+    /// Nothing, or never.
+    pub const NOTHING: Share = Share(0);
+    /// All of it, or always.
+    pub const WHOLE: Share = Share(1_000_000_000);
+
+    /// This many parts per billion; `None` above the whole.
+    pub const fn parts_per_billion(ppb: u32) -> Option<Share> {
+        if ppb <= Share::WHOLE.0 {
+            Some(Share(ppb))
+        } else {
+            None
+        }
+    }
+
+    /// Both together; `None` above the whole.
+    pub const fn and(self, other: Share) -> Option<Share> {
+        Share::parts_per_billion(self.0 + other.0)
+    }
+
+    /// Parts per billion, in [0, 10^9].
+    pub const fn ppb(self) -> u32 {
+        self.0
+    }
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} %", f64::from(self.0) / 1e7)
+    }
+}
+
+/// What a link can send at an instant. An outage is no rate: nothing moves until it ends.
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Capacity {
+    /// Nothing.
+    Outage,
+    /// As much as the rate lets through.
+    Rate(Rate),
+}
+
+impl Capacity {
+    /// So many bits per second; 0 is an outage.
+    pub const fn bits_per_second(rate: u64) -> Capacity {
+        match Rate::bits_per_second(rate) {
+            Some(rate) => Capacity::Rate(rate),
+            None => Capacity::Outage,
+        }
+    }
+}
+
 /// How much a buffer holds. Whether IP or wire bytes are meant, the element says.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Limit {
@@ -134,14 +189,8 @@ pub enum Limit {
     Unlimited,
     /// At most this many bytes; with 0 nothing can wait.
     Bytes(u64),
-}
-
-impl Limit {
-    /// Whether `bytes` are within the limit.
-    pub const fn allows(self, bytes: u64) -> bool {
-        match self {
-            Limit::Unlimited => true,
-            Limit::Bytes(most) => bytes <= most,
-        }
-    }
+    /// At most this many packets, whatever their sizes.
+    Packets(u64),
+    /// At most the bytes that the rate behind the buffer sends in this time; without a rate no bound.
+    Time(Duration),
 }

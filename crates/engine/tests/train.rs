@@ -1,10 +1,11 @@
 //! A train pushed as one packet has the fate that its packets would have had one by one, on paths that treat them alike.
 
 use crosswind_engine::{
-    wire_bytes, Duration, ElementSpec, Engine, Instant, Limit, Outcome, Packet, PathId, Queueing, Rate,
+    wire_bytes, Duration, ElementId, ElementSpec, Engine, Instant, Limit, MonitorSpec, Outcome, Packet,
+    PathId, Quantity, Queueing, Rate, Selection, Start,
 };
 
-fn engine() -> (Engine, PathId, PathId) {
+fn engine() -> (Engine, PathId, PathId, ElementId) {
     let mut engine = Engine::new(1);
     let link = ElementSpec::Link {
         rate: Rate::Unlimited,
@@ -15,14 +16,24 @@ fn engine() -> (Engine, PathId, PathId) {
     let mark = engine.add("mark", ElementSpec::Mark { dscp: 10 }).unwrap();
     let police = ElementSpec::Police { rate: Rate::bits_per_second(8000).unwrap(), burst_bytes: 1500 };
     let police = engine.add("police", police).unwrap();
-    let alike = engine.path(&[link, mark]);
+    let monitor = MonitorSpec {
+        what: vec![Quantity::PacketRate, Quantity::PacketSize, Quantity::Interarrival, Quantity::Burst],
+        window: Duration::from_micros(100),
+        burst_gap: Duration::from_nanos(100),
+        line_rate: Rate::Unlimited,
+        select: Selection::ALL,
+        start: Start::After(Duration::ZERO),
+        reports_packets: false,
+    };
+    let monitor = engine.add("monitor", ElementSpec::Monitor(monitor)).unwrap();
+    let alike = engine.path(&[link, mark, monitor]);
     let unlike = engine.path(&[link, police]);
-    (engine, alike, unlike)
+    (engine, alike, unlike, monitor)
 }
 
 #[test]
 fn only_paths_without_a_rate_treat_packets_alike() {
-    let (engine, alike, unlike) = engine();
+    let (engine, alike, unlike, _) = engine();
     assert!(engine.treats_alike(alike));
     assert!(!engine.treats_alike(unlike));
 }
@@ -30,7 +41,7 @@ fn only_paths_without_a_rate_treat_packets_alike() {
 #[test]
 fn a_train_leaves_when_its_packets_would_and_is_counted_as_so_many() {
     let run = |push: &dyn Fn(&mut Engine, PathId)| {
-        let (mut engine, alike, _) = engine();
+        let (mut engine, alike, _, monitor) = engine();
         push(&mut engine, alike);
         let inside = engine.real_inside();
         engine.advance(Instant::from_nanos(1_000_000));
@@ -39,19 +50,20 @@ fn a_train_leaves_when_its_packets_would_and_is_counted_as_so_many() {
             let Outcome::Departure { due, packet, .. } = outcome else { panic!("nothing drops here") };
             departures.push((due, packet.dscp, packet.count));
         }
-        (departures, inside, engine.totals())
+        (departures, inside, engine.totals(), engine.readings(monitor))
     };
-    let (apart, inside_apart, totals_apart) = run(&|engine, path| {
+    let (apart, inside_apart, totals_apart, seen_apart) = run(&|engine, path| {
         for index in 0..40 {
             engine.push(Instant::from_nanos(5), path, Packet::real(index, 1500, 0));
         }
     });
-    let (together, inside_together, totals_together) = run(&|engine, path| {
-        let train = Packet::train(0, 40, 40 * 1500, 40 * wire_bytes(1500), 0);
+    let (together, inside_together, totals_together, seen_together) = run(&|engine, path| {
+        let train = Packet::train(0, 40, 1500, 40 * 1500, 40 * wire_bytes(1500), 0);
         engine.push(Instant::from_nanos(5), path, train);
     });
     assert_eq!(together, vec![(Instant::from_nanos(3_005), 10, 40)]);
     assert!(apart.iter().all(|&(due, dscp, _)| (due, dscp) == (Instant::from_nanos(3_005), 10)));
     assert_eq!(apart.len(), 40);
     assert_eq!((inside_together, totals_together), (inside_apart, totals_apart));
+    assert_eq!(seen_together, seen_apart);
 }

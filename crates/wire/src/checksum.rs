@@ -1,4 +1,4 @@
-//! The Internet checksum (RFC 1071), in the two places where a cut super-packet needs it.
+//! The Internet checksum (RFC 1071), where a cut super-packet or a damaged packet needs it.
 
 /// One's-complement sum of 16-bit words, folded; an odd last byte is padded with zero.
 fn sum(bytes: &[u8], start: u32) -> u32 {
@@ -25,6 +25,15 @@ pub fn ipv4_header(header: &[u8]) -> u16 {
 /// (not complemented, as `VIRTIO_NET_HDR_F_NEEDS_CSUM` wants it).
 pub fn pseudo_header(addresses: &[u8], protocol: u8, transport_bytes: u32) -> u16 {
     sum(addresses, u32::from(protocol) + (transport_bytes >> 16) + (transport_bytes & 0xffff)) as u16
+}
+
+/// The checksum over a transport header and payload whose checksum field holds the pseudo-header's sum. Never 0, which would
+/// mean in UDP that there is none (RFC 768; in TCP 0xffff says the same as 0).
+pub fn complete(transport: &[u8]) -> u16 {
+    match !(sum(transport, 0) as u16) {
+        0 => 0xffff,
+        check => check,
+    }
 }
 
 #[cfg(test)]

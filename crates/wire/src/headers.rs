@@ -25,6 +25,8 @@ pub struct Headers {
     pub ip_bytes: u32,
     /// Differentiated services code point, 0 for what is not IP.
     pub dscp: u8,
+    /// The two bits of explicit congestion notification (RFC 3168), 0 for what is not IP.
+    pub ecn: u8,
     /// Source and destination address; `None` for what is not IP.
     pub addresses: Option<(IpAddr, IpAddr)>,
     /// IP protocol number; 0 for what is not IP.
@@ -48,13 +50,64 @@ pub struct Transport {
     pub tcp: Option<Tcp>,
 }
 
-/// What the packet record keeps of a TCP header.
+/// What is kept of a TCP header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tcp {
     /// Sequence number of the first payload byte.
     pub sequence: u32,
     /// The eight flag bits, FIN lowest.
     pub flags: u8,
+    /// The next sequence number that is expected, where the ACK flag is set.
+    pub acknowledgement: u32,
+    /// The advertised window, not shifted.
+    pub window: u16,
+    /// The window scale option of a SYN, in [0, 14] (RFC 7323, section 2.3: larger ones count as 14).
+    pub window_shift: Option<u8>,
+    /// TSval and TSecr of the timestamps option.
+    pub timestamps: Option<(u32, u32)>,
+}
+
+const OPTION_END: u8 = 0;
+const OPTION_NOTHING: u8 = 1;
+const OPTION_WINDOW_SCALE: u8 = 3;
+const OPTION_TIMESTAMPS: u8 = 8;
+
+impl Tcp {
+    /// `header`: the whole TCP header, options included, at least 20 bytes.
+    fn read(header: &[u8]) -> Self {
+        let long =
+            |at: usize| u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
+        let mut tcp = Self {
+            sequence: long(4),
+            flags: header[13],
+            acknowledgement: long(8),
+            window: u16::from_be_bytes([header[14], header[15]]),
+            window_shift: None,
+            timestamps: None,
+        };
+        let mut options = &header[20..];
+        // Options that cannot be read end the reading; what came before them counts (RFC 9293, section 3.2).
+        while let [kind, rest @ ..] = options {
+            match *kind {
+                OPTION_END => break,
+                OPTION_NOTHING => options = rest,
+                kind => {
+                    let Some(&length) = rest.first() else { break };
+                    let Some(value) = options.get(2..usize::from(length)) else { break };
+                    match (kind, value) {
+                        (OPTION_WINDOW_SCALE, &[shift]) => tcp.window_shift = Some(shift.min(14)),
+                        (OPTION_TIMESTAMPS, &[a, b, c, d, e, f, g, h]) => {
+                            let values = (u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([e, f, g, h]));
+                            tcp.timestamps = Some(values);
+                        }
+                        _ => {}
+                    }
+                    options = &options[usize::from(length)..];
+                }
+            }
+        }
+        tcp
+    }
 }
 
 fn word(frame: &[u8], at: usize) -> Option<u16> {
@@ -83,6 +136,7 @@ impl Headers {
             network_at,
             ip_bytes: rest,
             dscp: 0,
+            ecn: 0,
             addresses: None,
             protocol: 0,
             transport: None,
@@ -93,6 +147,18 @@ impl Headers {
             _ => None,
         };
         Some(read.unwrap_or(opaque))
+    }
+
+    /// Where the payload of the network layer starts in the packet's own frame or in a cut of it.
+    pub(crate) fn payload_of_ip_at(&self, frame: &[u8]) -> usize {
+        let behind_ip = match self.addresses {
+            Some((IpAddr::V4(_), _)) => {
+                frame.get(self.network_at).map_or(0, |first| usize::from(first & 0x0f) * 4)
+            }
+            Some((IpAddr::V6(_), _)) => 40,
+            None => 0,
+        };
+        self.network_at + behind_ip
     }
 
     fn ipv4(self, frame: &[u8]) -> Option<Self> {
@@ -113,6 +179,7 @@ impl Headers {
         Some(Self {
             ip_bytes,
             dscp: ip[1] >> 2,
+            ecn: ip[1] & 0x03,
             addresses: Some((Ipv4Addr::from(source).into(), Ipv4Addr::from(destination).into())),
             protocol,
             transport,
@@ -133,6 +200,7 @@ impl Headers {
         Some(Self {
             ip_bytes,
             dscp: (word(ip, 0)? >> 6) as u8 & 0x3f,
+            ecn: (word(ip, 0)? >> 4) as u8 & 0x03,
             addresses: Some((Ipv6Addr::from(source).into(), Ipv6Addr::from(destination).into())),
             protocol,
             transport: transport(frame, self.network_at + 40, protocol),
@@ -157,8 +225,7 @@ fn transport(frame: &[u8], at: usize, protocol: u8) -> Option<Transport> {
             if header_len < 20 || header.len() < header_len {
                 return None;
             }
-            let sequence = u32::from_be_bytes(header.get(4..8)?.try_into().ok()?);
-            let tcp = Some(Tcp { sequence, flags: header[13] });
+            let tcp = Some(Tcp::read(&header[..header_len]));
             Some(Transport { at, payload_at: at + header_len, source_port, destination_port, tcp })
         }
         UDP if header.len() >= 8 => {
@@ -199,7 +266,37 @@ pub(crate) mod tests {
         assert_eq!(headers.payload_bytes(), 5);
         let transport = headers.transport.unwrap();
         assert_eq!((transport.source_port, transport.destination_port), (5432, 40000));
-        assert_eq!(transport.tcp.unwrap(), Tcp { sequence: 1000, flags: 0x18 });
+        let tcp = transport.tcp.unwrap();
+        assert_eq!((tcp.sequence, tcp.flags, tcp.window, tcp.timestamps), (1000, 0x18, 256, None));
+    }
+
+    #[test]
+    fn the_traffic_class_of_either_version_is_code_point_and_congestion_bits() {
+        let mut v4 = tcp_frame(b"");
+        v4[15] = 46 << 2 | 0b10;
+        let headers = Headers::read(&v4).unwrap();
+        assert_eq!((headers.dscp, headers.ecn), (46, 0b10));
+        // Version 6, traffic class 0b1011_1011 (DSCP 46, CE), flow label 0xabcde.
+        let mut v6 = v4[..12].to_vec();
+        v6.extend([0x86, 0xdd, 0x6b, 0xba, 0xbc, 0xde, 0, 0, 59, 64]);
+        v6.extend([0; 32]);
+        let headers = Headers::read(&v6).unwrap();
+        assert_eq!((headers.dscp, headers.ecn), (46, 0b11));
+    }
+
+    #[test]
+    fn timestamps_and_window_scale_are_found_among_other_options() {
+        // A SYN of Linux: MSS, SACK permitted, timestamps, nothing, window scale 7.
+        let mut header = [0; 40];
+        header[20..24].copy_from_slice(&[2, 4, 5, 0xb4]);
+        header[24..26].copy_from_slice(&[4, 2]);
+        header[26..36].copy_from_slice(&[8, 10, 0, 0, 1, 0, 0, 0, 0, 9]);
+        header[36..40].copy_from_slice(&[1, 3, 3, 7]);
+        let tcp = Tcp::read(&header);
+        assert_eq!((tcp.timestamps, tcp.window_shift), (Some((256, 9)), Some(7)));
+        // An option of length 0 would never end.
+        header[24..26].copy_from_slice(&[4, 0]);
+        assert_eq!(Tcp::read(&header).timestamps, None);
     }
 
     #[test]

@@ -6,10 +6,14 @@
 #![forbid(unsafe_code)]
 
 mod checksum;
+mod damage;
+mod flow;
 mod headers;
+pub mod pcapng;
 mod train;
 mod vnet;
 
+pub use flow::Flow;
 pub use headers::{Headers, Tcp, Transport};
 pub use train::{Cut, Train};
 pub use vnet::VnetHeader;

@@ -41,6 +41,11 @@ pub struct Cut<'a> {
 /// Headers up to here are rewritten in place; longer ones (not seen in TCP or UDP over IP) travel unsegmented.
 const HEADERS_MAX: usize = 192;
 
+/// RFC 791: the total length has 16 bits.
+const IP_BYTES_MAX: u32 = 65_535;
+/// More wire packets than any device makes of one super-packet; a frame that claims more travels unsegmented.
+const COUNT_MAX: usize = 65_535;
+
 /// Where a cut's headers are assembled.
 pub type Scratch = [u8; HEADERS_MAX];
 
@@ -60,16 +65,11 @@ impl Train {
         };
         let payload = frame.len().saturating_sub(transport.payload_at);
         let segment = usize::from(vnet.gso_size);
-        if !fits || segment == 0 || payload <= segment || transport.payload_at > HEADERS_MAX {
+        let count = payload.div_ceil(segment.max(1));
+        if !fits || segment == 0 || !(2..=COUNT_MAX).contains(&count) || transport.payload_at > HEADERS_MAX {
             return Some(whole);
         }
-        Some(Self {
-            header_len: transport.payload_at,
-            segment,
-            payload,
-            count: payload.div_ceil(segment) as u32,
-            ..whole
-        })
+        Some(Self { header_len: transport.payload_at, segment, payload, count: count as u32, ..whole })
     }
 
     /// An empty scratch area for [`Train::cut`].
@@ -82,23 +82,16 @@ impl Train {
         self.count
     }
 
-    /// IP bytes of wire packet `index`.
+    /// IP bytes of wire packet `index`, in 1..=65 535: a frame without payload still takes its time on a wire, and one that is
+    /// longer than an IP packet can say counts as the longest.
     pub fn ip_bytes(&self, index: u32) -> u32 {
-        if self.segment == 0 {
-            return self.headers.ip_bytes;
-        }
-        let from = index as usize * self.segment;
-        (self.header_len - self.headers.network_at + self.segment.min(self.payload - from)) as u32
-    }
-
-    /// IP bytes of all wire packets together.
-    pub fn ip_bytes_total(&self) -> u32 {
-        let repeated = (self.header_len - self.headers.network_at) as u32;
-        if self.segment == 0 {
+        let bytes = if self.segment == 0 {
             self.headers.ip_bytes
         } else {
-            self.payload as u32 + self.count * repeated
-        }
+            let from = index as usize * self.segment;
+            (self.header_len - self.headers.network_at + self.segment.min(self.payload - from)) as u32
+        };
+        bytes.clamp(1, IP_BYTES_MAX)
     }
 
     /// TCP sequence number of wire packet `index`, where it is TCP.
@@ -107,7 +100,7 @@ impl Train {
         Some(tcp.sequence.wrapping_add(index.wrapping_mul(self.segment as u32)))
     }
 
-    /// Wire packets `first..=last` with the given DSCP, as the device of the receiver should be given them.
+    /// Wire packets `first..=last` with the given DSCP and ECN bits, as the device of the receiver should be given them.
     ///
     /// `frame` is the frame the train was read from.
     pub fn cut<'a>(
@@ -116,10 +109,11 @@ impl Train {
         first: u32,
         last: u32,
         dscp: u8,
+        ecn: u8,
         scratch: &'a mut Scratch,
     ) -> Cut<'a> {
         let whole = first == 0 && last + 1 == self.count;
-        if whole && dscp == self.headers.dscp {
+        if whole && (dscp, ecn) == (self.headers.dscp, self.headers.ecn) {
             return Cut { vnet: self.vnet.bytes(), headers: &[], rest: frame };
         }
         let kept = self.header_len.min(HEADERS_MAX).min(frame.len());
@@ -137,7 +131,7 @@ impl Train {
                 vnet.gso_size = 0;
             }
         }
-        self.remark(header, dscp);
+        self.remark(header, dscp, ecn);
         Cut { vnet: vnet.bytes(), headers: header, rest }
     }
 
@@ -180,17 +174,20 @@ impl Train {
         self.seal(header);
     }
 
-    fn remark(&self, header: &mut [u8], dscp: u8) {
+    /// Code point and congestion bits: the second octet of an IPv4 header, the traffic class of an IPv6 header (RFC 2474,
+    /// RFC 3168). A congestion mark is the IP header's alone: TCP's ECE and CWR are the ends' to set.
+    fn remark(&self, header: &mut [u8], dscp: u8, ecn: u8) {
         let ip = self.headers.network_at;
-        if dscp == self.headers.dscp || self.headers.addresses.is_none() {
+        if (dscp, ecn) == (self.headers.dscp, self.headers.ecn) || self.headers.addresses.is_none() {
             return;
         }
+        let class = dscp << 2 | ecn;
         if header[ip] >> 4 == 4 {
-            header[ip + 1] = (dscp << 2) | (header[ip + 1] & 0x03);
+            header[ip + 1] = class;
             self.seal(header);
         } else {
-            header[ip] = (header[ip] & 0xf0) | (dscp >> 2);
-            header[ip + 1] = (header[ip + 1] & 0x3f) | (dscp << 6);
+            header[ip] = (header[ip] & 0xf0) | (class >> 4);
+            header[ip + 1] = (header[ip + 1] & 0x0f) | (class << 4);
         }
     }
 
@@ -239,11 +236,20 @@ mod tests {
     }
 
     #[test]
+    fn every_wire_packet_has_a_size_that_an_ip_packet_can_have() {
+        // An Ethernet header and nothing else, and a frame longer than the total length can say.
+        let empty = Train::read(VnetHeader::default(), &[0; 14]).unwrap();
+        assert_eq!(empty.ip_bytes(0), 1);
+        let endless = Train::read(VnetHeader::default(), &vec![0; 14 + 70_000]).unwrap();
+        assert_eq!(endless.ip_bytes(0), 65_535);
+    }
+
+    #[test]
     fn an_untouched_train_goes_out_as_it_came() {
         let (vnet, frame) = super_packet(3000, 1460);
         let train = Train::read(vnet, &frame).unwrap();
         let mut scratch = Train::scratch();
-        let cut = train.cut(&frame, 0, 2, 10, &mut scratch);
+        let cut = train.cut(&frame, 0, 2, 10, 0, &mut scratch);
         assert!(cut.headers.is_empty());
         assert_eq!(cut.rest, &frame[..]);
         assert_eq!(cut.vnet, vnet.bytes());
@@ -254,7 +260,7 @@ mod tests {
         let (vnet, frame) = super_packet(3000, 1460);
         let train = Train::read(vnet, &frame).unwrap();
         let mut scratch = Train::scratch();
-        let cut = train.cut(&frame, 1, 1, 10, &mut scratch);
+        let cut = train.cut(&frame, 1, 1, 10, 0, &mut scratch);
         let out = [cut.headers, cut.rest].concat();
         let headers = Headers::read(&out).unwrap();
         assert_eq!(headers.ip_bytes, 1500);
@@ -266,18 +272,35 @@ mod tests {
     }
 
     #[test]
-    fn a_mark_changes_the_code_point_and_keeps_the_checksum_right() {
+    fn marks_change_code_point_and_congestion_bits_and_keep_the_checksum_right() {
         let (_, frame) = super_packet(10, 0);
         let train = Train::read(VnetHeader::default(), &frame).unwrap();
         let mut scratch = Train::scratch();
-        let cut = train.cut(&frame, 0, 0, 46, &mut scratch);
+        let cut = train.cut(&frame, 0, 0, 46, 0b11, &mut scratch);
         let out = [cut.headers, cut.rest].concat();
-        assert_eq!(Headers::read(&out).unwrap().dscp, 46);
+        let headers = Headers::read(&out).unwrap();
+        assert_eq!((headers.dscp, headers.ecn), (46, 0b11));
+        assert_eq!(headers.transport, train.headers.transport, "TCP's own flags are the ends'");
         let mut header = out[14..34].to_vec();
         let stored = u16::from_be_bytes([header[10], header[11]]);
         header[10..12].fill(0);
         assert_eq!(checksum::ipv4_header(&header), stored);
         assert_eq!(out.len(), frame.len());
+    }
+
+    #[test]
+    fn a_mark_on_ipv6_changes_nothing_but_the_traffic_class() {
+        let mut frame = tcp_frame(b"")[..12].to_vec();
+        frame.extend([0x86, 0xdd, 0x60, 0x2a, 0xbc, 0xde, 0, 0, 59, 64]);
+        frame.extend([7; 32]);
+        let train = Train::read(VnetHeader::default(), &frame).unwrap();
+        let mut scratch = Train::scratch();
+        let cut = train.cut(&frame, 0, 0, 0, 0b11, &mut scratch);
+        let out = [cut.headers, cut.rest].concat();
+        let mut expected = frame.clone();
+        // Traffic class 0000_0010 (ECT(0)) becomes 0000_0011; the flow label stays 0xabcde.
+        expected[15] = 0x3a;
+        assert_eq!(out, expected);
     }
 
     proptest! {
@@ -291,25 +314,24 @@ mod tests {
             let mut parts = vec![(0, split)];
             if split + 1 < train.count() { parts.push((split + 1, train.count() - 1)); }
             for (first, last) in parts {
-                let cut = train.cut(&frame, first, last, 10, &mut scratch);
+                let cut = train.cut(&frame, first, last, 10, 0, &mut scratch);
                 let out = [cut.headers, cut.rest].concat();
                 let headers = Headers::read(&out).unwrap();
                 prop_assert_eq!(headers.transport.unwrap().tcp.unwrap().sequence, train.sequence(first).unwrap());
                 carried.extend(&out[54..]);
             }
             prop_assert_eq!(&carried[..], &frame[54..]);
-            prop_assert_eq!(train.ip_bytes_total(), (0..train.count()).map(|i| train.ip_bytes(i)).sum::<u32>());
             let lengths: u32 = (0..train.count()).map(|i| train.ip_bytes(i) - 40).sum();
             prop_assert_eq!(lengths as usize, payload);
         }
 
         #[test]
-        fn hostile_frames_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..300), head in any::<[u8; 10]>(), dscp in 0u8..64) {
+        fn hostile_frames_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..300), head in any::<[u8; 10]>(), dscp in 0u8..64, ecn in 0u8..4) {
             if let Some(train) = Train::read(VnetHeader::read(&head), &bytes) {
                 let mut scratch = Train::scratch();
                 for index in 0..train.count().min(40) {
                     train.ip_bytes(index);
-                    train.cut(&bytes, index, index, dscp, &mut scratch);
+                    train.cut(&bytes, index, index, dscp, ecn, &mut scratch);
                 }
             }
         }

@@ -4,42 +4,59 @@
 //! `delay`: propagation, after the last bit has left. `queueing`: what waits where (by DSCP), how much, and who goes first.
 //!
 //! A packet that finds the transmitter idle is sent whatever the buffer; otherwise it waits, unless its wire bytes and
-//! those waiting in its queue exceed that queue's buffer: then it is dropped (`queue-full`). The packet on the transmitter
+//! those waiting in its queue exceed that queue's buffer: then its drop policy decides who is lost. The packet on the transmitter
 //! has left the buffer and does not count. (Linux counts likewise: a byte FIFO's backlog is what has not been dequeued.)
 //! A departure and an arrival at one instant happen in the order of scheduling (crate documentation).
 //!
 //! New parameters: the packet on the transmitter finishes at its old rate, what waits keeps its place, packets under way
 //! keep their instants, and later ones do not overtake them.
 //!
+//! A process (`process/mod.rs`) that drives the link takes the place of `rate`: its changes take effect at once, in the middle of
+//! a packet too (`link/transmitter.rs`). While the capacity is nothing, packets wait in the queue as far as the buffer goes.
+//! A buffer that is a time follows the capacity, and stays as it is during an outage. A new `rate` takes effect when the process
+//! stops.
+//!
 //! Source: Lindley 1952 (waiting times of a single server); RFC 7567, section 2 (tail drop).
 
 mod serialiser;
+mod transmitter;
 
 use crate::agenda::Target;
 use crate::delay::Line;
 use crate::element::{Context, Verdict};
 use crate::packet::Class;
-use crate::queue::{Queueing, Queues};
+use crate::process::Change;
+use crate::queue::{Queueing, Queues, Server};
+use crate::random::Stream;
 use crate::slab::SlotId;
-use crate::units::{Duration, Rate};
+use crate::units::{Capacity, Duration, Instant, Rate};
 pub(crate) use serialiser::Serialiser;
+use transmitter::Transmitter;
 
 pub(crate) struct Link {
     queues: Queues,
-    serialiser: Serialiser,
-    /// The packet on the transmitter; while there is none, nothing waits.
+    transmitter: Transmitter,
+    /// The packet on the transmitter; while there is none and the transmitter takes packets, nothing waits.
     sending: Option<SlotId>,
+    /// The link's own rate, which a process takes the place of.
+    rate: Rate,
+    driven: bool,
+    /// The rate that empties the queues, or did before an outage.
+    draining: Rate,
     delay: Duration,
     line: Line,
 }
 
 impl Link {
-    /// `queueing` has been checked.
-    pub(crate) fn new(rate: Rate, delay: Duration, queueing: &Queueing) -> Link {
+    /// `queueing` has been checked; `random` is for its drop policies.
+    pub(crate) fn new(rate: Rate, delay: Duration, queueing: &Queueing, random: Stream) -> Link {
         Link {
-            queues: Queues::new(queueing),
-            serialiser: Serialiser::new(rate),
+            queues: Queues::new(queueing, rate, random),
+            transmitter: Transmitter::Rate(Serialiser::new(rate)),
             sending: None,
+            rate,
+            driven: false,
+            draining: rate,
             delay,
             line: Line::new(),
         }
@@ -52,14 +69,63 @@ impl Link {
         queueing: &Queueing,
         context: &mut Context<'_>,
     ) {
-        self.serialiser.set_rate(rate);
+        self.rate = rate;
+        if let (Transmitter::Rate(serialiser), false) = (&mut self.transmitter, self.driven) {
+            serialiser.set_rate(rate);
+        }
         self.delay = delay;
-        self.queues.reconfigure(queueing, context.slab);
+        if !self.driven {
+            self.draining = rate;
+        }
+        self.queues.reconfigure(queueing, self.draining, context);
     }
 
-    /// Whether packets pass the transmitter at once.
-    pub(crate) fn is_unlimited(&self) -> bool {
-        self.sending.is_none() && self.serialiser.is_unlimited()
+    /// Whether packets pass the transmitter at once now.
+    fn is_unlimited(&self) -> bool {
+        self.sending.is_none() && self.transmitter.is_unlimited()
+    }
+
+    /// Whether packets pass the transmitter at once, now and until new parameters come.
+    pub(crate) fn treats_alike(&self) -> bool {
+        self.is_unlimited() && !self.driven
+    }
+
+    /// Begins to follow a process; false where one drives the link already.
+    pub(crate) fn take_drive(&mut self) -> bool {
+        !core::mem::replace(&mut self.driven, true)
+    }
+
+    /// The process has stopped: the link has its own rate again, from now on.
+    pub(crate) fn end_drive(&mut self, context: &mut Context<'_>) {
+        self.driven = false;
+        self.follow(Change::Level(Capacity::Rate(self.rate)), context);
+    }
+
+    /// Whether the packet on the transmitter leaves now: its event is due, and a process comes after it.
+    pub(crate) fn is_finishing(&self, now: Instant) -> bool {
+        self.sending.is_some() && self.transmitter.left_nano_bits(now) == 0
+    }
+
+    /// Does what the process that drives the link says; nothing is finishing.
+    pub(crate) fn follow(&mut self, change: Change, context: &mut Context<'_>) {
+        let left_nano_bits = self.transmitter.left_nano_bits(context.now);
+        match change {
+            Change::Level(capacity) => {
+                if let Capacity::Rate(rate) = capacity {
+                    self.queues.set_rate(rate);
+                    self.draining = rate;
+                }
+                self.transmitter.change(capacity, context.now);
+            }
+            Change::Opportunity { ip_bytes } => self.transmitter.grant(ip_bytes),
+        }
+        if self.sending.is_none() {
+            self.send_next(context);
+        } else {
+            context.agenda.cancel(Target::Service(context.element));
+            let sent = self.transmitter.carry_on(left_nano_bits, context.now);
+            self.expect(sent, context);
+        }
     }
 
     #[inline]
@@ -67,16 +133,14 @@ impl Link {
         if self.is_unlimited() {
             return self.line.enter(slot, self.delay, context);
         }
-        context.slab[slot].at = context.now;
-        context.slab[slot].ticket = context.agenda.ticket();
-        if self.sending.is_some() {
-            return match self.queues.offer(slot, context.slab) {
-                Ok(()) => Verdict::Held,
-                Err(reason) => Verdict::Dropped(reason),
-            };
+        let ready = self.sending.is_none() && self.transmitter.takes_next();
+        let transmitter = if ready { Server::Free } else { Server::Busy };
+        if let Err(reason) = self.queues.offer(slot, transmitter, context) {
+            return Verdict::Dropped(reason);
         }
-        self.queues.push(slot, context.slab);
-        self.send_next(context);
+        if transmitter == Server::Free {
+            self.send_next(context);
+        }
         Verdict::Held
     }
 
@@ -93,15 +157,31 @@ impl Link {
         self.line.wake(context)
     }
 
+    /// The packet on the transmitter.
+    pub(crate) fn serving(&self) -> Option<SlotId> {
+        self.sending
+    }
+
     pub(crate) fn queued_bytes(&self, class: Class) -> u64 {
         self.queues.queued_bytes(class)
     }
 
     fn send_next(&mut self, context: &mut Context<'_>) {
-        self.sending = self.queues.pop(context.slab);
-        if let Some(slot) = self.sending {
-            let waiting_since = context.slab[slot].at;
-            let sent = self.serialiser.send(context.slab[slot].packet.wire_bytes, waiting_since);
+        if !self.transmitter.takes_next() {
+            return;
+        }
+        self.sending = self.queues.take(context);
+        let Some(slot) = self.sending else {
+            return self.transmitter.lapse();
+        };
+        let waiting_since = context.slab[slot].at;
+        let sent = self.transmitter.send(&context.slab[slot].packet, waiting_since, context.now);
+        self.expect(sent, context);
+    }
+
+    /// Lets the engine wake the link when the last bit leaves; where the instant is not known, the process will tell it.
+    fn expect(&self, sent: Option<Instant>, context: &mut Context<'_>) {
+        if let Some(sent) = sent {
             context.agenda.schedule(sent, Target::Service(context.element));
         }
     }

@@ -4,15 +4,19 @@
 //! the transmitter stays busy, the next packet begins at the exact end; after a pause, at the instant it came. This is
 //! Lindley's recursion in rational numbers: end = max(arrival, previous end) + bits / rate.
 //!
-//! `rate`: wire bits per second, or unlimited. A new rate applies to the next packet and forgets the fraction (< 1 ns).
+//! `rate`: wire bits per second, or unlimited. There are two ways to give it another:
+//! with `set_rate` it applies to the next packet and the fraction (< 1 ns) is forgotten; with `change` and `carry_on` it applies
+//! from now on, and what is left of the packet under way is exact.
 
 use crate::units::{Duration, Instant, Rate, NANO};
 
 pub(crate) struct Serialiser {
     rate: Rate,
+    /// Bits per second at which the packet under way is sent: after `set_rate` still those of the rate before.
+    under_way: u64,
     /// When the last packet ends, rounded up.
     free_at: Instant,
-    /// How far `free_at` lies after the exact end, in 1 / rate nanoseconds; in [0, rate).
+    /// How far `free_at` lies after the exact end, in 1 / rate nanoseconds, which are nano-bits; in [0, rate).
     ahead: u64,
     /// The last size and its time, so that equal packets in a row cost no division.
     time: Time,
@@ -32,11 +36,40 @@ impl Time {
 
 impl Serialiser {
     pub(crate) fn new(rate: Rate) -> Serialiser {
-        Serialiser { rate, free_at: Instant::ZERO, ahead: 0, time: Time::NOTHING }
+        Serialiser { rate, under_way: 0, free_at: Instant::ZERO, ahead: 0, time: Time::NOTHING }
+    }
+
+    /// A transmitter that can begin with what has waited at `since`, and not earlier.
+    pub(crate) fn free_since(since: Instant, rate: Rate) -> Serialiser {
+        Serialiser { free_at: since, ..Serialiser::new(rate) }
     }
 
     pub(crate) fn set_rate(&mut self, rate: Rate) {
-        *self = Serialiser { free_at: self.free_at, ..Serialiser::new(rate) };
+        *self = Serialiser { under_way: self.under_way, ..Serialiser::free_since(self.free_at, rate) };
+    }
+
+    /// Has another rate from now on. The packet under way is taken off; [`Serialiser::carry_on`] puts back what is left of it.
+    pub(crate) fn change(&mut self, rate: Rate, now: Instant) {
+        *self = Serialiser::free_since(self.free_at.min(now), rate);
+    }
+
+    /// Nano-bits of the packet under way that have not left by now.
+    pub(crate) fn left_nano_bits(&self, now: Instant) -> u64 {
+        let left = self.free_at.checked_duration_since(now).unwrap_or(Duration::ZERO);
+        // At most a packet's nano-bits and what the rate sends in a nanosecond.
+        (self.under_way * left.as_nanos()).saturating_sub(self.ahead)
+    }
+
+    /// Sends so many nano-bits from now on; returns when the last has left, rounded up.
+    pub(crate) fn carry_on(&mut self, nano_bits: u64, now: Instant) -> Instant {
+        self.free_at = now;
+        if let Rate::BitsPerSecond(rate) = self.rate {
+            let nanos = nano_bits.div_ceil(rate.get());
+            self.under_way = rate.get();
+            self.ahead = nanos * rate.get() - nano_bits;
+            self.free_at = now.saturating_add(Duration::from_nanos(nanos));
+        }
+        self.free_at
     }
 
     pub(crate) fn is_unlimited(&self) -> bool {
@@ -58,6 +91,7 @@ impl Serialiser {
         let Rate::BitsPerSecond(rate) = self.rate else {
             return self.free_at;
         };
+        self.under_way = rate.get();
         if self.time.wire_bytes != wire_bytes {
             // At most 65 573 bytes x 8 bits x 10^9: far below 2^64.
             let nano_bits = u64::from(wire_bytes) * 8 * NANO;

@@ -25,7 +25,7 @@ pub(crate) struct TokenBucket {
 
 impl TokenBucket {
     pub(crate) fn new(rate: Rate, burst_bytes: u64, now: Instant) -> TokenBucket {
-        let depth_nano_bits = u128::from(burst_bytes) * NANO_BITS_PER_BYTE;
+        let depth_nano_bits = nano_bits(burst_bytes);
         TokenBucket { rate, depth_nano_bits, level_nano_bits: depth_nano_bits, counted_at: now }
     }
 
@@ -89,5 +89,10 @@ impl TokenBucket {
 }
 
 fn cost(ip_bytes: u32) -> u128 {
-    u128::from(ip_bytes) * NANO_BITS_PER_BYTE
+    nano_bits(u64::from(ip_bytes))
+}
+
+/// Tokens that so many bytes cost.
+pub(super) fn nano_bits(bytes: u64) -> u128 {
+    u128::from(bytes) * NANO_BITS_PER_BYTE
 }

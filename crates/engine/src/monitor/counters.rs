@@ -27,8 +27,14 @@ impl Count {
 pub struct ClassCounters {
     /// Came to the element.
     pub arrived: Count,
+    /// Made by the element: the second of every two that it sent on for one.
+    pub duplicated: Count,
+    /// Left it with a bit flipped by it.
+    pub corrupted: Count,
     /// Left it for the next one.
     pub departed: Count,
+    /// Given a congestion mark by it (`ecn.rs`); those that came with one do not count.
+    pub marked: Count,
     dropped: [Count; DropReason::ALL.len()],
 }
 
@@ -76,8 +82,20 @@ impl Counters {
         self.of_mut(packet.class).arrived.add(packet);
     }
 
+    pub(crate) fn duplicated(&mut self, packet: &Packet) {
+        self.of_mut(packet.class).duplicated.add(packet);
+    }
+
+    pub(crate) fn corrupted(&mut self, packet: &Packet) {
+        self.of_mut(packet.class).corrupted.add(packet);
+    }
+
     pub(crate) fn departed(&mut self, packet: &Packet) {
         self.of_mut(packet.class).departed.add(packet);
+    }
+
+    pub(crate) fn marked(&mut self, packet: &Packet) {
+        self.of_mut(packet.class).marked.add(packet);
     }
 
     pub(crate) fn dropped(&mut self, packet: &Packet, reason: DropReason) {

@@ -1,4 +1,5 @@
-//! Conservation: what entered the engine has left, was dropped, or is inside. In packets, per class.
+//! Conservation: what entered the engine or was made by duplication has left, was dropped, or is inside. In packets, per
+//! class.
 //!
 //! `inside` is counted where packets are stored, the others where they happen, so that the equation can fail.
 
@@ -16,6 +17,8 @@ pub struct Totals {
 pub struct ClassTotals {
     /// Entered; those inside at the last reset count as entered.
     pub entered: u64,
+    /// Made by duplication.
+    pub duplicated: u64,
     /// Reached the end of their path.
     pub left: u64,
     /// Dropped by an element.
@@ -27,7 +30,7 @@ pub struct ClassTotals {
 impl ClassTotals {
     /// Whether every packet is accounted for.
     pub const fn holds(&self) -> bool {
-        self.entered == self.left + self.dropped + self.inside
+        self.entered + self.duplicated == self.left + self.dropped + self.inside
     }
 }
 

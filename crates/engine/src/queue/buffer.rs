@@ -1,14 +1,18 @@
-//! Buffer with tail drop: a FIFO that refuses a packet when its bytes and those waiting exceed the limit.
+//! Buffer: a FIFO with a limit. It counts; what happens to a packet that has no room, the drop policy says (`queue/drop`).
 //!
-//! `limit`: bytes, counted as `Measure` says (IP bytes in shapers, wire bytes in links). A smaller limit never drops what
-//! waits already; it refuses newcomers until there is room.
+//! `limit`: bytes, packets, or a time. Bytes are counted as the owner's rate counts them (IP bytes in shapers, wire bytes in links).
+//! A time is as many bytes as the rate behind the buffer sends in it, rounded down: what waits never needs longer to drain. It
+//! follows the rate when that changes, where a number of bytes (also one sized from a bandwidth-delay product) does not. Under a
+//! scheduler the rate is the whole link's, so that a queue that shares the link may hold packets for longer.
 //!
-//! Source: RFC 7567, section 2 (tail drop).
+//! A smaller limit never drops what waits already; it refuses newcomers until there is room.
+//!
+//! Source: RFC 7567, section 2 (buffers and their limits).
 
 use crate::list::List;
 use crate::packet::{Class, Packet};
 use crate::slab::{Slab, SlotId};
-use crate::units::Limit;
+use crate::units::{Limit, Rate, NANO};
 
 /// Which of a packet's sizes fills the buffer.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -18,7 +22,7 @@ pub(crate) enum Measure {
 }
 
 impl Measure {
-    fn of(self, packet: &Packet) -> u64 {
+    pub(crate) fn of(self, packet: &Packet) -> u64 {
         u64::from(match self {
             Measure::IpBytes => packet.ip_bytes,
             Measure::WireBytes => packet.wire_bytes,
@@ -29,29 +33,59 @@ impl Measure {
 /// Packets that wait.
 pub(crate) struct Buffer {
     waiting: List,
-    limit: Limit,
     measure: Measure,
-    /// Bytes waiting, in `measure`; may exceed `limit` after it was made smaller.
+    /// u64::MAX where there is no bound: more than memory can hold.
+    limit_bytes: u64,
+    /// Likewise.
+    limit_packets: u64,
+    /// Bytes waiting, in `measure`; may exceed the limit after it was made smaller.
     held_bytes: u64,
+    held_packets: u64,
     queued_ip_bytes: [u64; 2],
 }
 
 impl Buffer {
-    pub(crate) fn new(limit: Limit, measure: Measure) -> Buffer {
-        Buffer { waiting: List::new(), limit, measure, held_bytes: 0, queued_ip_bytes: [0; 2] }
+    pub(crate) fn new(limit: Limit, measure: Measure, rate: Rate) -> Buffer {
+        let mut buffer = Buffer {
+            waiting: List::new(),
+            measure,
+            limit_bytes: u64::MAX,
+            limit_packets: u64::MAX,
+            held_bytes: 0,
+            held_packets: 0,
+            queued_ip_bytes: [0; 2],
+        };
+        buffer.set_limit(limit, rate);
+        buffer
     }
 
-    pub(crate) fn set_limit(&mut self, limit: Limit) {
-        self.limit = limit;
+    /// `rate` is the one behind the buffer, in bits of `measure` per second.
+    pub(crate) fn set_limit(&mut self, limit: Limit, rate: Rate) {
+        (self.limit_bytes, self.limit_packets) = match (limit, rate) {
+            (Limit::Bytes(bytes), _) => (bytes, u64::MAX),
+            (Limit::Packets(packets), _) => (u64::MAX, packets),
+            (Limit::Time(time), Rate::BitsPerSecond(rate)) => {
+                let nano_bits = u128::from(rate.get()) * u128::from(time.as_nanos());
+                (u64::try_from(nano_bits / (8 * u128::from(NANO))).unwrap_or(u64::MAX), u64::MAX)
+            }
+            (Limit::Unlimited, _) | (Limit::Time(_), Rate::Unlimited) => (u64::MAX, u64::MAX),
+        };
     }
 
     pub(crate) fn has_room(&self, packet: &Packet) -> bool {
-        self.limit.allows(self.held_bytes + self.measure.of(packet))
+        self.held_bytes.saturating_add(self.measure.of(packet)) <= self.limit_bytes
+            && self.held_packets < self.limit_packets
+    }
+
+    /// Whether the packet has room at least when nothing else waits.
+    pub(crate) fn can_ever_hold(&self, packet: &Packet) -> bool {
+        self.measure.of(packet) <= self.limit_bytes && self.limit_packets > 0
     }
 
     pub(crate) fn push(&mut self, slot: SlotId, slab: &mut Slab) {
         let packet = &slab[slot].packet;
         self.held_bytes += self.measure.of(packet);
+        self.held_packets += 1;
         self.queued_ip_bytes[packet.class as usize] += u64::from(packet.ip_bytes);
         self.waiting.push_back(slot, slab);
     }
@@ -60,12 +94,26 @@ impl Buffer {
         let slot = self.waiting.pop_front(slab)?;
         let packet = &slab[slot].packet;
         self.held_bytes -= self.measure.of(packet);
+        self.held_packets -= 1;
         self.queued_ip_bytes[packet.class as usize] -= u64::from(packet.ip_bytes);
         Some(slot)
     }
 
     pub(crate) fn front(&self) -> Option<SlotId> {
         self.waiting.front()
+    }
+
+    /// Bytes waiting, in the buffer's measure.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        self.held_bytes
+    }
+
+    pub(crate) fn held_packets(&self) -> u64 {
+        self.held_packets
+    }
+
+    pub(crate) fn measure(&self) -> Measure {
+        self.measure
     }
 
     pub(crate) fn queued_bytes(&self, class: Class) -> u64 {

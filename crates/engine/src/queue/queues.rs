@@ -1,25 +1,33 @@
-//! The queues of one link at work: classifies by DSCP, buffers, and asks the scheduler who goes first.
+//! The queues of one link at work: classifies by DSCP, lets packets wait, and asks the scheduler who goes first.
 
 use alloc::vec::Vec;
 
-use super::{Buffer, Measure, Queueing};
+use super::{ManagedQueue, Measure, Queueing, Server};
+use crate::element::Context;
 use crate::outcome::DropReason;
 use crate::packet::Class;
+use crate::random::Stream;
 use crate::scheduler::Scheduler;
-use crate::slab::{Slab, SlotId};
+use crate::slab::SlotId;
+use crate::units::Rate;
 
 pub(crate) struct Queues {
-    buffers: Vec<Buffer>,
+    queues: Vec<ManagedQueue>,
     scheduler: Scheduler,
     /// The queue of each DSCP; at most 65 queues exist, one per DSCP and one for the others.
     queue_of: [u8; 64],
-    waiting_packets: u32,
+    waiting_packets: u64,
+    /// For the drop policies.
+    random: Stream,
 }
 
 impl Queues {
-    /// `spec` has been checked.
-    pub(crate) fn new(spec: &Queueing) -> Queues {
-        let buffers = spec.queues.iter().map(|queue| Buffer::new(queue.buffer, Measure::WireBytes)).collect();
+    /// `spec` has been checked; `rate` is the link's, `random` the element's.
+    pub(crate) fn new(spec: &Queueing, rate: Rate, random: Stream) -> Queues {
+        let managed = spec
+            .queues
+            .iter()
+            .map(|queue| ManagedQueue::new(queue.buffer, Measure::WireBytes, rate).sharing(queue.share));
         let mut queue_of = [0; 64];
         let indexed = || (0u8..).zip(&spec.queues);
         if let Some((others, _)) = indexed().find(|(_, queue)| queue.dscp.is_none()) {
@@ -30,57 +38,82 @@ impl Queues {
                 queue_of[usize::from(dscp)] = index;
             }
         }
-        Queues { buffers, scheduler: Scheduler::new(spec), queue_of, waiting_packets: 0 }
+        let scheduler = Scheduler::new(spec);
+        Queues { queues: managed.collect(), scheduler, queue_of, waiting_packets: 0, random }
     }
 
     /// Takes new parameters. Packets that wait are sorted into the new queues in the order in which they came, whatever
-    /// their buffers hold; the scheduler goes on where it was unless its rule or a weight has changed.
-    pub(crate) fn reconfigure(&mut self, spec: &Queueing, slab: &mut Slab) {
+    /// their buffers hold; the scheduler goes on where it was unless its rule or a weight has changed, and so does the drop
+    /// policy of the queue at the same place in the list.
+    pub(crate) fn reconfigure(&mut self, spec: &Queueing, rate: Rate, context: &mut Context<'_>) {
         let mut waiting = Vec::new();
-        for buffer in &mut self.buffers {
-            while let Some(slot) = buffer.pop(slab) {
+        for queue in &mut self.queues {
+            while let Some(slot) = queue.take_unjudged(context) {
                 waiting.push(slot);
             }
         }
-        waiting.sort_by_key(|&slot| slab[slot].ticket);
-        let before = core::mem::replace(self, Queues::new(spec));
+        waiting.sort_by_key(|&slot| context.slab[slot].ticket);
+        let after = Queues::new(spec, rate, self.random.clone());
+        let before = core::mem::replace(self, after);
         if before.scheduler.has_same_rule(&self.scheduler) {
             self.scheduler = before.scheduler;
         }
+        for (queue, before) in self.queues.iter_mut().zip(before.queues) {
+            queue.inherit_policy(before, rate);
+        }
         for slot in waiting {
-            self.push(slot, slab);
+            let queue = self.queue_for(context.slab[slot].packet.dscp);
+            self.queues[queue].put_back(slot, context);
+            self.waiting_packets += 1;
         }
     }
 
-    /// Lets a packet wait, or says why it cannot. Its slot's ticket must tell when it came.
-    pub(crate) fn offer(&mut self, slot: SlotId, slab: &mut Slab) -> Result<(), DropReason> {
-        let packet = &slab[slot].packet;
-        if !self.buffers[self.queue_for(packet.dscp)].has_room(packet) {
-            return Err(DropReason::QueueFull);
+    /// The link has another rate from now on.
+    pub(crate) fn set_rate(&mut self, rate: Rate) {
+        for queue in &mut self.queues {
+            queue.set_rate(rate);
         }
-        self.push(slot, slab);
-        Ok(())
     }
 
-    /// Lets a packet in whatever the buffer holds: the transmitter is idle and takes it at once.
-    pub(crate) fn push(&mut self, slot: SlotId, slab: &mut Slab) {
-        let queue = self.queue_for(slab[slot].packet.dscp);
-        self.buffers[queue].push(slot, slab);
-        self.waiting_packets += 1;
+    /// Lets a packet wait, or says why it cannot.
+    pub(crate) fn offer(
+        &mut self,
+        slot: SlotId,
+        transmitter: Server,
+        context: &mut Context<'_>,
+    ) -> Result<(), DropReason> {
+        let queue = self.queue_for(context.slab[slot].packet.dscp);
+        let queue = &mut self.queues[queue];
+        self.waiting_packets -= queue.packets();
+        let outcome = queue.offer(slot, transmitter, &mut self.random, context);
+        self.waiting_packets += queue.packets();
+        outcome
     }
 
-    /// The packet whose turn it is.
-    pub(crate) fn pop(&mut self, slab: &Slab) -> Option<SlotId> {
-        if self.waiting_packets == 0 {
-            return None;
+    /// Takes the packet whose turn it is.
+    pub(crate) fn take(&mut self, context: &mut Context<'_>) -> Option<SlotId> {
+        while self.waiting_packets > 0 {
+            let chosen = self.scheduler.choose(&self.queues, context.slab);
+            let queue = &mut self.queues[chosen];
+            self.waiting_packets -= queue.packets();
+            let slot = queue.take(context);
+            self.waiting_packets += queue.packets();
+            let is_empty = queue.front().is_none();
+            match slot {
+                Some(slot) => {
+                    self.scheduler.served(chosen, context.slab[slot].packet.wire_bytes, is_empty);
+                    return Some(slot);
+                }
+                // The drop policy has taken everything that waited there.
+                None => self.scheduler.emptied(chosen),
+            }
         }
-        let queue = self.scheduler.choose(&self.buffers, slab);
-        self.waiting_packets -= 1;
-        self.buffers[queue].pop(slab)
+        self.scheduler.rest();
+        None
     }
 
     pub(crate) fn queued_bytes(&self, class: Class) -> u64 {
-        self.buffers.iter().map(|buffer| buffer.queued_bytes(class)).sum()
+        self.queues.iter().map(|queue| queue.queued_bytes(class)).sum()
     }
 
     fn queue_for(&self, dscp: u8) -> usize {

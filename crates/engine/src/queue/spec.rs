@@ -3,6 +3,9 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::drop::DropSpec;
+use super::MemoryShare;
+use crate::ecn::Signal;
 use crate::error::Problem;
 use crate::scheduler::Scheduling;
 use crate::units::Limit;
@@ -21,16 +24,50 @@ pub struct Queueing {
 pub struct QueueSpec {
     /// The DSCPs that wait here, each in [0, 63] and in no other queue; `None`, in exactly one queue: every other.
     pub dscp: Option<Vec<u8>>,
-    /// For wrr packets a round, for drr the share of wire bytes, at least 1; fifo and strict have no weights.
+    /// For wrr packets a round, for drr and stfq the share of wire bytes, at least 1; fifo and strict have no weights.
     pub weight: u32,
-    /// Wire bytes that can wait; the packet on the transmitter does not wait.
-    pub buffer: Limit,
+    /// What can wait and what is dropped, in wire bytes; the packet on the transmitter does not wait.
+    pub buffer: BufferSpec,
+    /// Its part in a memory that it shares with others (`queue/memory.rs`), besides its own buffer.
+    pub share: Option<MemoryShare>,
+}
+
+/// How much waits, what is dropped, and how congestion is signalled: the same for links, schedulers and shapers.
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
+pub struct BufferSpec {
+    /// What can wait.
+    pub limit: Limit,
+    /// What is lost when it is full, and before that.
+    pub drop: DropSpec,
+    /// How `drop` tells the ends of congestion; marking needs a policy that does so before the buffer is full.
+    pub signal: Signal,
+}
+
+impl BufferSpec {
+    /// Whether it can be carried out.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check(&self) -> Result<(), Problem> {
+        if self.signal == Signal::Mark && !self.drop.signals_early() {
+            return Err(Problem::NothingToMark);
+        }
+        self.drop.check()
+    }
+}
+
+/// Tail drop at a limit.
+impl From<Limit> for BufferSpec {
+    fn from(limit: Limit) -> BufferSpec {
+        BufferSpec { limit, drop: DropSpec::Tail, signal: Signal::Drop }
+    }
 }
 
 impl Queueing {
     /// One queue for everything.
-    pub fn fifo(buffer: Limit) -> Queueing {
-        Queueing { by: Scheduling::Fifo, queues: vec![QueueSpec { dscp: None, weight: 1, buffer }] }
+    pub fn fifo(buffer: impl Into<BufferSpec>) -> Queueing {
+        let queue = QueueSpec { dscp: None, weight: 1, buffer: buffer.into(), share: None };
+        Queueing { by: Scheduling::Fifo, queues: vec![queue] }
     }
 
     pub(crate) fn check(&self) -> Result<(), Problem> {
@@ -43,7 +80,14 @@ impl Queueing {
         }
         let mut queue_of = [None; 64];
         for (index, queue) in self.queues.iter().enumerate() {
-            if queue.weight == 0 && matches!(self.by, Scheduling::Wrr | Scheduling::Drr) {
+            queue.buffer.check()?;
+            if queue.share.is_some_and(|share| share.alpha_ppb == 0) {
+                return Err(Problem::ZeroAlpha { queue: index });
+            }
+            if queue.share.is_some() && queue.buffer.drop == DropSpec::Head {
+                return Err(Problem::SharedHeadDrop { queue: index });
+            }
+            if queue.weight == 0 && matches!(self.by, Scheduling::Wrr | Scheduling::Drr | Scheduling::Stfq) {
                 return Err(Problem::ZeroWeight { queue: index });
             }
             let listed = queue.dscp.as_deref();

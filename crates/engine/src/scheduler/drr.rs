@@ -14,10 +14,10 @@
 use alloc::vec::Vec;
 
 use crate::packet;
-use crate::queue::Buffer;
-use crate::slab::{Slab, SlotId};
+use crate::queue::ManagedQueue;
+use crate::slab::Slab;
 
-const QUANTUM_WIRE_BYTES: u64 = packet::wire_bytes(1500) as u64;
+const QUANTUM_WIRE_BYTES: i64 = packet::wire_bytes(1500) as i64;
 
 pub(crate) struct Drr {
     shares: Vec<Share>,
@@ -25,14 +25,14 @@ pub(crate) struct Drr {
 }
 
 struct Share {
-    quantum_bytes: u64,
-    /// Wire bytes that the queue may still send at this turn.
-    deficit_bytes: u64,
+    quantum_bytes: i64,
+    /// Wire bytes that the queue may still send at this turn; below 0 where it sent more than the head that it was chosen for.
+    deficit_bytes: i64,
 }
 
 impl Drr {
     pub(super) fn new(weights: impl Iterator<Item = u32>) -> Drr {
-        let quantum = |weight| QUANTUM_WIRE_BYTES * u64::from(weight);
+        let quantum = |weight| QUANTUM_WIRE_BYTES * i64::from(weight);
         let shares: Vec<Share> =
             weights.map(|weight| Share { quantum_bytes: quantum(weight), deficit_bytes: 0 }).collect();
         Drr { current: shares.len() - 1, shares }
@@ -43,21 +43,22 @@ impl Drr {
         quanta(self) == quanta(other)
     }
 
-    pub(super) fn choose(&mut self, buffers: &[Buffer], slab: &Slab) -> usize {
+    pub(super) fn choose(&mut self, queues: &[ManagedQueue], slab: &Slab) -> usize {
         loop {
-            let share = &mut self.shares[self.current];
-            if let Some(head) = buffers[self.current].front() {
-                let head = &slab[head];
-                if let Some(rest) = share.deficit_bytes.checked_sub(u64::from(head.packet.wire_bytes)) {
-                    let becomes_empty = head.next == SlotId::NONE;
-                    share.deficit_bytes = if becomes_empty { 0 } else { rest };
-                    return self.current;
-                }
+            let deficit_bytes = self.shares[self.current].deficit_bytes;
+            let head = queues[self.current].front().map(|head| i64::from(slab[head].packet.wire_bytes));
+            if head.is_some_and(|head_bytes| head_bytes <= deficit_bytes) {
+                return self.current;
             }
             self.current = (self.current + 1) % self.shares.len();
-            if buffers[self.current].front().is_some() {
+            if queues[self.current].front().is_some() {
                 self.shares[self.current].deficit_bytes += self.shares[self.current].quantum_bytes;
             }
         }
+    }
+
+    pub(super) fn served(&mut self, queue: usize, wire_bytes: u32, is_empty: bool) {
+        let share = &mut self.shares[queue];
+        share.deficit_bytes = if is_empty { 0 } else { share.deficit_bytes - i64::from(wire_bytes) };
     }
 }

@@ -1,14 +1,17 @@
 //! Schedulers: who goes first when the transmitter becomes free. Work-conserving, non-preemptive.
 //!
-//! A scheduler sees only the heads of the queues, at the moment of choice; it neither holds nor drops packets.
+//! A scheduler sees only the heads of the queues, at the moment of choice; it neither holds nor drops packets. What it chose by the
+//! head's size it accounts by the size of what was sent: a drop policy may have dropped the head instead.
 
 mod drr;
+mod stfq;
 mod strict;
 mod wrr;
 
-use crate::queue::{Buffer, Queueing};
+use crate::queue::{ManagedQueue, Queueing};
 use crate::slab::Slab;
 use drr::Drr;
+use stfq::Stfq;
 use wrr::Wrr;
 
 /// The rule by which queues are served.
@@ -22,6 +25,8 @@ pub enum Scheduling {
     Wrr,
     /// Deficit round robin: wire bytes in proportion to `weight` (`scheduler/drr.rs`).
     Drr,
+    /// Start-time fair queueing: wire bytes in proportion to `weight`, packet by packet (`scheduler/stfq.rs`).
+    Stfq,
 }
 
 /// A scheduler at work.
@@ -30,6 +35,7 @@ pub(crate) enum Scheduler {
     Strict,
     Wrr(Wrr),
     Drr(Drr),
+    Stfq(Stfq),
 }
 
 impl Scheduler {
@@ -40,17 +46,45 @@ impl Scheduler {
             Scheduling::Strict => Scheduler::Strict,
             Scheduling::Wrr => Scheduler::Wrr(Wrr::new(weights)),
             Scheduling::Drr => Scheduler::Drr(Drr::new(weights)),
+            Scheduling::Stfq => Scheduler::Stfq(Stfq::new(weights)),
         }
     }
 
     /// The queue whose head goes next. At least one queue has a packet.
     #[inline]
-    pub(crate) fn choose(&mut self, buffers: &[Buffer], slab: &Slab) -> usize {
+    pub(crate) fn choose(&mut self, queues: &[ManagedQueue], slab: &Slab) -> usize {
         match self {
             Scheduler::Fifo => 0,
-            Scheduler::Strict => strict::choose(buffers),
-            Scheduler::Wrr(wrr) => wrr.choose(buffers),
-            Scheduler::Drr(drr) => drr.choose(buffers, slab),
+            Scheduler::Strict => strict::choose(queues),
+            Scheduler::Wrr(wrr) => wrr.choose(queues),
+            Scheduler::Drr(drr) => drr.choose(queues, slab),
+            Scheduler::Stfq(stfq) => stfq.choose(queues),
+        }
+    }
+
+    /// The chosen queue has sent a packet; `is_empty`: it was its last.
+    #[inline]
+    pub(crate) fn served(&mut self, queue: usize, wire_bytes: u32, is_empty: bool) {
+        match self {
+            Scheduler::Fifo | Scheduler::Strict => {}
+            Scheduler::Wrr(wrr) => wrr.served(),
+            Scheduler::Drr(drr) => drr.served(queue, wire_bytes, is_empty),
+            Scheduler::Stfq(stfq) => stfq.served(queue, wire_bytes),
+        }
+    }
+
+    /// The chosen queue has lost everything to its drop policy and sent nothing.
+    pub(crate) fn emptied(&mut self, queue: usize) {
+        match self {
+            Scheduler::Fifo | Scheduler::Strict | Scheduler::Wrr(_) | Scheduler::Stfq(_) => {}
+            Scheduler::Drr(drr) => drr.served(queue, 0, true),
+        }
+    }
+
+    /// The transmitter has become free and nothing waits.
+    pub(crate) fn rest(&mut self) {
+        if let Scheduler::Stfq(stfq) = self {
+            stfq.rest();
         }
     }
 
@@ -59,6 +93,7 @@ impl Scheduler {
         match (self, other) {
             (Scheduler::Wrr(this), Scheduler::Wrr(other)) => this.has_same_weights(other),
             (Scheduler::Drr(this), Scheduler::Drr(other)) => this.has_same_quanta(other),
+            (Scheduler::Stfq(this), Scheduler::Stfq(other)) => this.has_same_weights(other),
             (this, other) => core::mem::discriminant(this) == core::mem::discriminant(other),
         }
     }

@@ -2,8 +2,8 @@
 //!
 //! Source: RFC 3246, section 2 (a priority queue as expedited forwarding); IEEE 802.1Q-2022, 8.6.8.1.
 
-use crate::queue::Buffer;
+use crate::queue::ManagedQueue;
 
-pub(super) fn choose(buffers: &[Buffer]) -> usize {
-    buffers.iter().position(|buffer| buffer.front().is_some()).expect("a queue has a packet")
+pub(super) fn choose(queues: &[ManagedQueue]) -> usize {
+    queues.iter().position(|queue| queue.front().is_some()).expect("a queue has a packet")
 }

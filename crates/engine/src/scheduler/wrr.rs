@@ -8,7 +8,7 @@
 
 use alloc::vec::Vec;
 
-use crate::queue::Buffer;
+use crate::queue::ManagedQueue;
 
 pub(crate) struct Wrr {
     weights: Vec<u32>,
@@ -27,12 +27,15 @@ impl Wrr {
         self.weights == other.weights
     }
 
-    pub(super) fn choose(&mut self, buffers: &[Buffer]) -> usize {
-        while self.left == 0 || buffers[self.current].front().is_none() {
+    pub(super) fn choose(&mut self, queues: &[ManagedQueue]) -> usize {
+        while self.left == 0 || queues[self.current].front().is_none() {
             self.current = (self.current + 1) % self.weights.len();
             self.left = self.weights[self.current];
         }
-        self.left -= 1;
         self.current
+    }
+
+    pub(super) fn served(&mut self) {
+        self.left -= 1;
     }
 }

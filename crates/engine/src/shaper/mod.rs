@@ -1,5 +1,16 @@
 //! Shapers: what delays packets until they conform. They count IP bytes.
 
+mod credit;
+mod credit_loop;
+mod edt;
+mod exact_instant;
 mod shape;
+mod two_speed;
 
+pub(crate) use credit::Credit;
+pub use credit::CreditSpec;
+pub(crate) use credit_loop::CreditLoop;
+pub use credit_loop::CreditLoopSpec;
+pub(crate) use edt::Pace;
+pub use edt::PaceSpec;
 pub(crate) use shape::Shape;

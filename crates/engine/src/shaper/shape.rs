@@ -1,10 +1,13 @@
-//! Shaper. Delays packets, first in, first out, until the token bucket has tokens for them; drops only what its buffer
-//! cannot hold. Does not drop for want of tokens (see `meter::police`).
+//! Shaper. Delays packets, first in, first out, until the token bucket has tokens for them; drops only what its queue drops.
+//! Does not drop for want of tokens (see `meter::police`).
 //!
-//! `rate`: IP bits per second, or unlimited. `burst_bytes`: IP bytes, at least the largest packet. `buffer`: IP bytes that
-//! can wait. The bucket starts full, and a packet that finds the queue empty and tokens for it passes at once.
-//! Drop reasons: `queue-full` (also for a packet larger than the burst: no buffer could hold it long enough);
-//! `condition-changed` for a waiting packet when a new burst is smaller than it.
+//! `rate`: IP bits per second, or unlimited. `burst_bytes`: IP bytes, at least the largest packet. `buffer`: what can wait, in IP
+//! bytes, and what is dropped (see `queue`). The bucket starts full, and a packet that finds the queue empty and tokens for it
+//! passes at once. Drop reasons: `queue-full` (also for a packet larger than the burst: no buffer could hold it long enough) and
+//! those of the drop policy; `condition-changed` for a waiting packet when a new burst is smaller than it.
+//!
+//! The drop policy judges the head at the instant at which there are tokens for it. Where it drops the head and the packet behind
+//! is larger than the tokens that are there, that one has left the queue and waits for the rest of its tokens.
 //!
 //! Source: RFC 2475, section 2.3.3.4 (shapers); Le Boudec and Thiran 2001, section 1.5 (greedy shaper, packetised).
 
@@ -13,20 +16,36 @@ use crate::element::{Context, Verdict};
 use crate::meter::TokenBucket;
 use crate::outcome::DropReason;
 use crate::packet::Class;
-use crate::queue::{Buffer, Measure};
+use crate::queue::{BufferSpec, ManagedQueue, Measure, Server};
+use crate::random::Stream;
 use crate::slab::SlotId;
-use crate::units::{Instant, Limit, Rate};
+use crate::units::{Instant, Rate};
 
 pub(crate) struct Shape {
     bucket: TokenBucket,
-    waiting: Buffer,
+    waiting: ManagedQueue,
+    /// Has left the queue and goes next, when its tokens are there.
+    in_hand: Option<SlotId>,
+    /// When the next packet's tokens are there. A wake-up at any other instant was meant for a packet that is gone.
+    due: Option<Instant>,
+    /// For the drop policy.
+    random: Stream,
 }
 
 impl Shape {
-    pub(crate) fn new(rate: Rate, burst_bytes: u64, buffer: Limit, now: Instant) -> Shape {
+    pub(crate) fn new(
+        rate: Rate,
+        burst_bytes: u64,
+        buffer: BufferSpec,
+        now: Instant,
+        random: Stream,
+    ) -> Shape {
         Shape {
             bucket: TokenBucket::new(rate, burst_bytes, now),
-            waiting: Buffer::new(buffer, Measure::IpBytes),
+            waiting: ManagedQueue::new(buffer, Measure::IpBytes, rate),
+            in_hand: None,
+            due: None,
+            random,
         }
     }
 
@@ -35,43 +54,60 @@ impl Shape {
         &mut self,
         rate: Rate,
         burst_bytes: u64,
-        buffer: Limit,
+        buffer: BufferSpec,
         context: &mut Context<'_>,
     ) {
         self.bucket.reconfigure(rate, burst_bytes, context.now);
-        self.waiting.set_limit(buffer);
+        self.waiting.reconfigure(buffer, rate);
         context.agenda.cancel(Target::Service(context.element));
-        self.schedule_head(context);
+        self.due = None;
+        self.schedule_next(context);
     }
 
     pub(crate) fn arrive(&mut self, slot: SlotId, context: &mut Context<'_>) -> Verdict {
-        let packet = context.slab[slot].packet;
-        let idle = self.waiting.front().is_none();
-        if idle && self.bucket.take(packet.ip_bytes, context.now) {
+        let ip_bytes = context.slab[slot].packet.ip_bytes;
+        let Some(ready) = self.bucket.ready_at(ip_bytes, context.now) else {
+            return Verdict::Dropped(DropReason::QueueFull);
+        };
+        let next = self.next();
+        let passes = next.is_none() && ready == context.now;
+        let server = if passes { Server::Free } else { Server::Busy };
+        if let Err(reason) = self.waiting.offer(slot, server, &mut self.random, context) {
+            return Verdict::Dropped(reason);
+        }
+        if passes {
+            // It has not waited, so no policy drops it.
+            self.waiting.take(context);
+            self.bucket.take(ip_bytes, context.now);
             return Verdict::Passed;
         }
-        let fits_bucket = self.bucket.ready_at(packet.ip_bytes, context.now).is_some();
-        if !fits_bucket || !self.waiting.has_room(&packet) {
-            return Verdict::Dropped(DropReason::QueueFull);
-        }
-        self.waiting.push(slot, context.slab);
-        if idle {
-            self.schedule_head(context);
+        // The packet that was next may have been pushed out.
+        if self.next() != next {
+            self.schedule_next(context);
         }
         Verdict::Held
     }
 
-    /// The head's tokens are there, or it turned out that they never will be.
+    /// The next packet's tokens are there, or it turned out that they never will be.
     pub(crate) fn wake(&mut self, context: &mut Context<'_>) -> Option<(SlotId, Verdict)> {
-        let slot = self.waiting.pop(context.slab)?;
+        if self.due != Some(context.now) {
+            return None;
+        }
+        self.due = None;
+        let slot = self.in_hand.take().or_else(|| self.waiting.take(context))?;
         let ip_bytes = context.slab[slot].packet.ip_bytes;
-        let verdict = if self.bucket.ready_at(ip_bytes, context.now).is_some() {
-            self.bucket.take_after_wait(ip_bytes, context.now);
-            Verdict::Passed
-        } else {
-            Verdict::Dropped(DropReason::ConditionChanged)
+        let verdict = match self.bucket.ready_at(ip_bytes, context.now) {
+            Some(ready) if ready > context.now => {
+                self.in_hand = Some(slot);
+                Verdict::Held
+            }
+            Some(_) => {
+                self.bucket.take_after_wait(ip_bytes, context.now);
+                Verdict::Passed
+            }
+            None => Verdict::Dropped(DropReason::ConditionChanged),
         };
-        self.schedule_head(context);
+        self.schedule_next(context);
         Some((slot, verdict))
     }
 
@@ -79,11 +115,19 @@ impl Shape {
         self.waiting.queued_bytes(class)
     }
 
-    fn schedule_head(&self, context: &mut Context<'_>) {
-        if let Some(head) = self.waiting.front() {
-            let ip_bytes = context.slab[head].packet.ip_bytes;
-            let ready = self.bucket.ready_at(ip_bytes, context.now).unwrap_or(context.now);
+    /// The packet that goes next.
+    fn next(&self) -> Option<SlotId> {
+        self.in_hand.or_else(|| self.waiting.front())
+    }
+
+    fn schedule_next(&mut self, context: &mut Context<'_>) {
+        let ready = self.next().map(|next| {
+            let ip_bytes = context.slab[next].packet.ip_bytes;
+            self.bucket.ready_at(ip_bytes, context.now).unwrap_or(context.now)
+        });
+        if let Some(ready) = ready.filter(|_| ready != self.due) {
             context.agenda.schedule(ready, Target::Service(context.element));
         }
+        self.due = ready;
     }
 }

@@ -8,29 +8,30 @@
 //! Draws happen at start, start + hold, ...; bursts begin at start, start + pacing, ...; at a common instant the draw comes
 //! first. A draw of 0 means silence, or (`ZeroMeans::Unlimited`) packets at `peak` until the next draw.
 //! A source that is stopped and started again under its name draws the same rates again.
+//! It never backs off, whatever is dropped (see `source/tcp` for that).
 //!
 //! Source: Hasenoot et al. 2023 (ICPE), section 3.2; iperf3's `--pacing-timer` (default 1 ms) and `iperf_check_throttle`.
 //! Deviation: iperf3 sends while its average since the start is below the rate, and so catches up without bound.
 
-use alloc::vec::Vec;
-
-use super::{SourceSpec, ZeroMeans};
+use super::demand::Demand;
+use super::sizes::Sizer;
+use super::ZeroMeans;
 use crate::link::Serialiser;
 use crate::packet;
-use crate::path::PathId;
 use crate::random::Stream;
-use crate::units::{Instant, NANO};
+use crate::units::{Duration, Instant, Rate, NANO};
 
-pub(crate) struct Paced {
-    spec: SourceSpec,
-    path: PathId,
+pub(super) struct Paced {
+    demand: Demand,
+    sizes: Sizer,
     stream: Stream,
-    /// Every draw so far: when, and IP bits per second.
-    draws: Vec<(Instant, u64)>,
-    next_draw: Instant,
+    pacing: Duration,
+    zero: ZeroMeans,
     next_burst: Instant,
     /// Offered but not yet sent, in nano-bits (rate x pacing is a whole number of them).
     backlog_nano_bits: u128,
+    /// The next packet, in nano-bits.
+    next_nano_bits: u128,
     /// Spaces the packets of a burst.
     peak: Serialiser,
     /// Since when there has been something to send.
@@ -38,43 +39,39 @@ pub(crate) struct Paced {
 }
 
 impl Paced {
-    /// `spec` has been checked. The first wake-up is due at `start`.
-    pub(crate) fn new(spec: SourceSpec, path: PathId, stream: Stream, start: Instant) -> Paced {
-        Paced {
-            peak: Serialiser::new(spec.peak),
-            spec,
-            path,
+    /// The first burst is due at `start`.
+    pub(super) fn new(
+        demand: Demand,
+        sizes: Sizer,
+        stream: Stream,
+        pacing: Duration,
+        peak: Rate,
+        zero: ZeroMeans,
+        start: Instant,
+    ) -> Paced {
+        let mut paced = Paced {
+            demand,
+            sizes,
             stream,
-            draws: Vec::new(),
-            next_draw: start,
+            pacing,
+            zero,
             next_burst: start,
             backlog_nano_bits: 0,
+            next_nano_bits: 0,
+            peak: Serialiser::new(peak),
             ready_since: None,
-        }
+        };
+        paced.look_at_next();
+        paced
     }
 
-    /// Sends along another path from now on.
-    pub(crate) fn redirect(&mut self, path: PathId) {
-        self.path = path;
+    pub(super) fn draws(&self) -> &[(Instant, u64)] {
+        self.demand.draws()
     }
 
-    pub(crate) fn path(&self) -> PathId {
-        self.path
-    }
-
-    pub(crate) fn packet_ip_bytes(&self) -> u32 {
-        self.spec.packet_ip_bytes
-    }
-
-    pub(crate) fn draws(&self) -> &[(Instant, u64)] {
-        &self.draws
-    }
-
-    /// Does what is due now; returns whether that includes sending one packet.
-    pub(crate) fn wake(&mut self, now: Instant) -> bool {
-        if self.next_draw == now {
-            self.draw(now);
-        }
+    /// Does what is due now; returns the size of the packet that it sends.
+    pub(super) fn wake(&mut self, now: Instant) -> Option<u32> {
+        self.draw(now);
         if self.next_burst == now {
             self.offer(now);
         }
@@ -82,16 +79,16 @@ impl Paced {
     }
 
     /// When to wake it next.
-    pub(crate) fn next_wake(&self) -> Instant {
-        let next = self.next_draw.min(self.next_burst);
+    pub(super) fn next_wake(&self) -> Instant {
+        let next = self.demand.next_draw().min(self.next_burst);
         self.next_send().map_or(next, |send| send.min(next))
     }
 
     fn draw(&mut self, now: Instant) {
         let was_endless = self.is_endless();
-        let rate = self.spec.rate.draw(&mut self.stream);
-        self.draws.push((now, rate));
-        self.next_draw = now.saturating_add(self.spec.hold);
+        if !self.demand.drawn(now) {
+            return;
+        }
         if was_endless && !self.is_endless() {
             self.backlog_nano_bits = 0;
             self.ready_since = None;
@@ -100,26 +97,27 @@ impl Paced {
     }
 
     fn offer(&mut self, now: Instant) {
-        let offered = u128::from(self.rate()) * u128::from(self.spec.pacing.as_nanos());
-        let carried = self.backlog_nano_bits.min(offered.max(self.packet_nano_bits()));
+        let rate = self.demand.rate().unwrap_or(0);
+        let offered = u128::from(rate) * u128::from(self.pacing.as_nanos());
+        let carried = self.backlog_nano_bits.min(offered.max(self.next_nano_bits));
         self.backlog_nano_bits = carried + offered;
-        self.next_burst = now.saturating_add(self.spec.pacing);
+        self.next_burst = now.saturating_add(self.pacing);
         self.note_readiness(now);
     }
 
-    fn send(&mut self, now: Instant) -> bool {
-        let (Some(since), Some(due)) = (self.ready_since, self.next_send()) else {
-            return false;
-        };
+    fn send(&mut self, now: Instant) -> Option<u32> {
+        let (since, due) = (self.ready_since?, self.next_send()?);
         if due > now {
-            return false;
+            return None;
         }
-        self.peak.send(packet::wire_bytes(self.spec.packet_ip_bytes), since);
+        let ip_bytes = self.sizes.take(&mut self.stream);
+        self.peak.send(packet::wire_bytes(ip_bytes), since);
         if !self.is_endless() {
-            self.backlog_nano_bits -= self.packet_nano_bits();
+            self.backlog_nano_bits -= self.next_nano_bits;
         }
+        self.look_at_next();
         self.note_readiness(now);
-        true
+        Some(ip_bytes)
     }
 
     /// The instant of the next packet of the burst under way.
@@ -129,51 +127,46 @@ impl Paced {
 
     /// Keeps `ready_since` true: set when something to send appears, cleared when it is gone.
     fn note_readiness(&mut self, now: Instant) {
-        let has_packet = self.is_endless() || self.backlog_nano_bits >= self.packet_nano_bits();
+        let has_packet = self.is_endless() || self.backlog_nano_bits >= self.next_nano_bits;
         self.ready_since = if has_packet { self.ready_since.or(Some(now)) } else { None };
     }
 
-    /// The rate in force; 0 before the first draw.
-    fn rate(&self) -> u64 {
-        self.draws.last().map_or(0, |&(_, rate)| rate)
-    }
-
     fn is_endless(&self) -> bool {
-        self.spec.zero == ZeroMeans::Unlimited && matches!(self.draws.last(), Some((_, 0)))
+        self.zero == ZeroMeans::Unlimited && self.demand.rate() == Some(0)
     }
 
-    fn packet_nano_bits(&self) -> u128 {
-        u128::from(self.spec.packet_ip_bytes) * 8 * u128::from(NANO)
+    fn look_at_next(&mut self) {
+        self.next_nano_bits = u128::from(self.sizes.peek(&mut self.stream)) * 8 * u128::from(NANO);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::RateLaw;
-    use crate::units::{Duration, Rate};
+    use crate::source::{RateLaw, Sizes};
 
     #[test]
     fn a_backlog_never_exceeds_two_intervals_worth() {
         // Offered: 20 Gbit/s; the peak lets 12 Gbit/s of IP bits through. What is left of an interval is carried once.
-        let mut engine = crate::Engine::new(1);
-        let spec = SourceSpec {
-            rate: RateLaw::Constant { bits_per_second: 20_000_000_000 },
-            hold: Duration::from_secs(1),
-            pacing: Duration::from_micros(3),
-            packet_ip_bytes: 1500,
-            peak: Rate::bits_per_second(12_304_000_000).unwrap(),
-            zero: ZeroMeans::Silence,
-        };
+        let law = RateLaw::Constant { bits_per_second: 20_000_000_000 };
+        let demand = Demand::new(law, Duration::from_secs(1), Stream::new(1, "rate"), Instant::ZERO);
+        let mut source = Paced::new(
+            demand,
+            Sizer::new(Sizes::Fixed { ip_bytes: 1500 }),
+            Stream::new(1, "packets"),
+            Duration::from_micros(3),
+            Rate::bits_per_second(12_304_000_000).unwrap(),
+            ZeroMeans::Silence,
+            Instant::ZERO,
+        );
         let interval_nano_bits = 20_000_000_000 * 3_000;
-        let mut source = Paced::new(spec, engine.path(&[]), Stream::new(1, "s"), Instant::ZERO);
         let mut most = 0;
         while source.next_wake() < Instant::from_nanos(1_000_000) {
             source.wake(source.next_wake());
             most = most.max(source.backlog_nano_bits);
         }
         // The packet that is due with the third burst leaves right after the offer.
-        let packet_nano_bits = source.packet_nano_bits();
+        let packet_nano_bits = source.next_nano_bits;
         assert!(
             (2 * interval_nano_bits - packet_nano_bits..=2 * interval_nano_bits).contains(&most),
             "{most}"

@@ -2,7 +2,7 @@
 
 use crosswind_engine::{
     DropReason, Duration, ElementSpec, Engine, Instant, Limit, Outcome, Packet, PathId, QueueSpec, Queueing,
-    Rate, Scheduling,
+    Rate, Scheduling, Share,
 };
 
 /// At this rate a full packet (1500 IP bytes, 1538 wire bytes) takes exactly 1000 ns: 1538 x 8 / 12.304.
@@ -14,6 +14,10 @@ pub fn at(nanos: u64) -> Instant {
 
 pub fn rate(bits_per_second: u64) -> Rate {
     Rate::bits_per_second(bits_per_second).expect("not 0")
+}
+
+pub fn share(parts_per_billion: u32) -> Share {
+    Share::parts_per_billion(parts_per_billion).expect("at most the whole")
 }
 
 pub fn fifo_link(bits_per_second: u64, delay_ns: u64, buffer: Limit) -> ElementSpec {
@@ -30,7 +34,8 @@ pub fn queues(by: Scheduling, weights: &[u32]) -> Queueing {
     let queue = |(index, &weight): (usize, &u32)| QueueSpec {
         dscp: (index < last).then(|| vec![u8::try_from(index + 1).expect("few queues")]),
         weight,
-        buffer: Limit::Unlimited,
+        buffer: Limit::Unlimited.into(),
+        share: None,
     };
     Queueing { by, queues: weights.iter().enumerate().map(queue).collect() }
 }
@@ -66,13 +71,16 @@ pub enum Fate {
     Lost(DropReason),
 }
 
-/// Every outcome as (tag, instant, fate).
+/// Every end of a packet as (tag, instant, fate).
 pub fn fates(engine: &mut Engine) -> Vec<(u64, u64, Fate)> {
     finish(engine)
         .into_iter()
-        .map(|outcome| match outcome {
-            Outcome::Departure { due, packet, .. } => (packet.tag, due.as_nanos(), Fate::Left),
-            Outcome::Dropped { at, packet, reason, .. } => (packet.tag, at.as_nanos(), Fate::Lost(reason)),
+        .filter_map(|outcome| match outcome {
+            Outcome::Departure { due, packet, .. } => Some((packet.tag, due.as_nanos(), Fate::Left)),
+            Outcome::Dropped { at, packet, reason, .. } => {
+                Some((packet.tag, at.as_nanos(), Fate::Lost(reason)))
+            }
+            Outcome::Duplicated { .. } => None,
         })
         .collect()
 }

@@ -2,11 +2,22 @@
 
 mod common;
 mod delays;
+mod impairments;
+mod jitter;
 mod links;
+mod losses;
 mod meters;
+mod monitors;
+mod poisson_and_on_off;
+mod processes;
 mod promises;
+mod queues;
 mod reconfiguring;
 mod refusals;
+mod responsive;
 mod scenario;
 mod schedulers;
+mod shapers;
+mod shared_memory;
 mod sources;
+mod three_colours;

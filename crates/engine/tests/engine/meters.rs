@@ -9,7 +9,7 @@ const NO_TOKENS: Fate = Fate::Lost(DropReason::NoTokens);
 const QUEUE_FULL: Fate = Fate::Lost(DropReason::QueueFull);
 
 fn shape(bits_per_second: u64, burst_bytes: u64, buffer: Limit) -> ElementSpec {
-    ElementSpec::Shape { rate: rate(bits_per_second), burst_bytes, buffer }
+    ElementSpec::Shape { rate: rate(bits_per_second), burst_bytes, buffer: buffer.into() }
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn a_packet_larger_than_the_burst_never_passes_a_policer() {
 fn an_unlimited_policer_or_shaper_passes_everything() {
     for spec in [
         ElementSpec::Police { rate: Rate::Unlimited, burst_bytes: 1 },
-        ElementSpec::Shape { rate: Rate::Unlimited, burst_bytes: 1, buffer: Limit::Bytes(0) },
+        ElementSpec::Shape { rate: Rate::Unlimited, burst_bytes: 1, buffer: Limit::Bytes(0).into() },
     ] {
         let (mut engine, path) = single(spec);
         push_full(&mut engine, path, &[3, 3]);
@@ -91,7 +91,7 @@ fn a_marker_rewrites_the_dscp() {
 const NANO_BITS_PER_BYTE: i128 = 8_000_000_000;
 
 /// Whether `bytes` at `now` and what passed before stay within burst + rate x window, for every window that ends now.
-fn conforms(passed: &[(u64, u32)], now: u64, bytes: u32, rate: u64, burst_bytes: u64) -> bool {
+pub fn conforms(passed: &[(u64, u32)], now: u64, bytes: u32, rate: u64, burst_bytes: u64) -> bool {
     let mut sum = i128::from(bytes);
     let within = |sum: i128, since: u64| {
         (sum - i128::from(burst_bytes)) * NANO_BITS_PER_BYTE <= i128::from(rate) * i128::from(now - since)
@@ -124,7 +124,7 @@ fn greedy_shaper(arrivals: &[(u64, u32)], rate: u64, burst_bytes: u64) -> Vec<u6
     gone.iter().map(round_up).collect()
 }
 
-fn traffic() -> impl Strategy<Value = Vec<(u64, u32)>> {
+pub fn traffic() -> impl Strategy<Value = Vec<(u64, u32)>> {
     prop::collection::vec((0u64..4000, 1u32..=1500), 1..60).prop_map(|gaps_and_sizes| {
         let mut now = 0;
         gaps_and_sizes

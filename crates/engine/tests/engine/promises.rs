@@ -30,7 +30,8 @@ proptest! {
         for class in [Class::Real, Class::Ghost] {
             let inside: u64 = seen.counters.iter().map(|counters| {
                 let counters = counters.of(class);
-                counters.arrived.packets - counters.departed.packets - counters.dropped_for_any_reason().packets
+                counters.arrived.packets + counters.duplicated.packets
+                    - counters.departed.packets - counters.dropped_for_any_reason().packets
             }).sum();
             let totals = match class { Class::Real => seen.totals.real, Class::Ghost => seen.totals.ghost };
             prop_assert_eq!(inside, totals.inside);
@@ -70,6 +71,7 @@ proptest! {
                     Step::Push { at: used, path, ip_bytes, dscp, class }
                 }
                 Step::Reconfigure { element, spec, .. } => Step::Reconfigure { at: used, element, spec },
+                Step::Drive { element, spec, .. } => Step::Drive { at: used, element, spec },
                 Step::Advance { .. } => Step::Advance { to: used },
             });
         }
@@ -92,8 +94,7 @@ proptest! {
             Scenario { steps: steps.collect(), ..scenario.clone() }
         };
         let becomes_ghost = |outcome: &Outcome| {
-            let (Outcome::Departure { packet, .. } | Outcome::Dropped { packet, .. }) = outcome;
-            matches!(scenario.steps[packet.tag as usize], Step::Push { dscp: 0, .. })
+            matches!(scenario.steps[outcome.packet().tag as usize], Step::Push { dscp: 0, .. })
         };
         let mut all_real = with(Class::Real).run().outcomes;
         all_real.retain(|outcome| !becomes_ghost(outcome));
@@ -102,10 +103,8 @@ proptest! {
 
     #[test]
     fn outcomes_come_in_the_order_of_their_instants(scenario in scenario()) {
-        let instants: Vec<_> = scenario.run().outcomes.into_iter().map(|outcome| match outcome {
-            Outcome::Departure { due, packet, .. } => (due, packet.entered),
-            Outcome::Dropped { at, packet, .. } => (at, packet.entered),
-        }).collect();
+        let outcomes = scenario.run().outcomes;
+        let instants: Vec<_> = outcomes.iter().map(|outcome| (outcome.at(), outcome.packet().entered)).collect();
         prop_assert!(instants.is_sorted_by_key(|&(ended, _)| ended));
         prop_assert!(instants.iter().all(|(ended, entered)| entered <= ended));
     }

@@ -84,7 +84,7 @@ fn waiting_packets_of_a_shaper_get_new_instants() {
     let shape = |mbit: u64, burst_bytes| ElementSpec::Shape {
         rate: rate(mbit * 1_000_000),
         burst_bytes,
-        buffer: Limit::Unlimited,
+        buffer: Limit::Unlimited.into(),
     };
     let (mut engine, id, path) = engine_with(shape(12, 1500));
     push_full(&mut engine, path, &[0, 0, 0]);
@@ -94,8 +94,11 @@ fn waiting_packets_of_a_shaper_get_new_instants() {
 
 #[test]
 fn a_packet_that_a_new_burst_can_never_pass_is_dropped_for_the_change() {
-    let shape =
-        |burst_bytes| ElementSpec::Shape { rate: rate(12_000_000), burst_bytes, buffer: Limit::Unlimited };
+    let shape = |burst_bytes| ElementSpec::Shape {
+        rate: rate(12_000_000),
+        burst_bytes,
+        buffer: Limit::Unlimited.into(),
+    };
     let (mut engine, id, path) = engine_with(shape(1500));
     push_full(&mut engine, path, &[0, 0]);
     engine.push(at(0), path, Packet::real(2, 500, 0));
@@ -148,7 +151,7 @@ fn another_kind_is_refused_and_nothing_changes() {
 fn a_late_packet_comes_after_what_the_change_has_made_due_now() {
     // Unlimited from 100 on, the shaper lets its waiting packet go at 100. A packet for 50 counts as one of 100, and finds
     // the buffer, which holds only one, empty again.
-    let shape = |rate| ElementSpec::Shape { rate, burst_bytes: 1500, buffer: Limit::Bytes(1500) };
+    let shape = |rate| ElementSpec::Shape { rate, burst_bytes: 1500, buffer: Limit::Bytes(1500).into() };
     let (mut engine, id, path) = engine_with(shape(rate(12_000_000)));
     push_full(&mut engine, path, &[0, 0]);
     engine.reconfigure(at(100), id, shape(Rate::Unlimited)).unwrap();

@@ -1,8 +1,11 @@
 //! Specifications that are refused, and what the refusal says.
 
+use core::num::NonZeroU64;
+
 use crosswind_engine::{
-    Duration, ElementSpec, Engine, Instant, Limit, QueueSpec, Queueing, Rate, RateLaw, Scheduling,
-    SourceSpec, ZeroMeans,
+    Arrivals, ColourAction, ColourActions, ColourMode, CongestionControl, Duration, Ecn, ElementSpec, Engine,
+    Instant, Limit, QueueSpec, Queueing, Rate, RateLaw, Scheduling, Sizes, SourceSpec, SrtcmSpec, TrtcmSpec,
+    ZeroMeans,
 };
 
 use crate::common::{queues, rate, scheduled_link};
@@ -30,7 +33,7 @@ fn elements_that_would_pass_nothing_or_mean_nothing_are_refused() {
     let burst = "h0->switch: burst 0 B lets no packet pass; give at least the largest packet";
     assert_eq!(refusal(ElementSpec::Police { rate: rate(1), burst_bytes: 0 }), burst);
     assert_eq!(
-        refusal(ElementSpec::Shape { rate: rate(1), burst_bytes: 0, buffer: Limit::Unlimited }),
+        refusal(ElementSpec::Shape { rate: rate(1), burst_bytes: 0, buffer: Limit::Unlimited.into() }),
         burst
     );
     assert!(refusal(ElementSpec::Mark { dscp: 64 }).contains("DSCP 64 is not in 0..=63"));
@@ -38,8 +41,33 @@ fn elements_that_would_pass_nothing_or_mean_nothing_are_refused() {
 }
 
 #[test]
+fn meters_that_could_not_tell_colours_apart_are_refused() {
+    let rate = |bits| NonZeroU64::new(bits).expect("not 0");
+    let actions =
+        ColourActions { green: ColourAction::Pass, yellow: ColourAction::Remark, red: ColourAction::Drop };
+    let mode = ColourMode::Blind;
+    let srtcm = |cbs_bytes, ebs_bytes, actions| {
+        ElementSpec::Srtcm(SrtcmSpec { cir: rate(1), cbs_bytes, ebs_bytes, mode, actions })
+    };
+    assert!(refusal(srtcm(0, 0, actions)).contains("committed and excess burst 0 B colour every packet red"));
+    let beyond = ColourActions { yellow: ColourAction::Dscp(64), ..actions };
+    assert!(refusal(srtcm(1500, 0, beyond)).contains("DSCP 64 is not in 0..=63"));
+    let trtcm = |pir, cbs_bytes, pbs_bytes| {
+        ElementSpec::Trtcm(TrtcmSpec { cir: rate(2), cbs_bytes, pir: rate(pir), pbs_bytes, mode, actions })
+    };
+    assert!(refusal(trtcm(1, 1500, 1500)).contains("peak rate 1 bit/s is below the committed 2 bit/s"));
+    assert!(refusal(trtcm(2, 0, 1500)).contains("burst 0 B lets no packet pass"));
+    assert!(refusal(trtcm(2, 1500, 0)).contains("burst 0 B lets no packet pass"));
+}
+
+#[test]
 fn every_dscp_has_exactly_one_queue() {
-    let listed = |list: &[u8]| QueueSpec { dscp: Some(list.to_vec()), weight: 1, buffer: Limit::Unlimited };
+    let listed = |list: &[u8]| QueueSpec {
+        dscp: Some(list.to_vec()),
+        weight: 1,
+        buffer: Limit::Unlimited.into(),
+        share: None,
+    };
     assert!(refused_queueing(|q| q.queues.push(listed(&[1])))
         .contains("DSCP 1 is in queue 0 and again in queue 2"));
     assert!(refused_queueing(|q| q.queues.push(listed(&[64]))).contains("DSCP 64 is not in 0..=63"));
@@ -60,26 +88,53 @@ fn schedulers_have_the_queues_and_weights_they_need() {
 
 #[test]
 fn sources_that_would_stop_time_are_refused() {
+    let paced = |pacing, peak| Arrivals::Paced { pacing, peak, zero: ZeroMeans::Unlimited };
+    let instant = Duration::from_nanos(1);
     let valid = SourceSpec {
         rate: RateLaw::Normal { mean: 1, sd: 1, low: 0, high: 2 },
-        hold: Duration::from_nanos(1),
-        pacing: Duration::from_nanos(1),
-        packet_ip_bytes: 1500,
-        peak: rate(1),
-        zero: ZeroMeans::Unlimited,
+        hold: instant,
+        arrivals: paced(instant, rate(1)),
+        sizes: Sizes::Fixed { ip_bytes: 1500 },
+        dscp: 0,
     };
     let refusal = |spec: SourceSpec| {
         let mut engine = Engine::new(7);
         let path = engine.path(&[]);
         engine.start_source("s", spec, path, Instant::ZERO).err().map(|error| error.to_string())
     };
-    let says = |spec, text| refusal(spec).is_some_and(|message: String| message.contains(text));
+    let says = |spec, text: &str| refusal(spec).is_some_and(|message: String| message.contains(text));
     assert_eq!(refusal(valid.clone()), None);
     assert!(says(SourceSpec { hold: Duration::ZERO, ..valid.clone() }, "hold 0 ns"));
-    assert!(says(SourceSpec { pacing: Duration::ZERO, ..valid.clone() }, "pacing 0 ns"));
-    assert!(says(SourceSpec { packet_ip_bytes: 0, ..valid.clone() }, "packets of 0 IP bytes"));
-    assert!(says(SourceSpec { packet_ip_bytes: 65_536, ..valid.clone() }, "packets of 65536 IP bytes"));
-    assert!(says(SourceSpec { peak: Rate::Unlimited, ..valid.clone() }, "bound the peak"));
+    let arriving = |arrivals| SourceSpec { arrivals, ..valid.clone() };
+    assert!(says(arriving(paced(Duration::ZERO, rate(1))), "pacing 0 ns"));
+    assert!(says(arriving(paced(instant, Rate::Unlimited)), "bound the peak"));
+    for ip_bytes in [0, 65_536] {
+        let message = format!("packets of {ip_bytes} IP bytes");
+        assert!(says(SourceSpec { sizes: Sizes::Fixed { ip_bytes }, ..valid.clone() }, &message));
+    }
+    assert!(says(SourceSpec { dscp: 64, ..valid.clone() }, "DSCP 64"));
+    let on_off = |off, shape| Arrivals::OnOff { on: instant, off, shape_thousandths: Some(shape) };
+    assert!(says(arriving(on_off(Duration::ZERO, 1_500)), "on or off for 0 ns"));
+    assert!(says(arriving(on_off(instant, 1_000)), "Pareto index 1 is not in 1.001..=100"));
+    let acks = Engine::new(7).path(&[]);
+    let tcp = |flows| {
+        let (control, rto_min) = (CongestionControl::Reno, Duration::ZERO);
+        SourceSpec {
+            arrivals: Arrivals::Responsive {
+                pacing: instant,
+                flows,
+                control,
+                ecn: Ecn::NotEct,
+                rto_min,
+                acks,
+            },
+            ..valid.clone()
+        }
+    };
+    assert_eq!(refusal(tcp(1)), None);
+    assert!(says(tcp(0), "0 flows"));
+    assert!(says(tcp(1_001), "1001 flows"));
+    assert!(says(SourceSpec { sizes: Sizes::Imix, ..tcp(1) }, "packets of mixed sizes"));
     let reversed = RateLaw::Normal { mean: 1, sd: 1, low: 3, high: 2 };
     assert!(says(SourceSpec { rate: reversed, ..valid }, "rate range 3..2 bit/s is empty"));
 }
@@ -91,12 +146,27 @@ fn a_running_source_keeps_its_name() {
     let spec = SourceSpec {
         rate: RateLaw::Constant { bits_per_second: 1 },
         hold: Duration::from_secs(1),
-        pacing: Duration::from_secs(1),
-        packet_ip_bytes: 100,
-        peak: Rate::Unlimited,
-        zero: ZeroMeans::Silence,
+        arrivals: Arrivals::Poisson,
+        sizes: Sizes::Imix,
+        dscp: 0,
     };
     engine.start_source("s", spec.clone(), path, Instant::ZERO).unwrap();
     let error = engine.start_source("s", spec, path, Instant::ZERO).unwrap_err();
     assert_eq!(error.to_string(), "s: the name is taken; names are unique, so choose another");
+}
+
+#[test]
+fn only_a_source_with_acknowledgements_takes_another_path_for_them() {
+    let mut engine = Engine::new(7);
+    let path = engine.path(&[]);
+    let spec = SourceSpec {
+        rate: RateLaw::Constant { bits_per_second: 1 },
+        hold: Duration::from_secs(1),
+        arrivals: Arrivals::Poisson,
+        sizes: Sizes::Imix,
+        dscp: 0,
+    };
+    let id = engine.start_source("s", spec, path, Instant::ZERO).unwrap();
+    let error = engine.redirect_acks(Instant::ZERO, id, path).unwrap_err();
+    assert_eq!(error.to_string(), "s: sends no acknowledgements that could take another path");
 }

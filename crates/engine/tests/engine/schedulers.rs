@@ -42,11 +42,37 @@ fn deficit_round_robin_serves_bytes_by_weight() {
 }
 
 #[test]
+fn start_time_fair_queueing_serves_bytes_by_weight() {
+    // Weights 2 and 1. A's packets have 1538, B's 769 (731 + 38) wire bytes; both are 769 tags long. Packet 0 of A started at
+    // 0, is alone and ends at 769; B, busy since, starts at virtual time 0. Start tags of A: 769, 1538, ...; of B: 0, 769, ...;
+    // of equal ones A goes first.
+    let small = (0, 731);
+    let packets = [HIGH, HIGH, HIGH, HIGH, small, small, small, small];
+    assert_eq!(order(Scheduling::Stfq, &[2, 1], &packets), [0, 4, 1, 5, 2, 6, 3, 7]);
+}
+
+#[test]
+fn a_queue_that_was_idle_has_no_credit_for_it() {
+    // A sends ten packets alone (tags up to 15380), then B and A have three each at once: B starts at A's start tag and does not
+    // catch up on what it did not ask for.
+    let spec = scheduled_link(FULL_PACKET_A_MICROSECOND, 0, queues(Scheduling::Stfq, &[1, 1]));
+    let (mut engine, path) = single(spec);
+    for tag in 0..10 {
+        engine.push(at(tag * 1000), path, Packet::real(tag, 1500, 1));
+    }
+    for (tag, dscp) in [(10, 1), (11, 1), (12, 1), (13, 0), (14, 0), (15, 0)] {
+        engine.push(at(9500), path, Packet::real(tag, 1500, dscp));
+    }
+    let order: Vec<u64> = departures(&mut engine).into_iter().map(|(tag, _)| tag).skip(10).collect();
+    assert_eq!(order, [13, 10, 14, 11, 15, 12]);
+}
+
+#[test]
 fn each_queue_has_its_own_buffer() {
     // The low queue holds one packet, the high one three: of four low ones at once, one is sent, one waits, two are lost.
     let mut queueing = queues(Scheduling::Strict, &[1, 1]);
-    queueing.queues[0].buffer = Limit::Bytes(3 * 1538);
-    queueing.queues[1].buffer = Limit::Bytes(1538);
+    queueing.queues[0].buffer = Limit::Bytes(3 * 1538).into();
+    queueing.queues[1].buffer = Limit::Bytes(1538).into();
     let (mut engine, path) = single(scheduled_link(FULL_PACKET_A_MICROSECOND, 0, queueing));
     for (tag, dscp) in [(0, 0), (1, 0), (2, 0), (3, 0), (4, 1), (5, 1), (6, 1), (7, 1)] {
         engine.push(at(0), path, Packet::real(tag, 1500, dscp));
@@ -135,7 +161,7 @@ proptest! {
             fifo.push(at(arrival), path, Packet::real(0, size, dscp));
         }
         let last = departures(&mut fifo).last().map(|&(_, due)| due);
-        for by in [Scheduling::Strict, Scheduling::Wrr, Scheduling::Drr] {
+        for by in [Scheduling::Strict, Scheduling::Wrr, Scheduling::Drr, Scheduling::Stfq] {
             let departures = run(by, &weights, &traffic);
             prop_assert_eq!(departures.len(), traffic.len());
             prop_assert_eq!(departures.last().map(|&(_, due)| due), last, "{:?} idles", by);
@@ -163,6 +189,66 @@ proptest! {
             let of = |dscp| served.iter().filter(|&&tag| packets[tag as usize].0 == dscp).count() as u32;
             prop_assert_eq!([of(1), of(2), of(0)], weights);
         }
+    }
+
+    #[test]
+    fn start_time_fair_queueing_agrees_with_its_oracle(
+        traffic in traffic(),
+        weights in prop::array::uniform4(1u32..6),
+    ) {
+        // Every packet gets its tags when it comes, in rationals with the common denominator 60, as in the source.
+        let (mut finish, mut latest, mut virtual_time, mut free) = ([0u64; 4], 0, 0, 0);
+        let queue = |dscp: u8| if dscp == 0 { 3 } else { usize::from(dscp) - 1 };
+        let (mut waiting, mut expected, mut coming) = (Vec::new(), Vec::new(), (0u64..).zip(&traffic).peekable());
+        while coming.peek().is_some() || !waiting.is_empty() {
+            let next_arrival = coming.peek().map_or(u64::MAX, |(_, &(arrival, ..))| arrival);
+            if next_arrival < free || waiting.is_empty() {
+                let (tag, &(arrival, dscp, size)) = coming.next().unwrap();
+                if arrival >= free {
+                    virtual_time = virtual_time.max(latest);
+                }
+                let (flow, bytes) = (queue(dscp), u64::from(Packet::ghost(size).wire_bytes));
+                let start = virtual_time.max(finish[flow]);
+                finish[flow] = start + bytes * 60 / u64::from(weights[flow]);
+                waiting.push((start, flow, tag, arrival, bytes, finish[flow]));
+                if arrival < free {
+                    continue;
+                }
+                free = arrival;
+            }
+            let first = waiting.iter().enumerate().min_by_key(|(_, packet)| (packet.0, packet.1, packet.2)).unwrap().0;
+            let (start, _, tag, arrival, bytes, end) = waiting.remove(first);
+            (virtual_time, latest) = (start, latest.max(end));
+            free = free.max(arrival) + bytes * 8;
+            expected.push((tag, free));
+        }
+        prop_assert_eq!(run(Scheduling::Stfq, &weights, &traffic), expected);
+    }
+
+    #[test]
+    fn start_time_fair_queueing_keeps_within_its_fairness_bound_over_every_interval(
+        weights in prop::array::uniform2(1u32..8),
+        sizes in prop::collection::vec((1u32..=1500, 1u32..=1500), 100..=100),
+    ) {
+        let mut packets = vec![(0, 1500)];
+        packets.extend(sizes.iter().map(|&(size, _)| (1, size)));
+        packets.extend(sizes.iter().map(|&(_, size)| (0, size)));
+        let order = order(Scheduling::Stfq, &weights, &packets);
+        let (mut ahead, mut lowest, mut highest, mut left) = (0.0f64, 0.0f64, 0.0f64, [100; 2]);
+        for &tag in &order[1..] {
+            let (dscp, size) = packets[tag as usize];
+            let queue = if dscp == 1 { 0 } else { 1 };
+            let share = f64::from(Packet::ghost(size).wire_bytes) / f64::from(weights[queue]);
+            ahead += if queue == 0 { share } else { -share };
+            left[queue] -= 1;
+            if left.contains(&0) {
+                break;
+            }
+            (lowest, highest) = (lowest.min(ahead), highest.max(ahead));
+        }
+        // Theorem 1 holds for every interval in which both stay busy, so for the whole range of the difference.
+        let bound = 1538.0 / f64::from(weights[0]) + 1538.0 / f64::from(weights[1]);
+        prop_assert!(highest - lowest <= bound + 1e-6, "{} above {bound}", highest - lowest);
     }
 
     #[test]

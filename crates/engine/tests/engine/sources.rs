@@ -1,21 +1,28 @@
 //! Sources: instants of their packets, carried remainders, draws.
 
 use crosswind_engine::{
-    ClassTotals, Duration, ElementSpec, Engine, Instant, Packet, Rate, RateLaw, SourceSpec, ZeroMeans,
+    Arrivals, ClassTotals, Duration, ElementSpec, Engine, Instant, Packet, Rate, RateLaw, RecordedPacket,
+    ReplaySpec, Sizes, SourceSpec, ZeroMeans,
 };
 
 use crate::common::{at, rate, FULL_PACKET_A_MICROSECOND};
 
 /// Full packets, 1000 ns apart in a burst.
 fn source(law: RateLaw, hold_ns: u64, pacing_ns: u64) -> SourceSpec {
-    SourceSpec {
-        rate: law,
-        hold: Duration::from_nanos(hold_ns),
+    let arrivals = Arrivals::Paced {
         pacing: Duration::from_nanos(pacing_ns),
-        packet_ip_bytes: 1500,
         peak: rate(FULL_PACKET_A_MICROSECOND),
         zero: ZeroMeans::Silence,
-    }
+    };
+    let sizes = Sizes::Fixed { ip_bytes: 1500 };
+    SourceSpec { rate: law, hold: Duration::from_nanos(hold_ns), arrivals, sizes, dscp: 0 }
+}
+
+/// The same with another peak.
+fn with_peak(mut spec: SourceSpec, other: Rate) -> SourceSpec {
+    let Arrivals::Paced { peak, .. } = &mut spec.arrivals else { unreachable!("paced") };
+    *peak = other;
+    spec
 }
 
 fn constant(bits_per_second: u64, pacing_ns: u64) -> SourceSpec {
@@ -59,21 +66,23 @@ fn a_burst_longer_than_its_interval_runs_on_without_a_gap() {
 
 #[test]
 fn an_unlimited_peak_sends_a_burst_at_one_instant() {
-    let spec = SourceSpec { peak: Rate::Unlimited, ..constant(12_000_000, 2_000_000) };
+    let spec = with_peak(constant(12_000_000, 2_000_000), Rate::Unlimited);
     assert_eq!(instants(spec, 2_000_000), [0, 0, 2_000_000, 2_000_000]);
 }
 
 #[test]
 fn peaks_that_take_no_whole_nanoseconds_do_not_drift() {
     // 1230.4 ns a packet: 1230.4, 2460.8, 3691.2, 4921.6 rounded up; 60 000 bit = five packets.
-    let spec = SourceSpec { peak: rate(10_000_000_000), ..constant(60_000_000, 1_000_000) };
+    let spec = with_peak(constant(60_000_000, 1_000_000), rate(10_000_000_000));
     assert_eq!(instants(spec, 999_999), [0, 1231, 2461, 3692, 4922]);
 }
 
 #[test]
 fn zero_means_silence_or_the_peak_as_the_source_says() {
     assert_eq!(instants(constant(0, 10_000), 100_000), []);
-    let spec = SourceSpec { zero: ZeroMeans::Unlimited, ..constant(0, 10_000) };
+    let mut spec = constant(0, 10_000);
+    let Arrivals::Paced { zero, .. } = &mut spec.arrivals else { unreachable!("paced") };
+    *zero = ZeroMeans::Unlimited;
     assert_eq!(instants(spec, 100_000).len(), 101, "one a microsecond, at 0 and at 100 000 too");
 }
 
@@ -133,7 +142,7 @@ fn a_stopped_source_sends_nothing_more_and_its_name_is_free_again() {
     engine.stop_source(at(4_500), id);
     assert_eq!(engine.next_event(), Some(at(10_000)), "packets under way go on");
     engine.advance(at(50_000_000));
-    assert_eq!(engine.totals().ghost, ClassTotals { entered: 5, left: 5, dropped: 0, inside: 0 });
+    assert_eq!(engine.totals().ghost, ClassTotals { entered: 5, left: 5, ..ClassTotals::default() });
     engine.start_source("neighbour", spec, path, at(60_000_000)).expect("the name is free");
 }
 
@@ -148,4 +157,56 @@ fn ghosts_delay_real_packets_but_have_no_outcomes() {
     engine.push(at(500), path, Packet::real(9, 1500, 0));
     assert_eq!(crate::common::departures(&mut engine), [(9, 2000)]);
     assert_eq!(engine.real_inside(), 0);
+}
+
+fn recorded(packets: &[(u64, u32)], repeat: bool) -> ReplaySpec {
+    let packet =
+        |&(gap_ns, ip_bytes): &(u64, u32)| RecordedPacket { gap: Duration::from_nanos(gap_ns), ip_bytes };
+    ReplaySpec { packets: packets.iter().map(packet).collect(), repeat, dscp: 10 }
+}
+
+/// Instant and size of every ghost of a replay that started at 0, up to and including `until`.
+fn replayed(spec: ReplaySpec, until: u64) -> Vec<(u64, u64)> {
+    let mut engine = Engine::new(7);
+    let mark = engine.add("mark", ElementSpec::Mark { dscp: 0 }).unwrap();
+    let path = engine.path(&[mark]);
+    engine.start_replay("neighbour", spec, path, Instant::ZERO).expect("a valid replay");
+    let mut sent = Vec::new();
+    let mut bytes = 0;
+    while let Some(next) = engine.next_event().filter(|&next| next <= at(until)) {
+        // Packets of one instant are told apart by waking for each.
+        engine.advance(next);
+        let now = engine.counters(mark).ghost.arrived.bytes;
+        sent.push((next.as_nanos(), now - bytes));
+        bytes = now;
+    }
+    sent
+}
+
+#[test]
+fn a_replay_has_the_gaps_and_sizes_of_its_recording() {
+    let once = recorded(&[(5, 100), (1_000, 1500), (0, 60), (20, 40)], false);
+    // The two packets of instant 1005 are one advance.
+    assert_eq!(replayed(once, 1_000_000), [(5, 100), (1_005, 1_560), (1_025, 40)]);
+}
+
+#[test]
+fn a_repeated_replay_begins_anew_after_its_first_gap() {
+    let again = recorded(&[(10, 100), (5, 200)], true);
+    assert_eq!(replayed(again, 47), [(10, 100), (15, 200), (25, 100), (30, 200), (40, 100), (45, 200)]);
+}
+
+#[test]
+fn a_replay_that_would_stop_time_or_send_nothing_is_refused() {
+    let refusal = |spec| {
+        let mut engine = Engine::new(7);
+        let path = engine.path(&[]);
+        engine.start_replay("s", spec, path, Instant::ZERO).err().map(|error| error.to_string())
+    };
+    assert_eq!(refusal(recorded(&[(0, 100)], false)), None);
+    assert!(refusal(recorded(&[(0, 100)], true)).is_some_and(|text| text.contains("takes no time")));
+    assert!(refusal(recorded(&[], false)).is_some_and(|text| text.contains("0 packets")));
+    assert!(refusal(recorded(&[(1, 0)], false)).is_some_and(|text| text.contains("packets of 0 IP bytes")));
+    let marked = ReplaySpec { dscp: 64, ..recorded(&[(1, 100)], false) };
+    assert!(refusal(marked).is_some_and(|text| text.contains("DSCP 64")));
 }

@@ -1,0 +1,63 @@
+//! Gilbert-Elliott loss. A chain of two states, good and bad, that loses more in the bad one.
+//!
+//! `p`: probability of good -> bad. `r`: of bad -> good. `h`: that a packet survives in the bad state. `k`: that one
+//! survives in the good state. A packet is lost or not in the state that it finds; then the chain takes its step. It starts
+//! good, as netem's does. With h = 0 and k = 100 % (Gilbert's simple model) bursts of losses have the mean length 1 / r and
+//! the gaps between them 1 / p.
+//!
+//! In the long run the share p / (p + r) of the packets finds the bad state, and
+//! ((1 - k) r + (1 - h) p) / (p + r) of them are lost.
+//!
+//! Source: Elliott 1963, "Estimates of error rates for codes on burst-noise channels"; Gilbert 1960; the letters as in
+//! Salsano et al. 2012, section 2.3, and tc-netem(8), `loss gemodel` (which takes 1-h and 1-k).
+
+use crate::random::Stream;
+use crate::units::Share;
+
+/// The parameters of a Gilbert-Elliott chain.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct GilbertElliottLaw {
+    /// From good to bad, each packet.
+    pub p: Share,
+    /// From bad to good, each packet.
+    pub r: Share,
+    /// Survive in the bad state.
+    pub h: Share,
+    /// Survive in the good state.
+    pub k: Share,
+}
+
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+enum State {
+    Good,
+    Bad,
+}
+
+pub(super) struct GilbertElliott {
+    law: GilbertElliottLaw,
+    state: State,
+}
+
+impl GilbertElliott {
+    pub(super) fn new(law: GilbertElliottLaw) -> GilbertElliott {
+        GilbertElliott { law, state: State::Good }
+    }
+
+    pub(super) fn reconfigure(&mut self, law: GilbertElliottLaw) {
+        self.law = law;
+    }
+
+    /// Two draws a packet, whatever the parameters.
+    pub(super) fn loses(&mut self, stream: &mut Stream) -> bool {
+        let GilbertElliottLaw { p, r, h, k } = self.law;
+        let (survival, change, other) = match self.state {
+            State::Good => (k, p, State::Bad),
+            State::Bad => (h, r, State::Good),
+        };
+        let survives = stream.happens(survival);
+        if stream.happens(change) {
+            self.state = other;
+        }
+        !survives
+    }
+}

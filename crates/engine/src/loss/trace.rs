@@ -1,0 +1,73 @@
+//! Loss as recorded. Loses the packets that a pattern says, in the order in which they come, again and again.
+//!
+//! `pattern`: one mark a packet, `0` received and `1` lost; at least one of them is `0` (a line that loses everything is no
+//! line). After the last mark comes the first again. Nothing is drawn.
+//!
+//! Source: Salsano et al. 2012, section 5 (deterministic loss patterns); Noble et al. 1997 (trace modulation).
+
+use alloc::sync::Arc;
+use alloc::vec::Vec;
+
+/// Which packets of a recording were lost. Cloning it copies no marks.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LossPattern {
+    /// Eight marks a byte, the first in the lowest bit; at least one is not set.
+    lost: Arc<[u8]>,
+    packets: usize,
+}
+
+impl LossPattern {
+    /// The pattern of a recording, `true` where a packet was lost; `None` where none was received.
+    pub fn new(lost: &[bool]) -> Option<LossPattern> {
+        if lost.iter().all(|&lost| lost) {
+            return None;
+        }
+        let byte = |marks: &[bool]| marks.iter().rev().fold(0, |byte, &lost| byte << 1 | u8::from(lost));
+        Some(LossPattern { lost: lost.chunks(8).map(byte).collect::<Vec<u8>>().into(), packets: lost.len() })
+    }
+
+    fn lost(&self, packet: usize) -> bool {
+        self.lost[packet / 8] >> (packet % 8) & 1 == 1
+    }
+}
+
+pub(super) struct Trace {
+    pattern: LossPattern,
+    /// The mark of the next packet; in [0, packets).
+    next: usize,
+}
+
+impl Trace {
+    pub(super) fn new(pattern: LossPattern) -> Trace {
+        Trace { pattern, next: 0 }
+    }
+
+    pub(super) fn repeats(&self, pattern: &LossPattern) -> bool {
+        self.pattern == *pattern
+    }
+
+    pub(super) fn loses(&mut self) -> bool {
+        let lost = self.pattern.lost(self.next);
+        self.next = (self.next + 1) % self.pattern.packets;
+        lost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_keeps_every_mark_and_begins_again() {
+        let marks: Vec<bool> = (0..21).map(|n| n % 3 == 1 || n == 20).collect();
+        let mut trace = Trace::new(LossPattern::new(&marks).unwrap());
+        let read: Vec<bool> = (0..63).map(|_| trace.loses()).collect();
+        assert_eq!(read, marks.repeat(3));
+    }
+
+    #[test]
+    fn a_pattern_without_a_received_packet_is_none() {
+        assert_eq!(LossPattern::new(&[]), None);
+        assert_eq!(LossPattern::new(&[true, true]), None);
+    }
+}

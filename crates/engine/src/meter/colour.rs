@@ -1,0 +1,147 @@
+//! Colours: what a three-colour meter finds, what is done to packets of each, and where a colour is kept on the way.
+//!
+//! A packet carries its colour in its DSCP, as the drop precedence of its assured forwarding class: AFx1 is green, AFx2
+//! yellow, AFx3 red. There is no other mark, so what a meter has found is seen by every queue and capture behind it, and is
+//! lost where a marker overwrites it. A packet outside AF11 to AF43 has no colour: a colour-aware meter takes it for green.
+//!
+//! `mode`: `blind` (default) disregards the colour that a packet comes with, `aware` never improves it.
+//! `green` (default `pass`), `yellow`, `red`: `pass` leaves the packet as it is; `drop` drops it (drop reason `colour`);
+//! `remark` keeps its AF class and sets the drop precedence of its new colour, and leaves a packet without a class as it
+//! is; a DSCP sets exactly that one. Remarking never delays; who drops by precedence is a queue.
+//!
+//! Source: RFC 2597, section 6 (code points); RFC 2697 and RFC 2698, section 4 (colour as drop precedence).
+
+use crate::element::Verdict;
+use crate::error::Problem;
+use crate::outcome::DropReason;
+use crate::packet::Packet;
+
+/// How well a packet conforms; the better comes first.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Colour {
+    Green,
+    Yellow,
+    Red,
+}
+
+impl Colour {
+    /// The colour that a packet comes with; green where its DSCP has none.
+    pub(crate) fn of(packet: &Packet) -> Colour {
+        match (assured_forwarding_class(packet.dscp), packet.dscp & PRECEDENCE) {
+            (Some(_), 4) => Colour::Yellow,
+            (Some(_), 6) => Colour::Red,
+            _ => Colour::Green,
+        }
+    }
+
+    /// The drop precedence as it stands in the code point.
+    fn precedence(self) -> u8 {
+        match self {
+            Colour::Green => 2,
+            Colour::Yellow => 4,
+            Colour::Red => 6,
+        }
+    }
+}
+
+/// The bits of a code point that hold the drop precedence: AFxy is 8x + 2y.
+const PRECEDENCE: u8 = 0b111;
+
+/// The class bits of AF11 to AF43; `None` for every other code point.
+fn assured_forwarding_class(dscp: u8) -> Option<u8> {
+    let class = dscp & !PRECEDENCE;
+    let is_assured = matches!(class >> 3, 1..=4) && matches!(dscp & PRECEDENCE, 2 | 4 | 6);
+    is_assured.then_some(class)
+}
+
+/// Whether a meter heeds the colour that a packet comes with.
+#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+pub enum ColourMode {
+    /// Every packet is judged as if it had no colour.
+    #[default]
+    Blind,
+    /// A packet's colour can only become worse.
+    Aware,
+}
+
+impl ColourMode {
+    /// What the meter takes a packet for before it has measured it.
+    pub(crate) fn assumed(self, packet: &Packet) -> Colour {
+        match self {
+            ColourMode::Blind => Colour::Green,
+            ColourMode::Aware => Colour::of(packet),
+        }
+    }
+}
+
+/// What is done to packets of one colour.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum ColourAction {
+    /// Nothing.
+    Pass,
+    /// Dropped.
+    Drop,
+    /// Its AF class is kept and its drop precedence set; without a class it passes unchanged.
+    Remark,
+    /// This DSCP is set, in [0, 63].
+    Dscp(u8),
+}
+
+/// What is done to packets of each colour.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct ColourActions {
+    /// To those within the committed rate and burst.
+    pub green: ColourAction,
+    /// To those beyond them, within the excess.
+    pub yellow: ColourAction,
+    /// To the rest.
+    pub red: ColourAction,
+}
+
+impl ColourActions {
+    pub(crate) fn check(&self) -> Result<(), Problem> {
+        for action in [self.green, self.yellow, self.red] {
+            if let ColourAction::Dscp(dscp @ 64..) = action {
+                return Err(Problem::DscpOutOfRange { dscp });
+            }
+        }
+        Ok(())
+    }
+
+    /// Does to a packet what its colour asks for.
+    pub(crate) fn apply(&self, colour: Colour, packet: &mut Packet) -> Verdict {
+        let action = match colour {
+            Colour::Green => self.green,
+            Colour::Yellow => self.yellow,
+            Colour::Red => self.red,
+        };
+        match action {
+            ColourAction::Pass => {}
+            ColourAction::Drop => return Verdict::Dropped(DropReason::Colour),
+            ColourAction::Remark => {
+                if let Some(class) = assured_forwarding_class(packet.dscp) {
+                    packet.dscp = class | colour.precedence();
+                }
+            }
+            ColourAction::Dscp(dscp) => packet.dscp = dscp,
+        }
+        Verdict::Passed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use super::*;
+
+    #[test]
+    fn af11_to_af43_have_a_colour_and_no_other_code_point_has() {
+        // RFC 2597, section 6: AF11 = 001010 = 10, AF12 = 12, AF13 = 14, and 8 more for each class.
+        let coloured: Vec<u8> = (0..64).filter(|&dscp| assured_forwarding_class(dscp).is_some()).collect();
+        assert_eq!(coloured, [10, 12, 14, 18, 20, 22, 26, 28, 30, 34, 36, 38]);
+        let colour = |dscp| Colour::of(&Packet::real(0, 100, dscp));
+        assert_eq!([34, 36, 38].map(colour), [Colour::Green, Colour::Yellow, Colour::Red]);
+        assert_eq!([0, 46, 8, 44].map(colour), [Colour::Green; 4], "CS0, EF, CS1 and VOICE-ADMIT");
+    }
+}

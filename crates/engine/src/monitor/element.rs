@@ -1,0 +1,307 @@
+//! Monitor. Looks at the packets that pass and at nothing else: it never delays, drops or changes one.
+//!
+//! `what`: the quantities, at least one, none twice. `window`: at least 100 us. `burst_gap` (`gap` in conditions): see
+//! `burst`. `line_rate`: wire bits per second of the port it stands at. `select` (`match` in conditions): which packets
+//! count. `start`: when it begins.
+//! `reports_packets`: every selected real packet becomes a `Sighting`, for callers that can read its headers.
+//!
+//! Memory is fixed: 10 kB for a histogram and 16 kB for a course over time. A train counts as the packets it stands for, at
+//! one instant.
+//!
+//! New parameters start it anew, the same ones do not disturb it.
+//!
+//! Source: Zilberman et al. 2021, NRG, sections IV (network monitoring) and V-A to V-E.
+
+use alloc::vec::Vec;
+
+use super::burst::Burst;
+use super::drops::Drops;
+use super::gap::Gap;
+use super::packet_rate::PerWindow;
+use super::packet_size::PacketSize;
+use super::queue_delay::QueueDelay;
+use super::queue_depth::QueueDepth;
+use super::report::Readings;
+use super::select::{Selection, Start};
+use super::utilisation::Utilisation;
+use super::wire_time::WireTime;
+use crate::error::Problem;
+use crate::outcome::DropReason;
+use crate::packet::Packet;
+use crate::units::{Duration, Instant, Rate};
+
+/// What a monitor measures.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub enum Quantity {
+    /// Share of each window in which the wire was busy.
+    Utilisation,
+    /// Packets in each window.
+    PacketRate,
+    /// IP bytes of each packet.
+    PacketSize,
+    /// From packet to packet.
+    Interarrival,
+    /// From the end of a packet to the beginning of the next.
+    Ipg,
+    /// Packets and bytes that follow each other closely.
+    Burst,
+    /// Bytes that wait in the queue behind the monitor.
+    QueueDepth,
+    /// Time that packets wait there.
+    QueueDelay,
+    /// Packets that the elements behind the monitor drop.
+    Drops,
+}
+
+impl Quantity {
+    /// Every quantity.
+    pub const ALL: [Quantity; 9] = [
+        Quantity::Utilisation,
+        Quantity::PacketRate,
+        Quantity::PacketSize,
+        Quantity::Interarrival,
+        Quantity::Ipg,
+        Quantity::Burst,
+        Quantity::QueueDepth,
+        Quantity::QueueDelay,
+        Quantity::Drops,
+    ];
+
+    /// The quantity's name in conditions and measurements.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Quantity::Utilisation => "utilisation",
+            Quantity::PacketRate => "packet-rate",
+            Quantity::PacketSize => "packet-size",
+            Quantity::Interarrival => "interarrival",
+            Quantity::Ipg => "ipg",
+            Quantity::Burst => "burst",
+            Quantity::QueueDepth => "queue-depth",
+            Quantity::QueueDelay => "queue-delay",
+            Quantity::Drops => "drops",
+        }
+    }
+}
+
+/// What a monitor measures, of which packets, and from when on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MonitorSpec {
+    /// None twice; may be empty where packets are reported.
+    pub what: Vec<Quantity>,
+    /// At least 100 us.
+    pub window: Duration,
+    /// The longest gap inside a burst.
+    pub burst_gap: Duration,
+    /// Wire bits per second of the port.
+    pub line_rate: Rate,
+    /// Which packets count.
+    pub select: Selection,
+    /// When it begins.
+    pub start: Start,
+    /// Whether selected real packets become sightings.
+    pub reports_packets: bool,
+}
+
+impl MonitorSpec {
+    /// The shortest window: below it a window holds too few packets to be a rate.
+    pub const WINDOW_MIN: Duration = Duration::from_micros(100);
+
+    pub(crate) fn check(&self) -> Result<(), Problem> {
+        if self.window < MonitorSpec::WINDOW_MIN {
+            return Err(Problem::ShortWindow { window: self.window });
+        }
+        if self.what.is_empty() && !self.reports_packets {
+            return Err(Problem::NothingMonitored);
+        }
+        let twice = (1..self.what.len()).find(|&index| self.what[..index].contains(&self.what[index]));
+        if let Some(index) = twice {
+            return Err(Problem::MonitoredTwice { what: self.what[index].name() });
+        }
+        if self.what.contains(&Quantity::Utilisation) && self.line_rate == Rate::Unlimited {
+            return Err(Problem::UtilisationWithoutRate);
+        }
+        Ok(())
+    }
+}
+
+/// One quantity at work.
+#[derive(Clone)]
+enum Meter {
+    Utilisation(Utilisation),
+    PacketRate(PerWindow),
+    PacketSize(PacketSize),
+    Interarrival(Gap),
+    Ipg(Gap),
+    Burst(Burst),
+    QueueDepth(QueueDepth),
+    QueueDelay(QueueDelay),
+    Drops(Drops),
+}
+
+pub(crate) struct Monitor {
+    spec: MonitorSpec,
+    /// For [`Start::After`]: from here on.
+    ready: Instant,
+    started: Option<Instant>,
+    meters: Vec<Meter>,
+    wire_time: WireTime,
+    last_packet: Option<Instant>,
+    /// IP bytes that wait in the queue behind it, as it was last told.
+    queued_bytes: u64,
+}
+
+impl Monitor {
+    /// `spec` has been checked.
+    pub(crate) fn new(spec: MonitorSpec, now: Instant) -> Monitor {
+        let mut monitor = Monitor {
+            wire_time: WireTime::new(spec.line_rate),
+            spec,
+            ready: now,
+            started: None,
+            meters: Vec::new(),
+            last_packet: None,
+            queued_bytes: 0,
+        };
+        monitor.restart(now);
+        monitor
+    }
+
+    pub(crate) fn reconfigure(&mut self, spec: &MonitorSpec, now: Instant) {
+        if self.spec != *spec {
+            *self = Monitor::new(spec.clone(), now);
+        }
+    }
+
+    /// Forgets everything and starts as if it had been added now.
+    pub(crate) fn restart(&mut self, now: Instant) {
+        self.started = None;
+        self.last_packet = None;
+        self.meters.clear();
+        if let Start::After(wait) = self.spec.start {
+            self.ready = now.saturating_add(wait);
+            self.begin(self.ready);
+        }
+    }
+
+    fn begin(&mut self, at: Instant) {
+        self.started = Some(at);
+        let MonitorSpec { window, burst_gap, .. } = self.spec;
+        let queued_bytes = self.queued_bytes;
+        self.meters.extend(self.spec.what.iter().map(|what| match what {
+            Quantity::Utilisation => Meter::Utilisation(Utilisation::new(at, window)),
+            Quantity::PacketRate => Meter::PacketRate(PerWindow::new(at, window)),
+            Quantity::PacketSize => Meter::PacketSize(PacketSize::new()),
+            Quantity::Interarrival => Meter::Interarrival(Gap::new()),
+            Quantity::Ipg => Meter::Ipg(Gap::new()),
+            Quantity::Burst => Meter::Burst(Burst::new(burst_gap)),
+            Quantity::QueueDepth => Meter::QueueDepth(QueueDepth::new(at, window, queued_bytes)),
+            Quantity::QueueDelay => Meter::QueueDelay(QueueDelay::new()),
+            Quantity::Drops => Meter::Drops(Drops::new(at, window)),
+        }));
+    }
+
+    /// A packet passes; returns whether it counts.
+    #[inline]
+    pub(crate) fn passed(&mut self, packet: &Packet, now: Instant) -> bool {
+        match self.started {
+            None => match self.spec.start {
+                Start::FirstPacket(first) if first.admits(packet) => self.begin(now),
+                _ => return false,
+            },
+            Some(started) if now < started => return false,
+            Some(_) => {}
+        }
+        if !self.spec.select.admits(packet) {
+            return false;
+        }
+        let wire_ps = self.wire_time.picoseconds(packet.wire_bytes);
+        let since_last_ns = self.last_packet.map(|last| (now - last).as_nanos());
+        self.last_packet = Some(now);
+        // Of a train, the first packet has the gap before it; the others have none.
+        let first_ns = wire_ps / u64::from(packet.count) / 1_000;
+        let gap_ns = since_last_ns.map(|since_ns| since_ns.saturating_sub(first_ns));
+        for meter in &mut self.meters {
+            match meter {
+                Meter::Utilisation(utilisation) => utilisation.passed(now, wire_ps),
+                Meter::PacketRate(rate) => rate.add(now, u64::from(packet.count)),
+                Meter::PacketSize(size) => size.passed(packet),
+                Meter::Interarrival(gap) => gap.passed(since_last_ns, packet.count),
+                Meter::Ipg(gap) => gap.passed(gap_ns, packet.count),
+                Meter::Burst(burst) => burst.passed(gap_ns, packet),
+                // These are not about what passes here (see `waited`, `queued` and `dropped`).
+                Meter::QueueDepth(_) | Meter::QueueDelay(_) | Meter::Drops(_) => {}
+            }
+        }
+        true
+    }
+
+    fn counts(&self, packet: &Packet, now: Instant) -> bool {
+        self.started.is_some_and(|started| started <= now) && self.spec.select.admits(packet)
+    }
+
+    /// A packet has waited in the queue behind the monitor.
+    pub(crate) fn waited(&mut self, packet: &Packet, wait: Duration, now: Instant) {
+        if self.counts(packet, now) {
+            for meter in &mut self.meters {
+                if let Meter::QueueDelay(delay) = meter {
+                    delay.waited(packet, wait);
+                }
+            }
+        }
+    }
+
+    /// So many IP bytes wait in the queue behind the monitor now.
+    pub(crate) fn queued(&mut self, bytes: u64, now: Instant) {
+        self.queued_bytes = bytes;
+        let later = self.started.filter(|&started| now < started);
+        for meter in &mut self.meters {
+            if let Meter::QueueDepth(depth) = meter {
+                match later {
+                    None => depth.becomes(bytes, now),
+                    // It begins with what waits then.
+                    Some(started) => *depth = QueueDepth::new(started, self.spec.window, bytes),
+                }
+            }
+        }
+    }
+
+    /// An element behind the monitor has dropped a packet.
+    pub(crate) fn dropped(&mut self, packet: &Packet, reason: DropReason, now: Instant) {
+        if self.counts(packet, now) {
+            for meter in &mut self.meters {
+                if let Meter::Drops(drops) = meter {
+                    drops.dropped(packet, reason, now);
+                }
+            }
+        }
+    }
+
+    /// Whether packets that count become sightings.
+    pub(crate) fn reports_packets(&self) -> bool {
+        self.spec.reports_packets
+    }
+
+    pub(crate) fn readings(&self, now: Instant) -> Readings {
+        let started = self.started.filter(|&started| started <= now);
+        let window = self.spec.window;
+        let mut readings =
+            Readings { started, window, histograms: Vec::new(), counts: Vec::new(), trends: Vec::new() };
+        if started.is_none() {
+            return readings;
+        }
+        for (meter, quantity) in self.meters.iter().zip(&self.spec.what) {
+            let what = quantity.name();
+            match meter {
+                Meter::Utilisation(utilisation) => utilisation.report(now, what, &mut readings),
+                Meter::PacketRate(rate) => rate.report(now, what, &mut readings),
+                Meter::PacketSize(size) => size.report(what, &mut readings),
+                Meter::Interarrival(gap) | Meter::Ipg(gap) => gap.report(what, &mut readings),
+                Meter::Burst(burst) => burst.report(&mut readings),
+                Meter::QueueDepth(depth) => depth.report(now, what, &mut readings),
+                Meter::QueueDelay(delay) => delay.report(what, &mut readings),
+                Meter::Drops(drops) => drops.report(now, what, &mut readings),
+            }
+        }
+        readings
+    }
+}

@@ -1,0 +1,71 @@
+//! Queue depth: IP bytes that wait in the queue behind the monitor, weighted by how long they did.
+//!
+//! The distribution counts nanoseconds, so that its mean is the mean over time and not over packets; the course over time has the
+//! greatest depth of each window. Whatever waits counts, selected or not: a packet meets the whole queue. What is being
+//! serialised or propagates does not wait. Logarithmic bins of bytes (exact below 64, else 3.1 %).
+//!
+//! Source: RFC 7928, section 2.2 (queue occupancy as a time average); Zilberman et al. 2021, NRG, section VII (buffer sizing).
+
+use super::histogram::Histogram;
+use super::report::Readings;
+use super::trend::Trend;
+use super::windows::Windows;
+use crate::units::{Duration, Instant};
+
+#[derive(Clone)]
+pub(crate) struct QueueDepth {
+    windows: Windows,
+    bytes: u64,
+    since: Instant,
+    /// Greatest depth of the window that is open.
+    greatest: u64,
+    histogram: Histogram,
+    trend: Trend,
+}
+
+impl QueueDepth {
+    pub(crate) fn new(start: Instant, window: Duration, bytes: u64) -> QueueDepth {
+        QueueDepth {
+            windows: Windows::new(start, window),
+            bytes,
+            since: start,
+            greatest: bytes,
+            histogram: Histogram::logarithmic(),
+            trend: Trend::new(),
+        }
+    }
+
+    /// `bytes` wait from `at` on.
+    #[inline]
+    pub(crate) fn becomes(&mut self, bytes: u64, at: Instant) {
+        if bytes == self.bytes {
+            return;
+        }
+        self.advance(at);
+        self.bytes = bytes;
+        self.greatest = self.greatest.max(bytes);
+    }
+
+    fn advance(&mut self, to: Instant) {
+        self.histogram.record_times(self.bytes, (to - self.since).as_nanos());
+        self.since = to;
+        let ended = self.windows.end_by(to);
+        if ended == 0 {
+            return;
+        }
+        self.trend.close(self.greatest);
+        if self.bytes == 0 {
+            self.trend.skip(ended - 1);
+        } else {
+            (1..ended).for_each(|_| self.trend.close(self.bytes));
+        }
+        self.greatest = self.bytes;
+    }
+
+    pub(crate) fn report(&self, now: Instant, what: &'static str, readings: &mut Readings) {
+        let mut until_now = self.clone();
+        until_now.advance(now);
+        readings.histogram(what, "B", "ns", until_now.histogram);
+        readings.trend(what, "B", until_now.trend);
+    }
+}

@@ -1,0 +1,39 @@
+//! Consecutive windows of one length: which have ended by an instant. A window holds its first instant and not its last.
+
+use crate::units::{Duration, Instant};
+
+#[derive(Copy, Clone)]
+pub(crate) struct Windows {
+    window_ns: u64,
+    /// When the window that is open ends.
+    end_ns: u64,
+}
+
+impl Windows {
+    pub(crate) fn new(start: Instant, window: Duration) -> Windows {
+        Windows { window_ns: window.as_nanos(), end_ns: start.as_nanos().saturating_add(window.as_nanos()) }
+    }
+
+    /// Ends every window that lies before `to` and returns how many those were.
+    #[inline]
+    pub(crate) fn end_by(&mut self, to: Instant) -> u64 {
+        let Some(past) = to.as_nanos().checked_sub(self.end_ns) else {
+            return 0;
+        };
+        let ended = past / self.window_ns + 1;
+        self.end_ns = self.end_ns.saturating_add(ended.saturating_mul(self.window_ns));
+        ended
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_ends_when_the_next_begins() {
+        let mut windows = Windows::new(Instant::from_nanos(50), Duration::from_nanos(100));
+        let ended = [149, 150, 249, 250, 999, 1050].map(|at| windows.end_by(Instant::from_nanos(at)));
+        assert_eq!(ended, [0, 1, 0, 1, 7, 1]);
+    }
+}

@@ -1,0 +1,98 @@
+//! Drawn levels. Every `hold` a level is drawn from a piecewise uniform law: what is known of a capacity by its quantiles.
+//!
+//! `cells`: each with a `weight`, and `low` <= `high` in wire bits per second; a draw takes a cell by weight and a level
+//! uniformly in it. `grid`: the level is rounded down to a multiple of it (1: whole bits per second). A draw of 0 is an
+//! outage. Draws are independent of each other: no memory beyond `hold`.
+//!
+//! Source: Ballani et al. 2011 (SIGCOMM), "Towards predictable datacenter networks", Figure 1: quantiles of the bandwidth
+//! between virtual machines in eight clouds. Uta et al. 2020 (NSDI), section 2.1: a draw every 5 s or 50 s from them.
+//! Their published emulator takes one of the four cells between the quantiles 1, 25, 50, 75 and 99 % with equal chance
+//! and a whole number of Mbit/s in it, so that the outer 2 % are missing.
+
+use alloc::sync::Arc;
+use core::num::NonZeroU64;
+
+use crate::error::Problem;
+use crate::random::Stream;
+use crate::units::{Capacity, Duration, Instant};
+
+/// A law by cells, uniform in each.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PiecewiseUniform {
+    /// At least one.
+    pub cells: Arc<[Cell]>,
+    /// In bits per second; draws are multiples of it.
+    pub grid: NonZeroU64,
+}
+
+/// One cell of a law.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct Cell {
+    /// Lowest level, wire bits per second.
+    pub low: u64,
+    /// Highest level, wire bits per second; at least `low`.
+    pub high: u64,
+    /// How often it is drawn, as a share of the sum; at least 1.
+    pub weight: u32,
+}
+
+impl PiecewiseUniform {
+    pub(super) fn check(&self) -> Result<(), Problem> {
+        if self.cells.is_empty() {
+            return Err(Problem::EmptyProcess);
+        }
+        for (cell, &Cell { low, high, weight }) in self.cells.iter().enumerate() {
+            if low > high {
+                return Err(Problem::ReversedRange { low, high });
+            }
+            if weight == 0 {
+                return Err(Problem::WeightlessCell { cell });
+            }
+        }
+        Ok(())
+    }
+
+    fn draw(&self, stream: &mut Stream) -> Capacity {
+        let weights = || self.cells.iter().map(|cell| u64::from(cell.weight));
+        let mut drawn = below(weights().sum(), stream);
+        // Every draw consumes two numbers, whatever it is.
+        let position = 1.0 - stream.uniform();
+        let mut level = 0;
+        for (cell, weight) in self.cells.iter().zip(weights()) {
+            if drawn < weight {
+                level = cell.low + ((cell.high - cell.low) as f64 * position) as u64;
+                break;
+            }
+            drawn -= weight;
+        }
+        Capacity::bits_per_second(level - level % self.grid)
+    }
+}
+
+/// A whole number in [0, bound), evenly but for the 53 bits of a draw.
+pub(super) fn below(bound: u64, stream: &mut Stream) -> u64 {
+    let position = 1.0 - stream.uniform();
+    ((position * bound as f64) as u64).min(bound - 1)
+}
+
+pub(super) struct Drawn {
+    law: PiecewiseUniform,
+    hold: Duration,
+    stream: Stream,
+    next: Instant,
+}
+
+impl Drawn {
+    pub(super) fn new(law: PiecewiseUniform, hold: Duration, stream: Stream, start: Instant) -> Drawn {
+        Drawn { law, hold, stream, next: start }
+    }
+
+    pub(super) fn wake(&mut self) -> Capacity {
+        self.next = self.next.saturating_add(self.hold);
+        self.law.draw(&mut self.stream)
+    }
+
+    pub(super) fn next_wake(&self) -> Instant {
+        self.next
+    }
+}

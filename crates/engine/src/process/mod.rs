@@ -1,0 +1,181 @@
+//! Processes: the capacity of a link as a function of time alone. What is sent changes nothing about it (capacity that
+//! depends on what was sent is a shaper's; traffic that competes for capacity is a source's).
+//!
+//! A process drives one link from the instant at which it is started, which is its time 0, and its levels take the place of
+//! the link's own rate. A level is wire bits per second, unlimited, or an outage. A change of level is exact: it happens at
+//! its own instant, and what is left of the packet on the transmitter is sent at the new level (`link/transmitter.rs`).
+//! A process that is stopped gives the link its own rate back.
+//!
+//! Each draw comes from the random stream of the process's name, so that links, and the two directions of one, are
+//! independent, and a process that is started again under its name draws the same levels again.
+//!
+//! The first 65 536 changes since the start are kept for whoever asks what the capacity was; later ones are counted.
+//! Delivery opportunities are not levels and are not kept.
+
+mod drawn;
+mod levels;
+mod markov;
+mod opportunities;
+mod schedule;
+
+use alloc::vec::Vec;
+
+use crate::element::ElementId;
+use crate::error::Problem;
+use crate::random::Stream;
+use crate::units::{Capacity, Duration, Instant};
+use drawn::Drawn;
+pub use drawn::{Cell, PiecewiseUniform};
+pub use levels::LevelSchedule;
+use levels::Levels;
+use markov::Markov;
+pub use markov::{MarkovChain, MarkovState};
+use opportunities::Opportunities;
+pub use opportunities::OpportunitySchedule;
+
+/// Changes of one process that are kept.
+const CHANGES_KEPT: usize = 65_536;
+
+/// A process of one engine.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ProcessId(pub(crate) u32);
+
+impl ProcessId {
+    /// The process's place in the order of starting, from 0.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// How capacity changes with time. Each variant's file is its manual page.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ProcessSpec {
+    /// Given levels at given times: steps, and traces of a rate (`process/levels.rs`).
+    Levels(LevelSchedule),
+    /// Bytes that may leave at given instants: traces of Mahimahi (`process/opportunities.rs`).
+    Opportunities(OpportunitySchedule),
+    /// A level drawn from a law every `hold` (`process/drawn.rs`).
+    Drawn {
+        /// What it is drawn from.
+        law: PiecewiseUniform,
+        /// How long a draw holds; at least 1 ns.
+        hold: Duration,
+    },
+    /// A level for each state of a chain, which takes a step every `hold` (`process/markov.rs`).
+    Markov {
+        /// States and how they follow each other.
+        chain: MarkovChain,
+        /// How long a step lasts; at least 1 ns.
+        hold: Duration,
+    },
+}
+
+impl ProcessSpec {
+    /// Whether an engine can carry it out.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with it.
+    pub fn check(&self) -> Result<(), Problem> {
+        match self {
+            ProcessSpec::Levels(schedule) => schedule.check(),
+            ProcessSpec::Opportunities(schedule) => schedule.check(),
+            ProcessSpec::Drawn { hold: Duration::ZERO, .. }
+            | ProcessSpec::Markov { hold: Duration::ZERO, .. } => Err(Problem::ZeroHold),
+            ProcessSpec::Drawn { law, .. } => law.check(),
+            ProcessSpec::Markov { chain, .. } => chain.check(),
+        }
+    }
+}
+
+/// What a process does to its link.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Change {
+    Level(Capacity),
+    Opportunity { ip_bytes: u64 },
+}
+
+enum Kind {
+    Levels(Levels),
+    Opportunities(Opportunities),
+    Drawn(Drawn),
+    Markov(Markov),
+}
+
+/// A process at work.
+pub(crate) struct Process {
+    kind: Kind,
+    link: ElementId,
+    running: bool,
+    changes: Vec<(Instant, Capacity)>,
+    changes_not_kept: u64,
+}
+
+impl Process {
+    /// `spec` has been checked. The first wake-up is due at `next_wake`.
+    pub(crate) fn new(spec: ProcessSpec, link: ElementId, stream: Stream, start: Instant) -> Process {
+        let kind = match spec {
+            ProcessSpec::Levels(schedule) => Kind::Levels(Levels::new(schedule, start)),
+            ProcessSpec::Opportunities(schedule) => Kind::Opportunities(Opportunities::new(schedule, start)),
+            ProcessSpec::Drawn { law, hold } => Kind::Drawn(Drawn::new(law, hold, stream, start)),
+            ProcessSpec::Markov { chain, hold } => Kind::Markov(Markov::new(chain, hold, stream, start)),
+        };
+        Process { kind, link, running: true, changes: Vec::new(), changes_not_kept: 0 }
+    }
+
+    pub(crate) fn link(&self) -> ElementId {
+        self.link
+    }
+
+    /// Stops; whether it was running.
+    pub(crate) fn stop(&mut self) -> bool {
+        core::mem::replace(&mut self.running, false)
+    }
+
+    /// What happens now, which is the instant from `next_wake`.
+    pub(crate) fn wake(&mut self, now: Instant) -> Change {
+        let level = match &mut self.kind {
+            Kind::Opportunities(opportunities) => {
+                return Change::Opportunity { ip_bytes: opportunities.wake() }
+            }
+            Kind::Levels(levels) => levels.wake(),
+            Kind::Drawn(drawn) => drawn.wake(),
+            Kind::Markov(markov) => markov.wake(),
+        };
+        self.note(now, level);
+        Change::Level(level)
+    }
+
+    /// When to wake it next; `None` where nothing changes any more.
+    pub(crate) fn next_wake(&self) -> Option<Instant> {
+        match &self.kind {
+            Kind::Levels(levels) => levels.next_wake(),
+            Kind::Opportunities(opportunities) => opportunities.next_wake(),
+            Kind::Drawn(drawn) => Some(drawn.next_wake()),
+            Kind::Markov(markov) => Some(markov.next_wake()),
+        }
+    }
+
+    /// Whether the link stands still between one wake-up and the next, instead of having a level.
+    pub(crate) fn is_of_opportunities(&self) -> bool {
+        matches!(self.kind, Kind::Opportunities(_))
+    }
+
+    pub(crate) fn changes(&self) -> &[(Instant, Capacity)] {
+        &self.changes
+    }
+
+    pub(crate) fn changes_not_kept(&self) -> u64 {
+        self.changes_not_kept
+    }
+
+    fn note(&mut self, now: Instant, level: Capacity) {
+        if self.changes.last().is_some_and(|&(_, before)| before == level) {
+            return;
+        }
+        if self.changes.len() < CHANGES_KEPT {
+            self.changes.push((now, level));
+        } else {
+            self.changes_not_kept += 1;
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! When the entries of a timed list are due, once or again and again.
+
+use crate::error::Problem;
+use crate::units::{Duration, Instant};
+
+/// A position in a list of times, which do not decrease.
+pub(crate) struct Position {
+    /// When the present turn through the list began.
+    begun: Instant,
+    next: usize,
+    /// From turn to turn; `None` goes through the list once.
+    period: Option<Duration>,
+}
+
+impl Position {
+    pub(crate) fn new(start: Instant, period: Option<Duration>) -> Position {
+        Position { begun: start, next: 0, period }
+    }
+
+    /// When the next of `count` entries is due, given its time in the list; `None` behind the last turn.
+    pub(crate) fn due(&self, time_of: impl Fn(usize) -> Duration, count: usize) -> Option<Instant> {
+        (self.next < count).then(|| self.begun.saturating_add(time_of(self.next)))
+    }
+
+    /// Goes to the entry behind the next, and returns the index of the one that was next.
+    pub(crate) fn step(&mut self, count: usize) -> usize {
+        let index = self.next;
+        self.next += 1;
+        if let (true, Some(period)) = (self.next == count, self.period) {
+            self.next = 0;
+            self.begun = self.begun.saturating_add(period);
+        }
+        index
+    }
+}
+
+/// Checks a list of times and its period. `at_the_end`: whether the last entry may lie at the very end of a turn.
+pub(crate) fn check_times(
+    times: impl ExactSizeIterator<Item = Duration>,
+    period: Option<Duration>,
+    at_the_end: bool,
+) -> Result<(), Problem> {
+    if times.len() == 0 {
+        return Err(Problem::EmptyProcess);
+    }
+    let mut last = Duration::ZERO;
+    for (index, time) in times.enumerate() {
+        if time < last {
+            return Err(Problem::TimesDisordered { index });
+        }
+        last = time;
+    }
+    match period {
+        Some(period) if period < last || period == Duration::ZERO || (period == last && !at_the_end) => {
+            Err(Problem::PeriodTooShort { period, last })
+        }
+        _ => Ok(()),
+    }
+}

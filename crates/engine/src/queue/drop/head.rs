@@ -1,0 +1,27 @@
+//! Head drop. A newcomer without room pushes out the packets that have waited longest, until it has room; one that no empty buffer
+//! could hold is refused. The ends learn of the loss earlier than from tail drop, by the time the queue takes to drain.
+//!
+//! Drop reason: `pushed-out`; `queue-full` for the packet that is refused.
+//!
+//! Source: Lakshman, Neidhardt and Ott 1996, "The drop from front strategy in TCP and in TCP over ATM".
+
+use crate::element::Context;
+use crate::outcome::DropReason;
+use crate::packet::Packet;
+use crate::queue::Buffer;
+
+/// Makes room for a packet, or leaves everything as it is where that cannot be.
+pub(crate) fn make_room(
+    packet: &Packet,
+    buffer: &mut Buffer,
+    context: &mut Context<'_>,
+) -> Result<(), DropReason> {
+    if !buffer.can_ever_hold(packet) {
+        return Err(DropReason::QueueFull);
+    }
+    while !buffer.has_room(packet) {
+        let oldest = buffer.pop(context.slab).expect("an empty buffer has room for it");
+        context.discarded.push((oldest, DropReason::PushedOut));
+    }
+    Ok(())
+}

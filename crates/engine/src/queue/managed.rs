@@ -1,0 +1,171 @@
+//! A queue at work: a buffer and the policy that decides what is lost. The same serves a link, each queue of a scheduler, and a
+//! shaper.
+//!
+//! A packet that finds the server free waits for nothing, so the buffer's limit does not apply to it.
+
+use super::drop::{make_room, Detected, Policy};
+use super::{Buffer, BufferSpec, Measure, MemoryShare};
+use crate::ecn::{Ecn, Signal};
+use crate::element::Context;
+use crate::outcome::DropReason;
+use crate::packet::{Class, Packet};
+use crate::random::Stream;
+use crate::slab::SlotId;
+use crate::units::Rate;
+
+/// Whether whoever serves the queue could take a packet this instant.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Server {
+    Free,
+    Busy,
+}
+
+pub(crate) struct ManagedQueue {
+    spec: BufferSpec,
+    buffer: Buffer,
+    policy: Policy,
+    share: Option<MemoryShare>,
+}
+
+impl ManagedQueue {
+    /// `spec` has been checked; `rate` is the one that empties the queue, in bits of `measure` per second.
+    pub(crate) fn new(spec: BufferSpec, measure: Measure, rate: Rate) -> ManagedQueue {
+        let buffer = Buffer::new(spec.limit, measure, rate);
+        ManagedQueue { policy: Policy::new(&spec.drop, &buffer, rate), buffer, spec, share: None }
+    }
+
+    /// The same queue with a part in a memory; nothing waits in it.
+    pub(crate) fn sharing(self, share: Option<MemoryShare>) -> ManagedQueue {
+        ManagedQueue { share, ..self }
+    }
+
+    /// Takes new parameters. What waits keeps its place; a drop policy whose parameters are the same goes on where it was.
+    pub(crate) fn reconfigure(&mut self, spec: BufferSpec, rate: Rate) {
+        self.buffer.set_limit(spec.limit, rate);
+        if spec.drop == self.spec.drop {
+            self.policy.set_rate(&self.buffer, rate);
+        } else {
+            self.policy = Policy::new(&spec.drop, &self.buffer, rate);
+        }
+        self.spec = spec;
+    }
+
+    /// Something else empties the queue from now on.
+    pub(crate) fn set_rate(&mut self, rate: Rate) {
+        self.buffer.set_limit(self.spec.limit, rate);
+        self.policy.set_rate(&self.buffer, rate);
+    }
+
+    /// Goes on with what another queue's policy remembers, where both have the same.
+    pub(crate) fn inherit_policy(&mut self, other: ManagedQueue, rate: Rate) {
+        if self.spec.drop == other.spec.drop {
+            self.policy = other.policy;
+            self.policy.set_rate(&self.buffer, rate);
+        }
+    }
+
+    /// Lets a packet wait, or says why it cannot; others may be pushed out for it.
+    pub(crate) fn offer(
+        &mut self,
+        slot: SlotId,
+        server: Server,
+        random: &mut Stream,
+        context: &mut Context<'_>,
+    ) -> Result<(), DropReason> {
+        let packet = context.slab[slot].packet;
+        let detected = self.policy.at_arrival(&packet, &self.buffer, context.now, random);
+        if server == Server::Busy && !self.has_room(&packet, context) {
+            match self.policy {
+                Policy::Head => make_room(&packet, &mut self.buffer, context)?,
+                _ => return Err(DropReason::QueueFull),
+            }
+        }
+        match detected {
+            Detected::Nothing => {}
+            Detected::Early if marked(slot, self.spec.signal, context) => {}
+            // RFC 3168, section 7: "During periods where the average queue size exceeds an upper threshold [...] our
+            // recommendation is that routers drop packets rather then set the CE codepoint in packet headers."
+            Detected::Early | Detected::Overload => return Err(DropReason::Red),
+        }
+        self.push(slot, context);
+        Ok(())
+    }
+
+    /// Lets a packet wait whatever the buffer holds, from now on.
+    fn push(&mut self, slot: SlotId, context: &mut Context<'_>) {
+        context.slab[slot].at = context.now;
+        context.slab[slot].ticket = context.agenda.ticket();
+        self.put_back(slot, context);
+    }
+
+    /// Lets a packet go on waiting that has waited elsewhere.
+    pub(crate) fn put_back(&mut self, slot: SlotId, context: &mut Context<'_>) {
+        let before = self.buffer.held_bytes();
+        self.policy.entered(&context.slab[slot].packet, &self.buffer);
+        self.buffer.push(slot, context.slab);
+        self.account(before, context);
+    }
+
+    /// Takes the packet that leaves now; the policy may drop those at the head first, even all.
+    pub(crate) fn take(&mut self, context: &mut Context<'_>) -> Option<SlotId> {
+        let before = self.buffer.held_bytes();
+        let taken = match &mut self.policy {
+            Policy::Codel(codel) => codel.dequeue(&mut self.buffer, self.spec.signal, context),
+            _ => self.buffer.pop(context.slab),
+        };
+        self.account(before, context);
+        if self.buffer.front().is_none() {
+            self.policy.emptied(context.now);
+        }
+        taken
+    }
+
+    /// Takes the oldest packet without asking the policy.
+    pub(crate) fn take_unjudged(&mut self, context: &mut Context<'_>) -> Option<SlotId> {
+        let before = self.buffer.held_bytes();
+        let taken = self.buffer.pop(context.slab);
+        self.account(before, context);
+        taken
+    }
+
+    fn has_room(&self, packet: &Packet, context: &Context<'_>) -> bool {
+        let bytes = self.buffer.measure().of(packet);
+        let is_admitted = self.share.is_none_or(|share| {
+            context.memories[share.memory.index()].admits(self.buffer.held_bytes(), bytes, share.alpha_ppb)
+        });
+        is_admitted && self.buffer.has_room(packet)
+    }
+
+    fn account(&self, before: u64, context: &mut Context<'_>) {
+        if let Some(share) = self.share {
+            context.memories[share.memory.index()].account(before, self.buffer.held_bytes());
+        }
+    }
+
+    pub(crate) fn front(&self) -> Option<SlotId> {
+        self.buffer.front()
+    }
+
+    pub(crate) fn packets(&self) -> u64 {
+        self.buffer.held_packets()
+    }
+
+    pub(crate) fn queued_bytes(&self, class: Class) -> u64 {
+        self.buffer.queued_bytes(class)
+    }
+}
+
+/// Tells a packet's transport of congestion by a mark, if it may be told so; otherwise it must be dropped.
+pub(super) fn marked(slot: SlotId, signal: Signal, context: &mut Context<'_>) -> bool {
+    let packet = &mut context.slab[slot].packet;
+    match (signal, packet.ecn) {
+        (Signal::Drop, _) | (Signal::Mark, Ecn::NotEct) => false,
+        // RFC 3168, section 5: a packet with CE set "is forwarded" as it is; other routers have told its transport already.
+        (Signal::Mark, Ecn::Ce) => true,
+        (Signal::Mark, Ecn::Ect0 | Ecn::Ect1) => {
+            packet.ecn = Ecn::Ce;
+            context.counters.marked(packet);
+            true
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Shared memory with a dynamic threshold, as in switch chips: queues, also of several links, wait in one memory, and none may hold
+//! more than `alpha` times what is still free of it.
+//!
+//! `memory`: bytes in all, as the queues count them. `alpha`: of each queue, above 0. A packet is refused (`queue-full`) where its
+//! queue holds at least alpha x (memory - used), or where the memory has no room for it; the queue's own `buffer`, if it has one,
+//! holds as well. So one busy queue takes alpha / (1 + alpha) of the memory, n busy ones alpha / (1 + n alpha) each, and
+//! 1 / (1 + n alpha) is kept free for those that become busy. Packets on a transmitter are not in the memory. A queue that pushes
+//! out its own oldest packets (`head`) cannot be part of one.
+//!
+//! A smaller memory or alpha never drops what waits already.
+//!
+//! Source: Choudhury and Hahne 1998, "Dynamic queue length thresholds for shared-memory packet switches", section II.
+
+/// A memory of one engine.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct MemoryId(pub(crate) u32);
+
+impl MemoryId {
+    /// The memory's place in the order of adding, from 0.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A queue's part in a memory.
+#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
+pub struct MemoryShare {
+    /// The memory.
+    pub memory: MemoryId,
+    /// How much the queue may hold for each free byte, in parts per billion; above 0.
+    pub alpha_ppb: u64,
+}
+
+/// A memory at work.
+pub(crate) struct Memory {
+    bytes: u64,
+    /// May exceed `bytes` after it was made smaller, and while a packet is on its way to an idle transmitter.
+    used_bytes: u64,
+}
+
+impl Memory {
+    pub(crate) fn new(bytes: u64) -> Memory {
+        Memory { bytes, used_bytes: 0 }
+    }
+
+    pub(crate) fn resize(&mut self, bytes: u64) {
+        self.bytes = bytes;
+    }
+
+    /// Whether a queue that holds so many bytes may take a packet.
+    pub(super) fn admits(&self, queue_bytes: u64, packet_bytes: u64, alpha_ppb: u64) -> bool {
+        let free_bytes = self.bytes.saturating_sub(self.used_bytes);
+        let threshold = u128::from(alpha_ppb) * u128::from(free_bytes);
+        packet_bytes <= free_bytes && u128::from(queue_bytes) * 1_000_000_000 < threshold
+    }
+
+    /// A queue held `before` bytes and holds `after` now.
+    pub(super) fn account(&mut self, before: u64, after: u64) {
+        self.used_bytes = self.used_bytes + after - before;
+    }
+}

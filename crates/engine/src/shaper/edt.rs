@@ -1,0 +1,111 @@
+//! Pacer by earliest departure time. Stamps every packet, as it comes, with the instant at which it may leave, and drops
+//! what would leave beyond a horizon. First in, first out.
+//!
+//! `rate`: IP bits per second, or unlimited. `horizon`: above 0, default 2 s: a packet that would have to wait so long or
+//! longer is dropped (`beyond-horizon`) and spends nothing. There is no other bound on what waits: rate x horizon at most.
+//!
+//! A packet leaves its own size at the rate after the one before it, or at once where that is past. This is not a token
+//! bucket (see `shape`): there is no burst, so after any pause the second of two packets waits for its turn, and in no
+//! window does more leave than rate x window and one packet. New parameters apply to packets to come: those that wait
+//! keep their stamps, as they do in the kernel.
+//!
+//! Source: Cilium's bandwidth manager, bpf/lib/edt.h, `edt_sched_departure`, and the horizon of Linux
+//! sch_fq. Exceptions: sizes are IP bytes, not with the Ethernet header; fractions of a nanosecond are
+//! kept, where Cilium cuts each packet's; every wire packet has a stamp, where there a super-packet has one; a single FIFO,
+//! where sch_fq serves flows in turn among packets that are due.
+
+use super::exact_instant::ExactInstant;
+use crate::delay::Line;
+use crate::element::{Context, Verdict};
+use crate::error::Problem;
+use crate::outcome::DropReason;
+use crate::packet::Class;
+use crate::slab::SlotId;
+use crate::units::{Duration, Instant, Rate};
+
+/// The parameters of a pacer.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct PaceSpec {
+    /// IP bits per second.
+    pub rate: Rate,
+    /// Above 0.
+    pub horizon: Duration,
+}
+
+impl PaceSpec {
+    pub(crate) fn check(&self) -> Result<(), Problem> {
+        if self.horizon == Duration::ZERO {
+            return Err(Problem::ZeroHorizon);
+        }
+        Ok(())
+    }
+}
+
+pub(crate) struct Pace {
+    spec: PaceSpec,
+    /// The stamp of the last packet; none before the first, which leaves at once.
+    last: Option<ExactInstant>,
+    stamped: Line,
+    queued_ip_bytes: [u64; 2],
+}
+
+impl Pace {
+    /// `spec` has been checked.
+    pub(crate) fn new(spec: PaceSpec) -> Pace {
+        Pace { spec, last: None, stamped: Line::new(), queued_ip_bytes: [0; 2] }
+    }
+
+    pub(crate) fn reconfigure(&mut self, spec: PaceSpec) {
+        self.spec = spec;
+    }
+
+    /// Whether packets that come together leave together.
+    pub(crate) fn is_unlimited(&self) -> bool {
+        self.spec.rate == Rate::Unlimited
+    }
+
+    pub(crate) fn arrive(&mut self, slot: SlotId, context: &mut Context<'_>) -> Verdict {
+        let packet = context.slab[slot].packet;
+        let next = self.next(packet.ip_bytes, context.now);
+        let wait = match next.rounded_up().checked_duration_since(context.now) {
+            // `t_next <= t`: its turn has come.
+            None | Some(Duration::ZERO) => {
+                self.last = Some(ExactInstant::whole(context.now));
+                Duration::ZERO
+            }
+            // `t_next - now >= t_horizon_drop`: dropped, and the last stamp stays.
+            Some(wait) if wait >= self.spec.horizon => {
+                return Verdict::Dropped(DropReason::BeyondHorizon);
+            }
+            Some(wait) => {
+                self.last = Some(next);
+                wait
+            }
+        };
+        let verdict = self.stamped.enter(slot, wait, context);
+        if verdict == Verdict::Held {
+            self.queued_ip_bytes[packet.class as usize] += u64::from(packet.ip_bytes);
+        }
+        verdict
+    }
+
+    /// The head's stamp has come.
+    pub(crate) fn wake(&mut self, context: &mut Context<'_>) -> Option<(SlotId, Verdict)> {
+        let (slot, verdict) = self.stamped.wake(context)?;
+        let packet = &context.slab[slot].packet;
+        self.queued_ip_bytes[packet.class as usize] -= u64::from(packet.ip_bytes);
+        Some((slot, verdict))
+    }
+
+    pub(crate) fn queued_bytes(&self, class: Class) -> u64 {
+        self.queued_ip_bytes[class as usize]
+    }
+
+    fn next(&self, ip_bytes: u32, now: Instant) -> ExactInstant {
+        match (self.last, self.spec.rate) {
+            (None, _) => ExactInstant::whole(now),
+            (Some(last), Rate::Unlimited) => last,
+            (Some(last), Rate::BitsPerSecond(rate)) => last.after(ip_bytes, rate),
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Replaying source. Sends packets of recorded sizes with recorded gaps, once or again and again. It never backs off.
+//!
+//! Each packet comes its own `gap` after the one before it; the first one counts from the start and, with `repeat`, from the
+//! last packet of the round before. Nothing is random and nothing is drawn. What the packets were, to whom and why, is not
+//! kept: a replay of connections does not react as they did (see `source/tcp`).
+//!
+//! `packets`: at least one; with `repeat` some gap is above 0, or time would stand still.
+
+use alloc::sync::Arc;
+
+use crate::error::Problem;
+use crate::packet::Packet;
+use crate::units::{Duration, Instant};
+
+/// What a replaying source sends.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ReplaySpec {
+    /// In the order in which they come.
+    pub packets: Arc<[RecordedPacket]>,
+    /// Whether it begins anew after the last.
+    pub repeat: bool,
+    /// Of every packet, in [0, 63].
+    pub dscp: u8,
+}
+
+/// A packet of a recording.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct RecordedPacket {
+    /// After the packet before it.
+    pub gap: Duration,
+    /// In [1, 65 535].
+    pub ip_bytes: u32,
+}
+
+impl ReplaySpec {
+    pub(crate) fn check(&self) -> Result<(), Problem> {
+        if self.dscp > 63 {
+            return Err(Problem::DscpOutOfRange { dscp: self.dscp });
+        }
+        if self.packets.is_empty()
+            || (self.repeat && self.packets.iter().all(|packet| packet.gap == Duration::ZERO))
+        {
+            return Err(Problem::EndlessReplay { packets: self.packets.len() });
+        }
+        let mut sizes = self.packets.iter().map(|packet| packet.ip_bytes);
+        match sizes.find(|ip_bytes| !(1..=Packet::MAX_IP_BYTES).contains(ip_bytes)) {
+            Some(ip_bytes) => Err(Problem::PacketSize { ip_bytes }),
+            None => Ok(()),
+        }
+    }
+}
+
+pub(super) struct Replay {
+    packets: Arc<[RecordedPacket]>,
+    repeat: bool,
+    /// Position of the next packet.
+    next: usize,
+    /// When it comes, if one does.
+    due: Option<Instant>,
+}
+
+impl Replay {
+    /// `spec` has been checked.
+    pub(super) fn new(spec: ReplaySpec, start: Instant) -> Replay {
+        let due = Some(start.saturating_add(spec.packets[0].gap));
+        Replay { packets: spec.packets, repeat: spec.repeat, next: 0, due }
+    }
+
+    /// Sends the packet that is due now, if any; returns its size.
+    pub(super) fn wake(&mut self, now: Instant) -> Option<u32> {
+        if self.due != Some(now) {
+            return None;
+        }
+        let sent = self.packets.get(self.next)?;
+        self.next += 1;
+        if self.repeat && self.next == self.packets.len() {
+            self.next = 0;
+        }
+        self.due = self.packets.get(self.next).map(|packet| now.saturating_add(packet.gap));
+        Some(sent.ip_bytes)
+    }
+
+    pub(super) fn next_wake(&self) -> Option<Instant> {
+        self.due
+    }
+}
