@@ -5,7 +5,16 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use crate::spec::{By, ElementEntry, Fabric, Interference, Law, Places};
+use crosswind_engine::MonitorSpec;
+
+use crate::capacity::process_spec;
+use crate::delays;
+use crate::impairments;
+use crate::labels;
+use crate::monitor;
+use crate::process::{Direction, Process};
+use crate::queue::{self, By};
+use crate::spec::{ElementEntry, Fabric, Match, Places, Start, What};
 
 /// Everything that is wrong with a fabric or a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,6 +70,11 @@ impl Fabric {
                 self.nodes.len()
             ));
         }
+        let uplink = &self.uplink;
+        let buffer = [uplink.buffer_bytes, uplink.buffer_packets, uplink.buffer_ns];
+        if let Some(problem) = queue::problem(buffer, queue::DropEntry::Tail, false) {
+            wrong.push(format!("uplink: {problem}"));
+        }
         if self.uplink.rate_bps == Some(0) {
             wrong.push("uplink: rate 0 would never send; leave the rate out for unlimited".to_owned());
         }
@@ -71,8 +85,15 @@ impl Fabric {
         for step in &self.condition.timeline {
             self.check_places(&step.places, &mut wrong);
         }
+        let matches = labels::count(&self.condition);
+        if matches > labels::LABELS_MAX {
+            wrong.push(format!(
+                "monitors match by {matches} different sets of nodes, protocols and ports; a condition has room for {}",
+                labels::LABELS_MAX
+            ));
+        }
         for interference in &self.condition.interference {
-            self.check_interference(interference, &mut wrong);
+            interference.check(self, &mut wrong);
         }
         if wrong.is_empty() {
             Ok(())
@@ -84,7 +105,7 @@ impl Fabric {
     fn check_places(&self, places: &Places, wrong: &mut Vec<String>) {
         for (place, entries) in places.by_name() {
             let at_host = place.starts_with("host.");
-            for entry in entries {
+            for (index, entry) in entries.iter().enumerate() {
                 let what = format!("{place}: {}", entry.word());
                 for name in entry.on().unwrap_or_default() {
                     let known = self.hosts.contains(name)
@@ -97,18 +118,55 @@ impl Fabric {
                     }
                 }
                 self.check_element(place, &what, entry, wrong);
+                if let ElementEntry::Monitor { what: quantities, .. } = entry {
+                    let queue = quantities.iter().any(|quantity| quantity.needs_queue());
+                    if queue && !monitor::has_queue_behind(place, entries, index) {
+                        wrong.push(format!("{what}: no queue stands behind it; put a shape or credit behind it, or move it to host.egress, link or switch.egress"));
+                    }
+                }
             }
-            let schedules = entries.iter().filter(|entry| matches!(entry, ElementEntry::Schedule { .. }));
+            let schedules = entries.iter().filter(|entry| replaces_fifo(entry));
             if schedules.filter(|entry| entry.on().is_none()).count() > 1 {
                 wrong.push(format!(
-                    "{place}: two schedules everywhere; a link has one, restrict them with `on`"
+                    "{place}: two queues or schedules everywhere; a link has one, restrict them with `on`"
                 ));
+            }
+            self.check_driven_once(place, entries, wrong);
+        }
+    }
+
+    fn check_driven_once(&self, place: &str, entries: &[ElementEntry], wrong: &mut Vec<String>) {
+        let mut driven = HashSet::new();
+        for entry in entries {
+            let ElementEntry::Capacity { direction, on, .. } = entry else { continue };
+            for host in self.hosts.iter().filter(|host| on.as_ref().is_none_or(|on| on.contains(host))) {
+                for way in [Direction::Up, Direction::Down] {
+                    if direction.is_none_or(|direction| direction == way) && !driven.insert((host, way)) {
+                        let way = if way == Direction::Up { "up" } else { "down" };
+                        wrong.push(format!(
+                            "{place}: capacity: a second one for {host} {way}; a link has one, restrict them with `on` and `direction`"
+                        ));
+                    }
+                }
             }
         }
     }
 
     fn check_element(&self, place: &str, what: &str, entry: &ElementEntry, wrong: &mut Vec<String>) {
+        if replaces_fifo(entry) && place != "host.egress" && place != "switch.egress" {
+            wrong.push(format!("{what}: there is no link to queue for; use host.egress or switch.egress"));
+        }
+        if let ElementEntry::Queue { buffer_bytes, buffer_packets, buffer_ns, drop, ecn, .. }
+        | ElementEntry::Shape { buffer_bytes, buffer_packets, buffer_ns, drop, ecn, .. } = entry
+        {
+            let problem = queue::problem([*buffer_bytes, *buffer_packets, *buffer_ns], *drop, *ecn);
+            wrong.extend(problem.map(|problem| format!("{what}: {problem}")));
+        }
         match entry {
+            ElementEntry::Queue { memory_bytes, alpha_ppb, drop, .. } => {
+                let problem = queue::memory_problem(*memory_bytes, *alpha_ppb, *drop);
+                wrong.extend(problem.map(|problem| format!("{what}: {problem}")));
+            }
             ElementEntry::Police { rate_bps, burst_bytes, .. }
             | ElementEntry::Shape { rate_bps, burst_bytes, .. } => {
                 if *rate_bps == Some(0) {
@@ -121,28 +179,64 @@ impl Fabric {
                     ));
                 }
             }
+            ElementEntry::Credit(credit) => credit.check(what, self.mtu_bytes, wrong),
+            ElementEntry::Pace(pace) => pace.check(what, wrong),
+            ElementEntry::Srtcm(meter) => meter.check(what, self.mtu_bytes, wrong),
+            ElementEntry::Trtcm(meter) => meter.check(what, self.mtu_bytes, wrong),
             ElementEntry::Mark { dscp, .. } => {
                 if *dscp > 63 {
                     wrong.push(format!("{what}: dscp {dscp} is outside 0 to 63"));
                 }
             }
-            ElementEntry::Delay { time_ns, .. } => {
+            ElementEntry::Delay { time_ns, random, .. } => {
+                delays::check_delay(*time_ns, random.as_ref(), what, wrong);
+            }
+            ElementEntry::Lose { law, .. } => impairments::check_loss(law, what, wrong),
+            ElementEntry::Duplicate { share_ppb, .. } | ElementEntry::Corrupt { share_ppb, .. } => {
+                impairments::check_share(*share_ppb, what, wrong);
+            }
+            ElementEntry::Reorder { share_ppb, time_ns, .. } => {
+                impairments::check_share(*share_ppb, what, wrong);
                 if *time_ns == 0 {
-                    wrong.push(format!("{what}: time 0 does nothing; leave the element out"));
+                    wrong.push(format!("{what}: time 0 holds nothing back; leave the element out"));
                 }
             }
-            ElementEntry::Schedule { by, queues, .. } => {
-                if place != "host.egress" && place != "switch.egress" {
-                    wrong.push(format!(
-                        "{what}: there is no link to schedule; use host.egress or switch.egress"
-                    ));
+            ElementEntry::Monitor { what: quantities, window_ns, select, start, .. } => {
+                self.check_monitor(what, (quantities, *window_ns), select, wrong);
+                if quantities.contains(&What::Rtt) && place != "link" {
+                    wrong.push(format!("{what}: rtt needs both directions; move the monitor to link"));
                 }
+                if let Start::Packet(first) = start {
+                    self.check_match(&format!("{what}: start"), first, wrong);
+                }
+            }
+            ElementEntry::Capacity { process, .. } => {
+                if place != "link" {
+                    wrong.push(format!("{what}: only a link has a capacity; move it to link"));
+                }
+                let unpaired = match process {
+                    Process::Levels { at_ns, rate_bps, .. } => at_ns.len() != rate_bps.len(),
+                    Process::Opportunities { at_ns, ip_bytes, .. } => at_ns.len() != ip_bytes.len(),
+                    Process::Drawn { .. } | Process::Markov { .. } => false,
+                };
+                if unpaired {
+                    wrong.push(format!("{what}: its lists differ in length; give one entry for each time"));
+                } else if let Err(problem) = process_spec(process).check() {
+                    wrong.push(format!("{what}: {problem}"));
+                }
+            }
+            ElementEntry::Schedule { by, queues, memory_bytes, .. } => {
                 let others = queues.iter().filter(|queue| queue.dscp.is_none()).count();
                 if others != 1 {
                     wrong.push(format!("{what}: {others} queues take all other packets; exactly one must"));
                 }
                 let mut seen = HashSet::new();
                 for queue in queues {
+                    let keys = [queue.buffer_bytes, queue.buffer_packets, queue.buffer_ns];
+                    let problem = queue::problem(keys, queue.drop, queue.ecn);
+                    wrong.extend(problem.map(|problem| format!("{what}: {problem}")));
+                    let problem = queue::memory_problem(*memory_bytes, queue.alpha_ppb, queue.drop);
+                    wrong.extend(problem.map(|problem| format!("{what}: {problem}")));
                     for dscp in queue.dscp.iter().flatten() {
                         if *dscp > 63 || !seen.insert(*dscp) {
                             wrong.push(format!("{what}: dscp {dscp} is outside 0 to 63 or in two queues"));
@@ -151,7 +245,7 @@ impl Fabric {
                     let weighted = matches!(queue.weight, Some(1..));
                     if (*by != By::Strict) != weighted {
                         wrong.push(format!(
-                            "{what}: weights of at least 1 belong to wrr and drr, none to strict"
+                            "{what}: weights of at least 1 belong to wrr, drr and stfq, none to strict"
                         ));
                     }
                 }
@@ -159,33 +253,46 @@ impl Fabric {
         }
     }
 
-    fn check_interference(&self, interference: &Interference, wrong: &mut Vec<String>) {
-        let [a, b] = &interference.between;
-        let what = format!("interference between {a} and {b}");
-        if a == b || !self.hosts.contains(a) || !self.hosts.contains(b) {
-            wrong.push(format!("{what}: needs two different hosts of {}", self.hosts.join(", ")));
+    fn check_match(&self, name: &str, select: &Match, wrong: &mut Vec<String>) {
+        for dscp in select.dscp.iter().flatten().filter(|&&dscp| dscp > 63) {
+            wrong.push(format!("{name}: match: dscp {dscp} is outside 0 to 63"));
         }
-        if interference.by != "ghost" {
-            wrong.push(format!(
-                "{what}: by {} is carried out by the runner, the fabric only knows ghost",
-                interference.by
-            ));
-        }
-        if interference.pacing_ns == 0 || interference.hold_ns < interference.pacing_ns {
-            wrong.push(format!("{what}: pacing must be above 0 and at most hold"));
-        }
-        if !(28..=self.mtu_bytes).contains(&interference.packet_ip_bytes) {
-            wrong.push(format!(
-                "{what}: packets of {} bytes; use 28 to the MTU",
-                interference.packet_ip_bytes
-            ));
-        }
-        if let Law::Normal(law) = interference.rate {
-            if law.low_bps > law.high_bps {
-                wrong.push(format!("{what}: low {} is above high {}", law.low_bps, law.high_bps));
+        for node in [&select.from, &select.to].into_iter().flatten() {
+            if !self.nodes.iter().any(|known| known.name == *node) {
+                wrong.push(format!("{name}: match: no such node {node}"));
             }
         }
     }
+
+    fn check_monitor(
+        &self,
+        name: &str,
+        (what, window_ns): (&[What], u64),
+        select: &Match,
+        wrong: &mut Vec<String>,
+    ) {
+        if what.is_empty() {
+            wrong.push(format!("{name}: measures nothing; name at least one quantity"));
+        }
+        if (1..what.len()).any(|index| what[..index].contains(&what[index])) {
+            wrong.push(format!("{name}: names a quantity twice; name each once"));
+        }
+        let least_ns = MonitorSpec::WINDOW_MIN.as_nanos();
+        if window_ns < least_ns {
+            wrong.push(format!("{name}: window {window_ns} ns is too short; use at least {least_ns} ns"));
+        }
+        if what.contains(&What::Utilisation) && self.uplink.rate_bps.is_none() {
+            wrong.push(format!(
+                "{name}: utilisation of an unlimited uplink is not defined; give the uplink a rate, or measure packet-rate"
+            ));
+        }
+        self.check_match(name, select, wrong);
+    }
+}
+
+/// Whether the entry is the queueing of a link.
+fn replaces_fifo(entry: &ElementEntry) -> bool {
+    matches!(entry, ElementEntry::Queue { .. } | ElementEntry::Schedule { .. })
 }
 
 #[cfg(test)]
@@ -207,5 +314,81 @@ mod tests {
         let wrong = fabric.check().unwrap_err().0;
         assert_eq!(wrong.len(), 4, "{wrong:?}");
         assert!(wrong[3].contains("smaller than one packet"));
+    }
+
+    #[test]
+    fn a_monitor_that_cannot_measure_is_refused() {
+        let mut fabric = fabric(2);
+        fabric.uplink.rate_bps = None;
+        fabric.condition.places.link = Some(vec![entry(
+            r#"{"monitor": {"what": ["utilisation", "utilisation"], "window_ns": 1, "burst_gap_ns": 1, "match": {"dscp": [64]},
+                "start": {"packet": {"dscp": [65]}}}}"#,
+        )]);
+        let wrong = fabric.check().unwrap_err().0;
+        assert_eq!(wrong.len(), 5, "{wrong:?}");
+    }
+
+    #[test]
+    fn a_capacity_that_cannot_be_followed_is_refused() {
+        let levels = |at: &str, rates: &str, rest: &str| {
+            entry(&format!(
+                r#"{{"capacity": {{"process": {{"levels": {{"at_ns": {at}, "rate_bps": {rates}}}}}{rest}}}}}"#
+            ))
+        };
+        let sound = || levels("[0, 5]", "[0, null]", "");
+        for (place, entries, expected) in [
+            ("link", vec![levels("[0, 5]", "[1]", "")], "differ in length"),
+            ("link", vec![levels("[5]", "[1]", "")], "from 0 ns on"),
+            ("link", vec![levels("[0, 5, 4]", "[1, 2, 3]", "")], "entry 2 is earlier"),
+            (
+                "link",
+                vec![sound(), levels("[0]", "[1]", r#", "on": ["h1"], "direction": "up""#)],
+                "a second one for h1 up",
+            ),
+            ("host.egress", vec![sound()], "move it to link"),
+        ] {
+            let mut fabric = fabric(2);
+            match place {
+                "link" => fabric.condition.places.link = Some(entries),
+                _ => fabric.condition.places.host_egress = Some(entries),
+            }
+            let wrong = fabric.check().unwrap_err().0;
+            assert!(wrong.len() == 1 && wrong[0].contains(expected), "{wrong:?}");
+        }
+        let mut fabric = fabric(2);
+        let (up, down) = (r#", "direction": "up""#, r#", "direction": "down""#);
+        fabric.condition.places.link = Some(vec![levels("[0]", "[1]", up), levels("[0]", "[2]", down)]);
+        assert_eq!(fabric.check(), Ok(()));
+    }
+
+    #[test]
+    fn queues_stand_where_a_link_begins_and_can_be_carried_out() {
+        let mut fabric = fabric(2);
+        let queue = |json| Some(vec![entry(json)]);
+        fabric.condition.places.link = queue(r#"{"queue": {"buffer_bytes": 3000, "buffer_ns": 5}}"#);
+        fabric.condition.places.host_egress = queue(r#"{"queue": {"drop": "head", "ecn": true}}"#);
+        fabric.condition.places.switch_egress = queue(
+            r#"{"queue": {"drop": {"red": {"min_bytes": 1, "max_bytes": 2, "probability_ppb": 1, "weight_ppb": 1000000001}}}}"#,
+        );
+        let wrong = fabric.check().unwrap_err().0;
+        assert_eq!(wrong.len(), 4, "{wrong:?}");
+        for part in ["there is no link", "two buffers", "marks congestion", "1000000001 ppb is above"] {
+            assert!(wrong.iter().any(|line| line.contains(part)), "{part} in {wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_condition_has_room_for_eight_matches_by_headers() {
+        let mut fabric = fabric(2);
+        let monitor = |port: usize| {
+            entry(&format!(
+                r#"{{"monitor": {{"what": ["ipg"], "window_ns": 100000, "burst_gap_ns": 1, "match": {{"source_port": {port}}},
+                    "start": {{"packet": {{"from": "n0"}}}}}}}}"#
+            ))
+        };
+        fabric.condition.places.link = Some((1..8).map(monitor).collect());
+        fabric.check().unwrap();
+        fabric.condition.places.link = Some((1..9).map(monitor).collect());
+        assert!(fabric.check().unwrap_err().to_string().contains("room for 8"));
     }
 }

@@ -7,13 +7,35 @@
 //!
 //! It does not read packets, know addresses on a wire or tell the time.
 
+mod capacity;
 mod check;
+mod delays;
+mod frame;
+mod impairments;
+mod interference;
+mod labels;
+mod meters;
+mod monitor;
 mod network;
+mod process;
+mod queue;
+mod shapers;
 mod spec;
 
 pub use check::FabricError;
+pub use frame::Frame;
+pub use interference::{
+    ArrivalsEntry, Control, Interference, Law, Mix, NormalLaw, OnOff, PacketBytes, ReplayEntry, TcpEntry,
+    Zero,
+};
+pub use labels::Facts;
+pub use meters::{ColourAction, ColourMode, SrtcmEntry, TrtcmEntry};
+pub use monitor::HeaderReader;
 pub use network::{ElementAt, Network, Place};
+pub use process::{Cell, Direction, Process, State};
+pub use queue::{By, CodelEntry, DropEntry, ProfileEntry, QueueEntry, RedEntry, WredEntry};
+pub use shapers::{CreditEntry, LoopEntry, PaceEntry};
 pub use spec::{
-    By, Condition, ElementEntry, Fabric, Host, Interference, Law, Node, NormalLaw, Places, QueueEntry, Step,
-    Tcp, Uplink, Zero,
+    BinEntry, ClassWord, Condition, DelayLawEntry, ElementEntry, Fabric, Host, LossEntry, Match, Node,
+    OrderEntry, Places, RandomEntry, Start, Step, Tcp, Uplink, Wait, What,
 };

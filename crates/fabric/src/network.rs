@@ -2,8 +2,9 @@
 //!
 //! A path from node `a` to node `b` on another host runs through
 //! a's `host.egress`, `link` up, the uplink, `switch.ingress` of a's port, `switch.egress` of b's port, `link` down, the
-//! downlink, b's `host.ingress`. On the same host it is a's `host.egress` and b's `host.ingress`. `schedule` is not an
-//! element of its own: it is the discipline of the uplink or downlink that it stands in front of.
+//! downlink, b's `host.ingress`. On the same host it is a's `host.egress` and b's `host.ingress`. `queue` and `schedule` are
+//! not elements of their own: they are the queueing of the uplink or downlink that they stand in front of. `capacity`
+//! is the process that drives them.
 //!
 //! Interference between two hosts is sent by a neighbour node on each: it has its own elements at the places that are
 //! per node and shares the others, as another tenant's container would.
@@ -11,12 +12,20 @@
 use std::collections::HashMap;
 
 use crosswind_engine::{
-    Duration, ElementId, ElementSpec, Engine, Instant, Limit, PathId, QueueSpec, Queueing, Rate, RateLaw,
-    Scheduling, SourceId, SourceSpec, ZeroMeans,
+    Duration, ElementId, ElementSpec, Engine, Instant, Limit, MemoryId, PathId, ProcessId, Queueing, Rate,
+    SourceId,
 };
 
+use crate::capacity::{Drives, Wanted};
 use crate::check::FabricError;
-use crate::spec::{By, Condition, ElementEntry, Fabric, Interference, Law, Places, Zero};
+use crate::delays::delay;
+use crate::impairments::{loss_law, share};
+use crate::interference::{Interference, OneWay};
+use crate::labels::Labels;
+use crate::monitor::{self, HeaderReader, Surroundings};
+use crate::process::Direction;
+use crate::queue;
+use crate::spec::{Condition, ElementEntry, Fabric, Places};
 
 /// Where an element stands, for people and tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -61,17 +70,19 @@ pub struct ElementAt {
 
 /// The end of a path: a real node or the neighbour that interference comes from.
 #[derive(Clone, Debug)]
-struct End {
-    name: String,
-    host: usize,
+pub(crate) struct End {
+    pub(crate) name: String,
+    pub(crate) host: usize,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Source {
     id: SourceId,
     name: String,
     from: End,
     to: End,
+    /// Whether acknowledgements come back.
+    responds: bool,
 }
 
 /// An engine with the fabric's elements, paths and sources.
@@ -82,13 +93,20 @@ pub struct Network {
     places: Places,
     elements: Vec<ElementAt>,
     by_name: HashMap<String, ElementId>,
-    uplinks: Vec<ElementId>,
-    downlinks: Vec<ElementId>,
-    ends: Vec<End>,
+    memories: HashMap<String, MemoryId>,
+    pub(crate) uplinks: Vec<ElementId>,
+    pub(crate) downlinks: Vec<ElementId>,
+    pub(crate) ends: Vec<End>,
     /// Path between two nodes, and whether it treats the packets of a train alike.
     paths: Vec<Option<(PathId, bool)>>,
     sources: Vec<Source>,
     sources_started: u32,
+    /// Monitors that look at what stands behind them.
+    pub(crate) watching: Vec<ElementId>,
+    drives: Drives,
+    /// Monitors that read headers.
+    pub(crate) readers: HashMap<ElementId, HeaderReader>,
+    pub(crate) labels: Labels,
 }
 
 impl Network {
@@ -108,13 +126,19 @@ impl Network {
             places: Places::default(),
             elements: Vec::new(),
             by_name: HashMap::new(),
+            memories: HashMap::new(),
             uplinks: Vec::new(),
             downlinks: Vec::new(),
             paths: vec![None; ends.len() * ends.len()],
             ends,
             sources: Vec::new(),
             sources_started: 0,
+            watching: Vec::new(),
+            drives: Drives::default(),
+            readers: HashMap::new(),
+            labels: Labels::default(),
         };
+        network.engine.advance(start);
         for host in 0..network.fabric.hosts.len() {
             let (up, down) =
                 (network.ensure_link(start, host, true)?, network.ensure_link(start, host, false)?);
@@ -147,6 +171,16 @@ impl Network {
         self.sources.iter().map(|source| (source.name.as_str(), source.id))
     }
 
+    /// Links that a process drives, by name, with the process.
+    pub fn driven_links(&self) -> impl Iterator<Item = (&str, ProcessId)> {
+        self.drives.iter()
+    }
+
+    /// Counts the time of processes from `at`, where a measurement starts, and draws their levels again from the first.
+    pub fn restart_processes(&mut self, at: Instant) {
+        self.drives.restart(&mut self.engine, at);
+    }
+
     /// The fabric with the condition in force.
     pub fn fabric(&self) -> &Fabric {
         &self.fabric
@@ -165,11 +199,13 @@ impl Network {
         found
     }
 
-    /// Puts another condition in force from `at`; packets already inside finish on the path they entered.
-    pub fn apply(&mut self, at: Instant, condition: &Condition) -> Result<(), FabricError> {
+    /// Puts another condition in force from `at`; packets already inside finish on the path they entered. Returns the instant
+    /// it took effect: `at`, or now where `at` is earlier.
+    pub fn apply(&mut self, at: Instant, condition: &Condition) -> Result<Instant, FabricError> {
         let checked = Fabric { condition: condition.clone(), ..self.fabric.clone() };
         checked.check()?;
-        self.put(at, &condition.places)?;
+        self.labels = self.labels.next(condition, &self.fabric);
+        let at = self.put(at, &condition.places)?;
         if condition.interference != self.fabric.condition.interference {
             for source in std::mem::take(&mut self.sources) {
                 self.engine.stop_source(at, source.id);
@@ -179,16 +215,19 @@ impl Network {
             }
         }
         self.fabric.condition = condition.clone();
-        Ok(())
+        Ok(at)
     }
 
-    /// Replaces the places that a timeline step names and keeps the others.
-    pub fn step(&mut self, at: Instant, places: &Places) -> Result<(), FabricError> {
+    /// Replaces the places that a timeline step names and keeps the others. Returns the instant it took effect.
+    pub fn step(&mut self, at: Instant, places: &Places) -> Result<Instant, FabricError> {
         let merged = self.places.replaced_by(places);
         self.put(at, &merged)
     }
 
-    fn put(&mut self, at: Instant, places: &Places) -> Result<(), FabricError> {
+    fn put(&mut self, at: Instant, places: &Places) -> Result<Instant, FabricError> {
+        // New elements are born at this instant, whatever the engine did last.
+        self.engine.advance(at);
+        let at = self.engine.now();
         self.places = places.clone();
         for host in 0..self.fabric.hosts.len() {
             self.ensure_link(at, host, true)?;
@@ -206,15 +245,48 @@ impl Network {
             self.chain(at, Place::SwitchIngress, &name, host, None)?;
             self.chain(at, Place::SwitchEgress, &name, host, None)?;
         }
+        self.watch_all(at);
+        self.drive(at)?;
         self.paths.fill(None);
         for index in 0..self.sources.len() {
-            let (from, to) = (self.sources[index].from.clone(), self.sources[index].to.clone());
-            self.chain(at, Place::HostEgress, &from.name, from.host, None)?;
-            self.chain(at, Place::HostIngress, &to.name, to.host, None)?;
-            let path = self.build_path(&from, &to);
-            self.engine.redirect_source(at, self.sources[index].id, path);
+            let Source { id, from, to, responds, .. } = self.sources[index].clone();
+            for end in [&from, &to] {
+                self.chain(at, Place::HostEgress, &end.name, end.host, None)?;
+                self.chain(at, Place::HostIngress, &end.name, end.host, None)?;
+            }
+            let (path, back) = (self.build_path(&from, &to), self.build_path(&to, &from));
+            self.engine.redirect_source(at, id, path);
+            if responds {
+                self.engine.redirect_acks(at, id, back).map_err(refused)?;
+            }
         }
-        Ok(())
+        for index in 0..self.sources.len() {
+            let neighbour = self.sources[index].from.clone();
+            self.watch_node(at, &neighbour);
+        }
+        Ok(at)
+    }
+
+    /// Lets links follow the processes that the `link` place names.
+    fn drive(&mut self, at: Instant) -> Result<(), FabricError> {
+        let mut wanted = Vec::new();
+        for entry in self.places.at(Place::Link) {
+            let ElementEntry::Capacity { process, direction, on } = entry else { continue };
+            for (host, name) in self.fabric.hosts.iter().enumerate() {
+                if on.as_ref().is_some_and(|on| !on.contains(name)) {
+                    continue;
+                }
+                for (way, link, element) in [
+                    (Direction::Up, "uplink", self.uplinks[host]),
+                    (Direction::Down, "downlink", self.downlinks[host]),
+                ] {
+                    if direction.is_none_or(|direction| direction == way) {
+                        wanted.push(Wanted { link: format!("{name}/{link}"), element, process });
+                    }
+                }
+            }
+        }
+        self.drives.put(&mut self.engine, at, &wanted).map_err(refused)
     }
 
     fn start(&mut self, at: Instant, interference: &Interference) -> Result<(), FabricError> {
@@ -228,17 +300,27 @@ impl Network {
                 host: self.fabric.hosts.iter().position(|host| host == name).expect("checked"),
             })
             .collect();
+        for end in &ends {
+            self.chain(at, Place::HostEgress, &end.name, end.host, None)?;
+            self.chain(at, Place::HostIngress, &end.name, end.host, None)?;
+        }
         for (from, to) in [(&ends[0], &ends[1]), (&ends[1], &ends[0])] {
-            self.chain(at, Place::HostEgress, &from.name, from.host, None)?;
-            self.chain(at, Place::HostIngress, &to.name, to.host, None)?;
-            let path = self.build_path(from, to);
+            let (path, back) = (self.build_path(from, to), self.build_path(to, from));
             let name = format!("{}->{}", self.fabric.hosts[from.host], self.fabric.hosts[to.host]);
-            let spec = source_spec(interference, rate(self.fabric.uplink.rate_bps));
-            let id = self
-                .engine
-                .start_source(&format!("neighbour{number}:{name}"), spec, path, at)
-                .map_err(refused)?;
-            self.sources.push(Source { id, name, from: from.clone(), to: to.clone() });
+            let way = OneWay {
+                name: &format!("neighbour{number}:{name}"),
+                path,
+                back,
+                at,
+                peak: rate(self.fabric.uplink.rate_bps),
+                rto_min: Duration::from_micros(self.fabric.tcp.rto_min_us.into()),
+            };
+            let id = interference.start(&mut self.engine, way).map_err(refused)?;
+            let responds = interference.tcp.is_some();
+            self.sources.push(Source { id, name, from: from.clone(), to: to.clone(), responds });
+        }
+        for end in &ends {
+            self.watch_node(at, end);
         }
         Ok(())
     }
@@ -260,19 +342,27 @@ impl Network {
 
     /// Elements of a place for one node or host, in order: names and specifications.
     fn wanted(&self, place: Place, of: &str, host: usize, way: Option<&str>) -> Vec<(String, ElementSpec)> {
-        let host_name = &self.fabric.hosts[host];
-        self.places
-            .at(place)
-            .iter()
-            .enumerate()
-            .filter(|(_, entry)| {
-                entry.on().is_none_or(|on| on.iter().any(|name| name == of || name == host_name))
-            })
+        self.entries(place, of, host)
             .filter_map(|(index, entry)| {
                 let way = way.map(|way| format!(".{way}")).unwrap_or_default();
-                Some((format!("{of}/{}{way}/{index}:{}", place.word(), entry.word()), element_spec(entry)?))
+                let spec = element_spec(entry, &Surroundings { fabric: &self.fabric, labels: &self.labels })?;
+                Some((format!("{of}/{}{way}/{index}:{}", place.word(), entry.word()), spec))
             })
             .collect()
+    }
+
+    /// What the condition has written at a place for one node or host, with its number there.
+    pub(crate) fn entries<'a>(
+        &'a self,
+        place: Place,
+        of: &'a str,
+        host: usize,
+    ) -> impl Iterator<Item = (usize, &'a ElementEntry)> {
+        let host_name = &self.fabric.hosts[host];
+        let stands = move |entry: &ElementEntry| {
+            entry.on().is_none_or(|on| on.iter().any(|name| name == of || name == host_name))
+        };
+        self.places.at(place).iter().enumerate().filter(move |(_, entry)| stands(entry))
     }
 
     fn chain(
@@ -289,7 +379,7 @@ impl Network {
         Ok(())
     }
 
-    fn chain_ids(&self, place: Place, of: &str, host: usize, way: Option<&str>) -> Vec<ElementId> {
+    pub(crate) fn chain_ids(&self, place: Place, of: &str, host: usize, way: Option<&str>) -> Vec<ElementId> {
         self.wanted(place, of, host, way).iter().map(|(name, _)| self.by_name[name]).collect()
     }
 
@@ -312,20 +402,40 @@ impl Network {
         Ok(id)
     }
 
+    /// One memory per name: a new one, or the old one with a new size.
+    fn ensure_memory(&mut self, at: Instant, name: String, bytes: u64) -> MemoryId {
+        if let Some(&id) = self.memories.get(&name) {
+            self.engine.resize_memory(at, id, bytes);
+            return id;
+        }
+        let id = self.engine.add_memory(bytes);
+        self.memories.insert(name, id);
+        id
+    }
+
     fn ensure_link(&mut self, at: Instant, host: usize, up: bool) -> Result<ElementId, FabricError> {
         let place = if up { Place::HostEgress } else { Place::SwitchEgress };
         let name = self.fabric.hosts[host].clone();
-        let buffer = limit(self.fabric.uplink.buffer_bytes);
-        let schedule = self.places.at(place).iter().find_map(|entry| match entry {
-            ElementEntry::Schedule { by, queues, on } if on.as_ref().is_none_or(|on| on.contains(&name)) => {
-                Some(queueing(*by, queues, buffer))
-            }
-            _ => None,
+        let uplink = &self.fabric.uplink;
+        let usual = queue::limit(uplink.buffer_bytes, uplink.buffer_packets, uplink.buffer_ns)
+            .unwrap_or(Limit::Unlimited);
+        let entries = self.places.at(place).iter().enumerate();
+        let replaced = entries
+            .filter(|(_, entry)| entry.on().is_none_or(|on| on.contains(&name)))
+            .find(|(_, entry)| !entry.is_element())
+            .map(|(index, entry)| (index, entry.clone()));
+        let queueing = replaced.and_then(|(index, entry)| {
+            // A switch has one memory for all its ports, a host one for its own.
+            let device = if up { name.as_str() } else { "switch" };
+            let memory = entry
+                .memory_bytes()
+                .map(|bytes| self.ensure_memory(at, format!("{device}/{}/{index}", place.word()), bytes));
+            link_queueing(&entry, usual, memory)
         });
         let spec = ElementSpec::Link {
             rate: rate(self.fabric.uplink.rate_bps),
             delay: Duration::from_nanos(self.fabric.uplink.delay_ns),
-            queueing: schedule.unwrap_or_else(|| Queueing::fifo(buffer)),
+            queueing: queueing.unwrap_or_else(|| Queueing::fifo(usual)),
         };
         let link = format!("{name}/{}", if up { "uplink" } else { "downlink" });
         self.ensure(at, link, place, &name, spec)
@@ -336,66 +446,68 @@ fn refused(error: impl std::fmt::Display) -> FabricError {
     FabricError(vec![error.to_string()])
 }
 
-fn rate(bps: Option<u64>) -> Rate {
+pub(crate) fn rate(bps: Option<u64>) -> Rate {
     bps.and_then(Rate::bits_per_second).unwrap_or(Rate::Unlimited)
 }
 
-fn limit(bytes: Option<u64>) -> Limit {
-    bytes.map_or(Limit::Unlimited, Limit::Bytes)
+/// The queueing of a link that an entry stands for; `None` for those that are no part of a link.
+fn link_queueing(entry: &ElementEntry, usual: Limit, memory: Option<MemoryId>) -> Option<Queueing> {
+    // Where a memory bounds the queues, only a buffer of their own bounds them besides.
+    let usual = if memory.is_some() { Limit::Unlimited } else { usual };
+    match entry {
+        ElementEntry::Schedule { by, queues, .. } => Some(queue::queueing(*by, queues, usual, memory)),
+        ElementEntry::Queue { buffer_bytes, buffer_packets, buffer_ns, drop, ecn, alpha_ppb, .. } => {
+            let own = queue::limit(*buffer_bytes, *buffer_packets, *buffer_ns);
+            let mut queueing = Queueing::fifo(queue::buffer(own.unwrap_or(usual), *drop, *ecn));
+            queueing.queues[0].share = queue::memory_share(memory, *alpha_ppb);
+            Some(queueing)
+        }
+        _ => None,
+    }
 }
 
-/// What an entry is in the engine; `None` for a schedule, which is part of a link.
-fn element_spec(entry: &ElementEntry) -> Option<ElementSpec> {
+/// What an entry is in the engine, in these surroundings; `None` for a queue, a schedule or a capacity, which belong to a link.
+fn element_spec(entry: &ElementEntry, around: &Surroundings<'_>) -> Option<ElementSpec> {
     Some(match entry {
         ElementEntry::Police { rate_bps, burst_bytes, .. } => {
             ElementSpec::Police { rate: rate(*rate_bps), burst_bytes: *burst_bytes }
         }
-        ElementEntry::Shape { rate_bps, burst_bytes, buffer_bytes, .. } => ElementSpec::Shape {
-            rate: rate(*rate_bps),
-            burst_bytes: *burst_bytes,
-            buffer: limit(*buffer_bytes),
-        },
-        ElementEntry::Mark { dscp, .. } => ElementSpec::Mark { dscp: *dscp },
-        ElementEntry::Delay { time_ns, .. } => ElementSpec::Delay { time: Duration::from_nanos(*time_ns) },
-        ElementEntry::Schedule { .. } => return None,
-    })
-}
-
-fn queueing(by: By, queues: &[crate::spec::QueueEntry], default_buffer: Limit) -> Queueing {
-    Queueing {
-        by: match by {
-            By::Strict => Scheduling::Strict,
-            By::Wrr => Scheduling::Wrr,
-            By::Drr => Scheduling::Drr,
-        },
-        queues: queues
-            .iter()
-            .map(|queue| QueueSpec {
-                dscp: queue.dscp.clone(),
-                weight: queue.weight.unwrap_or(1),
-                buffer: queue.buffer_bytes.map_or(default_buffer, Limit::Bytes),
-            })
-            .collect(),
-    }
-}
-
-fn source_spec(interference: &Interference, peak: Rate) -> SourceSpec {
-    SourceSpec {
-        rate: match interference.rate {
-            Law::ConstantBps(bits_per_second) => RateLaw::Constant { bits_per_second },
-            Law::Normal(law) => {
-                RateLaw::Normal { mean: law.mean_bps, sd: law.sd_bps, low: law.low_bps, high: law.high_bps }
+        ElementEntry::Shape {
+            rate_bps,
+            burst_bytes,
+            buffer_bytes,
+            buffer_packets,
+            buffer_ns,
+            drop,
+            ecn,
+            ..
+        } => {
+            let limit = queue::limit(*buffer_bytes, *buffer_packets, *buffer_ns);
+            ElementSpec::Shape {
+                rate: rate(*rate_bps),
+                burst_bytes: *burst_bytes,
+                buffer: queue::buffer(limit.unwrap_or(Limit::Unlimited), *drop, *ecn),
             }
-        },
-        hold: Duration::from_nanos(interference.hold_ns),
-        pacing: Duration::from_nanos(interference.pacing_ns),
-        packet_ip_bytes: interference.packet_ip_bytes,
-        peak,
-        zero: match interference.zero {
-            Zero::Silence => ZeroMeans::Silence,
-            Zero::Unlimited => ZeroMeans::Unlimited,
-        },
-    }
+        }
+        ElementEntry::Credit(credit) => credit.spec(),
+        ElementEntry::Pace(pace) => pace.spec(),
+        ElementEntry::Srtcm(meter) => meter.spec(),
+        ElementEntry::Trtcm(meter) => meter.spec(),
+        ElementEntry::Mark { dscp, .. } => ElementSpec::Mark { dscp: *dscp },
+        ElementEntry::Delay { time_ns, random, .. } => delay(*time_ns, random.as_ref()),
+        ElementEntry::Lose { law, .. } => ElementSpec::Lose(loss_law(law)),
+        ElementEntry::Duplicate { share_ppb, .. } => ElementSpec::Duplicate { share: share(*share_ppb) },
+        ElementEntry::Corrupt { share_ppb, .. } => ElementSpec::Corrupt { share: share(*share_ppb) },
+        ElementEntry::Reorder { share_ppb, time_ns, .. } => {
+            ElementSpec::Reorder { share: share(*share_ppb), time: Duration::from_nanos(*time_ns) }
+        }
+        ElementEntry::Monitor { what, window_ns, burst_gap_ns, select, start, .. } => {
+            ElementSpec::Monitor(monitor::spec(what, *window_ns, *burst_gap_ns, select, start, around))
+        }
+        ElementEntry::Queue { .. } | ElementEntry::Schedule { .. } | ElementEntry::Capacity { .. } => {
+            return None
+        }
+    })
 }
 
 impl Places {
@@ -432,114 +544,4 @@ impl Places {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
-    use super::*;
-    use crate::spec::{Node, Tcp, Uplink};
-    use crosswind_engine::{Outcome, Packet};
-
-    /// `n` hosts h0.. with one node n0.. each: 1 Gbit/s, 2 us, 50 kB, no condition.
-    pub(crate) fn fabric(n: usize) -> Fabric {
-        Fabric {
-            seed: 7,
-            hosts: (0..n).map(|i| format!("h{i}")).collect(),
-            nodes: (0..n).map(|i| Node { name: format!("n{i}"), host: format!("h{i}") }).collect(),
-            uplink: Uplink { rate_bps: Some(1_000_000_000), delay_ns: 2_000, buffer_bytes: Some(50_000) },
-            mtu_bytes: 1500,
-            tcp: Tcp { congestion_control: "cubic".into(), rto_min_us: 200_000 },
-            merge_window_ns: 20_000,
-            condition: Condition::default(),
-        }
-    }
-
-    pub(crate) fn entry(json: &str) -> ElementEntry {
-        serde_json::from_str(json).unwrap()
-    }
-
-    fn departures(network: &mut Network, until_ns: u64) -> Vec<(u64, u64)> {
-        network.engine().advance(Instant::from_nanos(until_ns));
-        let mut due = Vec::new();
-        while let Some(outcome) = network.engine().pop() {
-            if let Outcome::Departure { due: at, packet, .. } = outcome {
-                due.push((packet.tag, at.as_nanos()));
-            }
-        }
-        due
-    }
-
-    // 1500 IP bytes are 1538 wire bytes: 12.304 us at 1 Gbit/s, twice (up and down), and 2 us of propagation twice.
-    #[test]
-    fn a_packet_pays_serialisation_and_propagation_on_both_links() {
-        let mut network = Network::new(&fabric(2), Instant::ZERO).unwrap();
-        let (path, _) = network.path(0, 1);
-        network.engine().push(Instant::ZERO, path, Packet::real(1, 1500, 0));
-        assert_eq!(departures(&mut network, 1_000_000), vec![(1, 2 * 12_304 + 2 * 2_000)]);
-    }
-
-    #[test]
-    fn nodes_of_one_host_do_not_use_the_uplink() {
-        let mut fabric = fabric(1);
-        fabric.nodes.push(Node { name: "n1".into(), host: "h0".into() });
-        let mut network = Network::new(&fabric, Instant::ZERO).unwrap();
-        let (path, _) = network.path(0, 1);
-        network.engine().push(Instant::from_nanos(5), path, Packet::real(1, 1500, 0));
-        assert_eq!(departures(&mut network, 1_000_000), vec![(1, 5)]);
-    }
-
-    #[test]
-    fn a_host_bucket_is_per_node_and_a_switch_bucket_is_shared() {
-        for (place, passed) in [("host.egress", 2), ("switch.ingress", 1)] {
-            let mut fabric = fabric(2);
-            fabric.nodes.push(Node { name: "n2".into(), host: "h0".into() });
-            fabric.condition.places = serde_json::from_str(&format!(
-                r#"{{"{place}": [{{"police": {{"rate_bps": 8000, "burst_bytes": 1500, "on": ["h0"]}}}}]}}"#
-            ))
-            .unwrap();
-            let mut network = Network::new(&fabric, Instant::ZERO).unwrap();
-            for from in [0, 2] {
-                let (path, _) = network.path(from, 1);
-                network.engine().push(Instant::ZERO, path, Packet::real(from as u64, 1500, 0));
-            }
-            assert_eq!(departures(&mut network, 1_000_000).len(), passed, "{place}");
-        }
-    }
-
-    #[test]
-    fn a_new_condition_takes_effect_at_its_instant() {
-        let mut network = Network::new(&fabric(2), Instant::ZERO).unwrap();
-        let (path, _) = network.path(0, 1);
-        network.engine().push(Instant::ZERO, path, Packet::real(1, 1500, 0));
-        let condition: Condition = serde_json::from_str(
-            r#"{"name": "slow", "places": {"link": [{"delay": {"time_ns": 1000000}}]}}"#,
-        )
-        .unwrap();
-        network.apply(Instant::from_nanos(10), &condition).unwrap();
-        let (path, _) = network.path(0, 1);
-        network.engine().push(Instant::from_nanos(100_000), path, Packet::real(2, 1500, 0));
-        let due = departures(&mut network, 10_000_000);
-        assert_eq!(due, vec![(1, 28_608), (2, 100_000 + 28_608 + 2 * 1_000_000)]);
-    }
-
-    #[test]
-    fn interference_loads_both_directions_and_only_its_pair() {
-        let mut fabric = fabric(4);
-        fabric.condition = serde_json::from_str(
-            r#"{"name": "i", "interference": [{"between": ["h0", "h1"], "by": "ghost", "rate": {"constant_bps": 100000000},
-                "hold_ns": 1000000000, "pacing_ns": 10000000, "packet_ip_bytes": 1500, "zero": "silence"}]}"#,
-        )
-        .unwrap();
-        let mut network = Network::new(&fabric, Instant::ZERO).unwrap();
-        network.engine().advance(Instant::from_nanos(1_000_000_000));
-        let bytes: HashMap<String, u64> = network
-            .elements()
-            .iter()
-            .map(|element| {
-                (element.name.clone(), network.engine_ref().counters(element.id).ghost.departed.bytes)
-            })
-            .collect();
-        for link in ["h0/uplink", "h0/downlink", "h1/uplink", "h1/downlink"] {
-            let share = bytes[link] as f64 / 12_500_000.0;
-            assert!((0.97..=1.01).contains(&share), "{link} carried {share} of 100 Mbit/s for 1 s");
-        }
-        assert_eq!(bytes["h2/uplink"], 0);
-    }
-}
+pub(crate) mod tests;

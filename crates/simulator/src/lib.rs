@@ -1,39 +1,26 @@
-//! The virtual clock: drives the engine with recorded arrivals, as fast as the machine can.
+//! The virtual clock: drives the engine with recorded or synthetic arrivals, as fast as the machine can.
 //!
-//! The emulator is the other clock over the same engine. It records the instant that the engine used for every packet;
-//! those arrivals, run here on an equal engine, have identical outcomes. What it does not do: it reads no packets and no
-//! files, and it changes no conditions while it runs.
+//! The emulator is the other clock over the same engine. What it recorded (`crosswind_recording`), replayed here on an equal
+//! network, has identical departures and drops; [`replay()`] checks that decision by decision. Under another condition the
+//! recorded arrivals say what that condition would have done to the same packets: an open loop, because an application
+//! that had lost other packets would have sent others.
+//!
+//! * [`run`]: arrivals on any engine, for tests and oracles.
+//! * [`replay()`]: a recording, under its own condition or another.
+//! * [`offer`]: a condition under synthetic traffic.
+//! * [`play`]: a fabric over a table of packets, text in and text out.
+//! * [`Summary`]: what came of it, pair by pair and element by element.
 
-use crosswind_engine::{Engine, Instant, Outcome, Packet, PathId};
+mod arrivals;
+pub mod offer;
+mod packets;
+pub mod replay;
+mod summary;
+mod table;
+mod timeline;
 
-/// One packet that came.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct Arrival {
-    /// The instant that [`Engine::push`] returned, or any other: an earlier one than the arrival before it counts as that.
-    pub at: Instant,
-    /// The path on which it came.
-    pub path: PathId,
-    /// The packet.
-    pub packet: Packet,
-}
-
-/// Pushes every arrival, in the order given, and runs until no real packet is inside; returns all outcomes in order.
-///
-/// Ghosts may still be inside then, and sources go on if the engine is driven further.
-pub fn run(engine: &mut Engine, arrivals: impl IntoIterator<Item = Arrival>) -> Vec<Outcome> {
-    let mut outcomes = Vec::new();
-    for Arrival { at, path, packet } in arrivals {
-        engine.push(at, path, packet);
-        collect(engine, &mut outcomes);
-    }
-    while engine.real_inside() > 0 {
-        let next = engine.next_event().expect("a packet inside has an event to come");
-        engine.advance(next);
-    }
-    collect(engine, &mut outcomes);
-    outcomes
-}
-
-fn collect(engine: &mut Engine, outcomes: &mut Vec<Outcome>) {
-    outcomes.extend(std::iter::from_fn(|| engine.pop()));
-}
+pub use arrivals::{run, Arrival};
+pub use packets::PacketFile;
+pub use replay::replay;
+pub use summary::{Pair, Summary};
+pub use table::{play, TableError};

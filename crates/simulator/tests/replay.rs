@@ -1,7 +1,7 @@
 //! A run driven late, as a wall clock drives it, and its replay in virtual time.
 
 use crosswind_engine::{
-    Duration, ElementSpec, Engine, Instant, Limit, Outcome, Packet, PathId, Queueing, Rate, RateLaw,
+    Arrivals, Duration, ElementSpec, Engine, Instant, Limit, Packet, PathId, Queueing, Rate, RateLaw, Sizes,
     SourceSpec, ZeroMeans,
 };
 use crosswind_simulator::{run, Arrival};
@@ -27,10 +27,13 @@ fn network() -> (Engine, PathId) {
     let source = SourceSpec {
         rate: RateLaw::Normal { mean: 5_000_000_000, sd: 2_000_000_000, low: 0, high: 10_000_000_000 },
         hold: Duration::from_micros(50),
-        pacing: Duration::from_micros(10),
-        packet_ip_bytes: 1500,
-        peak: rate(10_000_000_000),
-        zero: ZeroMeans::Silence,
+        arrivals: Arrivals::Paced {
+            pacing: Duration::from_micros(10),
+            peak: rate(10_000_000_000),
+            zero: ZeroMeans::Silence,
+        },
+        sizes: Sizes::Fixed { ip_bytes: 1500 },
+        dscp: 0,
     };
     engine.start_source("neighbour", source, neighbour, Instant::ZERO).expect("a valid source");
     (engine, path)
@@ -69,10 +72,7 @@ fn every_arrival_has_exactly_one_outcome() {
         path,
         packet: Packet::real(tag, 1500, 0),
     });
-    let mut tags: Vec<u64> = run(&mut engine, arrivals)
-        .iter()
-        .map(|(Outcome::Departure { packet, .. } | Outcome::Dropped { packet, .. })| packet.tag)
-        .collect();
+    let mut tags: Vec<u64> = run(&mut engine, arrivals).iter().map(|outcome| outcome.packet().tag).collect();
     tags.sort_unstable();
     assert_eq!(tags, (0..1000).collect::<Vec<_>>());
 }

@@ -1,0 +1,103 @@
+//! A frame as the engine gets it: one packet, or a train of wire packets that one super-packet stands for.
+//!
+//! Whether a train enters as one packet or as many is decided here and nowhere else, so that the emulator and a replay of
+//! what it recorded do the same.
+
+use crosswind_engine::{wire_bytes, Ecn, Instant, Packet};
+
+use crate::network::Network;
+
+/// The index, in a tag, of a train that the engine carries as one packet.
+const WHOLE: u32 = u32::MAX;
+
+/// Wire packets that enter at one instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// By which the caller finds it again.
+    pub key: u32,
+    /// Wire packets, in 1..=65 535.
+    pub count: u32,
+    /// IP bytes of each but the last, in 1..=65 535.
+    pub ip_bytes: u32,
+    /// IP bytes of the last, in 1..=65 535.
+    pub last_ip_bytes: u32,
+    /// In 0..=63.
+    pub dscp: u8,
+    /// The bits of explicit congestion notification.
+    pub ecn: Ecn,
+}
+
+impl Frame {
+    /// Whether every number lies in its range.
+    pub fn is_sound(&self) -> bool {
+        let size = 1..=Packet::MAX_IP_BYTES;
+        (1..=u32::from(u16::MAX)).contains(&self.count)
+            && size.contains(&self.ip_bytes)
+            && size.contains(&self.last_ip_bytes)
+            && self.dscp < 64
+    }
+
+    /// IP bytes of all wire packets together.
+    pub fn ip_bytes_total(&self) -> u32 {
+        (self.count - 1) * self.ip_bytes + self.last_ip_bytes
+    }
+
+    /// The key of the frame that an engine packet belongs to.
+    pub fn key_of(tag: u64) -> u32 {
+        (tag >> 32) as u32
+    }
+
+    /// The wire packet that an engine packet stands for; `None` where it stands for the whole train.
+    pub fn index_of(tag: u64) -> Option<u32> {
+        Some(tag as u32).filter(|&index| index != WHOLE)
+    }
+
+    fn tag(&self, index: u32) -> u64 {
+        u64::from(self.key) << 32 | u64::from(index)
+    }
+
+    fn wire_packet(&self, index: u32) -> Packet {
+        let ip_bytes = if index + 1 < self.count { self.ip_bytes } else { self.last_ip_bytes };
+        Packet::real(self.tag(index), ip_bytes, self.dscp).with_ecn(self.ecn)
+    }
+
+    fn whole(&self) -> Packet {
+        let ip_bytes = self.ip_bytes_total();
+        let wire_bytes = ip_bytes + self.count * (wire_bytes(1500) - 1500);
+        let (count, each) = (self.count as u16, self.ip_bytes as u16);
+        Packet::train(self.tag(WHOLE), count, each, ip_bytes, wire_bytes, self.dscp).with_ecn(self.ecn)
+    }
+}
+
+impl Network {
+    /// Whether a train of `count` enters as one packet now: its path treats all packets of an instant alike.
+    pub fn carries_whole(&mut self, from: usize, to: usize, count: u32) -> bool {
+        count > 1 && self.path(from, to).1
+    }
+
+    /// Lets a frame in; returns the instant used (see `Engine::push`).
+    pub fn push(&mut self, at: Instant, from: usize, to: usize, frame: &Frame) -> Instant {
+        self.push_labelled(at, from, to, frame, 0)
+    }
+
+    /// Lets a frame in whose headers say that it has these labels (see [`Network::labels`]). Labels decide what monitors count and
+    /// nothing else, so a replay without them makes the same decisions.
+    pub fn push_labelled(
+        &mut self,
+        at: Instant,
+        from: usize,
+        to: usize,
+        frame: &Frame,
+        labels: u8,
+    ) -> Instant {
+        let (path, _) = self.path(from, to);
+        if self.carries_whole(from, to, frame.count) {
+            return self.engine().push(at, path, frame.whole().with_labels(labels));
+        }
+        let used = self.engine().push(at, path, frame.wire_packet(0).with_labels(labels));
+        for index in 1..frame.count {
+            self.engine().push(used, path, frame.wire_packet(index).with_labels(labels));
+        }
+        used
+    }
+}

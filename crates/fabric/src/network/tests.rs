@@ -1,0 +1,325 @@
+//! A network of two or more hosts: what its paths, conditions and interference do.
+
+use super::*;
+use crate::spec::{Node, Tcp, Uplink, Wait};
+use crosswind_engine::{Outcome, Packet};
+
+/// `n` hosts h0.. with one node n0.. each: 1 Gbit/s, 2 us, 50 kB, no condition.
+pub(crate) fn fabric(n: usize) -> Fabric {
+    Fabric {
+        seed: 7,
+        hosts: (0..n).map(|i| format!("h{i}")).collect(),
+        nodes: (0..n).map(|i| Node { name: format!("n{i}"), host: format!("h{i}") }).collect(),
+        uplink: Uplink {
+            rate_bps: Some(1_000_000_000),
+            delay_ns: 2_000,
+            buffer_bytes: Some(50_000),
+            buffer_packets: None,
+            buffer_ns: None,
+        },
+        mtu_bytes: 1500,
+        tcp: Tcp { congestion_control: "cubic".into(), rto_min_us: 200_000, ecn: false },
+        merge_window_ns: 20_000,
+        wait: Wait::default(),
+        condition: Condition::default(),
+    }
+}
+
+pub(crate) fn entry(json: &str) -> ElementEntry {
+    serde_json::from_str(json).unwrap()
+}
+
+fn departures(network: &mut Network, until_ns: u64) -> Vec<(u64, u64)> {
+    network.engine().advance(Instant::from_nanos(until_ns));
+    let mut due = Vec::new();
+    while let Some(outcome) = network.engine().pop() {
+        if let Outcome::Departure { due: at, packet, .. } = outcome {
+            due.push((packet.tag, at.as_nanos()));
+        }
+    }
+    due
+}
+
+// 1500 IP bytes are 1538 wire bytes: 12.304 us at 1 Gbit/s, twice (up and down), and 2 us of propagation twice.
+#[test]
+fn a_packet_pays_serialisation_and_propagation_on_both_links() {
+    let mut network = Network::new(&fabric(2), Instant::ZERO).unwrap();
+    let (path, _) = network.path(0, 1);
+    network.engine().push(Instant::ZERO, path, Packet::real(1, 1500, 0));
+    assert_eq!(departures(&mut network, 1_000_000), vec![(1, 2 * 12_304 + 2 * 2_000)]);
+}
+
+#[test]
+fn nodes_of_one_host_do_not_use_the_uplink() {
+    let mut fabric = fabric(1);
+    fabric.nodes.push(Node { name: "n1".into(), host: "h0".into() });
+    let mut network = Network::new(&fabric, Instant::ZERO).unwrap();
+    let (path, _) = network.path(0, 1);
+    network.engine().push(Instant::from_nanos(5), path, Packet::real(1, 1500, 0));
+    assert_eq!(departures(&mut network, 1_000_000), vec![(1, 5)]);
+}
+
+#[test]
+fn a_host_bucket_is_per_node_and_a_switch_bucket_is_shared() {
+    for (place, passed) in [("host.egress", 2), ("switch.ingress", 1)] {
+        let mut fabric = fabric(2);
+        fabric.nodes.push(Node { name: "n2".into(), host: "h0".into() });
+        fabric.condition.places = serde_json::from_str(&format!(
+            r#"{{"{place}": [{{"police": {{"rate_bps": 8000, "burst_bytes": 1500, "on": ["h0"]}}}}]}}"#
+        ))
+        .unwrap();
+        let mut network = Network::new(&fabric, Instant::ZERO).unwrap();
+        for from in [0, 2] {
+            let (path, _) = network.path(from, 1);
+            network.engine().push(Instant::ZERO, path, Packet::real(from as u64, 1500, 0));
+        }
+        assert_eq!(departures(&mut network, 1_000_000).len(), passed, "{place}");
+    }
+}
+
+/// How many of the packets that two senders each send to `n4`, and two others to `n5` if asked, reach `n4`.
+fn arrived_at_n4(place: &str, both: bool) -> usize {
+    let mut fabric = fabric(6);
+    fabric.condition.places =
+        serde_json::from_str(&format!(r#"{{"{place}": [{{"queue": {{"memory_bytes": 15380}}}}]}}"#)).unwrap();
+    let mut network = Network::new(&fabric, Instant::ZERO).unwrap();
+    for (from, to) in [(0, 4), (1, 4), (2, 5), (3, 5)] {
+        let (path, _) = network.path(from, to);
+        for _ in 0..if to == 4 || both { 20 } else { 0 } {
+            network.engine().push(Instant::ZERO, path, Packet::real(to as u64, 1500, 0));
+        }
+    }
+    departures(&mut network, 1_000_000_000).iter().filter(|packet| packet.0 == 4).count()
+}
+
+#[test]
+fn a_switch_has_one_memory_for_its_ports_and_every_host_its_own() {
+    // Of a memory of 10 packets one busy queue takes 5, beside the packet being sent; of two, each takes less.
+    assert_eq!(arrived_at_n4("host.egress", false), 2 * 6);
+    assert_eq!(arrived_at_n4("host.egress", true), 2 * 6);
+    assert!(arrived_at_n4("switch.egress", true) < arrived_at_n4("switch.egress", false));
+}
+
+#[test]
+fn a_new_condition_takes_effect_at_its_instant() {
+    let mut network = Network::new(&fabric(2), Instant::ZERO).unwrap();
+    let (path, _) = network.path(0, 1);
+    network.engine().push(Instant::ZERO, path, Packet::real(1, 1500, 0));
+    let condition: Condition =
+        serde_json::from_str(r#"{"name": "slow", "places": {"link": [{"delay": {"time_ns": 1000000}}]}}"#)
+            .unwrap();
+    network.apply(Instant::from_nanos(10), &condition).unwrap();
+    let (path, _) = network.path(0, 1);
+    network.engine().push(Instant::from_nanos(100_000), path, Packet::real(2, 1500, 0));
+    let due = departures(&mut network, 10_000_000);
+    assert_eq!(due, vec![(1, 28_608), (2, 100_000 + 28_608 + 2 * 1_000_000)]);
+}
+
+// 1538 wire bytes take 12.304 us of 1 Gbit/s: the second full packet, 20 us later, leaves a gap of 7.696 us.
+#[test]
+fn a_monitor_measures_at_its_place_with_the_rate_of_the_uplink() {
+    let mut fabric = fabric(2);
+    fabric.condition.places = serde_json::from_str(
+        r#"{"link": [{"monitor": {"what": ["ipg"], "window_ns": 1000000, "burst_gap_ns": 100, "match": {"dscp": [46]},
+            "start": {"after_ns": 0}, "on": ["h0"]}}]}"#,
+    )
+    .unwrap();
+    let mut network = Network::new(&fabric, Instant::ZERO).unwrap();
+    let (path, _) = network.path(0, 1);
+    for (at, dscp) in [(0, 46), (10_000, 0), (20_000, 46)] {
+        network.engine().push(Instant::from_nanos(at), path, Packet::real(at, 1500, dscp));
+    }
+    let gaps: Vec<_> = network
+        .elements()
+        .iter()
+        .filter_map(|element| {
+            let readings = network.engine_ref().readings(element.id)?;
+            Some((element.name.as_str(), readings.histograms[0].histogram.range()))
+        })
+        .collect();
+    assert_eq!(gaps, [("h0/link.up/0:monitor", Some((7_696, 7_696))), ("h0/link.down/0:monitor", None)]);
+}
+
+#[test]
+fn interference_over_tcp_yields_to_a_policer_on_the_switch_also_after_a_change() {
+    let mut fabric = fabric(2);
+    fabric.condition = serde_json::from_str(
+        r#"{"name": "i", "interference": [{"between": ["h0", "h1"], "by": "ghost", "rate": {"constant_bps": 500000000},
+            "hold_ns": 10000000000, "pacing_ns": 10000000, "packet_ip_bytes": 1500, "zero": "silence",
+            "tcp": {"flows": 2, "congestion_control": "cubic"}}]}"#,
+    )
+    .unwrap();
+    let mut network = Network::new(&fabric, Instant::ZERO).unwrap();
+    let carried = |network: &mut Network, until_ms: u64| {
+        let before = network.engine_ref().totals().ghost;
+        network.engine().advance(Instant::from_nanos(until_ms * 1_000_000));
+        let after = network.engine_ref().totals().ghost;
+        (after.left - before.left, after.dropped - before.dropped)
+    };
+    // Two directions of 41 667 packets a second, and an acknowledgement for every second one at least.
+    let (left, _) = carried(&mut network, 1_000);
+    assert!((100_000..170_000).contains(&left), "{left}");
+    let mut policed = fabric.condition.clone();
+    policed.places = serde_json::from_str(
+        r#"{"switch.ingress": [{"police": {"rate_bps": 100000000, "burst_bytes": 15000}}]}"#,
+    )
+    .unwrap();
+    network.apply(Instant::from_nanos(1_000_000_000), &policed).unwrap();
+    let (left, dropped) = carried(&mut network, 3_000);
+    assert!(left < 2 * 2 * 8_334 * 2, "the bucket lets 8 334 packets a second through each way: {left}");
+    assert!(dropped < left / 2, "it yields: {dropped} of {left}");
+}
+
+#[test]
+fn a_monitor_watches_the_queue_and_the_drops_behind_it() {
+    let mut fabric = fabric(2);
+    let monitor = r#"{"monitor": {"what": ["queue-delay", "drops"], "window_ns": 1000000, "burst_gap_ns": 100, "match": {},
+        "start": {"after_ns": 0}}}"#;
+    fabric.condition = serde_json::from_str(&format!(
+        r#"{{"name": "c", "places": {{
+            "host.egress": [{monitor}, {{"police": {{"rate_bps": 8000, "burst_bytes": 4500}}}}],
+            "switch.ingress": [{monitor}, {{"mark": {{"dscp": 1}}}}, {{"shape": {{"rate_bps": 8000, "burst_bytes": 1500, "buffer_bytes": null}}}}]}},
+          "timeline": [{{"at_ns": 1, "places": {{"switch.ingress": []}}}}]}}"#
+    ))
+    .unwrap();
+    let mut network = Network::new(&fabric, Instant::ZERO).unwrap();
+    let (path, _) = network.path(0, 1);
+    for tag in 0..4 {
+        network.engine().push(Instant::ZERO, path, Packet::real(tag, 1500, 0));
+    }
+    network.engine().advance(Instant::from_nanos(4_000_000_000));
+    let read = |network: &Network, name: &str| {
+        let readings = network.engine_ref().readings(network.by_name[name]).unwrap();
+        let dropped: u64 = readings.counts.iter().map(|named| named.count).sum();
+        (readings.histograms[0].histogram.count(), dropped)
+    };
+    // Behind the node's policer, which drops the fourth, the uplink is the queue; at the switch it is the shaper.
+    assert_eq!(read(&network, "n0/host.egress/0:monitor"), (3, 1));
+    assert_eq!(read(&network, "h0/switch.ingress/0:monitor"), (3, 0));
+    // Once the shaper has gone from the way, so has the monitor in front of it.
+    let step = fabric.condition.timeline[0].places.clone();
+    network.step(Instant::from_nanos(5_000_000_000), &step).unwrap();
+    assert_eq!(network.watching.len(), 2, "the monitors of the two nodes");
+}
+
+#[test]
+fn a_queue_is_monitored_only_where_one_stands_behind() {
+    let mut fabric = fabric(2);
+    let monitor = r#"{"monitor": {"what": ["queue-depth"], "window_ns": 1000000, "burst_gap_ns": 100, "match": {},
+        "start": {"after_ns": 0}}}"#;
+    fabric.condition.places.host_ingress = Some(vec![entry(monitor)]);
+    let refusal = fabric.check().unwrap_err().to_string();
+    assert!(refusal.contains("no queue stands behind it"), "{refusal}");
+    let shape = r#"{"shape": {"rate_bps": 8000, "burst_bytes": 1500, "buffer_bytes": null}}"#;
+    fabric.condition.places.host_ingress = Some(vec![entry(monitor), entry(shape)]);
+    fabric.check().unwrap();
+}
+
+#[test]
+fn a_match_by_headers_is_a_label_that_its_monitor_asks_for() {
+    let mut fabric = fabric(3);
+    let monitor = |select: &str| {
+        format!(
+            r#"{{"monitor": {{"what": ["packet-size"], "window_ns": 1000000, "burst_gap_ns": 100, "match": {select}, "start": {{"after_ns": 0}}}}}}"#
+        )
+    };
+    let (from, port) =
+        (monitor(r#"{"from": "n0"}"#), monitor(r#"{"protocol": 6, "destination_port": 5432}"#));
+    fabric.condition.places =
+        serde_json::from_str(&format!(r#"{{"link": [{from}, {port}, {from}]}}"#)).unwrap();
+    let mut network = Network::new(&fabric, Instant::ZERO).unwrap();
+    let facts = |from, ports| crate::Facts { from, to: 2, protocol: 6, ports };
+    assert_eq!(network.labels(&facts(0, Some((1, 5432)))), 0b11);
+    assert_eq!(network.labels(&facts(0, None)), 0b01);
+    assert_eq!(network.labels(&facts(1, Some((5432, 1)))), 0);
+    let (path, _) = network.path(0, 2);
+    let labels = network.labels(&facts(0, Some((1, 5432))));
+    network.engine().push(Instant::ZERO, path, Packet::real(1, 1500, 0).with_labels(labels));
+    network.engine().push(Instant::ZERO, path, Packet::real(2, 1500, 0));
+    let counted: Vec<u64> = ["h0/link.up/0:monitor", "h0/link.up/1:monitor", "h0/link.up/2:monitor"]
+        .iter()
+        .map(|&name| network.engine_ref().readings(network.by_name[name]).unwrap())
+        .map(|readings| readings.histograms[0].histogram.count())
+        .collect();
+    assert_eq!(counted, [1, 1, 1]);
+    // A match that stays keeps its bit, whatever comes and goes.
+    let mut next = fabric.condition.clone();
+    next.places = serde_json::from_str(&format!(r#"{{"link": [{port}]}}"#)).unwrap();
+    network.apply(Instant::from_nanos(1), &next).unwrap();
+    assert_eq!(network.labels(&facts(0, Some((1, 5432)))), 0b10);
+}
+
+#[test]
+fn interference_loads_both_directions_and_only_its_pair() {
+    let mut fabric = fabric(4);
+    fabric.condition = serde_json::from_str(
+        r#"{"name": "i", "interference": [{"between": ["h0", "h1"], "by": "ghost", "rate": {"constant_bps": 100000000},
+            "hold_ns": 1000000000, "pacing_ns": 10000000, "packet_ip_bytes": 1500, "zero": "silence"}]}"#,
+    )
+    .unwrap();
+    let mut network = Network::new(&fabric, Instant::ZERO).unwrap();
+    network.engine().advance(Instant::from_nanos(1_000_000_000));
+    let bytes: HashMap<String, u64> = network
+        .elements()
+        .iter()
+        .map(|element| (element.name.clone(), network.engine_ref().counters(element.id).ghost.departed.bytes))
+        .collect();
+    for link in ["h0/uplink", "h0/downlink", "h1/uplink", "h1/downlink"] {
+        let share = bytes[link] as f64 / 12_500_000.0;
+        assert!((0.97..=1.01).contains(&share), "{link} carried {share} of 100 Mbit/s for 1 s");
+    }
+    assert_eq!(bytes["h2/uplink"], 0);
+}
+
+fn driven(entries: &str) -> Fabric {
+    let mut fabric = fabric(2);
+    fabric.condition.places = serde_json::from_str(&format!(r#"{{"link": [{entries}]}}"#)).unwrap();
+    fabric
+}
+
+// A packet has 12 304 wire bits: 123.04 us at 100 Mbit/s, 12.304 us at 1 Gbit/s; propagation is 2 us on each link.
+#[test]
+fn a_capacity_drives_the_links_it_names_and_leaves_the_others() {
+    let steps = r#"{"levels": {"at_ns": [0, 100000], "rate_bps": [100000000, 1000000000]}}"#;
+    for (restriction, expected) in [
+        // Up, 10 000 bits leave by 100 us and the other 2304 by 102.304; down, all at the higher rate.
+        ("", 102_304 + 2_000 + 12_304 + 2_000),
+        (r#", "direction": "up""#, 102_304 + 2_000 + 12_304 + 2_000),
+        // Down, 8569.6 bits leave from 14.304 to 100 us, and the other 3734.4 in 3.7344 us, rounded up.
+        (r#", "on": ["h1"], "direction": "down""#, 103_735 + 2_000),
+        (r#", "on": ["h1"], "direction": "up""#, 2 * (12_304 + 2_000)),
+    ] {
+        let fabric = driven(&format!(r#"{{"capacity": {{"process": {steps}{restriction}}}}}"#));
+        let mut network = Network::new(&fabric, Instant::ZERO).unwrap();
+        let (path, _) = network.path(0, 1);
+        network.engine().push(Instant::ZERO, path, Packet::real(1, 1500, 0));
+        assert_eq!(departures(&mut network, 1_000_000), vec![(1, expected)], "{restriction}");
+    }
+}
+
+#[test]
+fn a_process_goes_on_through_a_change_that_keeps_it_and_begins_again_with_a_measurement() {
+    let process = r#"{"drawn": {"cells": [{"low_bps": 1, "high_bps": 1000000000, "weight": 1}], "grid_bps": 1, "hold_ns": 1000}}"#;
+    let capacity = format!(r#"{{"capacity": {{"process": {process}}}}}"#);
+    let delay = r#"{"delay": {"time_ns": 5}}"#;
+    let changes = |network: &Network, link| {
+        let (_, process) = network.driven_links().find(|&(name, _)| name == link).unwrap();
+        network.engine_ref().changes(process).to_vec()
+    };
+    let mut network = Network::new(&driven(&capacity), Instant::ZERO).unwrap();
+    network.engine().advance(Instant::from_nanos(2_500));
+    let places = driven(&format!("{capacity}, {delay}")).condition.places;
+    network.step(Instant::from_nanos(2_500), &places).unwrap();
+    network.engine().advance(Instant::from_nanos(4_500));
+    let before = changes(&network, "h0/uplink");
+    assert_eq!(before.len(), 5);
+    assert_ne!(before, changes(&network, "h0/downlink"), "directions are independent");
+    assert_ne!(before, changes(&network, "h1/uplink"), "links are independent");
+    network.restart_processes(Instant::from_nanos(10_000));
+    network.engine().advance(Instant::from_nanos(14_500));
+    let again: Vec<_> = changes(&network, "h0/uplink");
+    assert!(again.iter().zip(&before).all(|(now, then)| now.1 == then.1), "{again:?} {before:?}");
+    assert_eq!(again[0].0, Instant::from_nanos(10_000));
+    network.step(Instant::from_nanos(20_000), &driven(delay).condition.places).unwrap();
+    assert_eq!(network.driven_links().count(), 0);
+}

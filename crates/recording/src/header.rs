@@ -1,0 +1,34 @@
+//! The first part of a recording: everything that is needed to build an equal engine.
+
+use crosswind_engine::DropReason;
+use crosswind_fabric::Fabric;
+use serde::{Deserialize, Serialize};
+
+/// First line of every recording; its number is the format's version.
+pub(crate) const MAGIC: &[u8] = b"crosswind-recording 1\n";
+
+/// What a recording was made of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Header {
+    /// The version of Crosswind that recorded.
+    pub version: String,
+    /// The fabric and the condition it started under.
+    pub fabric: Fabric,
+    /// When it was built; sources started then.
+    pub built_ns: u64,
+    /// Names of drop reasons, by the numbers used in the records.
+    pub reasons: Vec<String>,
+}
+
+impl Header {
+    /// The header of a recording that starts now.
+    pub fn new(fabric: &Fabric, built_ns: u64) -> Self {
+        Self {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            fabric: fabric.clone(),
+            built_ns,
+            reasons: DropReason::ALL.iter().map(|reason| reason.name().to_owned()).collect(),
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! What a live run gave the engine and what the engine decided, as a file that the simulator can replay.
+//!
+//! The emulator has one [`Recorder`]; the simulator has the one [`Reader`]. The instants are those that the engine used, so
+//! a replay has nothing to guess: same fabric, same calls, same decisions.
+//!
+//! # Format, version 1
+//!
+//! 1. One line of text: `crosswind-recording 1`.
+//! 2. Four octets, little endian: the length of the JSON header that follows ([`Header`]: the fabric with the condition it
+//!    started under, the instant at which it was built, and the names of drop reasons by number).
+//! 3. Records until the end of the file. Each begins with one octet, its kind. Numbers are LEB128 (7 bits an octet, lowest
+//!    first, the eighth says that more follow).
+//!
+//! | kind | record | then |
+//! |---|---|---|
+//! | 1 | a frame entered | instant, from, to, key, wire packets, IP bytes of each but the last, IP bytes of the last, traffic class |
+//! | 2 | a packet left | instant, tag's key, tag's index, traffic class, IP bytes, wire packets, damage |
+//! | 3 | a packet was dropped | as 2, then element, reason |
+//! | 4 | a packet became two | as 2, then element |
+//! | 5 | a condition came into force | instant, length, JSON of the condition |
+//! | 6 | a timeline step came into force | instant, length, JSON of its places |
+//! | 7 | a measurement window started | instant |
+//! | 8 | end | instant up to which everything was done, records that were lost |
+//!
+//! Damage is 0, or 1 more than the place of the flipped bit in 65 535 of a packet. An instant is a zigzag difference to that of the record before it, in nanoseconds; the first counts from 0. A tag's index is stored plus
+//! one, and 0 stands for a train that travels as one packet. `from` and `to` are positions in the fabric's nodes,
+//! `element` is the position in the order of adding.
+//!
+//! A file without record 8 was cut off; one whose record 8 counts lost records is not complete before its end. Both are
+//! refused by whoever replays: nothing of them is believed silently.
+
+mod background;
+mod header;
+mod number;
+mod reader;
+mod record;
+mod writer;
+
+pub use background::{Background, Block, Written};
+pub use header::Header;
+pub use reader::{Reader, RecordingError};
+pub use record::{Decision, Fate, Record};
+pub use writer::Recorder;

@@ -1,0 +1,124 @@
+//! `crosswind-simulate`: the virtual clock as a program. `crosswind simulate` is its friendlier face.
+//!
+//! ```text
+//! crosswind-simulate replay FILE [--condition CONDITION.json] [--packets FILE.csv]
+//! crosswind-simulate offer [--packets FILE.csv]       a plan (offer::Plan) as JSON on standard input
+//! crosswind-simulate table                            a fabric and packets on standard input, what became of them on output
+//! ```
+//!
+//! `replay` and `offer` print one JSON object (docs/reference/contracts.md, section 7). It needs no privileges and asks no clock. Exit statuses: 0
+//! done, 2 usage or invalid input.
+
+use std::fs::File;
+use std::io::{stdin, stdout, BufWriter};
+use std::process::ExitCode;
+
+use crosswind_fabric::Condition;
+use crosswind_recording::Reader;
+use crosswind_simulator::{offer, play, replay, PacketFile};
+
+const USAGE: &str = "\
+usage: crosswind-simulate replay FILE [--condition CONDITION.json] [--packets FILE.csv]
+       crosswind-simulate offer [--packets FILE.csv]     (a plan as JSON on standard input)
+       crosswind-simulate table                          (a fabric and packets on standard input)
+       crosswind-simulate --version";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let outcome = match words.as_slice() {
+        ["--version"] => {
+            println!("crosswind-simulate {}", env!("CARGO_PKG_VERSION"));
+            return ExitCode::SUCCESS;
+        }
+        ["--help"] => {
+            println!("{USAGE}");
+            return ExitCode::SUCCESS;
+        }
+        ["replay", file, options @ ..] => {
+            Options::read(options).and_then(|options| replay_file(file, &options))
+        }
+        ["table"] => {
+            let done = play(stdin().lock(), &mut BufWriter::new(stdout().lock()));
+            return match done {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(error) => refused(&error.to_string()),
+            };
+        }
+        ["offer", options @ ..] => Options::read(options).and_then(|options| offer_plan(&options)),
+        _ => Err(USAGE.to_owned()),
+    };
+    match outcome {
+        Ok(json) => {
+            println!("{json}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => refused(&error),
+    }
+}
+
+fn refused(error: &str) -> ExitCode {
+    eprintln!("{error}");
+    ExitCode::from(2)
+}
+
+/// What may stand behind the command.
+#[derive(Default)]
+struct Options {
+    condition: Option<String>,
+    packets: Option<String>,
+}
+
+impl Options {
+    fn read(mut words: &[&str]) -> Result<Self, String> {
+        let mut options = Self::default();
+        while let [word, value, rest @ ..] = words {
+            let option = match *word {
+                "--condition" => &mut options.condition,
+                "--packets" => &mut options.packets,
+                other => return Err(format!("{other}: no such option\n{USAGE}")),
+            };
+            *option = Some((*value).to_owned());
+            words = rest;
+        }
+        match words {
+            [] => Ok(options),
+            _ => Err(format!("{}: has no value\n{USAGE}", words[0])),
+        }
+    }
+
+    fn packet_file(&self) -> Result<Option<PacketFile<BufWriter<File>>>, String> {
+        self.packets
+            .as_ref()
+            .map(|path| {
+                let file = File::create(path).and_then(|file| PacketFile::new(BufWriter::new(file)));
+                file.map_err(|error| format!("{path}: {error}"))
+            })
+            .transpose()
+    }
+}
+
+fn replay_file(file: &str, options: &Options) -> Result<String, String> {
+    let input = File::open(file).map_err(|error| format!("{file}: {error}"))?;
+    let reader = Reader::open(input).map_err(|error| format!("{file}: {error}"))?;
+    let what_if: Option<Condition> = options.condition.as_ref().map(|path| read_json(path)).transpose()?;
+    let replayed = replay(reader, what_if.as_ref(), options.packet_file()?);
+    to_json(&replayed.map_err(|error| format!("{file}: {error}"))?)
+}
+
+fn offer_plan(options: &Options) -> Result<String, String> {
+    if options.condition.is_some() {
+        return Err(format!("offer: the plan has the condition\n{USAGE}"));
+    }
+    let plan = serde_json::from_reader(stdin().lock()).map_err(|error| format!("plan: {error}"))?;
+    to_json(&offer::offer(&plan, options.packet_file()?).map_err(|error| error.to_string())?)
+}
+
+fn read_json<T: serde::de::DeserializeOwned>(path: &str) -> Result<T, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
+    serde_json::from_str(&text).map_err(|error| format!("{path}: {error}"))
+}
+
+fn to_json(value: &impl serde::Serialize) -> Result<String, String> {
+    serde_json::to_string(value).map_err(|error| error.to_string())
+}
