@@ -46,6 +46,7 @@ pub struct Connect {
     pub nodes: u16,
     pub congestion_control: String,
     pub rto_min_ms: u32,
+    pub ecn: bool,
 }
 
 /// A process to run.

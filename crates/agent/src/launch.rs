@@ -19,8 +19,6 @@ use crate::init::CHANNEL_FD;
 pub struct Launcher {
     /// The limit on open files that the agent was given, which applications shall see.
     open_files: libc::rlimit,
-    /// Every processor but the emulator's; what runs in a node inherits it.
-    processors: libc::cpu_set_t,
     nothing: OwnedFd,
 }
 
@@ -30,22 +28,18 @@ impl Launcher {
         let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
         setrlimit(Resource::RLIMIT_NOFILE, hard, hard)?;
         let nothing = std::fs::OpenOptions::new().read(true).write(true).open("/dev/null")?.into();
-        Ok(Self {
-            open_files: libc::rlimit { rlim_cur: soft, rlim_max: hard },
-            processors: crosswind_emulator::application_processors(),
-            nothing,
-        })
+        Ok(Self { open_files: libc::rlimit { rlim_cur: soft, rlim_max: hard }, nothing })
     }
 
-    /// Launches an init at the other end of the channel returned.
-    pub fn launch(&self) -> io::Result<(Pid, Channel)> {
+    /// Launches an init at the other end of the channel returned; what runs in the node stays on `processors`.
+    pub fn launch(&self, processors: &libc::cpu_set_t) -> io::Result<(Pid, Channel)> {
         let (ours, theirs) = Channel::pair()?;
         let flags = libc::CLONE_NEWPID | libc::SIGCHLD;
         // SAFETY: without CLONE_VM and a stack this is a fork; the child runs `execute_init` only, which never returns.
         match unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) } {
             -1 => Err(Errno::last().into()),
             // SAFETY: this is the child of a fork, and `theirs` and `nothing` are open in it.
-            0 => unsafe { self.execute_init(theirs.as_fd().as_raw_fd()) },
+            0 => unsafe { self.execute_init(theirs.as_fd().as_raw_fd(), processors) },
             pid => Ok((Pid::from_raw(pid as i32), ours)),
         }
     }
@@ -54,7 +48,7 @@ impl Launcher {
     ///
     /// # Safety
     /// To be called in the child of a fork; makes system calls only.
-    unsafe fn execute_init(&self, channel: i32) -> ! {
+    unsafe fn execute_init(&self, channel: i32, processors: &libc::cpu_set_t) -> ! {
         let argv = [c"crosswind-agent".as_ptr(), c"node-init".as_ptr(), ptr::null()];
         let env = [ptr::null()];
         let nothing = self.nothing.as_raw_fd();
@@ -71,7 +65,7 @@ impl Launcher {
             }
             libc::syscall(libc::SYS_close_range, CHANNEL_FD + 1, u32::MAX, 0);
             libc::setrlimit(libc::RLIMIT_NOFILE, &self.open_files);
-            libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const self.processors);
+            libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), ptr::from_ref(processors));
             libc::execve(c"/proc/self/exe".as_ptr(), argv.as_ptr(), env.as_ptr());
             libc::_exit(127)
         }

@@ -38,6 +38,9 @@ const LOOPBACK_INDEX: u32 = 1;
 /// Number of RTAX_RTO_MIN; its bit in RTAX_LOCK makes the kernel heed the metric (`tcp_rto_min`), as `ip route` does.
 const RTAX_RTO_MIN: u32 = 13;
 
+/// Bit of RTAX_FEATURES: connections over the route ask for explicit congestion notification, whatever `tcp_ecn` says.
+const RTAX_FEATURE_ECN: u32 = 1;
+
 /// Index of the fabric's end of the pair of the node at `position`.
 pub fn port_index(position: u16) -> u32 {
     PORT_INDEX_FIRST + u32::from(position)
@@ -126,9 +129,17 @@ pub fn address(position: u16) -> Request {
     Request { message: RouteNetlinkMessage::NewAddress(message), flags: NLM_F_CREATE | NLM_F_EXCL }
 }
 
-/// The route to all nodes. It declares TCP's congestion control and smallest retransmission timeout, because a route
+/// The route to all nodes. It declares TCP's congestion control, smallest retransmission timeout and use of ECN, because a route
 /// can do that without root where the sysctl cannot. An application may still choose a congestion control by itself.
-pub fn route(position: u16, congestion_control: &str, rto_min_ms: u32) -> Request {
+pub fn route(position: u16, congestion_control: &str, rto_min_ms: u32, ecn: bool) -> Request {
+    let mut metrics = vec![
+        RouteMetric::Lock(1 << RTAX_RTO_MIN),
+        RouteMetric::RtoMin(rto_min_ms),
+        RouteMetric::CcAlgo(congestion_control.to_owned()),
+    ];
+    if ecn {
+        metrics.push(RouteMetric::Features(RTAX_FEATURE_ECN));
+    }
     let mut message = RouteMessage::default();
     message.header.address_family = AddressFamily::Inet;
     message.header.destination_prefix_length = address::PREFIX_BITS;
@@ -140,11 +151,7 @@ pub fn route(position: u16, congestion_control: &str, rto_min_ms: u32) -> Reques
         RouteAttribute::Destination(RouteAddress::Inet(address::NETWORK)),
         RouteAttribute::Oif(ETH0_INDEX),
         RouteAttribute::PrefSource(RouteAddress::Inet(address::ip(position))),
-        RouteAttribute::Metrics(vec![
-            RouteMetric::Lock(1 << RTAX_RTO_MIN),
-            RouteMetric::RtoMin(rto_min_ms),
-            RouteMetric::CcAlgo(congestion_control.to_owned()),
-        ]),
+        RouteAttribute::Metrics(metrics),
     ];
     Request { message: RouteNetlinkMessage::NewRoute(message), flags: NLM_F_CREATE | NLM_F_EXCL }
 }

@@ -23,8 +23,13 @@ pub struct Node {
 }
 
 impl Node {
-    pub fn launch(launcher: &Launcher, name: &str, host: &str) -> io::Result<Self> {
-        let (init, channel) = launcher.launch()?;
+    pub fn launch(
+        launcher: &Launcher,
+        processors: &libc::cpu_set_t,
+        name: &str,
+        host: &str,
+    ) -> io::Result<Self> {
+        let (init, channel) = launcher.launch(processors)?;
         Ok(Self { name: name.to_owned(), host: host.to_owned(), init, channel, lost: false })
     }
 

@@ -25,15 +25,44 @@ pub const PROTOCOL: u32 = 1;
 #[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Action {
     Hello {},
-    Up { fabric: Box<Fabric> },
+    Up {
+        fabric: Box<Fabric>,
+        /// Absolute path of a new file for a recording.
+        #[serde(default)]
+        record: Option<PathBuf>,
+        #[serde(default)]
+        capture: Option<Capture>,
+    },
     Start(Start),
-    Stop { process: u64, grace_ns: u64 },
-    Signal { process: u64, signal: i32 },
-    Set { condition: Box<Condition> },
+    Stop {
+        process: u64,
+        grace_ns: u64,
+    },
+    Signal {
+        process: u64,
+        signal: i32,
+    },
+    Set {
+        condition: Box<Condition>,
+    },
     Measure {},
     Read {},
-    Lease { seconds: u64 },
+    Lease {
+        seconds: u64,
+    },
     Down {},
+}
+
+/// A pcapng file to write.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Capture {
+    /// Absolute path of a new file.
+    pub to: PathBuf,
+    /// Of each frame, at least its Ethernet header.
+    pub snap_bytes: u32,
+    /// Of the file.
+    pub limit_bytes: u64,
 }
 
 /// A process to run in a node.
@@ -165,6 +194,11 @@ mod tests {
         {
             assert_eq!(parse(line.as_bytes()).0, None, "{line}");
         }
+    }
+
+    #[test]
+    fn no_damage_to_any_request_can_end_the_reader() {
+        crosswind_fuzz::corpus::run("protocol", 1_000, |line| drop(parse(line)));
     }
 
     proptest! {

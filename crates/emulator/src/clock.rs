@@ -52,7 +52,10 @@ impl Stamps {
         self.realtime_minus_monotonic_ns
     }
 
-    /// The monotonic instant of a stamp, never later than `now`.
+    /// The monotonic instant of a stamp, never later than the present. `now` is an instant read a moment ago.
+    ///
+    /// Where the caller stood still since it read `now`, packets have come that are younger than it. To take them for as
+    /// old as `now` would make them leave early by as much as the caller stood still.
     pub fn monotonic(&mut self, realtime_ns: u64, now: u64) -> u64 {
         if now.saturating_sub(self.measured_ns) > REFRESH_NS {
             self.measure();
@@ -62,24 +65,33 @@ impl Stamps {
             self.measure();
             at = realtime_ns.wrapping_sub(self.realtime_minus_monotonic_ns as u64);
         }
-        at.min(now)
+        if at <= now {
+            at
+        } else {
+            at.min(monotonic_ns())
+        }
     }
 
-    /// Reads both clocks three times and keeps the reading that was interrupted least.
+    /// Reads both clocks three times; whatever is believed afterwards agrees with all three.
     fn measure(&mut self) {
-        let mut best = u64::MAX;
         for _ in 0..3 {
             let before = monotonic_ns();
             let realtime = read(libc::CLOCK_REALTIME);
             let after = monotonic_ns();
-            if after - before < best {
-                best = after - before;
-                let middle = before + (after - before) / 2;
-                self.realtime_minus_monotonic_ns = realtime.wrapping_sub(middle) as i64;
-                self.measured_ns = after;
-            }
+            self.realtime_minus_monotonic_ns =
+                agreeing(self.realtime_minus_monotonic_ns, before, realtime, after);
+            self.measured_ns = after;
         }
     }
+}
+
+/// The difference nearest to `believed` that a reading of the wall clock between two of the other allows.
+///
+/// A reading that was interrupted for milliseconds says no more than that the difference lies within them. To take its
+/// middle would move every stamp by as much as a millisecond: packets would leave early, and the ledger not know.
+fn agreeing(believed: i64, before: u64, realtime: u64, after: u64) -> i64 {
+    let (least, most) = (realtime.wrapping_sub(after) as i64, realtime.wrapping_sub(before) as i64);
+    believed.clamp(least, most)
 }
 
 #[cfg(test)]
@@ -93,16 +105,36 @@ mod tests {
             .map(|_| {
                 let stamp = read(libc::CLOCK_REALTIME);
                 let now = monotonic_ns();
-                now - stamps.monotonic(stamp, now)
+                now.abs_diff(stamps.monotonic(stamp, now))
             })
             .collect();
         assert!(errors.iter().min().unwrap() < &1_000, "{errors:?}");
     }
 
     #[test]
-    fn a_stamp_from_the_future_is_now() {
+    fn an_interrupted_reading_moves_nothing_and_a_stepped_clock_moves_the_difference() {
+        // Believed 1000; read within 10 ns of it, it stays. Interrupted for 4 ms on either side, it stays as well.
+        assert_eq!(agreeing(1_000, 500, 1_505, 510), 1_000);
+        assert_eq!(agreeing(1_000, 500, 1_505, 4_000_510), 1_000);
+        assert_eq!(agreeing(1_000, 500, 4_001_500, 4_000_510), 1_000);
+        // Somebody has put the wall clock forward by 1 s: the reading allows 1 000 000 995 to 1 000 001 005.
+        assert_eq!(agreeing(1_000, 500, 1_000_001_505, 510), 1_000_000_995);
+    }
+
+    #[test]
+    fn a_stamp_from_the_future_is_the_present() {
         let mut stamps = Stamps::new();
         let now = monotonic_ns();
-        assert_eq!(stamps.monotonic(read(libc::CLOCK_REALTIME) + 5_000, now), now);
+        let at = stamps.monotonic(read(libc::CLOCK_REALTIME) + 5_000_000, now);
+        assert!((now..=monotonic_ns()).contains(&at));
+    }
+
+    #[test]
+    fn a_packet_that_came_after_now_was_read_is_not_taken_for_older() {
+        let mut stamps = Stamps::new();
+        let stale = monotonic_ns();
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        let at = stamps.monotonic(read(libc::CLOCK_REALTIME), stale);
+        assert!(at >= stale + 2_000_000, "taken for {} ns younger than now", at - stale);
     }
 }

@@ -1,6 +1,6 @@
 //! From a node's frame to wire packets in the engine, and from the engine's departures to the receiver's frame.
 //!
-//! Time is an argument. Waiting, commands and threads are the [worker](crate::worker)'s.
+//! Time is an argument. Waiting, commands and threads are the worker's.
 //!
 //! A super-packet enters whole as a train of wire packets. Those that survive and are due within one merge window leave
 //! as one frame, at the last of them; with a gap, another mark or an expired window in between they leave apart.
@@ -8,14 +8,17 @@
 use std::collections::VecDeque;
 use std::io;
 
-use crosswind_engine::{wire_bytes, Outcome, Packet};
-use crosswind_fabric::Network;
+use crosswind_engine::{wire_bytes, Ecn, Outcome, Packet};
+use crosswind_fabric::{Facts, Frame, Network};
+use crosswind_recording::{Decision, Record, Recorder};
 use crosswind_wire::{Train, VnetHeader};
 
+use crate::capture::Capture;
 use crate::clock::{self, Stamps};
 use crate::ledger::Ledger;
-use crate::port::Port;
+use crate::port::{Need, Port};
 use crate::records::{Fate, Records};
+use crate::sightings::Sightings;
 use crate::trains::{Buffer, InTransit, Run, Trains};
 
 /// Lateness up to here is within what the emulator promises: what a quiet small virtual machine's own hiccups cost.
@@ -57,17 +60,25 @@ pub struct Forwarder<P> {
     pub ledger: Ledger,
     /// Drops and retransmissions.
     pub records: Records,
+    /// What monitors read from headers.
+    pub sightings: Sightings,
     /// Real wire packets of this window.
     pub passed: Passed,
     /// Sends that the kernel refused at first.
     pub send_retries: u64,
     /// Clock difference for the kernel's stamps.
     pub stamps: Stamps,
+    /// Where everything that happens to the engine is written, if anywhere.
+    pub recorder: Option<Recorder>,
+    /// Where packets are written, if anywhere.
+    pub capture: Option<Capture>,
     trains: Trains,
     holders: Vec<Vec<u32>>,
     batch: Vec<Waiting>,
     runs: VecDeque<(u32, u64, u64)>,
     runs_started: u64,
+    /// Where a damaged packet is assembled.
+    damaged: Vec<u8>,
     merge_window_ns: u64,
     wire_bps: Option<u64>,
 }
@@ -83,16 +94,27 @@ impl<P: Port> Forwarder<P> {
             ports,
             ledger: Ledger::new(BOUND_NS + merge_window_ns),
             records: Records::default(),
+            sightings: Sightings::default(),
             passed: Passed::default(),
             send_retries: 0,
             stamps: Stamps::new(),
+            recorder: None,
+            capture: None,
             trains: Trains::default(),
             holders,
             batch: Vec::new(),
             runs: VecDeque::new(),
             runs_started: 0,
+            damaged: Vec::new(),
             merge_window_ns,
             wire_bps,
+        }
+    }
+
+    /// Writes a record, where a recording was asked for.
+    pub fn record(&mut self, record: impl FnOnce() -> Record) {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.write(&record());
         }
     }
 
@@ -100,7 +122,11 @@ impl<P: Port> Forwarder<P> {
     pub fn start_window(&mut self) {
         self.ledger = Ledger::new(BOUND_NS + self.merge_window_ns);
         self.records.start_window();
+        self.sightings.start_window();
         self.send_retries = 0;
+        let at = self.network.engine_ref().now();
+        self.record(|| Record::Window { at_ns: at.as_nanos() });
+        self.network.restart_processes(at);
         let engine = self.network.engine();
         engine.reset_counters();
         let held_back = self.passed.held_back;
@@ -131,12 +157,17 @@ impl<P: Port> Forwarder<P> {
         let taken = batch.len();
         batch.clear();
         self.batch = batch;
+        self.give_back(Need::Room);
+        taken
+    }
+
+    /// Copies frames out of their slots as far as that is needed.
+    pub fn give_back(&mut self, need: Need) {
         for port in 0..self.ports.len() {
-            while let Some(slot) = self.ports[port].pressed() {
+            while let Some(slot) = self.ports[port].pressed(need) {
                 self.copy_out(port, slot);
             }
         }
-        taken
     }
 
     fn copy_out(&mut self, port: usize, slot: u32) {
@@ -149,11 +180,17 @@ impl<P: Port> Forwarder<P> {
     fn enter(&mut self, waiting: Waiting) {
         let Waiting { at_ns, port, slot, vnet } = waiting;
         let Some(train) = Train::read(vnet, self.ports[port].bytes(slot)) else {
+            if let Some(capture) = &mut self.capture {
+                capture.dropped_unread(at_ns, port, self.ports[port].bytes(slot), "emulator malformed");
+            }
             self.ports[port].release(slot);
             self.passed.entered += 1;
             self.passed.lost += 1;
             return;
         };
+        if let Some(capture) = &mut self.capture {
+            capture.entered(at_ns, port, &train, self.ports[port].bytes(slot));
+        }
         let destination = train.headers.destination;
         if destination[0] & 1 == 1 {
             // Broadcast and multicast: a copy for every other node, each decided on its own.
@@ -166,6 +203,11 @@ impl<P: Port> Forwarder<P> {
         }
         let Some(to) = node_of(destination).filter(|&to| to < self.ports.len() && to != port) else {
             self.lose(at_ns, &train, 0, train.count() - 1, "no-route");
+            if let Some(capture) = &mut self.capture {
+                let frame = self.ports[port].bytes(slot);
+                let why = format_args!("emulator no-route");
+                capture.dropped(at_ns, port, &train, frame, 0..=train.count() - 1, why);
+            }
             self.passed.entered += u64::from(train.count());
             self.ports[port].release(slot);
             return;
@@ -176,26 +218,23 @@ impl<P: Port> Forwarder<P> {
     }
 
     fn push(&mut self, at_ns: u64, train: Train, buffer: Buffer, from: usize, to: usize) -> u32 {
-        let (path, alike) = self.network.path(from, to);
-        let (count, dscp) = (train.count(), train.headers.dscp);
-        let whole = alike && count > 1;
-        let key = self.trains.insert(train, buffer, from, to, if whole { 1 } else { count });
-        let at = clock::instant(at_ns);
-        let tag = |index: u32| u64::from(key) << 32 | u64::from(index);
-        let engine = self.network.engine();
-        let used = if whole {
-            let ip_bytes = train.ip_bytes_total();
-            let wire_bytes = ip_bytes + count * (wire_bytes(1500) - 1500);
-            engine.push(at, path, Packet::train(tag(WHOLE), count as u16, ip_bytes, wire_bytes, dscp))
-        } else {
-            let mut push =
-                |index| engine.push(at, path, Packet::real(tag(index), train.ip_bytes(index), dscp));
-            let used = push(0);
-            for index in 1..count {
-                push(index);
-            }
-            used
+        let count = train.count();
+        let inside = if self.network.carries_whole(from, to, count) { 1 } else { count };
+        let key = self.trains.insert(train, buffer, from, to, inside);
+        let frame = Frame {
+            key,
+            count,
+            ip_bytes: train.ip_bytes(0),
+            last_ip_bytes: train.ip_bytes(count - 1),
+            dscp: train.headers.dscp,
+            ecn: Ecn::from_bits(train.headers.ecn),
         };
+        let at = clock::instant(at_ns);
+        let ports =
+            train.headers.transport.map(|transport| (transport.source_port, transport.destination_port));
+        let labels = self.network.labels(&Facts { from, to, protocol: train.headers.protocol, ports });
+        let used = self.network.push_labelled(at, from, to, &frame, labels);
+        self.record(|| Record::Entered { at_ns: used.as_nanos(), from, to, frame });
         if used > at {
             self.ledger.clamp((used - at).as_nanos());
         }
@@ -223,16 +262,31 @@ impl<P: Port> Forwarder<P> {
     /// Hands over what has left the engine.
     fn settle(&mut self, now: u64) -> usize {
         let mut outcomes = 0;
+        // A packet is seen before it ends: its frame is still here.
+        while let Some(sighting) = self.network.engine().pop_sighting() {
+            let InTransit { number, train, .. } = *self.trains.get(Frame::key_of(sighting.packet.tag));
+            let packets = wire_packets(&sighting.packet, &train);
+            self.sightings.seen(&self.network, &sighting, (number, &train), packets);
+        }
         while let Some(outcome) = self.network.engine().pop() {
             outcomes += 1;
+            self.record(|| Record::Decided(Decision::of(&outcome)));
             match outcome {
                 Outcome::Departure { due, packet, .. } => self.departed(due.as_nanos(), &packet),
+                Outcome::Duplicated { packet, .. } => self.trains.get(Frame::key_of(packet.tag)).inside += 1,
                 Outcome::Dropped { at, element, reason, packet, .. } => {
-                    let key = key_of(packet.tag);
+                    let key = Frame::key_of(packet.tag);
                     let train = self.trains.get(key).train;
                     let (first, last) = wire_packets(&packet, &train);
                     for index in first..=last {
                         self.records.dropped(at.as_nanos(), Fate::Element(element, reason), &train, index);
+                    }
+                    if let Some(capture) = &mut self.capture {
+                        let entry = self.trains.get(key);
+                        let frame = bytes_of(&self.ports, entry);
+                        let element = self.network.engine_ref().element_name(element);
+                        let why = format_args!("{element} {}", reason.name());
+                        capture.dropped(at.as_nanos(), entry.from, &train, frame, first..=last, why);
                     }
                     self.one_less_inside(key);
                 }
@@ -253,12 +307,15 @@ impl<P: Port> Forwarder<P> {
     }
 
     fn departed(&mut self, due_ns: u64, packet: &Packet) {
-        let key = key_of(packet.tag);
+        let key = Frame::key_of(packet.tag);
         let window = self.merge_window_ns;
         let entry = self.trains.get(key);
         let (first, last) = wire_packets(packet, &entry.train);
         let joins = |run: &Run| {
-            run.last + 1 == first && run.dscp == packet.dscp && due_ns <= run.first_due_ns + window
+            run.last + 1 == first
+                && (run.dscp, run.ecn) == (packet.dscp, packet.ecn)
+                && (run.damage, packet.damage) == (None, None)
+                && due_ns <= run.first_due_ns + window
         };
         if entry.run.is_some_and(|run| !joins(&run)) {
             self.hand_over(key);
@@ -271,7 +328,15 @@ impl<P: Port> Forwarder<P> {
             None => {
                 self.runs_started += 1;
                 let number = self.runs_started;
-                entry.run = Some(Run { first, last, dscp: packet.dscp, first_due_ns: due_ns, number });
+                entry.run = Some(Run {
+                    first,
+                    last,
+                    dscp: packet.dscp,
+                    damage: packet.damage,
+                    ecn: packet.ecn,
+                    first_due_ns: due_ns,
+                    number,
+                });
                 // The last packet inside is handed over at once and needs no timer.
                 if entry.inside > 1 {
                     self.runs.push_back((key, number, due_ns));
@@ -309,6 +374,12 @@ impl<P: Port> Forwarder<P> {
             self.passed.out += u64::from(run.last - run.first + 1);
         } else {
             self.lose(left_ns, &train, run.first, run.last, "send-failed");
+            if let Some(capture) = &mut self.capture {
+                let entry = self.trains.get(key);
+                let frame = bytes_of(&self.ports, entry);
+                let why = format_args!("emulator send-failed");
+                capture.dropped(left_ns, entry.from, &train, frame, run.first..=run.last, why);
+            }
         }
         dues.clear();
         self.trains.get(key).dues_ns = dues;
@@ -324,17 +395,28 @@ impl<P: Port> Forwarder<P> {
             Buffer::Slot(slot) => source.bytes(*slot),
             Buffer::Copy(bytes) => bytes,
         };
-        let cut = train.cut(frame, run.first, run.last, run.dscp, &mut scratch);
+        let mut cut = train.cut(frame, run.first, run.last, run.dscp, run.ecn.bits(), &mut scratch);
+        if let Some(damage) = run.damage {
+            cut = train.damage(&cut, |bits| damage.bit(bits), &mut self.damaged);
+        }
         let left_ns = clock::monotonic_ns();
         loop {
             match target.send(&cut) {
-                Ok(()) => return (left_ns, true),
+                Ok(()) => break,
                 Err(error) if is_passing(&error) && clock::monotonic_ns() < left_ns + SEND_PATIENCE_NS => {
                     self.send_retries += 1;
                 }
                 Err(_) => return (left_ns, false),
             }
         }
+        if let Some(capture) = &mut self.capture {
+            if run.first == run.last {
+                capture.left_as(left_ns, to, [cut.headers, cut.rest]);
+            } else {
+                capture.left(left_ns, to, train, frame, run.first..=run.last, (run.dscp, run.ecn.bits()));
+            }
+        }
+        (left_ns, true)
     }
 
     fn lose(&mut self, at_ns: u64, train: &Train, first: u32, last: u32, reason: &'static str) {
@@ -345,24 +427,22 @@ impl<P: Port> Forwarder<P> {
     }
 }
 
+/// The frame of a train.
+fn bytes_of<'a, P: Port>(ports: &'a [P], entry: &'a InTransit) -> &'a [u8] {
+    match &entry.buffer {
+        Buffer::Slot(slot) => ports[entry.from].bytes(*slot),
+        Buffer::Copy(bytes) => bytes,
+    }
+}
+
 /// Room in the kernel comes back as the receiver reads.
 fn is_passing(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::ENOBUFS | libc::EINTR))
 }
 
-/// The index, in a tag, of a train that the engine carries as one packet.
-const WHOLE: u32 = u32::MAX;
-
-fn key_of(tag: u64) -> u32 {
-    (tag >> 32) as u32
-}
-
 /// Which wire packets of its train an engine packet stands for.
 fn wire_packets(packet: &Packet, train: &Train) -> (u32, u32) {
-    match packet.tag as u32 {
-        WHOLE => (0, train.count() - 1),
-        index => (index, index),
-    }
+    Frame::index_of(packet.tag).map_or((0, train.count() - 1), |index| (index, index))
 }
 
 /// The node whose address this is: 02:77:00:00 and the node's number from 1 (docs/reference/contracts.md).
@@ -385,112 +465,4 @@ fn two<T>(slice: &mut [T], a: usize, b: usize) -> (&T, &mut T) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::port::MemoryPort;
-    use crosswind_engine::Instant;
-    use crosswind_fabric::Fabric;
-
-    fn forwarder(condition: &str, merge_window_ns: u64, rate_bps: &str) -> Forwarder<MemoryPort> {
-        let fabric: Fabric = serde_json::from_str(&format!(
-            r#"{{"seed": 7, "hosts": ["h0", "h1"], "nodes": [{{"name": "a", "host": "h0"}}, {{"name": "b", "host": "h1"}}],
-                "uplink": {{"rate_bps": {rate_bps}, "delay_ns": 1000, "buffer_bytes": 1000000}}, "mtu_bytes": 1500,
-                "tcp": {{"congestion_control": "cubic", "rto_min_us": 200000}}, "merge_window_ns": {merge_window_ns},
-                "condition": {{"name": "test", "places": {condition}}}}}"#
-        ))
-        .unwrap();
-        let network = Network::new(&fabric, Instant::ZERO).unwrap();
-        Forwarder::new(network, vec![MemoryPort::default(), MemoryPort::default()])
-    }
-
-    fn super_packet(payload: usize) -> (VnetHeader, Vec<u8>) {
-        let mut frame = vec![2, 0x77, 0, 0, 0, 2, 2, 0x77, 0, 0, 0, 1, 8, 0];
-        frame.extend([0x45, 0]);
-        frame.extend(((40 + payload) as u16).to_be_bytes());
-        frame.extend([0, 0, 0, 0, 64, 6, 0, 0, 10, 77, 0, 1, 10, 77, 0, 2]);
-        frame.extend([0x15, 0x38, 0x9c, 0x40, 0, 0, 0, 1, 0, 0, 0, 0, 0x50, 0x18, 1, 0, 0, 0, 0, 0]);
-        frame.extend((0..payload).map(|i| i as u8));
-        let gso_size = if payload > 1460 { 1460 } else { 0 };
-        let gso_type = if payload > 1460 { VnetHeader::GSO_TCPV4 } else { VnetHeader::GSO_NONE };
-        (VnetHeader { flags: 1, gso_type, header_len: 54, gso_size, csum_start: 34, csum_offset: 16 }, frame)
-    }
-
-    /// Lets one frame arrive now and runs until nothing is inside.
-    fn run(forwarder: &mut Forwarder<MemoryPort>, payload: usize) {
-        let (vnet, frame) = super_packet(payload);
-        let now = clock::monotonic_ns();
-        let realtime = now.wrapping_add(forwarder.stamps.realtime_minus_monotonic_ns() as u64);
-        forwarder.ports[0].arrive(realtime, vnet, frame);
-        forwarder.take_in(now);
-        while let Some(due) = forwarder.next_due_ns() {
-            while clock::monotonic_ns() < due {}
-            forwarder.let_out(due);
-        }
-        assert_eq!(forwarder.next_due_ns(), None);
-    }
-
-    #[test]
-    fn an_unlimited_link_hands_a_super_packet_over_whole() {
-        let mut forwarder = forwarder("{}", 20_000, "null");
-        run(&mut forwarder, 30_000);
-        let sent = &forwarder.ports[1].sent;
-        assert_eq!(sent.len(), 1);
-        assert_eq!(sent[0].1, super_packet(30_000).1);
-        assert_eq!(forwarder.passed.out, 21);
-        assert_eq!(forwarder.ledger.report().early, 0);
-    }
-
-    #[test]
-    fn without_a_merge_window_every_wire_packet_leaves_on_its_own() {
-        let mut forwarder = forwarder("{}", 0, "1000000000");
-        run(&mut forwarder, 14_600);
-        assert_eq!(forwarder.ports[1].sent.len(), 10);
-        assert_eq!(forwarder.ledger.report().early, 0);
-    }
-
-    #[test]
-    fn a_policer_cuts_the_end_off_a_super_packet() {
-        let mut forwarder = forwarder(
-            r#"{"switch.ingress": [{"police": {"rate_bps": 8000, "burst_bytes": 4500}}]}"#,
-            20_000,
-            "null",
-        );
-        run(&mut forwarder, 14_600);
-        let payload: usize = forwarder.ports[1].sent.iter().map(|(_, frame)| frame.len() - 54).sum();
-        assert_eq!(payload, 3 * 1460, "4500 bytes of tokens pass three packets of 1500");
-        assert_eq!(forwarder.records.drops.len(), 7);
-        assert_eq!(forwarder.passed.out, 3);
-        assert_eq!(forwarder.passed.held_back, 0);
-        assert_eq!(forwarder.records.drops[0].tcp.unwrap().0, 1 + 3 * 1460);
-    }
-
-    #[test]
-    fn frames_are_copied_out_when_a_port_is_pressed_and_arrive_unharmed() {
-        let mut forwarder = forwarder(r#"{"link": [{"delay": {"time_ns": 300000}}]}"#, 0, "null");
-        let now = clock::monotonic_ns();
-        let realtime = now.wrapping_add(forwarder.stamps.realtime_minus_monotonic_ns() as u64);
-        for _ in 0..20 {
-            let (vnet, frame) = super_packet(700);
-            forwarder.ports[0].arrive(realtime, vnet, frame);
-        }
-        while forwarder.take_in(now) > 0 {}
-        assert!(forwarder.ports[0].pressed().is_none());
-        while let Some(due) = forwarder.next_due_ns() {
-            while clock::monotonic_ns() < due {}
-            forwarder.let_out(due);
-        }
-        assert_eq!(forwarder.ports[1].sent.len(), 20);
-        assert!(forwarder.ports[1].sent.iter().all(|(_, frame)| *frame == super_packet(700).1));
-    }
-
-    #[test]
-    fn a_frame_for_nobody_is_a_drop_with_a_reason() {
-        let mut forwarder = forwarder("{}", 0, "null");
-        let (vnet, mut frame) = super_packet(10);
-        frame[5] = 9;
-        forwarder.ports[0].arrive(0, vnet, frame);
-        forwarder.take_in(clock::monotonic_ns());
-        assert_eq!(forwarder.records.drops[0].fate, Fate::Emulator("no-route"));
-        assert_eq!(forwarder.next_due_ns(), None);
-    }
-}
+mod tests;

@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use crosswind_fabric::Wait;
+
 /// Time that the hypervisor took from this machine since boot, nanoseconds; 0 where the kernel does not say.
 pub fn steal_ns() -> u64 {
     let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
@@ -24,21 +26,21 @@ fn allowed_processors() -> Vec<usize> {
     (0..libc::CPU_SETSIZE as usize).filter(|&cpu| unsafe { libc::CPU_ISSET(cpu, &set) }).collect()
 }
 
-/// The last of the processors this process may use, when there is another one for the application.
-pub fn cpu_for_emulator() -> Option<usize> {
+/// The last of the processors this process may use, when the emulator is to spin and there is another one for the application.
+pub fn cpu_for_emulator(wait: Wait) -> Option<usize> {
     let allowed = allowed_processors();
-    if allowed.len() >= 2 {
+    if wait == Wait::Spin && allowed.len() >= 2 {
         allowed.last().copied()
     } else {
         None
     }
 }
 
-/// Where processes of the application may run: everywhere but on the emulator's processor (with only one, there).
-pub fn application_processors() -> libc::cpu_set_t {
+/// Where processes of the application may run: everywhere but on a processor that the emulator keeps.
+pub fn application_processors(wait: Wait) -> libc::cpu_set_t {
     // SAFETY: all-zero is a valid, empty set.
     let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-    let reserved = cpu_for_emulator();
+    let reserved = cpu_for_emulator(wait);
     for cpu in allowed_processors().into_iter().filter(|&cpu| Some(cpu) != reserved) {
         // SAFETY: `cpu` came from the kernel's own set.
         unsafe { libc::CPU_SET(cpu, &mut set) };

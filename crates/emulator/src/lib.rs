@@ -7,30 +7,40 @@
 //! * [`port`]: how frames come in and go out (AF_PACKET rings on veth; in-memory for tests).
 //! * `forwarder`: frames to wire packets to the engine and back. No clock of its own, no waiting.
 //! * `worker`: the thread: waiting, spinning, commands, the timeline.
-//! * `ledger`, `records`, `series`: what is remembered.
+//! * `ledger`, `records`, `series`, `sightings`, `monitors`: what is remembered.
 //!
 //! Measured facts behind the choices (spinning against sleeping, rings against reads) are in docs/explanation/emulator.md.
 
+mod capture;
 mod clock;
-mod forwarder;
+pub mod forwarder;
 mod host;
 mod ledger;
 mod measurement;
+mod monitors;
 pub mod port;
 mod records;
 mod series;
+mod sightings;
 mod trains;
+mod warmth;
 mod worker;
 
+use std::fs::File;
 use std::sync::mpsc::{channel, Sender};
 use std::thread::JoinHandle;
 
+pub use capture::CaptureLimits;
 use crosswind_fabric::{Condition, Fabric, Network};
+pub use crosswind_recording::Written;
+use crosswind_recording::{Header, Recorder};
 
 pub use host::application_processors;
 pub use measurement::Measurement;
 
+use capture::Capture;
 use port::{Veth, PORTS_AT_ONCE};
+use warmth::Warmth;
 use worker::{Command, Waker, Worker};
 
 /// The fabric-side end of a node's veth pair; ports come in the order of the fabric's nodes.
@@ -57,12 +67,30 @@ fn open_all(fabric: &Fabric, ports: &[Port]) -> Result<Vec<Veth>, String> {
     Ok(veths)
 }
 
+/// Files that are written while the emulator runs.
+#[derive(Debug, Default)]
+pub struct Files {
+    /// A new file for a recording of everything that happens to the engine.
+    pub record: Option<File>,
+    /// A new file for a capture, and how much is kept.
+    pub capture: Option<(File, CaptureLimits)>,
+}
+
+/// What became of them.
+#[derive(Debug, Default)]
+pub struct Kept {
+    /// The recording.
+    pub recording: Option<Written>,
+    /// The capture.
+    pub capture: Option<Written>,
+}
+
 /// A running emulator; it owns its thread.
 #[derive(Debug)]
 pub struct Emulator {
     commands: Sender<Command>,
     waker: Waker,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<JoinHandle<Kept>>,
     wait_mode: &'static str,
 }
 
@@ -73,24 +101,45 @@ impl Emulator {
     pub fn start(
         fabric: &Fabric,
         ports: Vec<Port>,
+        files: Files,
         fault: Box<dyn Fn(String) + Send>,
     ) -> Result<Self, String> {
-        let network =
-            Network::new(fabric, clock::instant(clock::monotonic_ns())).map_err(|error| error.to_string())?;
+        let built_ns = clock::monotonic_ns();
+        let network = Network::new(fabric, clock::instant(built_ns)).map_err(|error| error.to_string())?;
+        let recorder = files
+            .record
+            .map(|file| Recorder::start(file, &Header::new(fabric, built_ns)))
+            .transpose()
+            .map_err(|error| format!("start the recording: {error}"))?;
+        let names = fabric.nodes.iter().map(|node| node.name.clone());
+        let difference_ns = clock::Stamps::new().realtime_minus_monotonic_ns();
+        let capture = files
+            .capture
+            .map(|(file, limits)| Capture::start(file, names, limits, difference_ns))
+            .transpose()
+            .map_err(|error| format!("start the capture: {error}"))?;
         let veths = open_all(fabric, &ports)?;
         let (commands, inbox) = channel();
         let waker = Waker::new().map_err(|error| format!("eventfd for the emulator: {error}"))?;
-        let cpu = host::cpu_for_emulator();
-        let worker = Worker::new(network, veths, inbox, waker.clone(), cpu);
+        let cpu = host::cpu_for_emulator(fabric.wait);
+        let keep_warm = || Warmth::open().map_err(|error| format!("socket on the fabric's own lo: {error}"));
+        let own = cpu.map(|cpu| keep_warm().map(|warmth| (cpu, warmth))).transpose()?;
+        let worker = Worker::new(network, veths, inbox, waker.clone(), own, recorder, capture);
         let wait_mode = worker.wait_mode();
         let thread = std::thread::Builder::new()
             .name("emulator".into())
             .spawn(move || {
                 let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| worker.run()));
                 match outcome {
-                    Ok(Ok(())) => {}
-                    Ok(Err(error)) => fault(format!("emulator: {error}")),
-                    Err(_) => fault("emulator: internal error, see the agent's standard error".to_owned()),
+                    Ok((Ok(()), kept)) => kept,
+                    Ok((Err(error), kept)) => {
+                        fault(format!("emulator: {error}"));
+                        kept
+                    }
+                    Err(_) => {
+                        fault("emulator: internal error, see the agent's standard error".to_owned());
+                        Kept::default()
+                    }
                 }
             })
             .map_err(|error| format!("emulator thread: {error}"))?;
@@ -118,9 +167,9 @@ impl Emulator {
         measurement.ok().and_then(|measurement| serde_json::to_value(*measurement).ok()).unwrap_or_default()
     }
 
-    /// Ends the thread and closes the ports.
-    pub fn stop(mut self) {
-        self.end();
+    /// Ends the thread and closes the ports; returns what became of the files.
+    pub fn stop(mut self) -> Kept {
+        self.end()
     }
 
     fn ask<T>(&self, command: impl FnOnce(Sender<T>) -> Command) -> Result<T, String> {
@@ -131,13 +180,12 @@ impl Emulator {
         answer.recv().map_err(|_| dead())
     }
 
-    fn end(&mut self) {
-        if let Some(thread) = self.thread.take() {
-            // A dead thread has dropped its inbox; there is nothing left to stop.
-            let _ = self.commands.send(Command::Stop);
-            self.waker.wake();
-            let _ = thread.join();
-        }
+    fn end(&mut self) -> Kept {
+        let Some(thread) = self.thread.take() else { return Kept::default() };
+        // A dead thread has dropped its inbox; there is nothing left to stop.
+        let _ = self.commands.send(Command::Stop);
+        self.waker.wake();
+        thread.join().unwrap_or_default()
     }
 }
 

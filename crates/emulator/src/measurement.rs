@@ -2,9 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use crosswind_fabric::Places;
+use serde::ser::Error;
+use serde::{Serialize, Serializer};
+use serde_json::{json, Value};
 
 use crate::ledger::LedgerReport;
+use crate::monitors::Monitored;
 
 /// Everything that was seen in a window.
 #[derive(Clone, Debug, Serialize)]
@@ -15,9 +19,17 @@ pub struct Measurement {
     pub ledger: LedgerReport,
     pub conservation: Conservation,
     pub host: Host,
+    /// What came into force last before the window, and what in it.
+    pub changes: Vec<Change>,
+    /// Where one was asked for.
+    pub recording: Option<Recording>,
+    /// Where one was asked for.
+    pub capture: Option<CaptureState>,
     pub elements: Vec<Element>,
     pub series: SeriesReport,
+    pub monitors: Vec<Monitored>,
     pub interference: Vec<Offered>,
+    pub capacity: Vec<Driven>,
     pub drops: Rows<Drop>,
     pub retransmissions: Rows<Again>,
 }
@@ -30,12 +42,13 @@ pub struct Window {
     pub realtime_minus_monotonic_ns: i64,
 }
 
-/// Wire packets since the emulator started: what went in came out, was dropped, or is inside.
+/// Wire packets since the emulator started: what went in or was made by duplication came out, was dropped, or is inside.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs)]
 pub struct Conservation {
     #[serde(rename = "in")]
     pub entered: ByClass,
+    pub duplicated: ByClass,
     pub out: ByClass,
     pub dropped: ByClass,
     pub inside: ByClass,
@@ -60,6 +73,61 @@ pub struct Host {
     pub send_retries: u64,
 }
 
+/// A condition, or a step of its timeline, that came into force.
+#[derive(Clone, Debug, Serialize)]
+pub struct Change {
+    /// When it took effect.
+    pub at_ns: u64,
+    /// When it was asked for: the engine had done everything up to `at_ns` already.
+    pub asked_ns: u64,
+    /// `up`, `set` or `timeline`.
+    pub by: &'static str,
+    /// The condition's name.
+    pub condition: String,
+    /// Of a timeline step only those that it replaced. A list of more than [`LIST_MAX`] entries is written as their number.
+    #[serde(serialize_with = "abridged")]
+    pub places: Places,
+}
+
+/// A trace has up to a million points, and every measurement would repeat them all.
+const LIST_MAX: usize = 1_000;
+
+fn abridged<S: Serializer>(places: &Places, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut value = serde_json::to_value(places).map_err(S::Error::custom)?;
+    shorten(&mut value);
+    value.serialize(serializer)
+}
+
+fn shorten(value: &mut Value) {
+    match value {
+        Value::Array(entries) if entries.len() > LIST_MAX => *value = json!({"entries": entries.len()}),
+        Value::Array(entries) => entries.iter_mut().for_each(shorten),
+        Value::Object(members) => members.values_mut().for_each(shorten),
+        _ => {}
+    }
+}
+
+impl Change {
+    /// A change that was asked for at `asked_ns` and took effect at `at_ns`.
+    pub fn new(by: &'static str, asked_ns: u64, at_ns: u64, condition: &str, places: &Places) -> Self {
+        Self { at_ns, asked_ns, by, condition: condition.to_owned(), places: places.clone() }
+    }
+}
+
+/// How the capture of this run does.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct CaptureState {
+    /// Packets that are not in the file: beyond its limit, or too fast for the disk.
+    pub left_out_packets: u64,
+}
+
+/// How the recording of this run does.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Recording {
+    /// Unless 0, the recording is invalid.
+    pub lost_records: u64,
+}
+
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs)]
 pub struct Element {
@@ -77,6 +145,9 @@ pub struct Counts {
     pub arrived_bytes: u64,
     pub departed_packets: u64,
     pub departed_bytes: u64,
+    pub duplicated: Count,
+    pub corrupted: Count,
+    pub marked_packets: u64,
     pub dropped: BTreeMap<&'static str, Count>,
 }
 
@@ -121,6 +192,22 @@ pub struct Draw {
     pub rate_bps: u64,
 }
 
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct Driven {
+    pub link: String,
+    pub lost_records: u64,
+    pub changes: Vec<Level>,
+}
+
+/// A level of a link's capacity from an instant on; 0 is an outage, `None` is unlimited.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct Level {
+    pub at_ns: u64,
+    pub rate_bps: Option<u64>,
+}
+
 /// Bounded rows, and how many did not fit.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs)]
@@ -154,4 +241,29 @@ pub struct Again {
     pub tcp_seq: u32,
     pub payload_bytes: u32,
     pub since_first_ns: Option<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_list_of_a_condition_is_written_as_its_length() {
+        let process = |count: usize| {
+            let at: Vec<usize> = (0..count).collect();
+            json!({"levels": {"at_ns": at, "rate_bps": vec![5; count], "repeat_ns": null}})
+        };
+        let written = |count| {
+            let entry = json!({"capacity": {"process": process(count), "direction": null, "on": null}});
+            let places: Places = serde_json::from_value(json!({"link": [entry]})).unwrap();
+            let change = Change::new("up", 1, 2, "c", &places);
+            serde_json::to_value(change).unwrap()["places"]["link"][0]["capacity"]["process"].clone()
+        };
+        assert_eq!(written(3), process(3));
+        let levels = &written(1_001)["levels"];
+        assert_eq!(
+            (&levels["at_ns"], &levels["rate_bps"]),
+            (&json!({"entries": 1001}), &json!({"entries": 1001}))
+        );
+    }
 }

@@ -1,21 +1,18 @@
 //! The packet record: every dropped real packet, and every retransmission, with the flow it belongs to.
 //!
-//! A retransmission is a TCP segment (or SYN, FIN) that starts below the highest sequence number its flow has sent (RFC
-//! 9293 numbering, RFC 1982 comparison). The record holds when the bytes were first sent, so that a timeout is visible
-//! as such. Records and flows are bounded; what did not fit is counted.
+//! What a retransmission is, `crosswind_monitor` says; the record holds when the bytes were first sent, so that a timeout is
+//! visible as such. Records and flows are bounded; what did not fit is counted.
 
-use std::collections::{HashMap, VecDeque};
-use std::net::{IpAddr, SocketAddr};
+use std::collections::HashMap;
 
 use crosswind_engine::{DropReason, ElementId};
-use crosswind_wire::Train;
+use crosswind_monitor::Sent;
+use crosswind_wire::{Flow, Train};
 
 /// Records kept per window; at 100 bytes each this is 20 MB at most.
 const ROWS_MAX: usize = 200_000;
 /// Flows followed at a time.
 const FLOWS_MAX: usize = 65_536;
-/// Frames remembered per flow: enough for the segments in flight of a connection in a data centre.
-const HISTORY: usize = 128;
 
 const TCP_SYN: u8 = 0x02;
 const TCP_FIN: u8 = 0x01;
@@ -63,48 +60,6 @@ pub struct Retransmission {
     pub since_first_ns: Option<u64>,
 }
 
-/// One direction of a conversation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Flow {
-    /// Where it comes from; port 0 without a transport header.
-    pub source: SocketAddr,
-    /// Where it goes.
-    pub destination: SocketAddr,
-    /// IP protocol number.
-    pub protocol: u8,
-}
-
-impl Flow {
-    /// The flow of a frame, where it is IP.
-    pub fn of(train: &Train) -> Option<Self> {
-        let (source, destination): (IpAddr, IpAddr) = train.headers.addresses?;
-        let (from, to) = train
-            .headers
-            .transport
-            .map_or((0, 0), |transport| (transport.source_port, transport.destination_port));
-        Some(Self {
-            source: SocketAddr::new(source, from),
-            destination: SocketAddr::new(destination, to),
-            protocol: train.headers.protocol,
-        })
-    }
-
-    /// `tcp`, `udp` or the number of the protocol.
-    pub fn protocol_word(&self) -> String {
-        match self.protocol {
-            6 => "tcp".to_owned(),
-            17 => "udp".to_owned(),
-            other => other.to_string(),
-        }
-    }
-}
-
-#[derive(Debug, Default)]
-struct Sent {
-    highest: u32,
-    history: VecDeque<(u32, u32, u64)>,
-}
-
 /// What is remembered of a window.
 #[derive(Debug, Default)]
 pub struct Records {
@@ -137,7 +92,7 @@ impl Records {
         self.drops.push(DropRow {
             at_ns,
             fate,
-            flow: Flow::of(train),
+            flow: Flow::of(&train.headers),
             ip_bytes,
             payload_bytes: ip_bytes.saturating_sub(header_bytes),
             tcp: train
@@ -156,45 +111,25 @@ impl Records {
         if length == 0 {
             return;
         }
-        let Some(flow) = Flow::of(train) else { return };
-        let end = tcp.sequence.wrapping_add(length);
+        let Some(flow) = Flow::of(&train.headers) else { return };
         if self.flows.len() >= FLOWS_MAX && !self.flows.contains_key(&flow) {
             self.retransmissions_lost += 1;
             return;
         }
-        let sent = self
-            .flows
-            .entry(flow)
-            .or_insert_with(|| Sent { highest: tcp.sequence, history: VecDeque::new() });
-        if tcp.flags & TCP_SYN != 0 && end != sent.highest {
-            // The ports are used again by a new connection.
-            *sent = Sent { highest: tcp.sequence, history: VecDeque::new() };
+        let sent = self.flows.entry(flow).or_insert_with(|| Sent::new(tcp.sequence));
+        let Some(again) = sent.passes(tcp.sequence, length, tcp.flags, at_ns) else { return };
+        if self.retransmissions.len() == ROWS_MAX {
+            self.retransmissions_lost += 1;
+            return;
         }
-        if (tcp.sequence.wrapping_sub(sent.highest) as i32) < 0 {
-            let first = sent.history.iter().rev().find(|(from, to, _)| {
-                (tcp.sequence.wrapping_sub(*from) as i32) >= 0 && (tcp.sequence.wrapping_sub(*to) as i32) < 0
-            });
-            let row = Retransmission {
-                at_ns,
-                node,
-                flow,
-                tcp_seq: tcp.sequence,
-                payload_bytes: payload,
-                since_first_ns: first.map(|(_, _, at)| at_ns.saturating_sub(*at)),
-            };
-            if self.retransmissions.len() < ROWS_MAX {
-                self.retransmissions.push(row);
-            } else {
-                self.retransmissions_lost += 1;
-            }
-        }
-        if (end.wrapping_sub(sent.highest) as i32) > 0 {
-            if sent.history.len() == HISTORY {
-                sent.history.pop_front();
-            }
-            sent.history.push_back((sent.highest, end, at_ns));
-            sent.highest = end;
-        }
+        self.retransmissions.push(Retransmission {
+            at_ns,
+            node,
+            flow,
+            tcp_seq: tcp.sequence,
+            payload_bytes: payload,
+            since_first_ns: again.since_first_ns,
+        });
     }
 }
 

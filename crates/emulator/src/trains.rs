@@ -3,6 +3,7 @@
 //!
 //! Keys are reused, and so are the buffers: nothing is allocated per packet once the emulator has warmed up.
 
+use crosswind_engine::{Damage, Ecn};
 use crosswind_wire::Train;
 
 /// Where the bytes of a frame are.
@@ -23,6 +24,10 @@ pub struct Run {
     pub last: u32,
     /// They share one code point.
     pub dscp: u8,
+    /// A damaged packet is a run of its own.
+    pub damage: Option<Damage>,
+    /// And the same bits of congestion notification.
+    pub ecn: Ecn,
     /// When the first of them was due.
     pub first_due_ns: u64,
     /// Tells this run from another of the same train.
@@ -32,6 +37,8 @@ pub struct Run {
 /// A frame inside the emulator.
 #[derive(Debug)]
 pub struct InTransit {
+    /// How many trains entered before it.
+    pub number: u64,
     /// Its wire packets.
     pub train: Train,
     /// Its bytes.
@@ -52,6 +59,7 @@ pub struct InTransit {
 #[derive(Debug, Default)]
 pub struct Trains {
     slots: Vec<Option<InTransit>>,
+    entered: u64,
     free: Vec<u32>,
     spare_dues: Vec<Vec<(u64, u32)>>,
     spare_bytes: Vec<Vec<u8>>,
@@ -61,7 +69,9 @@ impl Trains {
     /// Takes a train in that is `inside` packets for the engine, and returns its key.
     pub fn insert(&mut self, train: Train, buffer: Buffer, from: usize, to: usize, inside: u32) -> u32 {
         let dues_ns = self.spare_dues.pop().unwrap_or_default();
-        let entry = InTransit { train, buffer, from, to, inside, run: None, dues_ns };
+        let number = self.entered;
+        self.entered += 1;
+        let entry = InTransit { number, train, buffer, from, to, inside, run: None, dues_ns };
         if let Some(key) = self.free.pop() {
             self.slots[key as usize] = Some(entry);
             return key;

@@ -11,19 +11,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError};
 use std::sync::Arc;
 
-use crosswind_engine::{Class, DropReason};
-use crosswind_fabric::{Condition, FabricError, Network, Step};
+use crosswind_engine::{Capacity, Class, DropReason, Rate};
+use crosswind_fabric::{Condition, FabricError, Network, Places, Step};
+use crosswind_recording::{Record, Recorder};
 
+use crate::capture::Capture;
 use crate::clock;
 use crate::forwarder::Forwarder;
 use crate::host;
 use crate::measurement::{
-    Again, ByClass, Conservation, Count, Counts, Draw, Drop, Element, Host, Measurement, Offered, Rows,
-    SeriesReport, SeriesRow, Window,
+    Again, ByClass, CaptureState, Change, Conservation, Count, Counts, Draw, Driven, Drop, Element, Host,
+    Level, Measurement, Offered, Recording, Rows, SeriesReport, SeriesRow, Window,
 };
-use crate::port::{close_all, Port, Veth};
+use crate::monitors;
+use crate::port::{close_all, Need, Port, Veth};
 use crate::records::Fate;
 use crate::series::{Series, STEP_NS};
+use crate::warmth::Warmth;
+use crate::Kept;
 
 /// Spinning goes on for this long after the last packet: requests of a closed loop come closer together than this.
 const LINGER_NS: u64 = 20_000_000;
@@ -102,10 +107,13 @@ pub struct Worker {
     forwarder: Forwarder<Veth>,
     inbox: Receiver<Command>,
     waker: Waker,
-    cpu: Option<usize>,
+    /// The processor it has for itself, and what keeps that warm.
+    own: Option<(usize, Warmth)>,
     series: Series,
     window: WindowStart,
     timeline: Vec<Step>,
+    /// What came into force: last before the window, and in it.
+    changes: Vec<Change>,
     canary_gap_ns_max: u64,
     descriptors: Vec<RawFd>,
 }
@@ -118,24 +126,33 @@ struct WindowStart {
 }
 
 impl Worker {
-    /// A worker that will keep `cpu` for itself.
+    /// A worker that will keep a processor for itself, where it is given one.
     pub fn new(
         network: Network,
         ports: Vec<Veth>,
         inbox: Receiver<Command>,
         waker: Waker,
-        cpu: Option<usize>,
+        own: Option<(usize, Warmth)>,
+        recorder: Option<Recorder>,
+        capture: Option<Capture>,
     ) -> Self {
         let mut descriptors: Vec<RawFd> = ports.iter().flat_map(Veth::descriptors).collect();
         descriptors.push(waker.event.as_raw_fd());
+        let built_ns = network.engine_ref().now().as_nanos();
+        let condition = &network.fabric().condition;
+        let change = Change::new("up", built_ns, built_ns, &condition.name, &condition.places);
+        let mut forwarder = Forwarder::new(network, ports);
+        forwarder.recorder = recorder;
+        forwarder.capture = capture;
         Self {
-            forwarder: Forwarder::new(network, ports),
+            forwarder,
             inbox,
             waker,
-            cpu,
+            own,
             series: Series::default(),
             window: WindowStart::default(),
             timeline: Vec::new(),
+            changes: vec![change],
             canary_gap_ns_max: 0,
             descriptors,
         }
@@ -143,22 +160,27 @@ impl Worker {
 
     /// `spin` or `sleep`.
     pub fn wait_mode(&self) -> &'static str {
-        if self.cpu.is_some() {
+        if self.own.is_some() {
             "spin"
         } else {
             "sleep"
         }
     }
 
-    /// Runs until told to stop, then closes the ports.
-    pub fn run(mut self) -> Result<(), String> {
+    /// Runs until told to stop, then closes the ports and the files.
+    pub fn run(mut self) -> (Result<(), String>, Kept) {
         let outcome = self.forward();
         close_all(self.forwarder.ports);
-        outcome
+        let done_ns = self.forwarder.network.engine_ref().now().as_nanos();
+        let kept = Kept {
+            recording: self.forwarder.recorder.map(|recorder| recorder.finish(done_ns)),
+            capture: self.forwarder.capture.map(|capture| capture.finish(clock::monotonic_ns())),
+        };
+        (outcome, kept)
     }
 
     fn forward(&mut self) -> Result<(), String> {
-        host::claim(self.cpu);
+        host::claim(self.own.as_ref().map(|(cpu, _)| *cpu));
         self.start_window(clock::monotonic_ns());
         let mut active_ns = clock::monotonic_ns();
         let mut spun_since: Option<u64> = None;
@@ -183,10 +205,13 @@ impl Worker {
             }
             let next = self.forwarder.next_due_ns();
             let spin = next.is_some_and(|due| due < now + SPIN_NS)
-                || (self.cpu.is_some() && now < active_ns + LINGER_NS);
+                || (self.own.is_some() && now < active_ns + LINGER_NS);
             if spin {
                 spun_since = Some(now);
                 let close = next.is_some_and(|due| due < now + RELAX_ABOVE_NS);
+                if let (Some((_, warmth)), false) = (&mut self.own, close) {
+                    warmth.keep(now);
+                }
                 for _ in 0..if close { 1 } else { RELAX_PAUSES } {
                     std::hint::spin_loop();
                 }
@@ -201,10 +226,13 @@ impl Worker {
     fn keep_time(&mut self, now: u64, advanced: bool) {
         while self.timeline.first().is_some_and(|step| self.window.started_ns + step.at_ns <= now) {
             let step = self.timeline.remove(0);
-            let at = clock::instant(self.window.started_ns + step.at_ns);
+            let asked_ns = self.window.started_ns + step.at_ns;
             // A condition is checked as a whole when it is put in force, its timeline included.
-            let applied = self.forwarder.network.step(at, &step.places);
+            let applied = self.forwarder.network.step(clock::instant(asked_ns), &step.places);
             debug_assert!(applied.is_ok(), "{applied:?}");
+            if let Ok(at) = applied {
+                self.note_step(asked_ns, at.as_nanos(), &step.places);
+            }
         }
         let reached = self.forwarder.network.engine_ref().now().as_nanos();
         let ghosts_wait = !advanced && reached + CATCH_UP_NS + VISIBLE_AFTER_NS < now;
@@ -217,7 +245,18 @@ impl Worker {
         }
     }
 
-    fn sleep(&self, now: u64, next: Option<u64>) -> Result<(), String> {
+    fn note_step(&mut self, asked_ns: u64, at_ns: u64, places: &Places) {
+        let name = &self.forwarder.network.fabric().condition.name;
+        self.changes.push(Change::new("timeline", asked_ns, at_ns, name, places));
+        self.forwarder.record(|| Record::Step { at_ns, json: json(places) });
+    }
+
+    fn note_condition(&mut self, asked_ns: u64, at_ns: u64, condition: &Condition) {
+        self.changes.push(Change::new("set", asked_ns, at_ns, &condition.name, &condition.places));
+        self.forwarder.record(|| Record::Condition { at_ns, json: json(condition) });
+    }
+
+    fn sleep(&mut self, now: u64, next: Option<u64>) -> Result<(), String> {
         let ghosts = self.forwarder.network.sources().next().is_some();
         let longest = if ghosts { NAP_NS } else { SLEEP_NS };
         let until = next
@@ -226,6 +265,7 @@ impl Worker {
             .min(self.series.step_ends_ns().max(now));
         let timeline = self.timeline.first().map_or(u64::MAX, |step| self.window.started_ns + step.at_ns);
         let wait = until.min(timeline).saturating_sub(now);
+        self.forwarder.give_back(Need::Rest);
         let mut waiting: Vec<libc::pollfd> = self
             .descriptors
             .iter()
@@ -257,8 +297,11 @@ impl Worker {
             match self.inbox.try_recv() {
                 Ok(Command::Set(condition, reply)) => {
                     let applied = self.forwarder.network.apply(clock::instant(now), &condition);
+                    if let Ok(at) = applied {
+                        self.note_condition(now, at.as_nanos(), &condition);
+                    }
                     // An asker that has gone needs no answer; the same holds below.
-                    let _ = reply.send(applied.map(|()| now));
+                    let _ = reply.send(applied.map(|at| at.as_nanos()));
                 }
                 Ok(Command::Measure(reply)) => {
                     self.start_window(now);
@@ -280,6 +323,8 @@ impl Worker {
         self.series.start_window(now);
         self.timeline = self.forwarder.network.fabric().condition.timeline.clone();
         self.timeline.sort_by_key(|step| step.at_ns);
+        // What was in force when the window started belongs to it.
+        self.changes.drain(..self.changes.len() - 1);
         self.canary_gap_ns_max = 0;
         self.window =
             WindowStart { started_ns: now, steal_ns: host::steal_ns(), cpu_ns: clock::thread_cpu_ns() };
@@ -287,6 +332,7 @@ impl Worker {
 
     fn measurement(&mut self, now: u64) -> Measurement {
         let ring_overruns = self.forwarder.ports.iter_mut().map(Port::overruns).sum();
+        let monitors = monitors::read(&self.forwarder.network, &mut self.forwarder.sightings);
         let name = |position: usize| self.forwarder.network.elements()[position].name.clone();
         let engine = self.forwarder.network.engine_ref();
         let elements = self.forwarder.network.elements();
@@ -306,6 +352,17 @@ impl Worker {
                 ring_overruns,
                 send_retries: self.forwarder.send_retries,
             },
+            changes: self.changes.clone(),
+            capture: self
+                .forwarder
+                .capture
+                .as_ref()
+                .map(|capture| CaptureState { left_out_packets: capture.left_out() }),
+            recording: self
+                .forwarder
+                .recorder
+                .as_ref()
+                .map(|recorder| Recording { lost_records: recorder.lost() }),
             elements: elements
                 .iter()
                 .map(|element| {
@@ -340,7 +397,9 @@ impl Worker {
                     })
                     .collect(),
             },
+            monitors,
             interference: self.offered(),
+            capacity: self.capacity(),
             drops: self.drops(),
             retransmissions: self.retransmissions(),
         }
@@ -349,12 +408,31 @@ impl Worker {
     fn conservation(&self) -> Conservation {
         let (totals, passed) = (self.forwarder.network.engine_ref().totals(), self.forwarder.passed);
         let entered = ByClass { real: passed.entered, ghost: totals.ghost.entered };
+        let duplicated = ByClass { real: totals.real.duplicated, ghost: totals.ghost.duplicated };
         let out = ByClass { real: passed.out, ghost: totals.ghost.left };
         let dropped = ByClass { real: passed.lost + totals.real.dropped, ghost: totals.ghost.dropped };
         let inside = ByClass { real: totals.real.inside + passed.held_back, ghost: totals.ghost.inside };
-        let holds = entered.real == out.real + dropped.real + inside.real
-            && entered.ghost == out.ghost + dropped.ghost + inside.ghost;
-        Conservation { entered, out, dropped, inside, holds }
+        let holds = entered.real + duplicated.real == out.real + dropped.real + inside.real
+            && entered.ghost + duplicated.ghost == out.ghost + dropped.ghost + inside.ghost;
+        Conservation { entered, duplicated, out, dropped, inside, holds }
+    }
+
+    /// What processes made of links since the window started, which is when they began.
+    fn capacity(&self) -> Vec<Driven> {
+        let network = &self.forwarder.network;
+        let engine = network.engine_ref();
+        network
+            .driven_links()
+            .map(|(link, process)| Driven {
+                link: link.to_owned(),
+                lost_records: engine.changes_not_kept(process),
+                changes: engine
+                    .changes(process)
+                    .iter()
+                    .map(|&(at, level)| Level { at_ns: at.as_nanos(), rate_bps: rate_bps(level) })
+                    .collect(),
+            })
+            .collect()
     }
 
     fn offered(&self) -> Vec<Offered> {
@@ -417,17 +495,35 @@ impl Worker {
     }
 }
 
+/// The fabric's own types, which serde can always write.
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).expect("maps with text keys become JSON")
+}
+
+/// A level as measurements have it: 0 is an outage, `None` is unlimited.
+fn rate_bps(level: Capacity) -> Option<u64> {
+    match level {
+        Capacity::Outage => Some(0),
+        Capacity::Rate(Rate::BitsPerSecond(rate)) => Some(rate.get()),
+        Capacity::Rate(Rate::Unlimited) => None,
+    }
+}
+
 fn counts(counters: &crosswind_engine::ClassCounters) -> Counts {
+    let count = |count: crosswind_engine::Count| Count { packets: count.packets, bytes: count.bytes };
     Counts {
         arrived_packets: counters.arrived.packets,
         arrived_bytes: counters.arrived.bytes,
         departed_packets: counters.departed.packets,
         departed_bytes: counters.departed.bytes,
+        duplicated: count(counters.duplicated),
+        corrupted: count(counters.corrupted),
+        marked_packets: counters.marked.packets,
         dropped: DropReason::ALL
             .iter()
             .map(|reason| (reason.name(), counters.dropped(*reason)))
             .filter(|(_, count)| count.packets > 0)
-            .map(|(name, count)| (name, Count { packets: count.packets, bytes: count.bytes }))
+            .map(|(name, dropped)| (name, count(dropped)))
             .collect(),
     }
 }

@@ -31,6 +31,10 @@ pub enum Command {
     ProbeSend(ProbeSend),
     /// Record when the packets of a probe-send arrive; prints `listening ADDRESS:PORT` when it does
     ProbeReceive(ProbeReceive),
+    /// Send evenly spaced UDP packets at a rate, many in one call
+    FloodSend(FloodSend),
+    /// Record when the packets of a flood-send arrive, until silence; prints `listening ADDRESS:PORT` when it does
+    FloodReceive(FloodReceive),
 }
 
 #[derive(Args)]
@@ -58,6 +62,38 @@ pub struct ProbeReceive {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=PROBES_MAX))]
     pub count: u64,
     /// Where the packets go, one row each: sequence,sent_ns,received_ns (CLOCK_REALTIME)
+    #[arg(long, value_name = "FILE.csv")]
+    pub out: PathBuf,
+}
+
+#[derive(Args)]
+pub struct FloodSend {
+    /// The flood-receive to send to
+    #[arg(long, value_name = "HOST:PORT")]
+    pub to: String,
+    /// IP bits per second
+    #[arg(long, value_name = "BPS", value_parser = bits_per_second)]
+    pub rate_bps: f64,
+    /// UDP payload of each packet
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u16).range(1..=65_507))]
+    pub payload_bytes: u16,
+    /// Packets in each call, at most 64 (the kernel's bound) and 65507 bytes
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
+    pub train: u16,
+    /// How long to send
+    #[arg(long, value_name = "SECONDS", value_parser = seconds_above_zero)]
+    pub duration: f64,
+}
+
+#[derive(Args)]
+pub struct FloodReceive {
+    /// Where to listen
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub listen: String,
+    /// End so long after the last packet
+    #[arg(long, value_name = "SECONDS", value_parser = seconds_above_zero)]
+    pub silence: f64,
+    /// Where arrivals go, one row a call: received_ns,bytes,segment_bytes (CLOCK_REALTIME, UDP payload)
     #[arg(long, value_name = "FILE.csv")]
     pub out: PathBuf,
 }
@@ -161,6 +197,8 @@ const CONNECTIONS_MAX: usize = 10_000;
 const SECONDS_MAX: f64 = 1e7; // four months; beyond it nanoseconds in 64 bits are still exact
 const RATE_MAX_PER_S: f64 = 1e7; // 100 ns apart, already less than one system call
 
+const BITS_PER_S_MAX: f64 = 1e12; // far above what one processor copies
+
 fn number(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if value.is_finite() => Ok(value),
@@ -194,6 +232,15 @@ fn rate(text: &str) -> Result<f64, String> {
         Err(format!(
             "must be above 0 and at most {RATE_MAX_PER_S} per second; leave it out for a closed loop"
         ))
+    }
+}
+
+fn bits_per_second(text: &str) -> Result<f64, String> {
+    let value = number(text)?;
+    if value > 0.0 && value <= BITS_PER_S_MAX {
+        Ok(value)
+    } else {
+        Err(format!("must be above 0 and at most {BITS_PER_S_MAX:e} bits per second"))
     }
 }
 

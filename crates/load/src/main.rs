@@ -14,6 +14,7 @@ mod arguments;
 mod clock;
 mod driver;
 mod exit;
+mod flood;
 mod output;
 mod plan;
 mod probe;
@@ -23,6 +24,7 @@ mod sample;
 mod signals;
 mod stop;
 mod stream;
+mod udp;
 mod ycsb;
 
 use std::process::ExitCode;
@@ -81,6 +83,16 @@ fn carry_out(command: &Command) -> Result<ExitCode, Failed> {
             let stop = Arc::new(Stop::new());
             signals::stop_on_signal(&stop);
             probe::receive(arguments, &stop).map(|()| ExitCode::SUCCESS)
+        }
+        Command::FloodSend(arguments) => {
+            let stop = Arc::new(Stop::new());
+            signals::stop_on_signal(&stop);
+            flood::send(arguments, &stop).map(|()| ExitCode::SUCCESS)
+        }
+        Command::FloodReceive(arguments) => {
+            let stop = Arc::new(Stop::new());
+            signals::stop_on_signal(&stop);
+            flood::receive(arguments, &stop).map(|()| ExitCode::SUCCESS)
         }
         Command::RpcServe(arguments) => {
             let listening = rpc::server::start(&arguments.listen).map_err(Failed::Unreachable)?;

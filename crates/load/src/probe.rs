@@ -9,7 +9,6 @@
 use std::fs;
 use std::io::{self, Write};
 use std::net::UdpSocket;
-use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,6 +17,7 @@ use crate::arguments::{ProbeReceive, ProbeSend};
 use crate::clock::{monotonic_ns, Clock, WallClock};
 use crate::exit::Failed;
 use crate::stop::Stop;
+use crate::udp;
 
 /// Sequence number and send stamp.
 const HEAD_BYTES: usize = 16;
@@ -63,17 +63,16 @@ pub fn send(arguments: &ProbeSend, stop: &Arc<Stop>) -> Result<(), Failed> {
 /// Receives `count` packets or until silence; writes `sequence,sent_ns,received_ns` and prints how many came.
 pub fn receive(arguments: &ProbeReceive, stop: &Stop) -> Result<(), Failed> {
     let unreachable = |error: io::Error| Failed::Unreachable(format!("{}: {error}", arguments.listen));
-    let socket = UdpSocket::bind(&arguments.listen).map_err(unreachable)?;
-    prepare(&socket).map_err(unreachable)?;
+    let socket = udp::listen(&arguments.listen, SILENCE).map_err(unreachable)?;
     println!("listening {}", arguments.listen);
     let mut rows: Vec<(u64, u64, u64)> = Vec::with_capacity(arguments.count as usize);
     let mut packet = [0; 65_536];
     while (rows.len() as u64) < arguments.count && stop.reason().is_none() {
-        match receive_stamped(&socket, &mut packet) {
-            Ok((length, received_ns)) if length >= HEAD_BYTES => {
+        match udp::receive(&socket, &mut packet) {
+            Ok(received) if received.bytes >= HEAD_BYTES => {
                 let number =
                     |at: usize| u64::from_le_bytes(packet[at..at + 8].try_into().expect("eight bytes"));
-                rows.push((number(0), number(8), received_ns));
+                rows.push((number(0), number(8), received.at_ns));
             }
             Ok(_) => {}
             // Before the first packet the receiver waits for its sender as long as it takes.
@@ -86,56 +85,6 @@ pub fn receive(arguments: &ProbeReceive, stop: &Stop) -> Result<(), Failed> {
         .map_err(|error| Failed::Internal(format!("{}: {error}", arguments.out.display())))?;
     println!("received {}", rows.len());
     Ok(())
-}
-
-fn prepare(socket: &UdpSocket) -> io::Result<()> {
-    socket.set_read_timeout(Some(SILENCE))?;
-    let set = |name: libc::c_int, value: libc::c_int| {
-        // SAFETY: the value lives through the call and its size is passed along.
-        let result = unsafe {
-            libc::setsockopt(
-                socket.as_raw_fd(),
-                libc::SOL_SOCKET,
-                name,
-                (&raw const value).cast(),
-                size_of::<libc::c_int>() as libc::socklen_t,
-            )
-        };
-        if result == 0 {
-            Ok(())
-        } else {
-            Err(io::Error::last_os_error())
-        }
-    };
-    set(libc::SO_TIMESTAMPNS, 1)?;
-    // Root may exceed the machine's limit; others get the limit.
-    set(libc::SO_RCVBUFFORCE, 32 << 20).or_else(|_| set(libc::SO_RCVBUF, 32 << 20))
-}
-
-/// One packet and the kernel's stamp of it.
-fn receive_stamped(socket: &UdpSocket, packet: &mut [u8]) -> io::Result<(usize, u64)> {
-    let mut control = [0u64; 16];
-    let mut piece = libc::iovec { iov_base: packet.as_mut_ptr().cast(), iov_len: packet.len() };
-    // SAFETY: all-zero is a valid msghdr.
-    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
-    message.msg_iov = &raw mut piece;
-    message.msg_iovlen = 1;
-    message.msg_control = control.as_mut_ptr().cast();
-    message.msg_controllen = size_of_val(&control);
-    // SAFETY: packet and control buffer outlive the call and their sizes are passed along.
-    let length = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, 0) };
-    if length < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the kernel has filled the control buffer as described by the message.
-    let stamp = unsafe {
-        let header = libc::CMSG_FIRSTHDR(&raw const message);
-        if header.is_null() || (*header).cmsg_type != libc::SCM_TIMESTAMPNS {
-            return Err(io::Error::other("the kernel put no receive stamp on a packet"));
-        }
-        libc::CMSG_DATA(header).cast::<libc::timespec>().read_unaligned()
-    };
-    Ok((length as usize, stamp.tv_sec as u64 * 1_000_000_000 + stamp.tv_nsec as u64))
 }
 
 fn write(path: &Path, rows: &[(u64, u64, u64)]) -> io::Result<()> {

@@ -119,7 +119,7 @@ pub fn connect(connect: &Connect) -> Result<(), Failure> {
         .request([link::eth0_up(), link::settle_eth0(), link::address(position)])
         .or_refuse("bring eth0 up and give it its address", "it needs CAP_NET_ADMIN in its user namespace")?;
     netlink
-        .request([link::route(position, &connect.congestion_control, connect.rto_min_ms)])
+        .request([link::route(position, &connect.congestion_control, connect.rto_min_ms, connect.ecn)])
         .map_err(|error| route_refused(&connect.congestion_control, &error))?;
     netlink
         .request(link::neighbours(position, connect.nodes))

@@ -7,9 +7,10 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
+use std::path::Path;
 use std::time::Instant;
 
-use crosswind_emulator::{Emulator, Port};
+use crosswind_emulator::{CaptureLimits, Emulator, Files, Kept, Port};
 use crosswind_fabric::Fabric;
 use nix::sys::memfd::{memfd_create, MFdFlags};
 use serde_json::{json, Value};
@@ -22,18 +23,28 @@ use crate::isolation;
 use crate::link;
 use crate::netlink::Netlink;
 use crate::node::{self, Node};
+use crate::protocol::Capture;
 
 impl Session {
-    pub(super) fn up(&mut self, fabric: &Fabric) -> Result<Value, Failure> {
+    pub(super) fn up(
+        &mut self,
+        fabric: &Fabric,
+        record: Option<&Path>,
+        capture: Option<&Capture>,
+    ) -> Result<Value, Failure> {
         let began = Instant::now();
         if !self.nodes.is_empty() {
             return Err(Failure::invalid("up: a fabric is up already; ask for `down` first"));
         }
         fabric.check().map_err(|error| Failure::invalid(error.to_string()))?;
         let rto_min_ms = rto_min_ms(fabric.tcp.rto_min_us)?;
-        let built = self.build(fabric, rto_min_ms);
+        let files = files(record, capture)?;
+        let built = self.build(fabric, rto_min_ms, files);
         if built.is_err() {
             self.undo();
+            // Nothing was written; a second try may use the names. The first error is the one to show.
+            let _ = record.map(std::fs::remove_file);
+            let _ = capture.map(|capture| std::fs::remove_file(&capture.to));
         }
         built?;
         let described = |(position, node): (u16, &Node)| json!({"name": node.name, "host": node.host, "address": address::ip(position), "pid": node.init.as_raw()});
@@ -44,21 +55,26 @@ impl Session {
 
     pub(super) fn down(&mut self) -> Value {
         let began = Instant::now();
-        self.undo();
-        json!({"took_ns": nanoseconds_since(began)})
+        let kept = self.undo();
+        let recording = kept.recording.map(
+            |written| json!({"records": written.items, "lost_records": written.lost, "error": written.error}),
+        );
+        let capture = kept.capture.map(
+            |written| json!({"packets": written.items, "left_out_packets": written.lost, "error": written.error}),
+        );
+        json!({"took_ns": nanoseconds_since(began), "recording": recording, "capture": capture})
     }
 
     /// Ends the emulator first: it would take the end of its ports for a fault.
-    pub(super) fn undo(&mut self) {
-        if let Some(emulator) = self.emulator.take() {
-            emulator.stop();
-        }
+    pub(super) fn undo(&mut self) -> Kept {
+        let kept = self.emulator.take().map(Emulator::stop).unwrap_or_default();
         node::end_all(std::mem::take(&mut self.nodes));
         self.processes.clear();
         self.inbox.forget_fabric();
+        kept
     }
 
-    fn build(&mut self, fabric: &Fabric, rto_min_ms: u32) -> Result<(), Failure> {
+    fn build(&mut self, fabric: &Fabric, rto_min_ms: u32, files: Files) -> Result<(), Failure> {
         isolation::enter_network_namespace()?;
         link::keep_ipv6_off().map_err(|error| {
             Failure::preflight(format!("keep IPv6 off the ports: {error}; /proc/sys must be writable"))
@@ -66,6 +82,9 @@ impl Session {
         let mut netlink = Netlink::open().map_err(|error| {
             Failure::preflight(format!("open a netlink socket: {error}; the kernel needs CONFIG_NET"))
         })?;
+        netlink
+            .request([link::loopback_up()])
+            .map_err(|error| Failure::preflight(format!("bring the fabric's own lo up: {error}")))?;
         self.launch_all(fabric)?;
         let mut unprepared = vec![true; self.nodes.len()];
         let mut unconnected = self.nodes.len();
@@ -96,15 +115,16 @@ impl Session {
             .inbox
             .fault_reporter()
             .map_err(|error| Failure::internal(format!("report faults: {error}")))?;
-        self.emulator = Some(Emulator::start(fabric, ports, fault).map_err(Failure::preflight)?);
+        self.emulator = Some(Emulator::start(fabric, ports, files, fault).map_err(Failure::preflight)?);
         Ok(())
     }
 
     fn launch_all(&mut self, fabric: &Fabric) -> Result<(), Failure> {
         let hosts = hosts_file(fabric)
             .map_err(|error| Failure::internal(format!("write the names of nodes: {error}")))?;
+        let processors = crosswind_emulator::application_processors(fabric.wait);
         for node in &fabric.nodes {
-            let launched = Node::launch(&self.launcher, &node.name, &node.host).map_err(|error| {
+            let launched = Node::launch(&self.launcher, &processors, &node.name, &node.host).map_err(|error| {
                 Failure::preflight(format!(
                     "node {}: make its init: {error}; see `ulimit -u`, `ulimit -n` and `sysctl user.max_pid_namespaces`",
                     node.name
@@ -140,6 +160,7 @@ impl Session {
             nodes: count(fabric),
             congestion_control: fabric.tcp.congestion_control.clone(),
             rto_min_ms,
+            ecn: fabric.tcp.ecn,
         };
         node.tell(&ToInit::Connect(connect), &[]).map_err(|_| unreachable(&node.name))
     }
@@ -158,6 +179,35 @@ fn rto_min_ms(rto_min_us: u32) -> Result<u32, Failure> {
         )));
     }
     Ok(rto_min_us / 1000)
+}
+
+fn files(record: Option<&Path>, capture: Option<&Capture>) -> Result<Files, Failure> {
+    let record = record.map(|path| new_file("record", path)).transpose()?;
+    let capture = capture
+        .map(|Capture { to, snap_bytes, limit_bytes }| {
+            if *snap_bytes < 14 {
+                return Err(Failure::invalid(format!(
+                    "up: capture: snap_bytes {snap_bytes} is less than an Ethernet header; keep at least 14"
+                )));
+            }
+            let limits = CaptureLimits { snap_bytes: *snap_bytes, limit_bytes: *limit_bytes };
+            Ok((new_file("capture", to)?, limits))
+        })
+        .transpose()?;
+    Ok(Files { record, capture })
+}
+
+/// A file that was not there before: what was measured once is not overwritten.
+fn new_file(key: &str, path: &Path) -> Result<File, Failure> {
+    if !path.is_absolute() {
+        return Err(Failure::invalid(format!("up: {key} {}: write an absolute path", path.display())));
+    }
+    File::create_new(path).map_err(|error| {
+        Failure::invalid(format!(
+            "up: {key} {}: {error}; name a file that does not exist, in a folder that does",
+            path.display()
+        ))
+    })
 }
 
 /// The text of /etc/hosts as a file for every init.

@@ -141,7 +141,7 @@ impl Session {
     fn carry_out(&mut self, action: Action) -> Result<Value, Failure> {
         match action {
             Action::Hello {} => Ok(self.hello()),
-            Action::Up { fabric } => self.up(&fabric),
+            Action::Up { fabric, record, capture } => self.up(&fabric, record.as_deref(), capture.as_ref()),
             Action::Start(start) => self.start(start),
             Action::Stop { process, grace_ns } => self.stop(process, Duration::from_nanos(grace_ns)),
             Action::Signal { process, signal } => self.signal(process, signal),

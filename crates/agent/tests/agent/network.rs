@@ -52,6 +52,18 @@ fn the_network_of_a_node_is_exactly_what_was_declared() {
 }
 
 #[test]
+fn connections_ask_for_congestion_notification_where_the_fabric_says_so() {
+    for_each_user(|user| {
+        let mut agent = Agent::start(user);
+        let mut asking = fabric(&["a", "b"]);
+        asking["tcp"]["ecn"] = true.into();
+        agent.must(json!({"do": "up", "fabric": asking}));
+        let routes = agent.run("b", "routes", "ip route");
+        assert!(routes.contains("features ecn"), "{routes}");
+    });
+}
+
+#[test]
 fn an_unknown_congestion_control_is_refused_with_those_there_are() {
     for_each_user(|user| {
         let mut agent = Agent::start(user);
@@ -84,6 +96,39 @@ fn nodes_exchange_tcp_at_once_and_on_any_port() {
         assert!(began.elapsed() < Duration::from_millis(900), "{:?}", began.elapsed());
         assert!(agent.events.iter().all(|event| event["event"] != "fault"), "{:?}", agent.events);
     });
+}
+
+const SINK: &str = r#"exec perl -MIO::Socket::INET -e '
+    my $listener = IO::Socket::INET->new(LocalPort => 80, Listen => 5, ReuseAddr => 1) or die "listen: $!";
+    $| = 1; print "ready\n";
+    my $peer = $listener->accept; my $bytes = 0;
+    while (my $count = sysread($peer, my $chunk, 65536)) { $bytes += $count }
+    print $peer "$bytes\n"; close $peer; sleep 100'"#;
+const SOURCE: &str = r#"exec perl -MIO::Socket::INET -e '
+    my $peer = IO::Socket::INET->new(PeerAddr => "b:80", Timeout => 10) or die "connect: $!";
+    print $peer "x" x 5000000; $peer->flush; shutdown($peer, 1); print <$peer>'"#;
+
+#[test]
+fn a_queue_marks_connections_that_take_marks_and_drops_of_the_others() {
+    for asks in [true, false] {
+        let mut agent = Agent::start(User::Own);
+        let mut queued = fabric(&["a", "b"]);
+        queued["tcp"]["ecn"] = asks.into();
+        queued["uplink"]["rate_bps"] = 100_000_000.into();
+        queued["condition"]["places"] = json!({"host.egress": [{"queue": {
+            "buffer_bytes": 1_000_000, "drop": {"codel": {"target_ns": 1_000_000, "interval_ns": 10_000_000}}, "ecn": true}}]});
+        agent.must(json!({"do": "up", "fabric": queued}));
+        agent.must(agent.shell("b", "sink", SINK));
+        agent.wait_for_output("sink", "ready");
+        assert_eq!(agent.run("a", "source", SOURCE), "5000000\n");
+        let measured = agent.must(json!({"do": "read"}));
+        let elements = measured["elements"].as_array().unwrap();
+        let uplink = elements.iter().find(|element| element["element"] == "h-a/uplink").unwrap();
+        let marked = uplink["real"]["marked_packets"].as_u64().unwrap();
+        let dropped = uplink["real"]["dropped"]["codel"]["packets"].as_u64().unwrap_or(0);
+        // Linux sends what it sends again, and its pure acknowledgements, without ECT: nearly everything takes marks.
+        assert_eq!((marked > 0, dropped == 0), (asks, asks), "{marked} marked, {dropped} dropped");
+    }
 }
 
 #[test]

@@ -1,19 +1,39 @@
-//! A port in memory, for tests of the forwarder in virtual time.
+//! A port in memory: the forwarder in virtual time, for tests, fuzzing and measurements without a kernel.
 
 use std::collections::VecDeque;
 use std::io;
 
 use crosswind_wire::{Cut, VnetHeader};
 
-use super::{Arrival, Port};
+use super::{Arrival, Need, Port};
+
+/// Slots of a port; a veth has hundreds.
+const SLOTS: u32 = 64;
+/// Taken slots above which the oldest should be copied out.
+const PRESSED_ABOVE: usize = 4;
 
 /// Frames put in by a test, and frames that came out.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct MemoryPort {
     waiting: VecDeque<(u64, VnetHeader, Vec<u8>)>,
     slots: Vec<Option<Vec<u8>>>,
+    free: Vec<u32>,
+    /// In the order in which they were taken.
+    taken: VecDeque<u32>,
     /// What was sent: virtio-net header and frame.
     pub sent: Vec<(VnetHeader, Vec<u8>)>,
+}
+
+impl Default for MemoryPort {
+    fn default() -> Self {
+        Self {
+            waiting: VecDeque::new(),
+            slots: vec![None; SLOTS as usize],
+            free: (0..SLOTS).rev().collect(),
+            taken: VecDeque::new(),
+            sent: Vec::new(),
+        }
+    }
 }
 
 impl MemoryPort {
@@ -25,9 +45,14 @@ impl MemoryPort {
 
 impl Port for MemoryPort {
     fn receive(&mut self) -> Option<Arrival> {
-        let (stamped_realtime_ns, vnet, frame) = self.waiting.pop_front()?;
-        self.slots.push(Some(frame));
-        Some(Arrival { slot: self.slots.len() as u32 - 1, stamped_realtime_ns, vnet })
+        let slot = self.free.pop()?;
+        let Some((stamped_realtime_ns, vnet, frame)) = self.waiting.pop_front() else {
+            self.free.push(slot);
+            return None;
+        };
+        self.slots[slot as usize] = Some(frame);
+        self.taken.push_back(slot);
+        Some(Arrival { slot, stamped_realtime_ns, vnet })
     }
 
     fn bytes(&self, slot: u32) -> &[u8] {
@@ -36,19 +61,17 @@ impl Port for MemoryPort {
 
     fn release(&mut self, slot: u32) {
         assert!(self.slots[slot as usize].take().is_some(), "slot {slot} released twice");
+        self.taken.retain(|&other| other != slot);
+        self.free.push(slot);
     }
 
-    fn pressed(&self) -> Option<u32> {
-        let taken = self.slots.iter().filter(|slot| slot.is_some()).count();
-        if taken > 4 {
-            self.slots.iter().position(Option::is_some).map(|slot| slot as u32)
-        } else {
-            None
-        }
+    fn pressed(&self, need: Need) -> Option<u32> {
+        let tolerated = if need == Need::Rest { 0 } else { PRESSED_ABOVE };
+        self.taken.front().copied().filter(|_| self.taken.len() > tolerated)
     }
 
     fn slots(&self) -> u32 {
-        4096
+        SLOTS
     }
 
     fn send(&mut self, cut: &Cut<'_>) -> io::Result<()> {

@@ -2,17 +2,19 @@
 //!
 //! A port keeps what it received in slots of its own until the forwarder releases them: short stays cost no copy.
 
-#[cfg(test)]
+mod long_frames;
 mod memory;
 mod packet_ring;
+mod socket;
+mod socket_queue;
 mod veth;
 
 use std::io;
 
 use crosswind_wire::{Cut, VnetHeader};
 
-#[cfg(test)]
 pub use memory::MemoryPort;
+pub use socket::{PacketSocket, Takes};
 pub use veth::Veth;
 
 /// The kernel clears a ring's memory when it is opened, and waits for all processors when it is closed: ports are opened and
@@ -29,6 +31,15 @@ pub fn close_all(mut ports: Vec<Veth>) {
             }
         });
     }
+}
+
+/// Why slots should be given back early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// More than half are taken: new frames may soon find none.
+    Room,
+    /// The caller is about to wait, and a ring that holds a frame would wake it at once.
+    Rest,
 }
 
 /// A frame that arrived.
@@ -50,8 +61,8 @@ pub trait Port {
     fn bytes(&self, slot: u32) -> &[u8];
     /// Gives a slot back.
     fn release(&mut self, slot: u32);
-    /// The oldest taken slot, when so many are taken that new frames may soon find none.
-    fn pressed(&self) -> Option<u32>;
+    /// The oldest taken slot that should be given back, because of `need`.
+    fn pressed(&self, need: Need) -> Option<u32>;
     /// Slots there are.
     fn slots(&self) -> u32;
     /// Hands a frame to the node. `WouldBlock` when the kernel cannot take it just now.

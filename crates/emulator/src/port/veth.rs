@@ -1,112 +1,123 @@
-//! A veth end: two packet rings, one for short frames and one for super-packets.
+//! A veth end: a packet ring for everything that comes, and the super-packets beside it.
 //!
-//! A slot must hold the longest frame of its ring. One ring for everything would need 68 KiB for every packet of 64 bytes;
-//! two give room for thousands of short packets and a hundred super-packets in 16 MiB, which decides how long the
-//! emulator may be held up without loss, and how fast a fabric comes up (the kernel clears the memory).
-//!
-//! Order is kept across the two: frames of one flow become visible in the order they were stamped, so a ring found
-//! empty is looked at once more after the other was found to have something.
+//! A slot must hold the longest frame of its ring, and one ring for everything would need 68 KiB for every packet of 64
+//! bytes. So the ring takes short frames whole and of super-packets only the head, which says that one has come and where
+//! it stands in the order; the whole of it is then taken from [`LongFrames`].
 
 use std::io;
 use std::os::fd::RawFd;
 
 use crosswind_wire::Cut;
 
-use super::packet_ring::{PacketRing, Shape, Takes};
-use super::{Arrival, Port};
+use super::long_frames::{LongFrames, Taken};
+use super::packet_ring::{PacketRing, Shape};
+use super::socket::{PacketSocket, Takes};
+use super::{Arrival, Need, Port};
 
 /// Frames up to here are short: an Ethernet frame of 1500 bytes with VLAN tags, and what fits a slot of 2 KiB.
 const SHORT_BYTES: u32 = 1_900;
+/// What the ring has of a longer one.
+const HEAD_BYTES: u32 = 64;
 /// Ring memory of all ports together.
 const MEMORY_TOTAL: usize = 256 << 20;
-/// Ring memory of one port: 4096 short frames (40 ms at 100 000 a second) and 120 super-packets.
+/// Ring memory of one port: 4096 frames (40 ms at 100 000 a second), and 120 super-packets where they need a ring too.
 const MEMORY_MAX: usize = 16 << 20;
 const SHORT_BLOCK: usize = 1 << 16;
 /// The smallest block that holds whole slots of super-packets with little waste.
 const LONG_BLOCK: usize = 1 << 20;
+/// A super-packet is looked for so often, some milliseconds, before it counts as lost.
+const LOOKS_MAX: u32 = 10_000;
 
 /// One node's connection: the fabric-side end of its veth pair.
 #[derive(Debug)]
 pub struct Veth {
-    short: PacketRing,
-    long: PacketRing,
-    short_slots: u32,
-    long_slots: u32,
+    ring: PacketRing,
+    long: LongFrames,
+    /// Slots from here on are those of long frames.
+    long_from: u32,
+    /// A head whose super-packet is not there yet, and how often it has been looked for.
+    waiting: Option<(Arrival, u32)>,
+    /// Super-packets whose head came and whose rest did not.
+    lost: u64,
 }
 
 impl Veth {
     /// Opens the port on an interface of the calling thread's network namespace; `ports` share the memory budget.
     pub fn open(ifindex: i32, ports: usize) -> io::Result<Self> {
         let half = (MEMORY_TOTAL / ports.max(1)).min(MEMORY_MAX) / 2;
-        let shape = |slot_bytes: usize, block_bytes: usize, takes: Takes| {
-            let blocks = (half / block_bytes).max(1);
-            Shape { slot_bytes, block_bytes, blocks, takes }
+        let shape = |slot_bytes: usize, block_bytes: usize| Shape {
+            slot_bytes,
+            block_bytes,
+            blocks: (half / block_bytes).max(1),
         };
-        let short = shape(2_048, SHORT_BLOCK, Takes::UpTo(SHORT_BYTES));
-        let long = shape(69_632, LONG_BLOCK, Takes::Above(SHORT_BYTES));
-        Ok(Self {
-            short: PacketRing::open(ifindex, short)?,
-            long: PacketRing::open(ifindex, long)?,
-            short_slots: short.slots() as u32,
-            long_slots: long.slots() as u32,
-        })
+        let heads = PacketSocket::open(Takes::Heads { whole_bytes: SHORT_BYTES, head_bytes: HEAD_BYTES })?;
+        let ring = PacketRing::new(heads, shape(2_048, SHORT_BLOCK))?;
+        let long = LongFrames::open(SHORT_BYTES, shape(69_632, LONG_BLOCK))?;
+        // The kernel serves the socket that was bound last first: a frame is there when its head is seen.
+        ring.bind(ifindex)?;
+        long.bind(ifindex)?;
+        let long_from = ring.slots() as u32;
+        Ok(Self { ring, long, long_from, waiting: None, lost: 0 })
     }
 
     /// To wait for frames.
     pub fn descriptors(&self) -> [RawFd; 2] {
-        [self.short.descriptor(), self.long.descriptor()]
+        [self.ring.descriptor(), self.long.descriptor()]
     }
 }
 
 impl Port for Veth {
     fn receive(&mut self) -> Option<Arrival> {
-        let mut short = self.short.peek();
-        let mut long = self.long.peek();
-        if short.is_none() {
-            short = self.short.peek();
-        }
-        if long.is_none() && short.is_some() {
-            long = self.long.peek();
-        }
-        let from_long = match (short, long) {
-            (Some(short), Some(long)) => long < short,
-            (short, long) => short.is_none() && long.is_some(),
-        };
-        if from_long {
-            let arrival = self.long.receive()?;
-            Some(Arrival { slot: arrival.slot + self.short_slots, ..arrival })
-        } else {
-            self.short.receive()
+        loop {
+            let (arrival, looked) = match self.waiting.take() {
+                Some(waiting) => waiting,
+                None => (self.ring.receive()?, 0),
+            };
+            if self.ring.is_whole(arrival.slot) {
+                return Some(arrival);
+            }
+            let taken = self.long.take(self.ring.bytes(arrival.slot), arrival.stamped_realtime_ns);
+            if taken == Taken::NotYet && looked < LOOKS_MAX {
+                self.waiting = Some((arrival, looked + 1));
+                return None;
+            }
+            self.ring.release(arrival.slot);
+            if let Taken::Slot(slot) = taken {
+                return Some(Arrival { slot: slot + self.long_from, ..arrival });
+            }
+            self.lost += 1;
         }
     }
 
     fn bytes(&self, slot: u32) -> &[u8] {
-        match slot.checked_sub(self.short_slots) {
-            None => self.short.bytes(slot),
+        match slot.checked_sub(self.long_from) {
+            None => self.ring.bytes(slot),
             Some(slot) => self.long.bytes(slot),
         }
     }
 
     fn release(&mut self, slot: u32) {
-        match slot.checked_sub(self.short_slots) {
-            None => self.short.release(slot),
+        match slot.checked_sub(self.long_from) {
+            None => self.ring.release(slot),
             Some(slot) => self.long.release(slot),
         }
     }
 
-    fn pressed(&self) -> Option<u32> {
-        self.short.pressed().or_else(|| self.long.pressed().map(|slot| slot + self.short_slots))
+    fn pressed(&self, need: Need) -> Option<u32> {
+        let is_waiting = |slot| self.waiting.is_some_and(|(arrival, _)| arrival.slot == slot);
+        let short = self.ring.pressed(need).filter(|&slot| !is_waiting(slot));
+        short.or_else(|| self.long.pressed(need).map(|slot| slot + self.long_from))
     }
 
     fn slots(&self) -> u32 {
-        self.short_slots + self.long_slots
+        self.long_from + self.long.slots() as u32
     }
 
     fn send(&mut self, cut: &Cut<'_>) -> io::Result<()> {
-        self.short.send(cut)
+        self.ring.send(cut)
     }
 
     fn overruns(&mut self) -> u64 {
-        self.short.overruns() + self.long.overruns()
+        self.ring.overruns() + std::mem::take(&mut self.lost)
     }
 }

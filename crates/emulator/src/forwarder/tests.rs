@@ -1,0 +1,182 @@
+//! The forwarder between ports in memory: frames in, frames out.
+
+use super::*;
+use crate::port::MemoryPort;
+use crosswind_engine::Instant;
+use crosswind_fabric::Fabric;
+
+fn forwarder(condition: &str, merge_window_ns: u64, rate_bps: &str) -> Forwarder<MemoryPort> {
+    let fabric: Fabric = serde_json::from_str(&format!(
+        r#"{{"seed": 7, "hosts": ["h0", "h1"], "nodes": [{{"name": "a", "host": "h0"}}, {{"name": "b", "host": "h1"}}],
+            "uplink": {{"rate_bps": {rate_bps}, "delay_ns": 1000, "buffer_bytes": 1000000}}, "mtu_bytes": 1500,
+            "tcp": {{"congestion_control": "cubic", "rto_min_us": 200000}}, "merge_window_ns": {merge_window_ns},
+            "condition": {{"name": "test", "places": {condition}}}}}"#
+    ))
+    .unwrap();
+    let network = Network::new(&fabric, Instant::ZERO).unwrap();
+    Forwarder::new(network, vec![MemoryPort::default(), MemoryPort::default()])
+}
+
+fn super_packet(payload: usize) -> (VnetHeader, Vec<u8>) {
+    let mut frame = vec![2, 0x77, 0, 0, 0, 2, 2, 0x77, 0, 0, 0, 1, 8, 0];
+    frame.extend([0x45, 0]);
+    frame.extend(((40 + payload) as u16).to_be_bytes());
+    frame.extend([0, 0, 0, 0, 64, 6, 0, 0, 10, 77, 0, 1, 10, 77, 0, 2]);
+    frame.extend([0x15, 0x38, 0x9c, 0x40, 0, 0, 0, 1, 0, 0, 0, 0, 0x50, 0x18, 1, 0, 0, 0, 0, 0]);
+    frame.extend((0..payload).map(|i| i as u8));
+    let gso_size = if payload > 1460 { 1460 } else { 0 };
+    let gso_type = if payload > 1460 { VnetHeader::GSO_TCPV4 } else { VnetHeader::GSO_NONE };
+    (VnetHeader { flags: 1, gso_type, header_len: 54, gso_size, csum_start: 34, csum_offset: 16 }, frame)
+}
+
+/// Lets one frame arrive now and runs until nothing is inside.
+fn run(forwarder: &mut Forwarder<MemoryPort>, payload: usize) {
+    let (vnet, frame) = super_packet(payload);
+    let now = clock::monotonic_ns();
+    let realtime = now.wrapping_add(forwarder.stamps.realtime_minus_monotonic_ns() as u64);
+    forwarder.ports[0].arrive(realtime, vnet, frame);
+    forwarder.take_in(now);
+    while let Some(due) = forwarder.next_due_ns() {
+        while clock::monotonic_ns() < due {}
+        forwarder.let_out(due);
+    }
+    assert_eq!(forwarder.next_due_ns(), None);
+}
+
+#[test]
+fn an_unlimited_link_hands_a_super_packet_over_whole() {
+    let mut forwarder = forwarder("{}", 20_000, "null");
+    run(&mut forwarder, 30_000);
+    let sent = &forwarder.ports[1].sent;
+    assert_eq!(sent.len(), 1);
+    assert_eq!(sent[0].1, super_packet(30_000).1);
+    assert_eq!(forwarder.passed.out, 21);
+    assert_eq!(forwarder.ledger.report().early, 0);
+}
+
+#[test]
+fn without_a_merge_window_every_wire_packet_leaves_on_its_own() {
+    let mut forwarder = forwarder("{}", 0, "1000000000");
+    run(&mut forwarder, 14_600);
+    assert_eq!(forwarder.ports[1].sent.len(), 10);
+    assert_eq!(forwarder.ledger.report().early, 0);
+}
+
+#[test]
+fn a_policer_cuts_the_end_off_a_super_packet() {
+    let mut forwarder = forwarder(
+        r#"{"switch.ingress": [{"police": {"rate_bps": 8000, "burst_bytes": 4500}}]}"#,
+        20_000,
+        "null",
+    );
+    run(&mut forwarder, 14_600);
+    let payload: usize = forwarder.ports[1].sent.iter().map(|(_, frame)| frame.len() - 54).sum();
+    assert_eq!(payload, 3 * 1460, "4500 bytes of tokens pass three packets of 1500");
+    assert_eq!(forwarder.records.drops.len(), 7);
+    assert_eq!(forwarder.passed.out, 3);
+    assert_eq!(forwarder.passed.held_back, 0);
+    assert_eq!(forwarder.records.drops[0].tcp.unwrap().0, 1 + 3 * 1460);
+}
+
+#[test]
+fn a_duplicate_is_handed_over_behind_its_packet_and_counted() {
+    let mut forwarder =
+        forwarder(r#"{"link": [{"duplicate": {"share_ppb": 1000000000, "on": ["h0"]}}]}"#, 20_000, "null");
+    run(&mut forwarder, 2 * 1460);
+    // Each of two segments is duplicated on its way up, and none on its way down, where `on` names another host.
+    let sent: Vec<u8> = forwarder.ports[1].sent.iter().flat_map(|(_, frame)| frame[54..].to_vec()).collect();
+    let (_, original) = super_packet(2 * 1460);
+    let (first, second) = original[54..].split_at(1460);
+    assert_eq!(sent, [first, first, second, second].concat());
+    assert_eq!((forwarder.passed.entered, forwarder.passed.out, forwarder.passed.held_back), (2, 4, 0));
+    assert_eq!(forwarder.network.engine_ref().totals().real.duplicated, 2);
+}
+
+#[test]
+fn segments_that_overtake_each_other_arrive_once_each() {
+    let delay = r#"{"link": [{"delay": {"time_ns": 100000, "random": {"law": {"uniform": {"jitter_ns": 90000}},
+        "depth": null, "order": "free", "half_life_ns": null}}}]}"#;
+    let mut forwarder = forwarder(delay, 20_000, "null");
+    run(&mut forwarder, 10 * 1460);
+    // Sequence number and payload of every frame handed over: together they are the original, out of order.
+    let frames = &forwarder.ports[1].sent;
+    let mut sent: Vec<(u32, &[u8])> = frames
+        .iter()
+        .map(|(_, frame)| (u32::from_be_bytes(frame[38..42].try_into().unwrap()), &frame[54..]))
+        .collect();
+    assert!(!sent.is_sorted(), "something overtakes");
+    sent.sort_unstable();
+    let payload: Vec<u8> = sent.iter().flat_map(|(_, payload)| payload.to_vec()).collect();
+    assert_eq!(payload, super_packet(10 * 1460).1[54..]);
+    assert_eq!((forwarder.passed.out, forwarder.passed.held_back), (10, 0));
+}
+
+#[test]
+fn a_corrupt_packet_is_handed_over_alone_with_one_bit_flipped_and_nothing_left_to_the_device() {
+    let mut forwarder =
+        forwarder(r#"{"switch.ingress": [{"corrupt": {"share_ppb": 1000000000}}]}"#, 20_000, "null");
+    run(&mut forwarder, 3 * 1460);
+    let (_, original) = super_packet(3 * 1460);
+    let sent = &forwarder.ports[1].sent;
+    assert_eq!(sent.len(), 3);
+    for (index, (vnet, frame)) in sent.iter().enumerate() {
+        assert_eq!(*vnet, VnetHeader::default());
+        let payload = &original[54 + index * 1460..][..1460];
+        let flipped: u32 = frame[54..].iter().zip(payload).map(|(a, b)| (a ^ b).count_ones()).sum();
+        assert!(flipped <= 1, "the bit may lie in the TCP header");
+    }
+}
+
+#[test]
+fn frames_are_copied_out_when_a_port_is_pressed_and_arrive_unharmed() {
+    let mut forwarder = forwarder(r#"{"link": [{"delay": {"time_ns": 300000}}]}"#, 0, "null");
+    let now = clock::monotonic_ns();
+    let realtime = now.wrapping_add(forwarder.stamps.realtime_minus_monotonic_ns() as u64);
+    for _ in 0..20 {
+        let (vnet, frame) = super_packet(700);
+        forwarder.ports[0].arrive(realtime, vnet, frame);
+    }
+    while forwarder.take_in(now) > 0 {}
+    assert!(forwarder.ports[0].pressed(Need::Room).is_none());
+    assert!(forwarder.ports[0].pressed(Need::Rest).is_some());
+    forwarder.give_back(Need::Rest);
+    assert!(forwarder.ports[0].pressed(Need::Rest).is_none());
+    while let Some(due) = forwarder.next_due_ns() {
+        while clock::monotonic_ns() < due {}
+        forwarder.let_out(due);
+    }
+    assert_eq!(forwarder.ports[1].sent.len(), 20);
+    assert!(forwarder.ports[1].sent.iter().all(|(_, frame)| *frame == super_packet(700).1));
+}
+
+#[test]
+fn monitors_read_the_headers_of_what_passes_them_train_or_not() {
+    let monitor = r#"{"monitor": {"what": ["flow-size", "retransmissions", "rtt"], "window_ns": 1000000, "burst_gap_ns": 100,
+        "match": {"from": "a"}, "start": {"after_ns": 0}}}"#;
+    for rate_bps in ["null", "10000000000"] {
+        let mut forwarder = forwarder(&format!(r#"{{"link": [{monitor}]}}"#), 20_000, rate_bps);
+        run(&mut forwarder, 14_600);
+        // The same bytes again, a millisecond later at least.
+        let later = clock::monotonic_ns() + 1_000_000;
+        while clock::monotonic_ns() < later {}
+        run(&mut forwarder, 14_600);
+        let read = crate::monitors::read(&forwarder.network, &mut forwarder.sightings);
+        let up = read.iter().find(|monitor| monitor.element == "h0/link.up/0:monitor").unwrap();
+        let of = |what| up.histograms.iter().find(|histogram| histogram.what == what).unwrap();
+        // Twice ten packets of 1500 B.
+        assert_eq!((of("flow-packets").max, of("flow-bytes").max), (Some(20), Some(30_000)));
+        assert!(of("retransmission-delay").min.unwrap() >= 1_000_000);
+        assert!(up.counts["retransmissions"]["seen-before"] >= 1);
+    }
+}
+
+#[test]
+fn a_frame_for_nobody_is_a_drop_with_a_reason() {
+    let mut forwarder = forwarder("{}", 0, "null");
+    let (vnet, mut frame) = super_packet(10);
+    frame[5] = 9;
+    forwarder.ports[0].arrive(0, vnet, frame);
+    forwarder.take_in(clock::monotonic_ns());
+    assert_eq!(forwarder.records.drops[0].fate, Fate::Emulator("no-route"));
+    assert_eq!(forwarder.next_due_ns(), None);
+}

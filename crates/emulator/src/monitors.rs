@@ -1,0 +1,123 @@
+//! What the monitors of a condition have measured, as it leaves the emulator (docs/reference/contracts.md, section 3).
+
+use std::collections::BTreeMap;
+
+use crosswind_engine::{Histogram, Readings, Trend};
+use crosswind_fabric::{ElementAt, Network};
+use serde::Serialize;
+
+use crate::sightings::Sightings;
+
+/// One monitor.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct Monitored {
+    pub element: String,
+    pub place: &'static str,
+    pub of: String,
+    pub window_ns: u64,
+    /// Absent while it waits for its instant or its packet.
+    pub started_ns: Option<u64>,
+    pub histograms: Vec<HistogramReport>,
+    /// Counts by quantity and kind.
+    pub counts: BTreeMap<&'static str, BTreeMap<&'static str, u64>>,
+    pub trends: Vec<TrendReport>,
+}
+
+/// One distribution. `bins` are (low, high, count) of those that are not empty; the open one has no high.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct HistogramReport {
+    pub what: &'static str,
+    pub unit: &'static str,
+    pub counts: &'static str,
+    pub count: u64,
+    /// Absent where it does not fit into 64 bits.
+    pub sum: Option<u64>,
+    pub min: Option<u64>,
+    pub max: Option<u64>,
+    pub bins: Vec<(u64, Option<u64>, u64)>,
+}
+
+/// One course over time. `rows` are (instant, mean of the windows, greatest of them), `step_ns` apart.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct TrendReport {
+    pub what: &'static str,
+    pub unit: &'static str,
+    pub step_ns: u64,
+    pub rows: Vec<(u64, f64, u64)>,
+}
+
+/// Every monitor of the network, read now.
+pub fn read(network: &Network, sightings: &mut Sightings) -> Vec<Monitored> {
+    let engine = network.engine_ref();
+    let mut monitored = |element: &ElementAt| {
+        let readings = engine.readings(element.id)?;
+        let mut monitored = Monitored {
+            element: element.name.clone(),
+            place: element.place.word(),
+            of: element.of.clone(),
+            window_ns: readings.window.as_nanos(),
+            started_ns: readings.started.map(|at| at.as_nanos()),
+            histograms: readings
+                .histograms
+                .iter()
+                .map(|named| HistogramReport::new(named.what, named.unit, named.counts, &named.histogram))
+                .collect(),
+            counts: counts(&readings),
+            trends: readings
+                .trends
+                .iter()
+                .map(|named| TrendReport::new(named.what, named.unit, &named.trend, &readings))
+                .collect(),
+        };
+        if readings.started.is_some() {
+            if let Some(found) = sightings.finding(network, element.id) {
+                let reports = found.histograms.iter();
+                let reports = reports
+                    .map(|(what, unit, counts, values)| HistogramReport::new(what, unit, counts, values));
+                monitored.histograms.extend(reports);
+                monitored.counts.extend(found.counts);
+            }
+        }
+        Some(monitored)
+    };
+    network.elements().iter().filter_map(&mut monitored).collect()
+}
+
+fn counts(readings: &Readings) -> BTreeMap<&'static str, BTreeMap<&'static str, u64>> {
+    let mut counts: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
+    for named in &readings.counts {
+        counts.entry(named.what).or_default().insert(named.name, named.count);
+    }
+    counts
+}
+
+impl HistogramReport {
+    fn new(what: &'static str, unit: &'static str, counts: &'static str, histogram: &Histogram) -> Self {
+        let range = histogram.range();
+        Self {
+            what,
+            unit,
+            counts,
+            count: histogram.count(),
+            sum: u64::try_from(histogram.sum()).ok(),
+            min: range.map(|(least, _)| least),
+            max: range.map(|(_, greatest)| greatest),
+            bins: histogram.bins().map(|bin| (bin.low, bin.high, bin.count)).collect(),
+        }
+    }
+}
+
+impl TrendReport {
+    fn new(what: &'static str, unit: &'static str, trend: &Trend, readings: &Readings) -> Self {
+        let window_ns = readings.window.as_nanos();
+        let started_ns = readings.started.map_or(0, |at| at.as_nanos());
+        let rows = trend.steps().map(|step| {
+            let mean = step.sum as f64 / step.windows as f64;
+            (started_ns + step.first_window * window_ns, mean, step.greatest)
+        });
+        Self { what, unit, step_ns: trend.windows_per_step() * window_ns, rows: rows.collect() }
+    }
+}

@@ -1,0 +1,140 @@
+//! The super-packets of one port, taken in the order in which their heads are read.
+//!
+//! They come through a [`SocketQueue`] where the kernel allows one deep enough (root), through a [`PacketRing`] otherwise.
+//! Two processors that send through one port at the same moment may leave heads and frames in different orders, so a frame
+//! whose head has not been read yet is kept aside. Stamps do not tell which is whose: the kernel stamps a frame for a ring
+//! up to some microseconds later than the same frame for a queue.
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::RawFd;
+
+use super::packet_ring::{PacketRing, Shape};
+use super::socket::{PacketSocket, Takes};
+use super::socket_queue::SocketQueue;
+use super::{Arrival, Need};
+
+/// Frames kept aside at most: some microseconds of two processors at full speed.
+const ASIDE_MAX: usize = 64;
+/// Between the moments at which one frame is stamped for its head and for itself, on processors that run.
+const DISORDER_NS: u64 = 100_000;
+
+#[derive(Debug)]
+enum Way {
+    Queue(SocketQueue),
+    Ring(PacketRing),
+}
+
+/// What became of the frame that a head belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taken {
+    /// It is in this slot.
+    Slot(u32),
+    /// Nothing newer has come either: another processor may still be writing into the ring.
+    NotYet,
+    /// The kernel had no room for it.
+    Lost,
+}
+
+/// Super-packets, whole.
+#[derive(Debug)]
+pub struct LongFrames {
+    way: Way,
+    aside: VecDeque<Arrival>,
+}
+
+impl LongFrames {
+    /// Frames of more than `above_bytes`; `ring` is the shape of the ring, should one be needed.
+    pub fn open(above_bytes: u32, ring: Shape) -> io::Result<Self> {
+        let way = match SocketQueue::new(PacketSocket::open(Takes::Above(above_bytes))?) {
+            Ok(queue) => Way::Queue(queue),
+            Err(_) => Way::Ring(PacketRing::new(PacketSocket::open(Takes::Above(above_bytes))?, ring)?),
+        };
+        Ok(Self { way, aside: VecDeque::with_capacity(ASIDE_MAX) })
+    }
+
+    /// Starts to receive.
+    pub fn bind(&self, ifindex: i32) -> io::Result<()> {
+        match &self.way {
+            Way::Queue(queue) => queue.bind(ifindex),
+            Way::Ring(ring) => ring.bind(ifindex),
+        }
+    }
+
+    /// To wait for frames.
+    pub fn descriptor(&self) -> RawFd {
+        match &self.way {
+            Way::Queue(queue) => queue.descriptor(),
+            Way::Ring(ring) => ring.descriptor(),
+        }
+    }
+
+    /// Slots there are.
+    pub fn slots(&self) -> usize {
+        match &self.way {
+            Way::Queue(_) => SocketQueue::slots(),
+            Way::Ring(ring) => ring.slots(),
+        }
+    }
+
+    /// Takes the frame that begins with `head`.
+    pub fn take(&mut self, head: &[u8], stamped_realtime_ns: u64) -> Taken {
+        // A frame so much older than this head had a head that found no room in its ring, and was counted there.
+        while let Some(oldest) = self.aside.front().copied() {
+            if oldest.stamped_realtime_ns + DISORDER_NS > stamped_realtime_ns && self.aside.len() < ASIDE_MAX
+            {
+                break;
+            }
+            self.aside.pop_front();
+            self.release(oldest.slot);
+        }
+        let position = self.aside.iter().position(|arrival| self.bytes(arrival.slot).starts_with(head));
+        if let Some(arrival) = position.and_then(|position| self.aside.remove(position)) {
+            return Taken::Slot(arrival.slot);
+        }
+        while self.aside.len() < ASIDE_MAX {
+            let Some(arrival) = self.receive() else { return Taken::NotYet };
+            if self.bytes(arrival.slot).starts_with(head) {
+                return Taken::Slot(arrival.slot);
+            }
+            self.aside.push_back(arrival);
+            if arrival.stamped_realtime_ns > stamped_realtime_ns + DISORDER_NS {
+                break;
+            }
+        }
+        Taken::Lost
+    }
+
+    fn receive(&mut self) -> Option<Arrival> {
+        match &mut self.way {
+            Way::Queue(queue) => queue.receive(),
+            Way::Ring(ring) => ring.receive(),
+        }
+    }
+
+    /// The bytes of a taken slot, from the Ethernet header on.
+    pub fn bytes(&self, slot: u32) -> &[u8] {
+        match &self.way {
+            Way::Queue(queue) => queue.bytes(slot),
+            Way::Ring(ring) => ring.bytes(slot),
+        }
+    }
+
+    /// Gives a slot back.
+    pub fn release(&mut self, slot: u32) {
+        match &mut self.way {
+            Way::Queue(queue) => queue.release(slot),
+            Way::Ring(ring) => ring.release(slot),
+        }
+    }
+
+    /// The oldest taken slot that should be given back; none while that is one kept aside, or where slots are in nobody's way.
+    pub fn pressed(&self, need: Need) -> Option<u32> {
+        match &self.way {
+            Way::Queue(_) => None,
+            Way::Ring(ring) => {
+                ring.pressed(need).filter(|&slot| self.aside.iter().all(|arrival| arrival.slot != slot))
+            }
+        }
+    }
+}

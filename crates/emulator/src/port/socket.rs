@@ -1,0 +1,124 @@
+//! One AF_PACKET socket on one interface, with virtio-net headers and kernel ingress timestamps.
+//!
+//! How frames are taken from it is its owner's matter ([`super::packet_ring`], [`super::socket_queue`]); handing a frame to
+//! the other end of the veth pair is the same for both.
+//!
+//! Source: Linux packet(7); linux/if_packet.h, linux/filter.h.
+
+use std::io;
+use std::mem::{size_of, zeroed};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::ptr;
+
+use crosswind_wire::Cut;
+
+const PACKET_VNET_HDR: libc::c_int = 15;
+const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
+const PACKET_QDISC_BYPASS: libc::c_int = 20;
+
+/// Which frames a socket gets, and how much of each.
+#[derive(Clone, Copy, Debug)]
+pub enum Takes {
+    /// Every frame; of those longer than `whole_bytes` only the first `head_bytes`.
+    Heads {
+        /// Frames up to here come whole.
+        whole_bytes: u32,
+        /// What comes of longer ones.
+        head_bytes: u32,
+    },
+    /// Frames of more than so many bytes, whole.
+    Above(u32),
+}
+
+/// An open socket.
+#[derive(Debug)]
+pub struct PacketSocket(OwnedFd);
+
+impl PacketSocket {
+    /// A socket that receives nothing until it is bound, so that everything else can be set up before.
+    pub fn open(takes: Takes) -> io::Result<Self> {
+        let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+        // SAFETY: plain system call; the descriptor is owned right after.
+        let descriptor = unsafe { libc::socket(libc::AF_PACKET, kind, 0) };
+        let descriptor = check(descriptor, "AF_PACKET socket (needs CAP_NET_RAW in its user namespace)")?;
+        // SAFETY: `descriptor` is fresh and nobody else owns it.
+        let socket = Self(unsafe { OwnedFd::from_raw_fd(descriptor) });
+        socket.set(libc::SOL_PACKET, PACKET_VNET_HDR, &1i32, "PACKET_VNET_HDR")?;
+        socket.set(libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, &1i32, "PACKET_IGNORE_OUTGOING")?;
+        socket.set(libc::SOL_PACKET, PACKET_QDISC_BYPASS, &1i32, "PACKET_QDISC_BYPASS")?;
+        // Makes the kernel stamp packets where they enter the device rather than where they are read.
+        socket.set(libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &1i32, "SO_TIMESTAMPNS")?;
+        socket.filter(takes)?;
+        Ok(socket)
+    }
+
+    /// Starts to receive, on an interface of the calling thread's network namespace.
+    pub fn bind(&self, ifindex: i32) -> io::Result<()> {
+        // SAFETY: all-zero is a valid sockaddr_ll.
+        let mut address: libc::sockaddr_ll = unsafe { zeroed() };
+        address.sll_family = libc::AF_PACKET as u16;
+        address.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
+        address.sll_ifindex = ifindex;
+        let length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
+        // SAFETY: `address` is a valid sockaddr_ll and its size is passed along.
+        let bound = unsafe { libc::bind(self.descriptor(), ptr::from_ref(&address).cast(), length) };
+        check(bound, "bind of the packet socket").map(drop)
+    }
+
+    /// Sets an option; `what` names it in the error.
+    pub fn set<T>(&self, level: libc::c_int, name: libc::c_int, value: &T, what: &str) -> io::Result<()> {
+        let length = size_of::<T>() as libc::socklen_t;
+        // SAFETY: `value` is a live reference and its size is passed along.
+        let result =
+            unsafe { libc::setsockopt(self.descriptor(), level, name, ptr::from_ref(value).cast(), length) };
+        check(result, what).map(drop)
+    }
+
+    /// To wait for frames.
+    pub fn descriptor(&self) -> RawFd {
+        self.0.as_raw_fd()
+    }
+
+    /// Classic BPF: load the length, compare, and return how many bytes to keep (0 refuses the frame).
+    fn filter(&self, takes: Takes) -> io::Result<()> {
+        let (limit, longer, others) = match takes {
+            Takes::Heads { whole_bytes, head_bytes } => (whole_bytes, head_bytes, u32::MAX),
+            Takes::Above(limit) => (limit, u32::MAX, 0),
+        };
+        let statement = |code: u32, jt, jf, k| libc::sock_filter { code: code as u16, jt, jf, k };
+        let mut program = [
+            statement(libc::BPF_LD | libc::BPF_W | libc::BPF_LEN, 0, 0, 0),
+            statement(libc::BPF_JMP | libc::BPF_JGT | libc::BPF_K, 0, 1, limit),
+            statement(libc::BPF_RET | libc::BPF_K, 0, 0, longer),
+            statement(libc::BPF_RET | libc::BPF_K, 0, 0, others),
+        ];
+        let program = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
+        self.set(libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program, "SO_ATTACH_FILTER")
+    }
+
+    /// Hands a frame to the other end of the veth pair.
+    pub fn send(&self, cut: &Cut<'_>) -> io::Result<()> {
+        let piece =
+            |bytes: &[u8]| libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+        let mut pieces = [piece(&cut.vnet), piece(cut.headers), piece(cut.rest)];
+        // SAFETY: all-zero is a valid msghdr.
+        let mut message: libc::msghdr = unsafe { zeroed() };
+        message.msg_iov = pieces.as_mut_ptr();
+        message.msg_iovlen = pieces.len();
+        // SAFETY: the three pieces outlive the call, which only reads them.
+        let sent = unsafe { libc::sendmsg(self.descriptor(), &raw const message, libc::MSG_DONTWAIT) };
+        if sent < 0 {
+            Err(io::Error::last_os_error())
+        } else {
+            Ok(())
+        }
+    }
+}
+
+fn check(result: libc::c_int, what: &str) -> io::Result<libc::c_int> {
+    if result < 0 {
+        let error = io::Error::last_os_error();
+        return Err(io::Error::new(error.kind(), format!("{what}: {error}")));
+    }
+    Ok(result)
+}

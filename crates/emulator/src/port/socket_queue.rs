@@ -1,0 +1,116 @@
+//! Super-packets taken from the receive queue of a socket, one `recvmsg` each.
+//!
+//! The queue holds references to the sender's own pages, so the copy is made here, by the emulator's processor. A ring
+//! (the [other](super::packet_ring) way) is filled by the processor that sends, which is the application's: on two
+//! processors that costs a fifth of a TCP stream's throughput. But a queue as deep as a ring needs the right to exceed the
+//! machine's limit for receive buffers (`net.core.rmem_max`, by default six super-packets), which only root has.
+//!
+//! Reading an empty queue costs a system call; the caller knows from the heads of frames when there is something.
+
+use std::io;
+use std::mem::zeroed;
+use std::os::fd::RawFd;
+use std::ptr;
+
+use crosswind_wire::VnetHeader;
+
+use super::socket::PacketSocket;
+use super::Arrival;
+
+/// The longest frame: 64 KiB of IP and its Ethernet header with VLAN tags, rounded up to pages.
+const FRAME_BYTES: usize = 69_632;
+/// Frames that can be inside at a time: 10 Gbit/s for 100 ms. Memory is used only for as many as ever were.
+const FRAMES: usize = 2_048;
+/// What may wait in the kernel, in bytes of its own accounting, which the kernel doubles.
+const WAITING_BYTES: i32 = 8 << 20;
+
+/// The queue and the memory for frames taken from it.
+#[derive(Debug)]
+pub struct SocketQueue {
+    socket: PacketSocket,
+    /// Untouched pages cost nothing: the allocator gets them from the kernel when they are first written.
+    memory: Vec<u8>,
+    lengths: Vec<u32>,
+    /// The last one released is taken next: its memory is still in the cache.
+    free: Vec<u32>,
+}
+
+impl SocketQueue {
+    /// Takes over a socket; an error where its queue cannot be made deep enough.
+    pub fn new(socket: PacketSocket) -> io::Result<Self> {
+        socket.set(libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &WAITING_BYTES, "SO_RCVBUFFORCE")?;
+        Ok(Self {
+            socket,
+            memory: vec![0; FRAMES * FRAME_BYTES],
+            lengths: vec![0; FRAMES],
+            free: (0..FRAMES as u32).rev().collect(),
+        })
+    }
+
+    /// Slots there are.
+    pub fn slots() -> usize {
+        FRAMES
+    }
+
+    /// To wait for frames.
+    pub fn descriptor(&self) -> RawFd {
+        self.socket.descriptor()
+    }
+
+    /// Starts to receive.
+    pub fn bind(&self, ifindex: i32) -> io::Result<()> {
+        self.socket.bind(ifindex)
+    }
+
+    /// Takes the next frame; its slot stays taken until released.
+    pub fn receive(&mut self) -> Option<Arrival> {
+        let slot = *self.free.last()?;
+        let mut vnet = [0u8; VnetHeader::LEN];
+        let start = slot as usize * FRAME_BYTES;
+        let frame = &mut self.memory[start..start + FRAME_BYTES];
+        let mut pieces = [
+            libc::iovec { iov_base: vnet.as_mut_ptr().cast(), iov_len: vnet.len() },
+            libc::iovec { iov_base: frame.as_mut_ptr().cast(), iov_len: frame.len() },
+        ];
+        // Room for the one control message, the stamp, at the alignment that it needs.
+        let mut control = [0u64; 8];
+        // SAFETY: all-zero is a valid msghdr.
+        let mut message: libc::msghdr = unsafe { zeroed() };
+        message.msg_iov = pieces.as_mut_ptr();
+        message.msg_iovlen = pieces.len();
+        message.msg_control = control.as_mut_ptr().cast();
+        message.msg_controllen = size_of_val(&control);
+        // SAFETY: the pieces and the control buffer are live, and their sizes are passed along.
+        let received =
+            unsafe { libc::recvmsg(self.socket.descriptor(), &raw mut message, libc::MSG_DONTWAIT) };
+        let length = usize::try_from(received).ok()?.checked_sub(vnet.len())?;
+        let stamped_realtime_ns = stamp(&message)?;
+        self.free.pop();
+        self.lengths[slot as usize] = length as u32;
+        Some(Arrival { slot, stamped_realtime_ns, vnet: VnetHeader::read(&vnet) })
+    }
+
+    /// The bytes of a taken slot, from the Ethernet header on.
+    pub fn bytes(&self, slot: u32) -> &[u8] {
+        let start = slot as usize * FRAME_BYTES;
+        &self.memory[start..start + self.lengths[slot as usize] as usize]
+    }
+
+    /// Gives a slot back.
+    pub fn release(&mut self, slot: u32) {
+        self.free.push(slot);
+    }
+}
+
+/// The kernel's stamp of a received message, CLOCK_REALTIME nanoseconds.
+fn stamp(message: &libc::msghdr) -> Option<u64> {
+    // SAFETY: the kernel has filled the control buffer and set its length; the macros stay inside it.
+    unsafe {
+        let header = libc::CMSG_FIRSTHDR(message);
+        if header.is_null() || (*header).cmsg_type != libc::SCM_TIMESTAMPNS {
+            return None;
+        }
+        let at: libc::timespec = ptr::read_unaligned(libc::CMSG_DATA(header).cast());
+        Some(at.tv_sec as u64 * 1_000_000_000 + at.tv_nsec as u64)
+    }
+}
