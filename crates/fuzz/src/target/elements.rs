@@ -1,0 +1,114 @@
+//! Elements: any condition that passes the last gate can be carried out, changed while packets are inside, and loses none of them.
+//!
+//! Conditions come from the table of `crates/simulator/tests/live_against_virtual.rs`, which has every word, with numbers replaced by
+//! fuzzed ones. The gate may refuse; what it lets through must work.
+
+use crosswind_engine::{Ecn, Instant};
+use crosswind_fabric::{Condition, Fabric, Frame, Network};
+use serde_json::{json, Value};
+
+use crate::cursor::Cursor;
+
+const TABLE: &str = include_str!("../../../simulator/tests/live_against_virtual.rs");
+/// Conditions and frames of one input; more would only be slower.
+const STEPS_MAX: usize = 200;
+
+/// A condition, then steps: frames, advances, other conditions.
+pub fn elements(input: &[u8]) {
+    let table = table();
+    let mut cursor = Cursor::new(input);
+    let Ok(fabric) = serde_json::from_value::<Fabric>(fabric(&condition(&mut cursor, &table))) else {
+        return;
+    };
+    let Ok(mut network) = Network::new(&fabric, Instant::ZERO) else { return };
+    let mut now_ns = 0u64;
+    for step in 0..STEPS_MAX {
+        if cursor.is_empty() {
+            break;
+        }
+        now_ns += u64::from(cursor.u16()) * 100;
+        let at = Instant::from_nanos(now_ns);
+        match cursor.u8() {
+            0..=15 => {
+                if let Ok(condition) = serde_json::from_value::<Condition>(condition(&mut cursor, &table)) {
+                    // The gate may refuse it; nothing has changed then.
+                    let _ = network.apply(at, &condition);
+                }
+            }
+            16..=31 => network.engine().advance(at),
+            way => {
+                let (from, to) = [(0, 1), (1, 0), (0, 2), (2, 1)][usize::from(way % 4)];
+                let marks = cursor.u8();
+                let frame = Frame {
+                    key: step as u32,
+                    count: u32::from(cursor.u8() % 45) + 1,
+                    ip_bytes: u32::from(cursor.u16() % 9000) + 1,
+                    last_ip_bytes: u32::from(cursor.u16() % 9000) + 1,
+                    dscp: marks >> 2,
+                    ecn: Ecn::from_bits(marks),
+                };
+                network.push(at, from, to, &frame);
+            }
+        }
+        let totals = network.engine_ref().totals();
+        assert!(totals.real.holds() && totals.ghost.holds(), "{totals:?}");
+        while network.engine().pop().is_some() {}
+    }
+    network.engine().advance(Instant::from_nanos(now_ns + 1_000_000_000));
+    let totals = network.engine_ref().totals();
+    assert!(totals.real.holds() && totals.ghost.holds(), "{totals:?}");
+}
+
+/// Every (place, element) of the table.
+fn table() -> Vec<(&'static str, Value)> {
+    let line = |line: &'static str| {
+        let (place, rest) = line.trim().strip_prefix("(\"")?.split_once("\", r#\"")?;
+        let (element, _) = rest.split_once("\"#")?;
+        Some((place, serde_json::from_str(element).ok()?))
+    };
+    let table: Vec<_> = TABLE.lines().filter_map(line).collect();
+    assert!(table.len() > 10, "the table of elements is not where it was");
+    table
+}
+
+/// One to three elements at their places, with other numbers.
+fn condition(cursor: &mut Cursor<'_>, table: &[(&'static str, Value)]) -> Value {
+    let mut places = serde_json::Map::new();
+    for _ in 0..=cursor.u8() % 3 {
+        let (place, element) = &table[usize::from(cursor.u8()) % table.len()];
+        let mut element = element.clone();
+        replace_numbers(cursor, &mut element);
+        places.entry(*place).or_insert_with(|| json!([])).as_array_mut().expect("a list").push(element);
+    }
+    json!({"name": "fuzzed", "places": places})
+}
+
+fn replace_numbers(cursor: &mut Cursor<'_>, value: &mut Value) {
+    match value {
+        Value::Number(number) => {
+            let fuzzed = match cursor.u8() {
+                0..=127 => return,
+                128..=143 => {
+                    cursor.one_of(&[0, 1, 63, 64, 65_535, u64::from(u32::MAX), i64::MAX as u64, u64::MAX])
+                }
+                144..=199 => u64::from(cursor.u16()),
+                200..=239 => u64::from(cursor.u16()) << (cursor.u8() % 32),
+                _ => cursor.u64(),
+            };
+            *number = fuzzed.into();
+        }
+        Value::Array(values) => values.iter_mut().for_each(|value| replace_numbers(cursor, value)),
+        Value::Object(values) => values.values_mut().for_each(|value| replace_numbers(cursor, value)),
+        _ => {}
+    }
+}
+
+fn fabric(condition: &Value) -> Value {
+    json!({
+        "seed": 7, "hosts": ["h0", "h1"],
+        "nodes": [{"name": "a", "host": "h0"}, {"name": "b", "host": "h1"}, {"name": "c", "host": "h1"}],
+        "uplink": {"rate_bps": 1_000_000_000, "delay_ns": 2000, "buffer_bytes": 60_000}, "mtu_bytes": 1500,
+        "tcp": {"congestion_control": "cubic", "rto_min_us": 200_000}, "merge_window_ns": 20_000,
+        "condition": condition,
+    })
+}

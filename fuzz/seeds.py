@@ -1,0 +1,89 @@
+"""Write the first files of the corpus: one well-formed input of every kind, for the mutators to damage.
+
+    python3 fuzz/seeds.py
+
+Files that broke a claim are added by hand, under a name that says which, and are never overwritten here.
+"""
+
+import struct
+from pathlib import Path
+
+CORPUS = Path(__file__).parent / "corpus"
+
+GSO_NONE, GSO_TCPV4, GSO_TCPV6, GSO_UDP_L4 = 0, 1, 4, 5
+
+
+def vnet(
+    gso_type: int = GSO_NONE, gso_size: int = 0, header_len: int = 54, start: int = 34, offset: int = 16
+) -> bytes:
+    """Return a virtio-net header (contracts of AF_PACKET with PACKET_VNET_HDR)."""
+    return struct.pack("<BBHHHH", 1, gso_type, header_len, gso_size, start, offset)
+
+
+def ethernet(payload: bytes, ethertype: int = 0x0800, to: bytes = bytes([2, 0x77, 0, 0, 0, 2])) -> bytes:
+    return to + bytes([2, 0x77, 0, 0, 0, 1]) + struct.pack(">H", ethertype) + payload
+
+
+def ipv4(payload: bytes, protocol: int, *, fragment: int = 0, tos: int = 0, options: bytes = b"") -> bytes:
+    words = 5 + len(options) // 4
+    head = struct.pack(">BBHHHBBH", 0x40 | words, tos, words * 4 + len(payload), 7, fragment, 64, protocol, 0)
+    return head + bytes([10, 77, 0, 1, 10, 77, 0, 2]) + options + payload
+
+
+def ipv6(payload: bytes, next_header: int) -> bytes:
+    head = struct.pack(">IHBB", 0x6B800000, len(payload), next_header, 64)
+    return head + bytes(15) + b"\x01" + bytes(15) + b"\x02" + payload
+
+
+def tcp(payload: bytes, flags: int = 0x18) -> bytes:
+    return struct.pack(">HHIIBBHHH", 5432, 40000, 1, 1, 0x50, flags, 512, 0, 0) + payload
+
+
+def udp(payload: bytes) -> bytes:
+    return struct.pack(">HHHH", 53, 5353, 8 + len(payload), 0) + payload
+
+
+FRAMES = {
+    "tcp": (vnet(), ethernet(ipv4(tcp(b"hello"), 6))),
+    "tcp-syn": (vnet(), ethernet(ipv4(tcp(b"", 0x02), 6))),
+    "tcp-super": (vnet(GSO_TCPV4, 100), ethernet(ipv4(tcp(bytes(range(256)) * 4), 6, tos=0x2A))),
+    "tcp-super-v6": (vnet(GSO_TCPV6, 90, 74, 54), ethernet(ipv6(tcp(bytes(700)), 6), 0x86DD)),
+    "tcp-super-cwr": (vnet(GSO_TCPV4 | 0x80, 60), ethernet(ipv4(tcp(bytes(600), 0x99), 6, tos=3))),
+    "tcp-options": (vnet(), ethernet(ipv4(tcp(b"x"), 6, options=bytes([7, 4, 5, 0])))),
+    "udp": (vnet(offset=6), ethernet(ipv4(udp(b"query"), 17, tos=0xB8))),
+    "udp-super": (vnet(GSO_UDP_L4, 80, 42, 34, 6), ethernet(ipv4(udp(bytes(500)), 17))),
+    "fragment": (vnet(), ethernet(ipv4(bytes(64), 17, fragment=0x2008))),
+    "icmp": (vnet(), ethernet(ipv4(bytes([8, 0, 0, 0]) + bytes(20), 1))),
+    "ipv6-udp": (vnet(offset=6), ethernet(ipv6(udp(b"v6"), 17), 0x86DD)),
+    "ipv6-extension": (vnet(), ethernet(ipv6(bytes([6, 0]) + bytes(6) + tcp(b"x"), 0), 0x86DD)),
+    "vlan": (vnet(), ethernet(b"\x00\x05\x08\x00" + ipv4(tcp(b"v"), 6), 0x8100)),
+    "qinq": (vnet(), ethernet(b"\x00\x05\x81\x00\x00\x06\x08\x00" + ipv4(udp(b"q"), 17), 0x88A8)),
+    "arp": (vnet(), ethernet(b"\x00\x01\x08\x00\x06\x04\x00\x01" + bytes(20), 0x0806, b"\xff" * 6)),
+    "multicast": (vnet(), ethernet(ipv4(udp(b"all"), 17), to=bytes([1, 0, 0x5E, 0, 0, 1]))),
+    "nobody": (vnet(), ethernet(ipv4(udp(b"none"), 17), to=bytes([2, 0x77, 0, 0, 9, 9]))),
+    "ethernet-only": (vnet(), ethernet(b"")),
+}
+
+
+def main() -> None:
+    for target in ("headers", "forwarder", "pcapng", "elements"):
+        (CORPUS / target).mkdir(parents=True, exist_ok=True)
+    row = b""
+    for name, (header, frame) in FRAMES.items():
+        (CORPUS / "headers" / name).write_bytes(header + b"\x0a\x01" + frame)
+        row += struct.pack("<BHHBH", 0, 3000, 200, 2, len(frame)) + header + frame
+    (CORPUS / "forwarder" / "all-frames").write_bytes(row)
+    (CORPUS / "forwarder" / "all-frames-early").write_bytes(row.replace(b"\xc8\x00\x02", b"\xff\xff\x17"))
+    named = b"\x60\x00" + b"\x04name" + b"\x01i" + b"\x03why" + bytes(8) + b"\x05\x00\x03" + b"framedat"
+    (CORPUS / "pcapng" / "named").write_bytes(named)
+    (CORPUS / "pcapng" / "empty").write_bytes(b"")
+    for number in range(48):
+        # A condition of one element with its own numbers, then frames, an advance, and the next element.
+        steps = b"".join(struct.pack("<HBBBHH", 50, 32 + way, 40, way, 1499, 700) for way in range(40))
+        other = struct.pack("<HB", 10, 3) + bytes([0, number + 1]) + bytes(24)
+        (CORPUS / "elements" / f"element-{number:02}").write_bytes(
+            bytes([0, number]) + bytes(24) + steps + other + steps
+        )
+
+
+main()
