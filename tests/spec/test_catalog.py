@@ -49,6 +49,14 @@ def test_the_ten_set_ups_exist_as_described_and_as_deployed() -> None:
     ]
 
 
+def test_what_ec2_lets_a_machine_send_exists_as_described_and_as_deployed() -> None:
+    def of(family: str) -> list[str]:
+        names = catalog.condition_names()
+        return [name.removeprefix(family) for name in names if name.startswith(family)]
+
+    assert of("nsdi20/") == of("nsdi20-deployed/") == ["ec2-c5-xlarge", "ec2-c5-xlarge-10gbit-left"]
+
+
 def test_only_the_base_line_has_no_interference() -> None:
     without = [name for name in TEN if not load_catalogue_condition(name).interferences()]
     assert without == ["icpe23/no-interference"]

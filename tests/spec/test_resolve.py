@@ -9,8 +9,11 @@ from hypothesis import strategies as st
 
 from crosswind.spec import condition_of, fabric_of, real_interference, resolve
 from crosswind.spec.checks import trials_needed
+from crosswind.spec.interference import Interference
+from crosswind.spec.interference_resolved import resolve_interference
 from crosswind.spec.load import parse_experiment
 from crosswind.spec.scale import scaled, unscaled
+from crosswind.spec.topology import Topology
 
 TEXT = """\
 name: small
@@ -33,6 +36,10 @@ conditions:
         - schedule: {by: drr, queues: [{dscp: [EF], weight: 2, buffer: 100kB}, {dscp: default, weight: 1}]}
       link:
         - delay: {time: 1ms}
+        - monitor:
+            what: [ipg, burst]
+            match: {class: real, dscp: [EF], from: client, protocol: tcp, source port: 5432}
+            start: {dscp: [EF]}
         - shape: {rate: unlimited, burst: 100kB, buffer: unlimited}
       switch.ingress: [{police: {rate: 8Gbit/s, burst: 100kB, on: [h0]}}]
       at:
@@ -69,6 +76,21 @@ def test_rates_buffers_and_bursts_are_scaled_and_times_are_not() -> None:
         ],
         "link": [
             {"delay": {"time_ns": 10**6}},
+            {
+                "monitor": {
+                    "what": ["ipg", "burst"],
+                    "window_ns": 10**6,
+                    "burst_gap_ns": 100,
+                    "match": {
+                        "class": "real",
+                        "dscp": [46],
+                        "from": "client",
+                        "protocol": 6,
+                        "source_port": 5432,
+                    },
+                    "start": {"packet": {"dscp": [46]}},
+                }
+            },
             {"shape": {"rate_bps": None, "burst_bytes": 10000, "buffer_bytes": None}},
         ],
         "switch.ingress": [{"police": {"rate_bps": 8 * 10**8, "burst_bytes": 10000, "on": ["h0"]}}],
@@ -83,10 +105,52 @@ def test_interference_is_in_shares_of_the_scaled_uplink_or_in_scaled_rates() -> 
             "rate": {"normal": {"mean_bps": 5 * 10**8, "sd_bps": 2 * 10**8, "low_bps": 0, "high_bps": 10**9}},
             "hold_ns": 5 * 10**9,
             "pacing_ns": 10**7,
+            "arrivals": "paced",
             "packet_ip_bytes": 1500,
+            "dscp": 0,
             "zero": "silence",
+            "tcp": None,
         }
     ]
+
+
+@pytest.mark.parametrize(
+    ("written", "resolved_to"),
+    [
+        ({"arrivals": "poisson", "packet_size": "imix"}, {"arrivals": "poisson", "packet_ip_bytes": "imix"}),
+        (
+            {"arrivals": {"on_off": {"on": "10ms", "off": "1s", "shape": 1.2}}, "dscp": "AF21"},
+            {
+                "arrivals": {"on_off": {"on_ns": 10**7, "off_ns": 10**9, "shape_thousandths": 1200}},
+                "dscp": 18,
+            },
+        ),
+        (
+            {"transport": "tcp", "ecn": True},
+            {"tcp": {"flows": 1, "congestion_control": "cubic", "ecn": True}},
+        ),
+        (
+            {"transport": "tcp", "flows": 3, "congestion_control": "reno", "packet_size": "500B"},
+            {"tcp": {"flows": 3, "congestion_control": "reno", "ecn": False}, "packet_ip_bytes": 500},
+        ),
+        ({"by": "iperf3"}, {"tcp": {"flows": 1, "congestion_control": "bbr", "ecn": False}}),
+    ],
+)
+def test_interference_says_when_packets_come_and_whether_it_yields(
+    written: dict[str, Any], resolved_to: dict[str, Any]
+) -> None:
+    topology = Topology.model_validate(
+        {
+            "hosts": 2,
+            "uplink": {"rate": "1Gbit/s", "delay": "2us", "buffer": "64KiB"},
+            "nodes": {"a": "h0", "b": "h1"},
+            "tcp": {"congestion_control": "bbr"},
+        }
+    )
+    entry = Interference.model_validate({"between": ["h0-h1"], "rate": "50%", **written})
+    (found,) = resolve_interference(entry, topology, 0.1)
+    assert found == found | resolved_to
+    assert found["rate"] == {"constant_bps": 5 * 10**7}
 
 
 def test_a_timeline_is_in_the_order_of_time() -> None:
@@ -95,7 +159,7 @@ def test_a_timeline_is_in_the_order_of_time() -> None:
 
 def test_every_default_is_written_out() -> None:
     experiment = resolved()
-    assert experiment["tcp"] == {"congestion_control": "reno", "rto_min_us": 100_000}
+    assert experiment["tcp"] == {"congestion_control": "reno", "rto_min_us": 100_000, "ecn": False}
     assert experiment["topology"]["mtu_bytes"] == 1500
     assert experiment["trials"] == {
         "repeat": {
@@ -107,6 +171,8 @@ def test_every_default_is_written_out() -> None:
         "rest_s": 0.25,
         "seed": 1,
         "limits": {"duration_s": 600.0, "void": "accept", "failed": "continue"},
+        "record": False,
+        "capture": None,
     }
     assert experiment["application"]["parameters"]["duration_ns"] == 3 * 10**9
 
@@ -151,6 +217,7 @@ def test_a_fabric_has_exactly_the_keys_that_the_agent_knows() -> None:
         "mtu_bytes",
         "tcp",
         "merge_window_ns",
+        "wait",
         "condition",
     }
     assert fabric["condition"] == {"name": "none", "places": {}, "interference": [], "timeline": []}

@@ -4,7 +4,7 @@ import copy
 import json
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from crosswind import catalog
@@ -36,6 +36,7 @@ def paths(data: Any, prefix: Path = ()) -> list[Path]:
 
 
 @settings(max_examples=200, deadline=None)
+@example([(("topology", "nodes", "server"), "\n", False)])
 @given(st.lists(st.tuples(st.sampled_from(paths(EXAMPLE)), VALUES, st.booleans()), min_size=1, max_size=3))
 def test_an_experiment_with_replaced_values_is_read_or_refused(changes: list[tuple[Path, Any, bool]]) -> None:
     data: Any = copy.deepcopy(EXAMPLE)

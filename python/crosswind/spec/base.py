@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationInfo, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, model_validator
+
+# Where the context of a validation has the function that reads a file named in the file being read.
+FILES = "files"
 
 
 class SpecModel(BaseModel):
@@ -27,3 +30,12 @@ class SpecModel(BaseModel):
 def keys_of(model: type[BaseModel]) -> list[str]:
     """Return the keys that a mapping read by `model` may have, in the order of its definition."""
     return [field.alias or name for name, field in model.model_fields.items()]
+
+
+# The key that every element of a condition has.
+On = Annotated[
+    list[str] | None,
+    Field(
+        min_length=1, description="Only these: nodes or hosts at host.*, hosts elsewhere. Absent: everywhere."
+    ),
+]

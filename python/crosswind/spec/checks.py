@@ -18,8 +18,9 @@ from crosswind.spec.experiment import Experiment
 from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.problems import Problem
 from crosswind.spec.quantities import shown
-from crosswind.spec.rules import Setting, condition_findings, too_small
-from crosswind.spec.scale import scaled
+from crosswind.spec.queue_rules import Emptied, buffer_findings
+from crosswind.spec.rules import condition_findings
+from crosswind.spec.setting import Setting
 from crosswind.spec.topology import Topology, Uplink
 from crosswind.spec.translate import describe
 from crosswind.spec.trials import Growing, Limits, Trials, Until
@@ -64,7 +65,7 @@ def topology_problems(document: Document) -> Iterator[Problem]:
     for path, host in items(document.data, "topology", "nodes"):
         if hosts and isinstance(host, str) and host not in hosts:
             remedy = did_you_mean(host, hosts) or f"hosts are {', '.join(hosts)}"
-            yield _problem(document, path, f'is on "{host}", which is no host; {remedy}')
+            yield _problem(document, path, f"is on {shown(host)}, which is no host; {remedy}")
         if path[-1] in hosts:
             yield _problem(
                 document, path, "is also the name of a host; give the node another name", at_key=True
@@ -74,11 +75,11 @@ def topology_problems(document: Document) -> Iterator[Problem]:
         text = shown(value_at(topology, "mtu"))
         yield _problem(document, ("topology", "mtu"), f"{text} is outside {MTU_BYTES[0]}B to {MTU_BYTES[1]}B")
     elif mtu_bytes is not None:
-        buffer_bytes = sound_field(Uplink, "buffer_bytes", value_at(topology, "uplink"))
-        if buffer_bytes is not None and scaled(buffer_bytes, setting.scale) < mtu_bytes:
-            text = value_at(topology, "uplink", "buffer") or "512KiB"
-            message = too_small(text, buffer_bytes, mtu_bytes, setting.scale)
-            yield _problem(document, ("topology", "uplink", "buffer"), message)
+        buffer = sound_field(Uplink, "buffer", value_at(topology, "uplink"))
+        text = value_at(topology, "uplink", "buffer") or "512KiB"
+        uplink = Emptied(setting.uplink_bps, setting.uplink_unlimited, mtu_bytes, setting.scale)
+        for path, message in buffer_findings(buffer, ("topology", "uplink", "buffer"), text, uplink):
+            yield _problem(document, path, message)
 
 
 def conditions_problems(document: Document, paths: list[Path]) -> Iterator[Problem]:
@@ -99,7 +100,10 @@ def conditions_problems(document: Document, paths: list[Path]) -> Iterator[Probl
             continue
         if name in names:
             yield _problem(
-                document, place, f'"{name}" is given twice; each condition has a name of its own', at_key=True
+                document,
+                place,
+                f"{shown(name)} is given twice; each condition has a name of its own",
+                at_key=True,
             )
         names.append(name)
 
@@ -111,7 +115,7 @@ def _catalogue_problems(document: Document, path: Path, name: str, setting: Sett
         remedy = (
             f"{meant} (`crosswind conditions` lists all)" if meant else "`crosswind conditions` lists them"
         )
-        yield _problem(document, path, f'"{name}" is no condition of the catalogue; {remedy}')
+        yield _problem(document, path, f"{shown(name)} is no condition of the catalogue; {remedy}")
         return
     data = next(iter(read_document(catalog.condition_file(name)).data.values()))
     for inner, message in condition_findings(data, setting):
@@ -132,7 +136,7 @@ def _application_problems(document: Document) -> Iterator[Problem]:
         name = str(path[-1])
         if name not in known:
             remedy = did_you_mean(name, known) or f"there are {', '.join(known)}"
-            message = f'"{name}" is no application; {remedy} (`crosswind apps` lists them)'
+            message = f"{shown(name)} is no application; {remedy} (`crosswind apps` lists them)"
             yield document.problem(path, f"application: {message}", at_key=True)
             continue
         nodes = setting_of(document).nodes

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
+from pathlib import Path as FilePath
+from types import MappingProxyType
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -48,6 +50,7 @@ class Document:
         name: the file, as errors show it.
         data: dictionaries, lists, text, numbers, booleans and None.
         text: the file's content.
+        kept: copies of files that it names, by their names in it; others are looked for beside it.
     """
 
     name: str
@@ -55,6 +58,14 @@ class Document:
     text: str
     _values: dict[Path, tuple[int, int]]
     _keys: dict[Path, tuple[int, int]]
+    kept: Mapping[str, FilePath]
+
+    def named_file(self, name: str) -> bytes:
+        """Return the content of a file that this one names, by a path that counts from this one's folder.
+
+        Raises: OSError: it cannot be read.
+        """
+        return (self.kept.get(name) or FilePath(self.name).parent / name).read_bytes()
 
     def problem(self, path: Path, message: str, *, at_key: bool = False) -> Problem:
         """Return a problem at `path`, or at the nearest part of it that the file has."""
@@ -65,22 +76,26 @@ class Document:
         return Problem(self.name, line, column, message)
 
 
-def read_document(source: str | os.PathLike[str] | Traversable) -> Document:
+def read_document(
+    source: str | os.PathLike[str] | Traversable, kept: Mapping[str, FilePath] = MappingProxyType({})
+) -> Document:
     """Read a YAML file.
 
     Raises: SpecErrors: the file cannot be read, is not UTF-8, or is not YAML.
     """
-    file = source if isinstance(source, Traversable) else _as_path(source)
+    file = source if isinstance(source, Traversable) else FilePath(source)
     name = str(source)
     try:
         content = file.read_bytes()
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise SpecErrors([Problem(name, 0, 0, f"cannot be read: {reason}; name a YAML file")]) from None
-    return parse_document(content, name)
+    return parse_document(content, name, kept)
 
 
-def parse_document(content: bytes, name: str) -> Document:
+def parse_document(
+    content: bytes, name: str, kept: Mapping[str, FilePath] = MappingProxyType({})
+) -> Document:
     """Read YAML from bytes; `name` is the file that errors show.
 
     Raises: SpecErrors: not UTF-8, not YAML, or beyond the bounds on size and depth.
@@ -114,13 +129,7 @@ def parse_document(content: bytes, name: str) -> Document:
     reader.values.setdefault((), (1, 1))  # An empty file has no node at its root.
     if reader.problems:
         raise SpecErrors(reader.problems)
-    return Document(name, data, text, reader.values, reader.keys)
-
-
-def _as_path(source: str | os.PathLike[str]) -> Traversable:
-    from pathlib import Path as FilePath
-
-    return FilePath(source)
+    return Document(name, data, text, reader.values, reader.keys, kept)
 
 
 class _Reader:

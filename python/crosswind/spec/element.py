@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field, GetJsonSchemaHandler, model_validator
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError
 
-from crosswind.spec.base import SpecModel, keys_of
-from crosswind.spec.quantities import Dscp, PositiveDuration, Rate, Size, SizeOrUnlimited
-
-On = Annotated[
-    list[str] | None,
-    Field(
-        min_length=1, description="Only these: nodes or hosts at host.*, hosts elsewhere. Absent: everywhere."
-    ),
-]
+from crosswind.spec.base import On, SpecModel, keys_of
+from crosswind.spec.buffer import BufferOrUnlimited
+from crosswind.spec.capacity import Capacity
+from crosswind.spec.credit import Credit
+from crosswind.spec.delay import Delay
+from crosswind.spec.impairment import Corrupt, Duplicate, Reorder
+from crosswind.spec.loss import Lose
+from crosswind.spec.meter import Srtcm, Trtcm
+from crosswind.spec.monitor import Monitor
+from crosswind.spec.pace import Pace
+from crosswind.spec.quantities import Dscp, Rate, Size
+from crosswind.spec.queue import SHARED_MEMORY, Managed, Queue, ScheduledQueue
 
 
 class Police(SpecModel):
@@ -29,14 +32,14 @@ class Police(SpecModel):
     on: On = None
 
 
-class Shape(SpecModel):
-    """Delays until the token bucket has tokens; drops what the buffer cannot hold."""
+class Shape(Managed):
+    """Delays until the token bucket has tokens; drops what its queue drops."""
 
     rate_bps: Rate = Field(alias="rate", description="Refill, IP bits per second.")
     burst_bytes: Size = Field(
         alias="burst", description="Depth of the bucket, IP bytes; at least one packet."
     )
-    buffer_bytes: SizeOrUnlimited = Field(alias="buffer", description="What may wait, in IP bytes.")
+    buffer: BufferOrUnlimited = Field(description="What may wait, in IP bytes.")
     on: On = None
 
 
@@ -47,33 +50,33 @@ class Mark(SpecModel):
     on: On = None
 
 
-class Delay(SpecModel):
-    """Adds a constant delay."""
-
-    time_ns: PositiveDuration = Field(alias="time")
-    on: On = None
-
-
-class Queue(SpecModel):
-    """One queue of a scheduler."""
-
-    dscp: list[Dscp] | Literal["default"] = Field(
-        description="What it takes; exactly one queue takes `default`."
-    )
-    weight: int | None = Field(
-        None, ge=1, le=1_000_000, description="wrr: packets a round; drr: share of bytes; none for strict."
-    )
-    buffer_bytes: Size | None = Field(
-        None, alias="buffer", description="Wire bytes; absent: the uplink's buffer."
-    )
-
-
 class Schedule(SpecModel):
     """Replaces the FIFO in front of the uplink (host.egress) or of the downlink (switch.egress)."""
 
-    by: Literal["strict", "wrr", "drr"]
-    queues: list[Queue] = Field(min_length=1, description="Under strict the first is the highest.")
+    by: Literal["strict", "wrr", "drr", "stfq"]
+    queues: list[ScheduledQueue] = Field(min_length=1, description="Under strict the first is the highest.")
+    memory_bytes: Size | None = Field(None, alias="memory", description=SHARED_MEMORY)
     on: On = None
+
+
+AnyElement = (
+    Police
+    | Shape
+    | Credit
+    | Pace
+    | Srtcm
+    | Trtcm
+    | Mark
+    | Delay
+    | Lose
+    | Duplicate
+    | Corrupt
+    | Reorder
+    | Monitor
+    | Queue
+    | Schedule
+    | Capacity
+)
 
 
 class Element(SpecModel):
@@ -81,9 +84,20 @@ class Element(SpecModel):
 
     police: Police | None = None
     shape: Shape | None = None
+    credit: Credit | None = None
+    pace: Pace | None = None
+    srtcm: Srtcm | None = None
+    trtcm: Trtcm | None = None
     mark: Mark | None = None
     delay: Delay | None = None
+    lose: Lose | None = None
+    duplicate: Duplicate | None = None
+    corrupt: Corrupt | None = None
+    reorder: Reorder | None = None
+    monitor: Monitor | None = None
+    queue: Queue | None = None
     schedule: Schedule | None = None
+    capacity: Capacity | None = None
 
     @model_validator(mode="after")
     def _has_one_name(self) -> Element:
@@ -95,11 +109,28 @@ class Element(SpecModel):
             )
         return self
 
-    def _given(self) -> Police | Shape | Mark | Delay | Schedule | None:
-        return self.police or self.shape or self.mark or self.delay or self.schedule
+    def _given(self) -> AnyElement | None:
+        return (
+            self.police
+            or self.shape
+            or self.credit
+            or self.pace
+            or self.srtcm
+            or self.trtcm
+            or self.mark
+            or self.delay
+            or self.lose
+            or self.duplicate
+            or self.corrupt
+            or self.reorder
+            or self.monitor
+            or self.queue
+            or self.schedule
+            or self.capacity
+        )
 
     @property
-    def given(self) -> Police | Shape | Mark | Delay | Schedule:
+    def given(self) -> AnyElement:
         """The one element that is set."""
         given = self._given()
         assert given is not None  # Checked when the element was read.

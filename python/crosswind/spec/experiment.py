@@ -50,7 +50,9 @@ class Experiment(SpecModel):
     summary: str = Field("", description="One line: what is asked.")
     source: str = Field("", description="Where the set-up comes from.")
     topology: Topology
-    scale: float = Field(1.0, gt=0, le=1, description="Every rate, buffer and burst is multiplied by this.")
+    scale: float = Field(
+        1.0, gt=0, le=1, description="Every rate, buffer, burst and budget is multiplied by it."
+    )
     conditions: list[ConditionEntry] = Field(
         min_length=1, description="Names of the catalogue, or `name: condition`."
     )

@@ -72,6 +72,7 @@ def _fabric(resolved: dict[str, Any], condition: dict[str, Any], seed: int) -> d
         "mtu_bytes": topology["mtu_bytes"],
         "tcp": dict(resolved["tcp"]),
         "merge_window_ns": MERGE_WINDOW_NS,
+        "wait": topology["wait"],
         "condition": condition_for_agent(condition),
     }
 

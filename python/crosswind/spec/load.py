@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib.resources.abc import Traversable
 from pathlib import Path as FilePath
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from crosswind import catalog
 from crosswind.spec import applications
+from crosswind.spec.base import FILES
 from crosswind.spec.checks import experiment_problems
 from crosswind.spec.condition import Condition
 from crosswind.spec.document import Document, Path, parse_document, read_document
@@ -19,7 +21,8 @@ from crosswind.spec.draft import items
 from crosswind.spec.experiment import ConditionName, Experiment
 from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.problems import Problem, SpecErrors
-from crosswind.spec.rules import Setting, condition_findings
+from crosswind.spec.rules import condition_findings
+from crosswind.spec.setting import Setting
 from crosswind.spec.translate import describe, problems_of
 
 Source = str | os.PathLike[str] | Traversable
@@ -29,12 +32,15 @@ _Value = TypeVar("_Value")
 _NAMED_CONDITIONS: TypeAdapter[dict[str, Condition]] = TypeAdapter(dict[ConditionName, Condition])
 
 
-def load_experiment(source: Source) -> Experiment:
+def load_experiment(source: Source, kept: Mapping[str, FilePath] = MappingProxyType({})) -> Experiment:
     """Read an experiment file.
+
+    Args:
+        kept: copies of files that the experiment names, where they no longer lie beside it.
 
     Raises: SpecErrors: all that is wrong with it, each with its place.
     """
-    return experiment_of(read_document(source))
+    return experiment_of(read_document(source, kept))
 
 
 def parse_experiment(content: bytes, name: str) -> Experiment:
@@ -109,7 +115,7 @@ def find_experiment(text: str) -> Source:
 
 def read(adapter: TypeAdapter[_Value], document: Document, problems: list[Problem]) -> _Value | None:
     """Return the document read by `adapter`, or None after adding what is wrong to `problems`."""
-    models: dict[int, type[BaseModel]] = {}
+    models: dict[Any, Any] = {FILES: document.named_file}
     try:
         return adapter.validate_python(document.data, context=models)
     except ValidationError as error:

@@ -21,7 +21,7 @@ UNLIMITED = "unlimited"
 
 # Longer numbers are typing accidents; the bound also keeps every value inside 64 bits after the check below.
 _NUMBER = r"[0-9]{1,18}(?:\.[0-9]{1,12})?"
-_TEXT = re.compile(rf"(?P<sign>[+-]?)(?P<number>{_NUMBER})\s?(?P<unit>[^\s0-9].*)?", re.DOTALL)
+_TEXT = re.compile(rf"(?P<sign>[+-]?)(?P<number>{_NUMBER}) ?(?P<unit>[^\s0-9].*)?", re.DOTALL)
 _LARGEST = 2**63 - 1  # Every consumer keeps quantities in 64 bits.
 
 
@@ -113,6 +113,16 @@ SIZE = Dimension(
         "gi": "GiB",
     },
 )
+VOLUME = Dimension(
+    noun="amount of data",
+    units={"bit": 1, "kbit": 10**3, "Mbit": 10**6, "Gbit": 10**9, "Tbit": 10**12},
+    usual="Gbit",
+    misspelt={
+        form.format(prefix): f"{prefix.upper() if prefix in 'mgt' else prefix}bit"
+        for prefix in ("", "k", "m", "g", "t")
+        for form in ("{}bits", "{}b", "{}bit/s")
+    },
+)
 TIME = Dimension(
     noun="time",
     units={"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9},
@@ -135,15 +145,43 @@ def read_rate(value: object) -> int | None:
     return rate_bps
 
 
-def read_size_or_unlimited(value: object) -> int | None:
-    """Return bytes above zero, or None for `unlimited`."""
-    return None if value == UNLIMITED else SIZE.read_positive(value)
+def read_limited_rate(value: object) -> int:
+    """Return bits per second above zero; `unlimited` is refused."""
+    rate_bps = read_rate(value)
+    if rate_bps is None:
+        raise QuantityError(f'"{value}" is no limit; write a rate, such as 1Gbit/s')
+    return rate_bps
+
+
+def read_level(value: object) -> int | None:
+    """Return bits per second, None for `unlimited`, 0 for an outage: what a link can carry at some time."""
+    return None if value == UNLIMITED else RATE.read(value)
 
 
 def read_share(value: object) -> float:
     """Return a share in [0, 1] from text such as `5%`."""
+    return float(_share(value))
+
+
+def read_parts_per_billion(value: object) -> int:
+    """Return a share as parts per billion, in 0..10^9: exact, so that it means the same everywhere."""
+    parts = _share(value) * 10**9
+    if parts.denominator != 1:
+        raise QuantityError(f'"{value}" is finer than a part per billion; round it to seven decimals')
+    return int(parts)
+
+
+def read_positive_parts_per_billion(value: object) -> int:
+    """Like `read_parts_per_billion`, but zero is refused."""
+    parts = read_parts_per_billion(value)
+    if parts == 0:
+        raise QuantityError(f'"{value}" is zero and does nothing; write a share above zero, or leave it out')
+    return parts
+
+
+def _share(value: object) -> Fraction:
     text = _as_text(value)
-    match = re.fullmatch(rf"([+-]?{_NUMBER})\s?(%?)", text) if text is not None else None
+    match = re.fullmatch(rf"([+-]?{_NUMBER}) ?(%?)", text) if text is not None else None
     if match is None:
         raise QuantityError(f"{shown(value)} is not a share; write a percentage, such as 5%")
     if not match[2]:
@@ -151,7 +189,7 @@ def read_share(value: object) -> float:
     share = Fraction(match[1]) / 100
     if not 0 <= share <= 1:
         raise QuantityError(f'"{text}" is outside 0% to 100%')
-    return float(share)
+    return share
 
 
 @dataclass(frozen=True)
@@ -180,7 +218,7 @@ def read_intensity(value: object) -> Intensity:
 def read_operations_per_second(value: object) -> float:
     """Return operations per second above zero, from text such as `1000/s`."""
     text = _as_text(value)
-    match = re.fullmatch(rf"({_NUMBER})(\s?/s)?", text) if text is not None else None
+    match = re.fullmatch(rf"({_NUMBER})( ?/s)?", text) if text is not None else None
     if match is None:
         raise QuantityError(
             f"{shown(value)} is not a rate of operations; write a number per second, such as 1000/s"
@@ -252,21 +290,39 @@ def _pattern(dimension: Dimension) -> str:
 
 
 _RATE, _SIZE, _TIME, _SHARE = _pattern(RATE), _pattern(SIZE), _pattern(TIME), rf"{_NUMBER} ?%"
+_VOLUME = _pattern(VOLUME)
 
 Rate = Annotated[
     int | None,
     *_quantity(read_rate, rf"({_RATE}|unlimited)", "Bits per second.", "10Gbit/s", "100Mbit/s", "unlimited"),
 ]
-Size = Annotated[int, *_quantity(SIZE.read_positive, _SIZE, "Bytes, above zero.", "512KiB", "100kB")]
-SizeOrUnlimited = Annotated[
-    int | None,
-    *_quantity(read_size_or_unlimited, rf"({_SIZE}|unlimited)", "Bytes, above zero.", "512KiB", "unlimited"),
+LimitedRate = Annotated[
+    int, *_quantity(read_limited_rate, _RATE, "Bits per second, above zero.", "10Gbit/s", "100Mbit/s")
 ]
+Level = Annotated[
+    int | None,
+    *_quantity(
+        read_level,
+        rf"({_RATE}|unlimited)",
+        "Bits per second; zero is an outage.",
+        "100Mbit/s",
+        "0bit/s",
+        "unlimited",
+    ),
+]
+Size = Annotated[int, *_quantity(SIZE.read_positive, _SIZE, "Bytes, above zero.", "512KiB", "100kB")]
+SizeOrZero = Annotated[int, *_quantity(SIZE.read, _SIZE, "Bytes; zero is allowed.", "100kB", "0B")]
+Volume = Annotated[int, *_quantity(VOLUME.read_positive, _VOLUME, "Bits, above zero.", "5400Gbit", "100Mbit")]
+VolumeOrZero = Annotated[int, *_quantity(VOLUME.read, _VOLUME, "Bits; zero is allowed.", "10Gbit", "0bit")]
 Duration = Annotated[int, *_quantity(TIME.read, _TIME, "A time; zero is allowed.", "2us", "1s", "30min")]
 PositiveDuration = Annotated[
     int, *_quantity(TIME.read_positive, _TIME, "A time above zero.", "10ms", "5s", "30min")
 ]
 Share = Annotated[float, *_quantity(read_share, _SHARE, "A percentage.", "5%", "95%")]
+PartsPerBillion = Annotated[int, *_quantity(read_parts_per_billion, _SHARE, "A percentage.", "1%", "0.01%")]
+PositivePartsPerBillion = Annotated[
+    int, *_quantity(read_positive_parts_per_billion, _SHARE, "A percentage above zero.", "1%", "0.01%")
+]
 RateOrShare = Annotated[
     Intensity,
     *_quantity(

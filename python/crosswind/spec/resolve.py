@@ -10,11 +10,22 @@ from collections.abc import Iterator
 from typing import Any
 
 from crosswind.spec import applications
-from crosswind.spec.condition import Condition, Interference, NormalLaw, Places
-from crosswind.spec.element import Delay, Element, Mark, Police, Schedule, Shape
+from crosswind.spec.buffer import resolved_buffer
+from crosswind.spec.capacity import Capacity
+from crosswind.spec.condition import Condition, Places
+from crosswind.spec.credit import Credit
+from crosswind.spec.delay import Delay
+from crosswind.spec.element import AnyElement, Element, Mark, Police, Schedule, Shape
 from crosswind.spec.experiment import Experiment
+from crosswind.spec.impairment import Corrupt, Duplicate, Reorder
+from crosswind.spec.interference_resolved import resolve_interference
 from crosswind.spec.load import load_catalogue_condition
-from crosswind.spec.quantities import Intensity
+from crosswind.spec.loss import Lose
+from crosswind.spec.meter import Srtcm, Trtcm
+from crosswind.spec.monitor import PROTOCOL_NUMBERS, Match, Monitor
+from crosswind.spec.pace import Pace
+from crosswind.spec.process import process_of
+from crosswind.spec.queue import Queue, ScheduledQueue, resolved_queue
 from crosswind.spec.scale import not_preserved, preserved, scaled
 from crosswind.spec.topology import Topology
 from crosswind.spec.trials import Trials
@@ -64,13 +75,15 @@ def resolve_topology(topology: Topology, scale: float) -> dict[str, Any]:
             "uplink": {
                 "rate_bps": scaled(uplink.rate_bps, scale),
                 "delay_ns": uplink.delay_ns,
-                "buffer_bytes": scaled(uplink.buffer_bytes, scale),
+                **resolved_buffer(uplink.buffer, uplink.rate_bps, scale),
             },
             "mtu_bytes": topology.mtu_bytes,
+            "wait": topology.wait,
         },
         "tcp": {
             "congestion_control": topology.tcp.congestion_control,
             "rto_min_us": topology.tcp.rto_min_ns // 1000,
+            "ecn": topology.tcp.ecn,
         },
     }
 
@@ -78,35 +91,53 @@ def resolve_topology(topology: Topology, scale: float) -> dict[str, Any]:
 def resolve_condition(name: str, condition: Condition, topology: Topology, scale: float) -> dict[str, Any]:
     """Return one condition of the resolved experiment: elements and interference in SI integers."""
     timeline = sorted((condition.at or {}).items())
-    return {
+    resolved = {
         "name": name,
         "summary": condition.summary,
-        "places": _places(condition, scale),
+        "places": _places(condition, topology.uplink.rate_bps, scale),
         "interference": [
             resolved
             for entry in condition.interferences()
-            for resolved in _interference(entry, topology, scale)
+            for resolved in resolve_interference(entry, topology, scale)
         ],
-        "timeline": [{"at_ns": at_ns, "places": _places(places, scale)} for at_ns, places in timeline],
+        "timeline": [
+            {"at_ns": at_ns, "places": _places(places, topology.uplink.rate_bps, scale)}
+            for at_ns, places in timeline
+        ],
     }
+    files = _files([condition, *(places for _, places in timeline)])
+    return {**resolved, "files": files} if files else resolved
 
 
-def _places(places: Places, scale: float) -> dict[str, Any]:
+def _files(parts: list[Places]) -> list[dict[str, str]]:
+    """Return the files that a condition names, each once, with the hash of what it said."""
+    naming = [
+        element.given
+        for part in parts
+        for elements in part.by_place().values()
+        for element in elements
+        if isinstance(element.given, Capacity | Delay | Lose)
+    ]
+    files = {file.file: file.sha256 for given in naming for file in given.files}
+    return [{"file": file, "sha256": sha256} for file, sha256 in sorted(files.items())]
+
+
+def _places(places: Places, uplink_bps: int | None, scale: float) -> dict[str, Any]:
     return {
-        place: [_element(element, scale) for element in elements]
+        place: [_element(element, uplink_bps, scale) for element in elements]
         for place, elements in places.by_place().items()
     }
 
 
-def _element(element: Element, scale: float) -> dict[str, Any]:
+def _element(element: Element, uplink_bps: int | None, scale: float) -> dict[str, Any]:
     given = element.given
-    parameters = _parameters_of(given, scale)
+    parameters = _parameters_of(given, uplink_bps, scale)
     if given.on is not None:
         parameters["on"] = list(given.on)
     return {element.word: parameters}
 
 
-def _parameters_of(given: Police | Shape | Mark | Delay | Schedule, scale: float) -> dict[str, Any]:
+def _parameters_of(given: AnyElement, uplink_bps: int | None, scale: float) -> dict[str, Any]:
     match given:
         case Police():
             return {
@@ -117,58 +148,55 @@ def _parameters_of(given: Police | Shape | Mark | Delay | Schedule, scale: float
             return {
                 "rate_bps": scaled(given.rate_bps, scale),
                 "burst_bytes": scaled(given.burst_bytes, scale),
-                "buffer_bytes": scaled(given.buffer_bytes, scale),
+                **resolved_queue(given, given.rate_bps, scale),
             }
+        case Credit() | Pace() | Srtcm() | Trtcm():
+            return given.resolved(scale)
         case Mark():
             return {"dscp": given.dscp}
         case Delay():
-            return {"time_ns": given.time_ns}
+            return given.parameters()
+        case Lose():
+            return {"law": given.law()}
+        case Reorder():
+            return {"share_ppb": given.share_ppb, "time_ns": given.time_ns}
+        case Duplicate() | Corrupt():
+            return {"share_ppb": given.share_ppb}
+        case Monitor():
+            return {
+                "what": list(given.what),
+                "window_ns": given.window_ns,
+                "burst_gap_ns": given.burst_gap_ns,
+                "match": _match(given.match),
+                "start": _start(given.start),
+            }
+        case Queue():
+            return resolved_queue(given, uplink_bps, scale)
         case Schedule():
-            return {"by": given.by, "queues": [_queue(queue, scale) for queue in given.queues]}
+            queues = [_scheduled_queue(queue, uplink_bps, scale) for queue in given.queues]
+            memory = {} if given.memory_bytes is None else {"memory_bytes": scaled(given.memory_bytes, scale)}
+            return {"by": given.by, "queues": queues} | memory
+        case Capacity():
+            process = {"process": process_of(given, scale)}
+            return process if given.direction is None else {**process, "direction": given.direction}
 
 
-def _queue(queue: Any, scale: float) -> dict[str, Any]:
+def _match(match: Match) -> dict[str, Any]:
+    written = match.model_dump(by_alias=True, exclude_none=True)
+    if match.protocol is not None:
+        written["protocol"] = PROTOCOL_NUMBERS[match.protocol]
+    return {key.replace(" ", "_"): value for key, value in written.items()}
+
+
+def _start(start: int | Match | None) -> dict[str, Any]:
+    return {"packet": _match(start)} if isinstance(start, Match) else {"after_ns": start or 0}
+
+
+def _scheduled_queue(queue: ScheduledQueue, uplink_bps: int | None, scale: float) -> dict[str, Any]:
     resolved: dict[str, Any] = {"dscp": None if queue.dscp == "default" else list(queue.dscp)}
     if queue.weight is not None:
         resolved["weight"] = queue.weight
-    if queue.buffer_bytes is not None:
-        resolved["buffer_bytes"] = scaled(queue.buffer_bytes, scale)
-    return resolved
-
-
-def _interference(entry: Interference, topology: Topology, scale: float) -> Iterator[dict[str, Any]]:
-    # Shares of an unlimited uplink were refused when the file was read, except for the default bounds of a
-    # law.
-    uplink_bps = topology.uplink.rate_bps
-
-    def bps(intensity: Intensity) -> int:
-        if intensity.rate_bps is not None:
-            return scaled(intensity.rate_bps, scale)
-        return 0 if uplink_bps is None else intensity.of(scaled(uplink_bps, scale))
-
-    rate: dict[str, Any]
-    if isinstance(entry.rate, NormalLaw):
-        law = entry.rate.normal
-        rate = {
-            "normal": {
-                "mean_bps": bps(law.mean),
-                "sd_bps": bps(law.sd),
-                "low_bps": bps(law.low),
-                "high_bps": bps(law.high),
-            }
-        }
-    else:
-        rate = {"constant_bps": bps(entry.rate)}
-    for first, second in entry.between:
-        yield {
-            "between": [first, second],
-            "by": entry.by,
-            "rate": rate,
-            "hold_ns": entry.hold_ns,
-            "pacing_ns": entry.pacing_ns,
-            "packet_ip_bytes": topology.mtu_bytes,
-            "zero": entry.zero,
-        }
+    return resolved | resolved_queue(queue, uplink_bps, scale)
 
 
 def _application(experiment: Experiment) -> dict[str, Any]:
@@ -197,4 +225,6 @@ def _trials(trials: Trials) -> dict[str, Any]:
             "void": trials.limits.void,
             "failed": trials.limits.failed,
         },
+        "record": trials.record,
+        "capture": None if trials.capture is None else trials.capture.model_dump(),
     }

@@ -1,7 +1,7 @@
 """Shrink an experiment so that a small machine can carry it, and say which ratios survive.
 
-Every rate, buffer and burst of the network is multiplied by `scale` and rounded down. Times, packets' sizes,
-weights and the application's own load are not.
+Every rate, buffer, burst and budget of the network is multiplied by `scale` and rounded down. Times, packets'
+sizes, weights and the application's own load are not.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def preserved(scale: float) -> list[str]:
         return ["everything: the experiment runs at full scale"]
     return [
         "rates to each other: shaping, interference and uplink keep their proportions",
-        "buffers and bursts to rates: each fills and drains in the same time",
+        "buffers, bursts and budgets to rates: each fills and drains in the same time",
         "times: propagation, delays, hold, pacing, timeline and TCP's timeouts are as written",
     ]
 

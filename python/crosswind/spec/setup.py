@@ -16,14 +16,15 @@ from crosswind import catalog
 from crosswind.spec.base import SpecModel
 from crosswind.spec.checks import conditions_problems, setting_of, topology_problems
 from crosswind.spec.condition import Condition
-from crosswind.spec.document import read_document
+from crosswind.spec.document import Document, read_document
 from crosswind.spec.draft import items
 from crosswind.spec.experiment import ConditionEntry
 from crosswind.spec.load import Source, experiment_of, load_catalogue_condition, load_condition_file, read
 from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.problems import Problem, SpecErrors
 from crosswind.spec.resolve import named_conditions, resolve_condition, resolve_topology
-from crosswind.spec.rules import Setting, condition_findings
+from crosswind.spec.rules import condition_findings
+from crosswind.spec.setting import Setting
 from crosswind.spec.topology import Topology
 from crosswind.spec.translate import describe
 
@@ -34,7 +35,9 @@ class SetupFile(SpecModel):
     """A topology, and the condition it is brought up under."""
 
     topology: Topology
-    scale: float = Field(1.0, gt=0, le=1, description="Every rate, buffer and burst is multiplied by this.")
+    scale: float = Field(
+        1.0, gt=0, le=1, description="Every rate, buffer, burst and budget is multiplied by it."
+    )
     condition: ConditionEntry = Field(_EMPTY, description="A name of the catalogue, or `name: condition`.")
 
 
@@ -95,7 +98,11 @@ def load_setup(source: Source) -> Setup:
 
     Raises: SpecErrors: all that is wrong with it, each with its place.
     """
-    document = read_document(source)
+    return setup_of(read_document(source))
+
+
+def setup_of(document: Document) -> Setup:
+    """As `load_setup`, for a document that has been read."""
     if isinstance(document.data, dict) and {"application", "trials", "conditions"} & set(document.data):
         experiment = experiment_of(document)
         conditions = dict(named_conditions(experiment))

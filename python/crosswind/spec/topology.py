@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from crosswind.spec.base import SpecModel
+from crosswind.spec.buffer import BufferOrUnlimited, Room
 from crosswind.spec.names import name_rule
 from crosswind.spec.quantities import (
     Duration,
@@ -14,7 +15,6 @@ from crosswind.spec.quantities import (
     QuantityError,
     Rate,
     Size,
-    SizeOrUnlimited,
     shown,
 )
 
@@ -58,10 +58,9 @@ class Uplink(SpecModel):
 
     rate_bps: Rate = Field(alias="rate", description="Wire bits per second, each way.")
     delay_ns: Duration = Field(0, alias="delay", description="Propagation, each way; none when absent.")
-    buffer_bytes: SizeOrUnlimited = Field(
-        512 * 1024,
-        alias="buffer",
-        description="Wire bytes that may wait in front of each direction; 512KiB when absent.",
+    buffer: BufferOrUnlimited = Field(
+        Room(size_bytes=512 * 1024),
+        description="What may wait in front of each direction, in wire bytes; 512KiB when absent.",
     )
 
 
@@ -73,6 +72,10 @@ class Tcp(SpecModel):
     )
     rto_min_ns: PositiveDuration = Field(
         200_000_000, alias="rto_min", description="The smallest retransmission timeout; 200ms when absent."
+    )
+    ecn: bool = Field(
+        False,
+        description="Connections ask for explicit congestion notification; marks need it. false when absent.",
     )
 
 
@@ -98,4 +101,9 @@ class Topology(SpecModel):
         min_length=1, description="Where each part of the application runs: node: host."
     )
     mtu_bytes: Size = Field(1500, alias="mtu", description="IP bytes, 576B to 9000B; 1500B when absent.")
+    wait: Literal["spin", "sleep"] = Field(
+        "spin",
+        description="How the emulator waits: `spin` keeps a processor for itself where there are two, "
+        "`sleep` leaves all to the application and is exact for delays above 50us.",
+    )
     tcp: Tcp = Field(default_factory=lambda: Tcp.model_validate({}))

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag
 
 from crosswind.spec.base import SpecModel
-from crosswind.spec.quantities import Duration, PositiveDuration, Share
+from crosswind.spec.quantities import Duration, PositiveDuration, Share, Size
 
 TrialCount = Annotated[int, Field(ge=1, le=100_000)]
 
@@ -45,6 +45,13 @@ class Limits(SpecModel):
     failed: Literal["continue", "stop"] = Field("continue", description="After a failed trial.")
 
 
+class Capture(SpecModel):
+    """How much of the packets is kept."""
+
+    snap_bytes: Size = Field(128, alias="snap", description="Of each frame; 128B, all headers, when absent.")
+    limit_bytes: Size = Field(1 << 30, alias="limit", description="Of each trial's file; 1GiB when absent.")
+
+
 def _count_or_growing(value: Any) -> str:
     return "growing" if isinstance(value, dict | Growing) else "count"
 
@@ -62,3 +69,9 @@ class Trials(SpecModel):
     rest_ns: Duration = Field(1_000_000_000, alias="rest", description="Between trials; 1s when absent.")
     seed: int = Field(1, ge=0, lt=2**63, description="Of everything that is drawn; 1 when absent.")
     limits: Limits = Field(default_factory=lambda: Limits.model_validate({}))
+    record: bool = Field(
+        False, description="Keep every decision of the network in recordings/, for `crosswind simulate`."
+    )
+    capture: Capture | None = Field(
+        None, description="Keep the packets in captures/, as pcapng for Wireshark; none when absent."
+    )

@@ -1,0 +1,61 @@
+"""What eight clouds gave pairs of their virtual machines, as a law that a link's capacity is drawn from.
+
+Known are five quantiles of each cloud. The published emulator takes one of the four cells between them with
+equal chance, and a whole number of Mbit/s in it. So it draws nothing below the 1 % and above the 99 %
+quantile, and one in four draws lies in the outer cells, which hold 24 % each. Both are here: the law as
+`published`, and as `corrected`.
+
+What the outer 1 % are like is not known; corrected, each is continued with the density of the cell next to
+it.
+
+Source: quantiles read from figure 1 of Ballani, Costa, Karagiannis, Rowstron 2011, "Towards Predictable
+Datacenter Networks", SIGCOMM, by Uta et al. 2020, "Is Big Data Performance Reproducible in Modern Cloud
+Networks?", NSDI, and published with their emulator (github.com/alexandru-uta/bandwidth_emulator).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Literal
+
+Cloud = Literal["A", "B", "C", "D", "E", "F", "G", "H"]
+Tails = Literal["published", "corrected"]
+
+# Quantiles 1, 25, 50, 75 and 99 % in kbit/s.
+QUANTILES_KBPS: dict[Cloud, tuple[int, int, int, int, int]] = {
+    "A": (60_344, 149_999, 263_793, 384_482, 653_448),
+    "B": (308_620, 503_448, 646_551, 789_655, 991_379),
+    "C": (555_172, 841_379, 901_724, 934_482, 946_551),
+    "D": (112_068, 137_931, 170_689, 199_999, 298_275),
+    "E": (774_137, 824_137, 851_724, 855_172, 858_620),
+    "F": (268_965, 729_310, 777_586, 820_689, 925_862),
+    "G": (334_482, 529_310, 537_931, 600_000, 624_137),
+    "H": (136_206, 425_862, 525_862, 660_344, 998_275),
+}
+
+_MBPS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A range of rates, uniform inside; `weight` is its share of the sum of weights."""
+
+    low_bps: int
+    high_bps: int
+    weight: int
+
+
+def law(cloud: Cloud, tails: Tails) -> tuple[list[Cell], int]:
+    """Return the cells of a cloud's law and the grid, in bit/s, that draws are rounded down to."""
+    quantiles = [1000 * kbps for kbps in QUANTILES_KBPS[cloud]]
+    between = list(pairwise(quantiles))
+    if tails == "published":
+        # int(uniform(low, high + 1)) in Mbit/s.
+        return [Cell(low, high + _MBPS, 1) for low, high in between], _MBPS
+    (p1, p25), (p75, p99) = between[0], between[-1]
+    below = Cell(round(p1 - Fraction(p25 - p1, 24)), p1, 1)
+    above = Cell(p99, round(p99 + Fraction(p99 - p75, 24)), 1)
+    inner = [Cell(low, high, weight) for (low, high), weight in zip(between, (24, 25, 25, 24), strict=True)]
+    return [below, *inner, above], 1

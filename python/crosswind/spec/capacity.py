@@ -1,0 +1,96 @@
+"""`capacity`: what a link can carry, as a function of time alone (reference: docs/reference/elements.md)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    Discriminator,
+    Field,
+    Tag,
+    model_validator,
+)
+
+from crosswind.spec.ballani import Cloud, Tails
+from crosswind.spec.base import On, SpecModel
+from crosswind.spec.named_file import NamedFile, named_file
+from crosswind.spec.quantities import (
+    Duration,
+    Level,
+    PositiveDuration,
+    PositivePartsPerBillion,
+    QuantityError,
+)
+from crosswind.spec.trace import OpportunityTrace, RateTrace, parse_opportunities, parse_rates
+
+LAWS = ("steps", "trace", "mahimahi", "ballani", "markov")
+BALLANI_HOLD_NS = 5_000_000_000
+
+
+class MarkovState(SpecModel):
+    """One state of a chain: the rate in it, and which other states may follow."""
+
+    rate_bps: Level = Field(alias="rate")
+    to: dict[str, PositivePartsPerBillion] = Field(
+        {}, description="Probability of each other state to follow; with the rest it stays."
+    )
+
+
+def _yes_or_time(value: Any) -> str:
+    return "yes" if isinstance(value, bool) else "time"
+
+
+Repeat = Annotated[
+    Annotated[bool, Tag("yes")] | Annotated[PositiveDuration, Tag("time")], Discriminator(_yes_or_time)
+]
+
+
+class Capacity(SpecModel):
+    """Drives the rate of the uplink, the downlink, or both (place `link`). Has one of the first five keys."""
+
+    steps: dict[Duration, Level] | None = Field(
+        None, min_length=1, description="A rate from each time on, the first from 0s."
+    )
+    trace: Annotated[NamedFile[RateTrace] | None, *named_file(parse_rates, "capacity.csv")] = Field(
+        None, description="A CSV file of times and rates; its path counts from the file that names it."
+    )
+    mahimahi: Annotated[
+        NamedFile[OpportunityTrace] | None, *named_file(parse_opportunities, "cellular.up")
+    ] = Field(None, description="A trace of Mahimahi: delivery opportunities of 1500 B.")
+    ballani: Cloud | None = Field(None, description="A cloud of the study, drawn anew every `hold`.")
+    markov: dict[str, MarkovState] | None = Field(
+        None, min_length=1, description="States by name; a step every `hold`, beginning in the first."
+    )
+    tails: Tails | None = Field(
+        None,
+        description="ballani: the law as its emulator drew it, or with the outer 2 %; published when absent.",
+    )
+    hold_ns: PositiveDuration | None = Field(
+        None,
+        alias="hold",
+        description="ballani: how long a draw holds, 5s when absent. markov: how long a step takes.",
+    )
+    repeat: Repeat | None = Field(
+        None,
+        description="steps: begin again after this time. trace: true, or after this time. "
+        "mahimahi: true when absent.",
+    )
+    direction: Literal["up", "down"] | None = Field(
+        None, description="From the host, or to it; both when absent."
+    )
+    on: On = None
+
+    @model_validator(mode="after")
+    def _repeats_after_the_last_row(self) -> Capacity:
+        trace = self.trace.says if self.trace is not None else None
+        if trace is not None and not isinstance(self.repeat, bool | None) and self.repeat <= trace.at_ns[-1]:
+            raise QuantityError(
+                f"repeats after {self.repeat}ns, but the last row of its trace is at {trace.at_ns[-1]}ns; "
+                "write a longer time, or true"
+            )
+        return self
+
+    @property
+    def files(self) -> list[NamedFile[Any]]:
+        """The files it names."""
+        return [file for file in (self.trace, self.mahimahi) if file is not None]

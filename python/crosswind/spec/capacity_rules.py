@@ -1,0 +1,106 @@
+"""What must hold inside a `capacity`: which keys go together, and what a value alone cannot show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any
+
+from crosswind.spec.capacity import LAWS, Capacity, MarkovState
+from crosswind.spec.document import Path
+from crosswind.spec.draft import items, sound, sound_field, value_at
+from crosswind.spec.nearest import did_you_mean
+from crosswind.spec.process import CERTAIN_PPB
+from crosswind.spec.quantities import Duration, shown
+
+Finding = tuple[Path, str]
+
+# Which keys say more about which law.
+_BELONGS_TO = {"tails": ("ballani",), "hold": ("ballani", "markov"), "repeat": ("steps", "trace", "mahimahi")}
+
+
+def capacity_findings(place: str, path: Path, raw: Any) -> Iterator[Finding]:
+    """Yield what is wrong with the capacity `raw` that stands at `path`."""
+    if place != "link":
+        yield path, f"cannot be at {place}: only links have a capacity; move it to link"
+    given = [law for law in LAWS if value_at(raw, law) is not None]
+    if len(given) != 1:
+        found = f"has {' and '.join(given)}" if given else "says nothing"
+        yield path, f"{found}; write exactly one of {', '.join(LAWS)}"
+        return
+    law = given[0]
+    for key, laws in _BELONGS_TO.items():
+        if value_at(raw, key) is not None and law not in laws:
+            yield (*path, key), f"does not go with {law}, only with {' or '.join(laws)}; leave it out"
+    if law == "markov":
+        yield from _markov_findings(path, raw)
+    if law == "steps":
+        yield from _step_findings(path, raw)
+    if law == "mahimahi" and not isinstance(value_at(raw, "repeat"), bool | None):
+        yield (*path, "repeat"), "must be true or false: the last line of the trace is its period"
+
+
+def second_capacity_findings(entries: list[tuple[Path, Any]]) -> Iterator[Finding]:
+    """Yield what is wrong between the capacities among the elements of one place, each with its path."""
+    capacities = [(path, _driven(raw)) for path, raw in entries if value_at(raw, "capacity") is not None]
+    for (_, first_links), (path, links) in combinations(capacities, 2):
+        if any(_same_link(one, other) for one in first_links for other in links):
+            yield (*path, "capacity"), "is a second one for the same link and direction; a link has one"
+
+
+def _driven(element: Any) -> list[tuple[str | None, str]]:
+    """Return the (host, direction) that a capacity drives; the host None where it is everywhere."""
+    capacity = value_at(element, "capacity")
+    on, direction = sound_field(Capacity, "on", capacity), sound_field(Capacity, "direction", capacity)
+    hosts: list[str | None] = [None] if on is None else list(on)
+    return [(host, way) for host in hosts for way in ("up", "down") if direction in (None, way)]
+
+
+def _same_link(one: tuple[str | None, str], other: tuple[str | None, str]) -> bool:
+    return one[1] == other[1] and (one[0] == other[0] or None in (one[0], other[0]))
+
+
+def _step_findings(path: Path, raw: Any) -> Iterator[Finding]:
+    instants: dict[int, str] = {}
+    rates = sound_field(Capacity, "steps", raw) or {}
+    for step_path, _ in items(raw, "steps"):
+        at_ns = sound(Duration, step_path[-1])
+        if at_ns is None:
+            continue
+        if at_ns in instants:
+            yield (*path, *step_path), f'is the same time as "{instants[at_ns]}"; keep one of them'
+        instants[at_ns] = str(step_path[-1])
+    if not instants:
+        return
+    first, last = min(instants), max(instants)
+    if first > 0:
+        yield (*path, "steps"), f"begins at {instants[first]}; say what holds from 0s on"
+    if rates and all(rate == 0 for rate in rates.values()):
+        yield (*path, "steps"), "has no rate above zero, and nothing would ever pass; give it one"
+    repeat = sound_field(Capacity, "repeat", raw)
+    if isinstance(repeat, bool):
+        yield (*path, "repeat"), f"must be a time: after which to begin again, longer than {instants[last]}"
+    elif repeat is not None and repeat <= last:
+        text = shown(value_at(raw, "repeat"))
+        yield (*path, "repeat"), f"{text} is not after the last step, {instants[last]}; write a longer time"
+
+
+def _markov_findings(path: Path, raw: Any) -> Iterator[Finding]:
+    if value_at(raw, "hold") is None:
+        yield path, 'needs "hold", how long a step of the chain takes; add it'
+    states = items(raw, "markov")
+    names = [str(state_path[-1]) for state_path, _ in states]
+    for state_path, state in states:
+        where = (*path, *state_path, "to")
+        shares = sound_field(MarkovState, "to", state) or {}
+        for other in shares:
+            if other not in names:
+                remedy = did_you_mean(other, names) or f"states are {', '.join(names)}"
+                yield (*where, other), f"is no state; {remedy}"
+            if other == state_path[-1]:
+                yield (*where, other), "is the state itself, in which it stays with the rest; leave it out"
+        if sum(shares.values()) > CERTAIN_PPB:
+            yield where, f"adds up to {sum(shares.values()) / 1e7:g}%; at most 100%"
+    rates = [sound_field(MarkovState, "rate_bps", state) for _, state in states]
+    if states and all(rate == 0 for rate in rates):
+        yield (*path, "markov"), "has no rate above zero, and nothing would ever pass; give it one"

@@ -1,0 +1,159 @@
+"""Read sizes and instants of packets from a capture: pcap and pcapng, pure functions of its bytes.
+
+Understood: pcap with microseconds or nanoseconds in either byte order; pcapng with any number of sections and
+interfaces, enhanced packet blocks with any resolution of their stamps. Links: Ethernet (802.1Q tags counted
+out), raw IP, Linux cooked 1 and 2, loopback. A packet's size is that of its IP header where the capture has
+it, and what was on the wire less the link's header otherwise, so a capture cut to its first bytes will do.
+
+Source: IETF draft-ietf-opsawg-pcap (pcap), draft-ietf-opsawg-pcapng, sections 3 and 4 (pcapng).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+_PCAP = {
+    b"\xd4\xc3\xb2\xa1": ("<", 1000),
+    b"\xa1\xb2\xc3\xd4": (">", 1000),
+    b"\x4d\x3c\xb2\xa1": ("<", 1),
+    b"\xa1\xb2\x3c\x4d": (">", 1),
+}
+_SECTION, _INTERFACE, _SIMPLE, _PACKET = 0x0A0D0D0A, 1, 3, 6
+_BYTE_ORDER = {b"\x4d\x3c\x2b\x1a": "<", b"\x1a\x2b\x3c\x4d": ">"}
+_TSRESOL = 9
+# Link type to the bytes of its header.
+_LINKS = {0: 4, 1: 14, 12: 0, 14: 0, 101: 0, 108: 4, 113: 16, 228: 0, 229: 0, 276: 20}
+_ETHERNET = 1
+_VLAN_TYPES = (0x8100, 0x88A8)
+
+
+class CaptureError(ValueError):
+    """The bytes are not a capture that can be replayed; the message says what is wrong where."""
+
+
+@dataclass(frozen=True)
+class CapturedPacket:
+    """When a packet was captured, in ns from an epoch of the capture's own, and its IP bytes."""
+
+    at_ns: int
+    ip_bytes: int
+
+
+def read_capture(content: bytes) -> list[CapturedPacket]:
+    """Return all packets in the order of the file.
+
+    Raises:
+        CaptureError: not a capture, cut off, of an unknown link, without a packet, or not in order.
+    """
+    if content[:4] in _PCAP:
+        packets = list(_pcap(content))
+    elif content[:4] == b"\x0a\x0d\x0d\x0a":
+        packets = list(_pcapng(content))
+    else:
+        raise CaptureError("is neither pcap nor pcapng; capture with tcpdump, dumpcap or Wireshark")
+    if not packets:
+        raise CaptureError("has no packet")
+    for number, (before, after) in enumerate(pairwise(packets), start=2):
+        if after.at_ns < before.at_ns:
+            raise CaptureError(
+                f"packet {number} is earlier than the one before it; sort the file (reordercap)"
+            )
+    return packets
+
+
+def _pcap(content: bytes) -> Iterator[CapturedPacket]:
+    order, tick_ns = _PCAP[content[:4]]
+    link = _link(_unpack(order + "I", content, 20, "its header")[0] & 0x0FFF_FFFF)
+    offset = 24
+    number = 0
+    while offset < len(content):
+        number += 1
+        seconds, ticks, kept, length = _unpack(order + "IIII", content, offset, f"packet {number}")
+        data = _slice(content, offset + 16, kept, f"packet {number}")
+        yield CapturedPacket(seconds * 10**9 + ticks * tick_ns, _ip_bytes(link, data, length))
+        offset += 16 + kept
+
+
+def _pcapng(content: bytes) -> Iterator[CapturedPacket]:
+    order = "<"
+    interfaces: list[tuple[int, int]] = []  # Link type, stamps per second.
+    offset = number = 0
+    while offset < len(content):
+        where = f"the block at byte {offset}"
+        if content[offset : offset + 4] == b"\x0a\x0d\x0d\x0a":
+            magic = _slice(content, offset + 8, 4, where)
+            if magic not in _BYTE_ORDER:
+                raise CaptureError(f"{where} has no byte order")
+            order, interfaces = _BYTE_ORDER[magic], []
+        kind, length = _unpack(order + "II", content, offset, where)
+        if length < 12 or length % 4:
+            raise CaptureError(f"{where} has an impossible length, {length}")
+        body = _slice(content, offset, length, where)[8:-4]
+        if kind == _INTERFACE:
+            link = _link(_unpack(order + "H", body, 0, where)[0])
+            interfaces.append((link, _per_second(order, body[8:])))
+        elif kind == _PACKET:
+            number += 1
+            where = f"packet {number}"
+            interface, high, low, kept, original = _unpack(order + "IIIII", body, 0, where)
+            if interface >= len(interfaces):
+                raise CaptureError(f"{where} is of interface {interface}, which was not described")
+            link, per_second = interfaces[interface]
+            at_ns = (high << 32 | low) * 10**9 // per_second
+            yield CapturedPacket(at_ns, _ip_bytes(link, _slice(body, 20, kept, where), original))
+        elif kind == _SIMPLE:
+            raise CaptureError(f"{where} is a packet without a stamp; capture with stamps")
+        offset += length
+
+
+def _per_second(order: str, options: bytes) -> int:
+    """Return the resolution of an interface's stamps: microseconds unless an option says otherwise."""
+    offset = 0
+    while offset + 4 <= len(options):
+        code, length = struct.unpack_from(order + "HH", options, offset)
+        if code == _TSRESOL and length == 1 and offset + 4 < len(options):
+            value = options[offset + 4]
+            per_second: int = 2 ** (value & 0x7F) if value & 0x80 else 10**value
+            if per_second > 10**18:
+                raise CaptureError(
+                    f"stamps in units of 1/{per_second} s; write the file anew with nanoseconds"
+                )
+            return per_second
+        offset += 4 + length + -length % 4
+    return 10**6
+
+
+def _link(kind: int) -> int:
+    if kind not in _LINKS:
+        raise CaptureError(f"has link type {kind}; capture on Ethernet, raw IP, `any` or loopback")
+    return kind
+
+
+def _ip_bytes(link: int, data: bytes, length: int) -> int:
+    header = _LINKS[link]
+    if link == _ETHERNET:
+        while len(data) >= header + 4 and int.from_bytes(data[header - 2 : header]) in _VLAN_TYPES:
+            header += 4
+    ip = data[header:]
+    version = ip[0] >> 4 if ip else 0
+    on_wire = max(1, length - header)
+    if version == 4 and len(ip) >= 4:
+        # 0 is a super-packet that segmentation has not filled in.
+        return int.from_bytes(ip[2:4]) or on_wire
+    if version == 6 and len(ip) >= 6:
+        payload = int.from_bytes(ip[4:6])
+        return 40 + payload if payload else on_wire
+    return on_wire
+
+
+def _unpack(form: str, data: bytes, offset: int, where: str) -> tuple[int, ...]:
+    return struct.unpack(form, _slice(data, offset, struct.calcsize(form), where))
+
+
+def _slice(data: bytes, offset: int, length: int, where: str) -> bytes:
+    if offset + length > len(data):
+        raise CaptureError(f"ends inside {where}; it was cut off")
+    return data[offset : offset + length]

@@ -1,0 +1,75 @@
+"""Interference of a resolved condition: SI integers, scaled, one entry for each pair of hosts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from crosswind.spec.interference import Interference, NormalLaw, OnOffArrivals, ReplayArrivals
+from crosswind.spec.quantities import Intensity
+from crosswind.spec.replay import replayed
+from crosswind.spec.scale import scaled
+from crosswind.spec.topology import Topology
+
+
+def resolve_interference(entry: Interference, topology: Topology, scale: float) -> Iterator[dict[str, Any]]:
+    """Yield one entry of the resolved condition for every pair of hosts, all defaults written out."""
+    # Shares of an unlimited uplink were refused when the file was read, except for the default bounds of a
+    # law.
+    uplink_bps = topology.uplink.rate_bps
+
+    def bps(intensity: Intensity) -> int:
+        if intensity.rate_bps is not None:
+            return scaled(intensity.rate_bps, scale)
+        return 0 if uplink_bps is None else intensity.of(scaled(uplink_bps, scale))
+
+    rate: dict[str, Any] | None
+    if entry.rate is None:
+        rate = None
+    elif isinstance(entry.rate, NormalLaw):
+        law = entry.rate.normal
+        rate = {
+            "normal": {
+                "mean_bps": bps(law.mean),
+                "sd_bps": bps(law.sd),
+                "low_bps": bps(law.low),
+                "high_bps": bps(law.high),
+            }
+        }
+    else:
+        rate = {"constant_bps": bps(entry.rate)}
+    for first, second in entry.between:
+        yield {
+            "between": [first, second],
+            "by": entry.by,
+            "rate": rate,
+            "hold_ns": entry.hold_ns,
+            "pacing_ns": entry.pacing_ns,
+            "arrivals": _arrivals(entry.arrivals, topology.mtu_bytes, scale),
+            "packet_ip_bytes": entry.packet_ip_bytes or topology.mtu_bytes,
+            "dscp": entry.dscp,
+            "zero": entry.zero,
+            "tcp": _tcp(entry, topology),
+        }
+
+
+def _arrivals(
+    arrivals: str | OnOffArrivals | ReplayArrivals, mtu_bytes: int, scale: float
+) -> str | dict[str, Any]:
+    if isinstance(arrivals, str):
+        return arrivals
+    if isinstance(arrivals, ReplayArrivals):
+        return {"replay": replayed(arrivals.replay, mtu_bytes, scale)}
+    on_off = arrivals.on_off
+    shape = None if on_off.shape is None else round(on_off.shape * 1000)
+    return {"on_off": {"on_ns": on_off.on_ns, "off_ns": on_off.off_ns, "shape_thousandths": shape}}
+
+
+def _tcp(entry: Interference, topology: Topology) -> dict[str, Any] | None:
+    if not entry.is_tcp:
+        return None
+    if entry.by == "iperf3":  # Real processes have the settings of the topology's hosts.
+        control, ecn = topology.tcp.congestion_control, topology.tcp.ecn
+    else:
+        control, ecn = entry.congestion_control or "cubic", entry.ecn
+    return {"flows": entry.flows or 1, "congestion_control": control, "ecn": ecn}

@@ -1,0 +1,56 @@
+"""Files that a file names: read with it, and known by their content from then on."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from pydantic import PlainValidator, ValidationInfo, WithJsonSchema
+
+from crosswind.spec.base import FILES
+from crosswind.spec.quantities import QuantityError, shown
+from crosswind.spec.text_lines import LineError
+
+_Says = TypeVar("_Says")
+
+
+@dataclass(frozen=True)
+class NamedFile(Generic[_Says]):
+    """A file that another one names.
+
+    Attributes:
+        file: as it was written.
+        sha256: of its content.
+        says: what it says; None where the file that names it was not read as a whole.
+    """
+
+    file: str
+    sha256: str
+    says: _Says | None
+
+
+def named_file(parse: Callable[[bytes], Any], example: str) -> tuple[Any, Any]:
+    """Return the pydantic annotations of a file that `parse` reads."""
+    schema = {"type": "string", "minLength": 1, "description": "A file.", "examples": [example]}
+    return PlainValidator(_reader(parse)), WithJsonSchema(schema)
+
+
+def _reader(parse: Callable[[bytes], _Says]) -> Callable[[Any, ValidationInfo], NamedFile[_Says]]:
+    def read(value: Any, info: ValidationInfo) -> NamedFile[_Says]:
+        if not isinstance(value, str) or not value or "\0" in value:
+            raise QuantityError(f"{shown(value)} is not a file; write its path, from the file that names it")
+        if not isinstance(info.context, dict) or FILES not in info.context:
+            return NamedFile(value, "", None)  # A rule looks at one key; the file is read with the whole.
+        try:
+            content: bytes = info.context[FILES](value)
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise QuantityError(f"{shown(value)} cannot be read: {reason}; name a file that can") from None
+        try:
+            return NamedFile(value, hashlib.sha256(content).hexdigest(), parse(content))
+        except LineError as error:
+            raise QuantityError(f"{shown(value)} {error}") from None
+
+    return read

@@ -1,0 +1,101 @@
+"""Turn a `capacity` into the process that the agent runs (docs/reference/contracts.md, section 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+from crosswind.spec.ballani import law
+from crosswind.spec.capacity import BALLANI_HOLD_NS, Capacity, MarkovState
+from crosswind.spec.scale import scaled
+from crosswind.spec.trace import OPPORTUNITY_IP_BYTES
+
+CERTAIN_PPB = 10**9
+
+
+def process_of(capacity: Capacity, scale: float) -> dict[str, Any]:
+    """Return the process of a capacity that satisfies its rules. Rates and opportunities are scaled."""
+    if capacity.steps is not None:
+        steps = sorted(capacity.steps.items())
+        return _levels([at for at, _ in steps], [rate for _, rate in steps], _time(capacity.repeat), scale)
+    if capacity.trace is not None:
+        return _trace(capacity, scale)
+    if capacity.mahimahi is not None:
+        return _opportunities(capacity, scale)
+    if capacity.ballani is not None:
+        return _drawn(capacity, scale)
+    assert capacity.markov is not None  # Checked when the file was read.
+    assert capacity.hold_ns is not None
+    return {"markov": {"states": _states(capacity.markov, scale), "hold_ns": capacity.hold_ns}}
+
+
+def scaled_level(rate_bps: int | None, scale: float) -> int | None:
+    """Return a level times `scale`; a rate above zero stays above it, because 0 is an outage."""
+    return rate_bps and max(1, scaled(rate_bps, scale))
+
+
+def _levels(
+    at_ns: Iterable[int], rates_bps: Iterable[int | None], repeat_ns: int | None, scale: float
+) -> dict[str, Any]:
+    rates = list(rates_bps)
+    if scale != 1:
+        # A trace has up to a million points; their ratio is made once.
+        times = Fraction(repr(scale))
+        rates = [rate and max(1, rate * times.numerator // times.denominator) for rate in rates]
+    return {"levels": {"at_ns": list(at_ns), "rate_bps": rates, "repeat_ns": repeat_ns}}
+
+
+def _trace(capacity: Capacity, scale: float) -> dict[str, Any]:
+    trace = capacity.trace.says if capacity.trace is not None else None
+    assert trace is not None  # Files are read with the condition.
+    repeat_ns = _time(capacity.repeat)
+    if capacity.repeat is True:
+        # Without an end of its own, the last level holds as long as the one before it; a single one for ever.
+        last_ns, previous_ns = trace.at_ns[-1], trace.at_ns[-2:][0]
+        repeat_ns = trace.end_ns or (2 * last_ns - previous_ns) or None
+    return _levels(trace.at_ns, trace.rate_bps, repeat_ns, scale)
+
+
+def _opportunities(capacity: Capacity, scale: float) -> dict[str, Any]:
+    trace = capacity.mahimahi.says if capacity.mahimahi is not None else None
+    assert trace is not None  # Files are read with the condition.
+    ip_bytes = [max(1, scaled(count * OPPORTUNITY_IP_BYTES, scale)) for count in trace.count]
+    repeat_ns = None if capacity.repeat is False else trace.at_ns[-1]
+    return {"opportunities": {"at_ns": list(trace.at_ns), "ip_bytes": ip_bytes, "repeat_ns": repeat_ns}}
+
+
+def _drawn(capacity: Capacity, scale: float) -> dict[str, Any]:
+    assert capacity.ballani is not None
+    cells, grid_bps = law(capacity.ballani, capacity.tails or "published")
+    return {
+        "drawn": {
+            "cells": [
+                {
+                    "low_bps": scaled(cell.low_bps, scale),
+                    "high_bps": scaled(cell.high_bps, scale),
+                    "weight": cell.weight,
+                }
+                for cell in cells
+            ],
+            "grid_bps": max(1, scaled(grid_bps, scale)),
+            "hold_ns": capacity.hold_ns or BALLANI_HOLD_NS,
+        }
+    }
+
+
+def _states(markov: dict[str, MarkovState], scale: float) -> list[dict[str, Any]]:
+    states = []
+    for name, state in markov.items():
+        stays_ppb = CERTAIN_PPB - sum(state.to.values())
+        states.append(
+            {
+                "rate_bps": scaled_level(state.rate_bps, scale),
+                "next_ppb": [stays_ppb if other == name else state.to.get(other, 0) for other in markov],
+            }
+        )
+    return states
+
+
+def _time(repeat: bool | int | None) -> int | None:
+    return None if isinstance(repeat, bool) else repeat

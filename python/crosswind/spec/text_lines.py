@@ -1,0 +1,43 @@
+"""Lines of the text files that an experiment names: traces, samples, distributions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+BYTES_MAX = 64 << 20
+
+
+class LineError(ValueError):
+    """A file is not what was asked for; the message begins with the line, if it has one."""
+
+    def __init__(self, line: int, message: str) -> None:
+        super().__init__(f"line {line}: {message}" if line else message)
+
+
+def numbered(content: bytes) -> Iterator[tuple[int, str]]:
+    """Return lines as editors count them.
+
+    Raises: LineError: the file is not UTF-8, or too long to be kept with the results.
+    """
+    text = _text(content).removesuffix("\n")
+    return enumerate((line.removesuffix("\r") for line in text.split("\n")), 1) if text else iter(())
+
+
+def meant(content: bytes) -> Iterator[tuple[int, str]]:
+    """Yield lines without the space around them; empty lines and those that begin with # are passed over."""
+    for number, line in numbered(content):
+        stripped = line.strip()
+        if stripped and not stripped.startswith("#"):
+            yield number, stripped
+
+
+def _text(content: bytes) -> str:
+    if len(content) > BYTES_MAX:
+        raise LineError(
+            0, f"has {len(content)} bytes; a trace may have {BYTES_MAX}: cut it or make it coarser"
+        )
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise LineError(line, "is not UTF-8; save it as plain text") from None
