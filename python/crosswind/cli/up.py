@@ -6,6 +6,7 @@ import os
 import select
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,7 +15,7 @@ from crosswind.errors import CrosswindError, Exit
 
 if TYPE_CHECKING:
     from crosswind.runner.interruption import Interruption
-    from crosswind.testbed import Agent
+    from crosswind.testbed import Agent, Files
     from crosswind.testbed.control import ControlServer
 
 # Of what the network draws; two fabrics should not differ without a reason.
@@ -26,18 +27,34 @@ SEED = 1
 @click.option(
     "--condition", help="A condition of FILE, of the catalogue, or in a file; FILE's first when absent."
 )
-def command(file: str, condition: str | None) -> Exit:
+@click.option(
+    "--record",
+    type=click.Path(path_type=Path),
+    help="Record everything that happens to packets in a new file, for `crosswind simulate`.",
+)
+@click.option(
+    "--capture",
+    type=click.Path(path_type=Path),
+    help="Write what entered, left and was dropped to a new pcapng file, for Wireshark.",
+)
+@click.option("--snap", default="128B", show_default=True, help="Kept of every captured frame.")
+def command(file: str, condition: str | None, record: Path | None, capture: Path | None, snap: str) -> Exit:
     """Bring a fabric up for your own programs, and keep it until told otherwise.
 
     FILE has a topology and may have a condition; an experiment, or the name of one of the catalogue, will do.
     Prints `ready` when the nodes can be used with `crosswind exec`. Ends with Ctrl-C, SIGTERM or the end of
-    its input.
+    its input. A capture ends at 1 GiB; what does not fit is counted.
     """
     from crosswind.runner.interruption import Interruption
     from crosswind.spec import condition_for_agent, fabric_of, find_experiment, load_setup
-    from crosswind.testbed import Agent, Fabric, WorkFolder
+    from crosswind.spec.quantities import SIZE, QuantityError
+    from crosswind.testbed import Agent, Fabric, Files, WorkFolder
     from crosswind.testbed.control import ControlServer
 
+    try:
+        files = Files(record=record, capture=capture, snap_bytes=SIZE.read_positive(snap))
+    except QuantityError as error:
+        raise CrosswindError(f"--snap: {error}") from None
     setup = load_setup(find_experiment(file))
     resolved = setup.resolved(SEED)
     resolved["conditions"] = [_carried_out(setup.condition(condition or next(iter(setup.conditions))))]
@@ -58,7 +75,7 @@ def command(file: str, condition: str | None) -> Exit:
         interruption.handling(),
         WorkFolder() as work,
         Agent() as agent,
-        Fabric(agent, spec, work.path) as fabric,
+        Fabric(agent, spec, work.path, files) as fabric,
         ControlServer(answer) as server,
     ):
         # A timeline counts from the start of a measurement.
@@ -68,6 +85,29 @@ def command(file: str, condition: str | None) -> Exit:
         click.echo("ready")
         sys.stdout.flush()
         _serve_until_told(agent, server, interruption)
+    return _tell_of_files(files, fabric.kept)
+
+
+def _tell_of_files(files: Files, kept: Mapping[str, Any]) -> Exit:
+    """Say what became of the recording and the capture.
+
+    Raises: CrosswindError: the recording is not whole, and cannot be replayed.
+    """
+    recording, capture = kept["recording"], kept["capture"]
+    if capture is not None:
+        text = f"{files.capture}: {capture['packets']} packets"
+        if capture["left_out_packets"]:
+            why = capture["error"] or "the file is full, or the disk was too slow"
+            text += f", and {capture['left_out_packets']} are not in it ({why})"
+        click.echo(text, err=True)
+    if recording is not None:
+        if recording["lost_records"]:
+            why = recording["error"] or "the disk was too slow"
+            raise CrosswindError(
+                f"{files.record}: {recording['lost_records']} records were lost ({why}); "
+                "it cannot be replayed; record on a faster disk, or less traffic"
+            )
+        click.echo(f"{files.record}: {recording['records']} records", err=True)
     return Exit.DONE
 
 

@@ -1,0 +1,118 @@
+"""One line for each element: parameters under which it has something to decide about single packets.
+
+The live suite records the emulator's decisions under each and replays them in virtual time. An element that
+is new to the engine gets its line here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+# What is offered: 400 packets of 1500 IP bytes.
+OFFERED_BPS = 16_000_000
+OFFERED_S = 0.3
+
+_QUEUES = [{"dscp": [46], "weight": 3, "buffer_bytes": 20_000}, {"dscp": None, "weight": 1}]
+_STRICT = [{"dscp": [46], "buffer_bytes": 20_000}, {"dscp": None}]
+_BUSY_BPS = 12_000_000
+_CODEL = {"codel": {"target_ns": 1_000_000, "interval_ns": 20_000_000}}
+_RED = {
+    "red": {"min_bytes": 3000, "max_bytes": 15_000, "probability_ppb": 200_000_000, "weight_ppb": 100_000_000}
+}
+_SRTCM = {"cir_bps": 6_000_000, "cbs_bytes": 6000, "ebs_bytes": 6000, "yellow": "remark", "red": "drop"}
+_CREDIT = {
+    "budget_bits": 600_000,
+    "initial_bits": 600_000,
+    "high_bps": 12_000_000,
+    "low_bps": 6_000_000,
+    "refill_bps": 3_000_000,
+    "buffer_bytes": 60_000,
+}
+_LOOP = {"interval_ns": 20_000_000, "reopen_bits": 120_000}
+_TRTCM = {
+    "cir_bps": 6_000_000,
+    "cbs_bytes": 6000,
+    "pir_bps": 8_000_000,
+    "pbs_bytes": 6000,
+    "yellow": {"dscp": 12},
+    "red": "drop",
+}
+
+
+_DRAWN = {
+    "cells": [{"low_bps": 8_000_000, "high_bps": 40_000_000, "weight": 1}],
+    "grid_bps": 1000,
+    "hold_ns": 2_000_000,
+}
+_MARKOV = {
+    "states": [
+        {"rate_bps": 40_000_000, "next_ppb": [700_000_000, 300_000_000]},
+        {"rate_bps": 0, "next_ppb": [500_000_000, 500_000_000]},
+    ],
+    "hold_ns": 2_000_000,
+}
+
+
+def _capacity(**process: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return a process that begins again every 5 ms, or 0.7 ms for opportunities."""
+    ((kind, schedule),) = process.items()
+    repeat_ns = 700_000 if kind == "opportunities" else 5_000_000
+    return [{"capacity": {"process": {kind: {**schedule, "repeat_ns": repeat_ns}}}}]
+
+
+def _delay(law: str, order: str, half_life_ns: int | None) -> list[Mapping[str, Any]]:
+    random = {
+        "law": {law: {"jitter_ns": 500_000}},
+        "depth": None,
+        "order": order,
+        "half_life_ns": half_life_ns,
+    }
+    return [{"delay": {"time_ns": 3_000_000, "random": random}}]
+
+
+def _lose(law: str, **shares: float) -> list[Mapping[str, Any]]:
+    return [{"lose": {"law": {law: {f"{name}_ppb": round(share * 1e9) for name, share in shares.items()}}}}]
+
+
+def _shape(**queue: Any) -> list[Mapping[str, Any]]:
+    return [{"shape": {"rate_bps": 8_000_000, "burst_bytes": 10_000, **queue}}]
+
+
+# By name: the place, the elements, and the uplinks' rate where the element needs a link that is busy.
+ELEMENTS: Mapping[str, tuple[str, list[Mapping[str, Any]], int | None]] = {
+    "link": ("link", [], _BUSY_BPS),
+    "police": ("switch.ingress", [{"police": {"rate_bps": 8_000_000, "burst_bytes": 10_000}}], None),
+    "shape": ("switch.ingress", _shape(buffer_bytes=40_000), None),
+    "shape, head drop": ("switch.ingress", _shape(buffer_packets=20, drop="head"), None),
+    "credit": ("switch.ingress", [{"credit": _CREDIT}], None),
+    "credit with a loop": ("switch.ingress", [{"credit": {**_CREDIT, "loop": _LOOP}}], None),
+    "pace": ("switch.ingress", [{"pace": {"rate_bps": 8_000_000, "horizon_ns": 50_000_000}}], None),
+    "srtcm": ("switch.ingress", [{"srtcm": _SRTCM}], None),
+    "trtcm": ("switch.ingress", [{"trtcm": _TRTCM}], None),
+    "mark": ("host.egress", [{"mark": {"dscp": 46}}], None),
+    "delay": ("link", [{"delay": {"time_ns": 3_000_000}}], None),
+    "delay normal": ("link", _delay("normal", "keep", None), None),
+    "delay pareto, free order": ("link", _delay("pareto", "free", None), None),
+    "delay pareto-normal, drifting": ("link", _delay("pareto_normal", "keep", 2_000_000), None),
+    "queue red": ("host.egress", [{"queue": {"drop": _RED}}], _BUSY_BPS),
+    "queue codel": ("host.egress", [{"queue": {"drop": _CODEL, "ecn": True}}], _BUSY_BPS),
+    "schedule strict": ("switch.egress", [{"schedule": {"by": "strict", "queues": _STRICT}}], _BUSY_BPS),
+    "schedule wrr": ("switch.egress", [{"schedule": {"by": "wrr", "queues": _QUEUES}}], _BUSY_BPS),
+    "schedule drr": ("switch.egress", [{"schedule": {"by": "drr", "queues": _QUEUES}}], _BUSY_BPS),
+    "schedule stfq": ("switch.egress", [{"schedule": {"by": "stfq", "queues": _QUEUES}}], _BUSY_BPS),
+    "capacity, levels": (
+        "link",
+        _capacity(levels={"at_ns": [0, 3_000_000], "rate_bps": [_BUSY_BPS, 0]}),
+        None,
+    ),
+    "capacity, opportunities": ("link", _capacity(opportunities={"at_ns": [0], "ip_bytes": [1500]}), None),
+    "capacity, drawn": ("link", [{"capacity": {"process": {"drawn": _DRAWN}}}], None),
+    "capacity, markov": ("link", [{"capacity": {"process": {"markov": _MARKOV}}}], None),
+    "lose bernoulli": ("link", _lose("bernoulli", share=0.05), None),
+    "lose gilbert-elliott": ("link", _lose("gilbert_elliott", p=0.02, r=0.25, h=0.5, k=1), None),
+    "lose four-state": ("link", _lose("four_state", p13=0.02, p31=0.2, p32=0.1, p23=0.1, p14=0.01), None),
+    "duplicate": ("link", [{"duplicate": {"share_ppb": 50_000_000}}], None),
+    "corrupt": ("link", [{"corrupt": {"share_ppb": 50_000_000}}], None),
+    "reorder": ("link", [{"reorder": {"share_ppb": 50_000_000, "time_ns": 2_000_000}}], None),
+}

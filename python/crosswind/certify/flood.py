@@ -1,0 +1,96 @@
+"""More packets than a path can take, and what the receiver's stamps say of the path's rate and bursts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crosswind.certify.bare import BarePair
+from crosswind.certify.pairs import Task, over_bare, over_fabric
+from crosswind.testbed import find_binary
+from crosswind.testbed.binaries import LOAD
+
+PAYLOAD_BYTES = 1472
+IP_BYTES = 1500
+WIRE_BYTES = 1538
+HEADER_BYTES = 28
+# More than any gap of a path that still has packets to give: at 1 Mbit/s they are 12 ms apart.
+_SILENCE_S = 0.25
+# A system call for so much: for more, packets come in bursts; for less, the sender cannot keep up.
+_CALL_S = 50e-6
+_TRAIN_MAX = 44  # 44 x 1472 bytes are the most that one call can send.
+_WHERE = "10.77.0.2:5003"
+
+
+@dataclass(frozen=True)
+class Flood:
+    """What arrived, call by call; each array has shape (calls,).
+
+    Attributes:
+        received_ns: CLOCK_REALTIME.
+        packets, ip_bytes: of each call.
+        offered_s: how long the sender sent.
+    """
+
+    received_ns: NDArray[np.int64]
+    packets: NDArray[np.int64]
+    ip_bytes: NDArray[np.int64]
+    offered_s: float
+
+    @property
+    def span_s(self) -> float:
+        """From the first arrival to the last."""
+        return float(self.received_ns[-1] - self.received_ns[0]) / 1e9
+
+    def packet_rate(self) -> float:
+        """Return packets per second after the first tenth, in which buckets give what they had saved."""
+        begin = int(np.searchsorted(self.received_ns, self.received_ns[0] + self.span_s * 1e8))
+        took_s = float(self.received_ns[-1] - self.received_ns[begin]) / 1e9
+        return float(self.packets[begin + 1 :].sum()) / took_s if took_s else 0.0
+
+
+def flood_fabric(
+    spec: Mapping[str, Any], ip_rate_bps: float, duration_s: float, record: Path | None = None
+) -> tuple[Flood, dict[str, Any]]:
+    """Send IP packets of 1500 bytes through a fabric; return what arrived, and the measurement.
+
+    Args:
+        record: a new file for a recording of the emulator's decisions.
+    """
+    task = _task(ip_rate_bps, duration_s)
+    return over_fabric(task, lambda folder: _read(folder, duration_s), spec, record)
+
+
+def flood_bare(
+    ip_rate_bps: float, duration_s: float, prepare: Callable[[BarePair], None] = lambda _: None
+) -> Flood:
+    """Send the same over a bare veth pair, after `prepare` has changed it."""
+    return over_bare(_task(ip_rate_bps, duration_s), lambda folder: _read(folder, duration_s), prepare)
+
+
+def _task(ip_rate_bps: float, duration_s: float) -> Task:
+    load = str(find_binary(LOAD))
+    train = min(_TRAIN_MAX, max(1, round(ip_rate_bps * _CALL_S / (8 * IP_BYTES))))
+    send = [
+        *("--to", _WHERE, "--rate-bps", f"{ip_rate_bps:.0f}", "--payload-bytes", str(PAYLOAD_BYTES)),
+        *("--train", str(train), "--duration", f"{duration_s:g}"),
+    ]
+    receive = ["--listen", _WHERE, "--silence", str(_SILENCE_S)]
+    return Task(
+        receive=lambda folder: [load, "flood-receive", *receive, "--out", str(folder / "flood.csv")],
+        send=lambda folder: [load, "flood-send", *send],
+    )
+
+
+def _read(folder: Path, duration_s: float) -> Flood:
+    rows = np.loadtxt(folder / "flood.csv", delimiter=",", skiprows=1, dtype=np.int64, ndmin=2)
+    # Two processors may queue packets in another order than they stamped them.
+    rows = rows.reshape(-1, 3)
+    received_ns, payload, segment = rows[np.argsort(rows[:, 0], kind="stable")].T
+    packets = -(-payload // segment)
+    return Flood(received_ns, packets, payload + packets * HEADER_BYTES, duration_s)

@@ -1,0 +1,167 @@
+"""How exactly delays are honoured, and that no condition is no condition: both against a bare veth pair.
+
+Every round sends the same packets over a bare pair and over fabrics of every delay, one after the other, so
+that whatever the machine does to one it does to all of them. The error of a quantile is the fabric's less the
+declared delay less the bare pair's of the same round; the claim is on the median over the rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from crosswind.certify.bare import bare_impossible
+from crosswind.certify.claim import Claim, at_most, not_measured
+from crosswind.certify.probe import Probes, probe_bare, probe_fabric
+from crosswind.certify.quiet import Watch
+from crosswind.doctor.quantities import time_text
+from crosswind.stats import tost_paired
+from crosswind.testbed.plain import plain_fabric
+
+FAMILY = "delays"
+NULL = "null test"
+ROUNDS = 6
+RATE_PER_S = 1000
+PROBES = 500
+QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999}
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What a way of waiting promises of the added one-way delay's error.
+
+    Attributes:
+        core_share: of a processor that it uses at most, at the probes' rate; None for one that keeps it.
+    """
+
+    declared_ns: tuple[int, ...]
+    p50_ns: int
+    p99_ns: int
+    core_share: float | None
+
+
+# A sleeping emulator hides its wake-up behind delays above 50 us only (docs/explanation/emulator.md).
+PROMISES = {
+    "spin": Promise((5_000, 50_000, 200_000, 1_000_000), 1_000, 15_000, None),
+    "sleep": Promise((100_000, 1_000_000), 5_000, 30_000, 0.1),
+}
+
+
+@dataclass
+class _Rounds:
+    """What one way of connecting the ends gave, round by round."""
+
+    probes: list[Probes] = field(default_factory=list)
+    early: int = 0  # By the ledger.
+    core_share: list[float] = field(default_factory=list)
+
+    def add(self, probes: Probes, measurement: Mapping[str, Any]) -> None:
+        self.probes.append(probes)
+        self.early += measurement["ledger"]["early"]
+        window = measurement["window"]
+        took_ns = window["ended_ns"] - window["started_ns"]
+        self.core_share.append(measurement["host"]["emulator_cpu_ns"] / took_ns)
+
+    def quantile(self, p: float) -> list[float]:
+        return [float(np.quantile(probes.delay_ns, p)) for probes in self.probes]
+
+
+def claims(wait_mode: str) -> Iterator[Claim]:
+    """Yield the null test, and the claims on every delay that this machine's emulator can promise.
+
+    Args:
+        wait_mode: how it waits where nothing else is asked for; one that sleeps has no processor to spin on.
+    """
+    if reason := bare_impossible():
+        for family, name in ((FAMILY, "added one-way delay"), (NULL, "an empty condition")):
+            yield not_measured(family, name, "live", "ns", "compared with a bare veth pair", reason)
+        return
+    waits = ("spin", "sleep") if wait_mode == "spin" else ("sleep",)
+    bare, empty = _Rounds(), _Rounds()
+    fabrics = {(wait, declared_ns): _Rounds() for wait in waits for declared_ns in PROMISES[wait].declared_ns}
+    with Watch() as watch:
+        for _ in range(ROUNDS):
+            bare.probes.append(probe_bare(RATE_PER_S, PROBES))
+            for (wait, declared_ns), rounds in [((waits[0], 0), empty), *fabrics.items()]:
+                # Half on each of the two links.
+                fabric = {**plain_fabric(delay_ns=declared_ns // 2), "wait": wait}
+                probes, measurement = probe_fabric(fabric, RATE_PER_S, PROBES)
+                watch.judge(measurement)
+                rounds.add(probes, measurement)
+    yield from _null(bare, empty, min(PROMISES[waits[0]].declared_ns), watch.disturbed)
+    for (wait, declared_ns), rounds in fabrics.items():
+        yield from _delay(wait, declared_ns, bare, rounds, watch.disturbed)
+
+
+def _delay(wait: str, declared_ns: int, bare: _Rounds, fabric: _Rounds, disturbed: str) -> Iterator[Claim]:
+    name, promise = f"delay of {time_text(declared_ns)}, {wait}", PROMISES[wait]
+    errors = {
+        quantile: float(np.median(np.subtract(fabric.quantile(p), bare.quantile(p)) - declared_ns))
+        for quantile, p in QUANTILES.items()
+    }
+    details: dict[str, float | None] = {
+        f"error_ns_{quantile}": round(error) for quantile, error in errors.items()
+    }
+    for quantile, bound_ns in (("p50", promise.p50_ns), ("p99", promise.p99_ns)):
+        yield at_most(
+            FAMILY,
+            f"{name}: error at the {quantile}",
+            "live",
+            abs(errors[quantile]),
+            bound_ns,
+            "ns",
+            "what is promised over the floor of a bare veth pair in the same rounds",
+            disturbed=disturbed,
+            details={**details, "rounds": ROUNDS, "packets": ROUNDS * PROBES},
+        )
+    # A packet is stamped before it enters, so a delay below the declared one is proof that it left early.
+    shorter = sum(int(np.sum(probes.delay_ns < declared_ns)) for probes in fabric.probes)
+    yield at_most(
+        FAMILY,
+        f"{name}: packets that left early",
+        "live",
+        fabric.early + shorter,
+        0,
+        "packets",
+        "by the ledger and by the receiver's stamps; no disturbance excuses it",
+    )
+    if promise.core_share is not None:
+        yield at_most(
+            FAMILY,
+            f"{name}: share of a processor",
+            "live",
+            float(np.median(fabric.core_share)),
+            promise.core_share,
+            "cores",
+            f"what an emulator that sleeps may use at {RATE_PER_S} packets a second",
+            disturbed=disturbed,
+        )
+
+
+def _null(bare: _Rounds, empty: _Rounds, margin_ns: int, disturbed: str) -> Iterator[Claim]:
+    result = tost_paired(bare.quantile(0.5), empty.quantile(0.5), margin_ns)
+    yield at_most(
+        NULL,
+        f"an empty condition is a bare veth pair within {time_text(margin_ns)} of median delay",
+        "live",
+        max(abs(result.low), abs(result.high)),
+        margin_ns,
+        "ns",
+        "two one-sided tests over rounds at 5 %; the margin is the shortest delay that is certified",
+        disturbed=disturbed,
+        details={"difference_ns": result.difference, "p": result.p, "rounds": ROUNDS},
+    )
+    yield at_most(
+        NULL,
+        "an empty condition: packets lost or overtaken",
+        "live",
+        sum(probes.lost + probes.overtaken for probes in empty.probes),
+        0,
+        "packets",
+        "nothing in it drops or reorders",
+        disturbed=disturbed,
+        details={"packets": ROUNDS * PROBES},
+    )

@@ -1,0 +1,125 @@
+"""Links and shapers at their rate, 1 Mbit/s to 5 Gbit/s, and buckets within their curve over every window.
+
+Each is offered a quarter more than its rate, so that packets wait for all of the measurement and a standstill
+of the sender does not show. What is measured is the receiver's stamps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from crosswind.certify.claim import Claim, at_most
+from crosswind.certify.flood import IP_BYTES, WIRE_BYTES, flood_fabric
+from crosswind.certify.quiet import Watch
+from crosswind.doctor.quantities import rate_text, time_text
+from crosswind.stats import arrival_curve_excess
+from crosswind.testbed.plain import plain_fabric
+
+RATES = "rates"
+BUCKETS = "buckets"
+RATES_BPS = (1_000_000, 10_000_000, 100_000_000, 1_000_000_000, 5_000_000_000)
+# Above it a packet lasts 12 us, less than a machine of this kind is late now and then.
+BUCKETS_BPS = (10_000_000, 100_000_000)
+OVERLOAD = 1.25
+ERROR_MAX = 1e-3
+# Long enough for the two ends' lateness to be a ten-thousandth of it, and for 80 packets at 1 Mbit/s.
+DURATION_S = {1_000_000: 1.0}
+SHORT_S = 0.5
+
+
+@dataclass(frozen=True)
+class Limit:
+    """Something with a rate: how a fabric is given it, and the bytes that it counts."""
+
+    name: str
+    bytes_each: int
+
+    def fabric(self, rate_bps: int) -> dict[str, Any]:
+        """Return a fabric in which nothing else limits; the buffer holds whatever is offered."""
+        if self.name == "link":
+            return plain_fabric(rate_bps=rate_bps)
+        return _with(
+            {"shape": {"rate_bps": rate_bps, "burst_bytes": burst_bytes(rate_bps), "buffer_bytes": None}}
+        )
+
+
+LIMITS = (Limit("link", WIRE_BYTES), Limit("shape", IP_BYTES))
+
+
+def burst_bytes(rate_bps: int) -> int:
+    """Return what the rate gives in 5 ms, or two packets: spent within the first tenth of the flood."""
+    return max(2 * IP_BYTES, rate_bps // 1600)
+
+
+def claims() -> Iterator[Claim]:
+    """Yield the rate of each limit at each rate, and the excess of each bucket."""
+    for rate_bps in RATES_BPS:
+        for limit in LIMITS:
+            yield _rate(limit, rate_bps)
+    for rate_bps in BUCKETS_BPS:
+        yield _excess("police", {"rate_bps": rate_bps, "burst_bytes": burst_bytes(rate_bps)}, rate_bps)
+        yield _excess(
+            "shape",
+            {"rate_bps": rate_bps, "burst_bytes": burst_bytes(rate_bps), "buffer_bytes": None},
+            rate_bps,
+        )
+
+
+def _rate(limit: Limit, rate_bps: int) -> Claim:
+    offered_s = DURATION_S.get(rate_bps, SHORT_S)
+    ip_rate_bps = OVERLOAD * rate_bps * IP_BYTES / limit.bytes_each
+    with Watch() as watch:
+        flood, measurement = flood_fabric(limit.fabric(rate_bps), ip_rate_bps, offered_s)
+        watch.judge(measurement)
+    measured_bps = flood.packet_rate() * limit.bytes_each * 8
+    disturbed = watch.disturbed
+    # What was offered takes a quarter longer to arrive, or the sender did not offer it.
+    if flood.span_s < offered_s * (1 + (OVERLOAD - 1) / 2):
+        disturbed = disturbed or f"the sender offered no more than {rate_text(measured_bps)}"
+    return at_most(
+        RATES,
+        f"{limit.name} of {rate_text(rate_bps)}: error of its rate",
+        "live",
+        abs(measured_bps / rate_bps - 1),
+        ERROR_MAX,
+        "ratio",
+        "a tenth of a percent, by the receiver's stamps of packets of 1500 bytes",
+        disturbed=disturbed,
+        details={"measured_bps": measured_bps, "packets": int(flood.packets.sum()), "over_s": flood.span_s},
+    )
+
+
+def _excess(kind: str, parameters: Mapping[str, Any], rate_bps: int) -> Claim:
+    # Packets that are handed over together would all count as late as the last of them.
+    fabric = {**_with({kind: dict(parameters)}), "merge_window_ns": 0}
+    with Watch() as watch:
+        flood, measurement = flood_fabric(fabric, OVERLOAD * rate_bps, SHORT_S)
+        watch.judge(measurement)
+    excess = arrival_curve_excess(
+        flood.received_ns, flood.ip_bytes, rate_bps=rate_bps, burst_bytes=burst_bytes(rate_bps)
+    )
+    late_ns = measurement["ledger"]["error_ns"]["max"] or 0
+    late_bytes = late_ns * rate_bps / 8e9
+    disturbed = watch.disturbed
+    if late_bytes > IP_BYTES / 2:
+        disturbed = disturbed or (
+            f"a packet left {time_text(late_ns)} late by the ledger, which is {late_bytes:.0f} B at that "
+            "rate; run it on a quiet machine"
+        )
+    return at_most(
+        BUCKETS,
+        f"{kind} {rate_text(rate_bps)}: excess over every window",
+        "live",
+        excess.bytes,
+        IP_BYTES,
+        "B",
+        "one packet of 1500 bytes above the token bucket's arrival curve",
+        disturbed=disturbed,
+        details={"packets": int(flood.packets.sum()), "ledger_ns_max": late_ns},
+    )
+
+
+def _with(element: Mapping[str, Any]) -> dict[str, Any]:
+    return plain_fabric(places={"switch.ingress": [element]})

@@ -1,0 +1,76 @@
+"""What the emulator decided live is what the virtual clock decides, for every element."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from crosswind.certify.claim import Claim, at_most
+from crosswind.certify.elements import ELEMENTS, OFFERED_BPS, OFFERED_S
+from crosswind.certify.flood import flood_fabric
+from crosswind.testbed import TestbedError, find_binary
+from crosswind.testbed.binaries import SIMULATE
+from crosswind.testbed.plain import plain_fabric
+
+FAMILY = "live against virtual"
+CONSERVATION = "conservation"
+_REPLAY_S = 60.0
+
+
+def claims() -> Iterator[Claim]:
+    """Yield, for each element, the decisions that differ; then, for each, the packets unaccounted for."""
+    accounts = {}
+    for name, (place, elements, rate_bps) in ELEMENTS.items():
+        fabric = plain_fabric(rate_bps=rate_bps, buffer_bytes=30_000, places={place: elements}, seed=7)
+        with tempfile.TemporaryDirectory() as folder:
+            recording = Path(folder) / "live.cwr"
+            _, measurement = flood_fabric(fabric, OFFERED_BPS, OFFERED_S, recording)
+            compared = _compare(recording)
+        accounts[name] = measurement["conservation"]
+        yield at_most(
+            FAMILY,
+            f"{name}: decided otherwise",
+            "live",
+            compared["different"],
+            0,
+            "decisions",
+            "one engine under two clocks, from the instants that the live one recorded",
+            remark=compared["first_difference"] or "",
+            details={"decisions": compared["decisions"]},
+        )
+    for name, account in accounts.items():
+        yield at_most(
+            CONSERVATION,
+            f"{name}: unaccounted for",
+            "live",
+            _unaccounted(account),
+            0,
+            "packets",
+            "what went in came out, was dropped for a reason, or is inside",
+        )
+
+
+def _compare(recording: Path) -> Mapping[str, Any]:
+    done = subprocess.run(
+        [str(find_binary(SIMULATE)), "replay", str(recording)],
+        capture_output=True,
+        text=True,
+        timeout=_REPLAY_S,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise TestbedError(f"the recording cannot be replayed: {done.stderr.strip()}")
+    comparison: Mapping[str, Any] = json.loads(done.stdout)["comparison"]
+    return comparison
+
+
+def _unaccounted(conservation: Mapping[str, Any]) -> int:
+    """Return how far the account is from even, real and ghost packets together."""
+    came, doubled, out, dropped, inside = (
+        sum(conservation[part].values()) for part in ("in", "duplicated", "out", "dropped", "inside")
+    )
+    return abs(int(came + doubled - out - dropped - inside))

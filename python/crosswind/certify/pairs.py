@@ -1,0 +1,83 @@
+"""Two ways to connect two ends: a fabric and a bare veth pair, with the same commands run at both."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from crosswind.app.load import await_listening
+from crosswind.certify.bare import BarePair
+from crosswind.testbed import Agent, Ended, Fabric, Files, Process, TestbedError
+
+END_S = 60.0
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Task:
+    """A receiver at the second end and a sender at the first; both run to their end.
+
+    Each takes the folder that they share. The receiver prints one line when it listens, and the sender starts
+    after it.
+    """
+
+    receive: Callable[[Path], Sequence[str]]
+    send: Callable[[Path], Sequence[str]]
+
+
+def over_bare(
+    task: Task, collect: Callable[[Path], T], prepare: Callable[[BarePair], None] = lambda _: None
+) -> T:
+    """Run a task over a bare veth pair and return what `collect` makes of its folder.
+
+    Args:
+        prepare: is given the pair before anything is sent, such as to put a queueing discipline on it.
+    """
+    with BarePair() as pair, tempfile.TemporaryDirectory() as name:
+        prepare(pair)
+        folder = Path(name)
+        receiver = pair.start(1, task.receive(folder), stdout=subprocess.PIPE)
+        assert receiver.stdout is not None
+        receiver.stdout.readline()
+        sender = pair.start(0, task.send(folder))
+        for end in (sender, receiver):
+            if end.wait(END_S) != 0:
+                raise TestbedError(f"{' '.join(map(str, end.args))}: exit status {end.returncode}")  # type: ignore[arg-type]
+        receiver.stdout.close()
+        return collect(folder)
+
+
+def over_fabric(
+    task: Task, collect: Callable[[Path], T], spec: Mapping[str, Any], record: Path | None = None
+) -> tuple[T, dict[str, Any]]:
+    """Run a task through the emulator; return what `collect` makes of its folder, and the measurement.
+
+    The fabric's first two nodes are the ends.
+
+    Args:
+        record: a new file for a recording of the emulator's decisions.
+    """
+    first, second = (node["name"] for node in spec["nodes"][:2])
+    with Agent() as agent, tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o777)  # The agent runs processes under an unprivileged account.
+        with Fabric(agent, spec, folder / "logs", Files(record=record)) as fabric:
+            fabric.measure()
+            receiver = fabric.start(second, "receive", task.receive(folder), cwd=folder)
+            await_listening(receiver)
+            sender = fabric.start(first, "send", task.send(folder), cwd=folder)
+            for end in (sender, receiver):
+                _finish(end)
+            return collect(folder), fabric.read()
+
+
+def _finish(process: Process) -> None:
+    ended = process.wait(END_S)
+    if ended != Ended(0, None):
+        how = f"still running after {END_S:g} s" if ended is None else str(ended)
+        raise TestbedError(f"{process}: {how}; {process.last_words()}")

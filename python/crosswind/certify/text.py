@@ -1,0 +1,83 @@
+"""Write a certificate for people: every claim by clock and family, and the answer last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from rich.console import Console
+from rich.table import Table
+
+from crosswind.certify.certificate import Certificate
+from crosswind.certify.claim import Claim, Decision
+from crosswind.doctor.quantities import count_text, time_text
+
+_STYLES = {Decision.HELD: "green", Decision.UNDECIDED: "yellow", Decision.FAILED: "bold red"}
+_CLOCKS = {"virtual": "In virtual time: the engine alone", "live": "On this machine, now"}
+
+
+def print_certificate(certificate: Certificate, console: Console) -> None:
+    """Print a certificate; the answer comes last, where a terminal shows it."""
+    for clock, claims in groupby(certificate.claims, key=lambda claim: claim.clock):
+        console.print(_table(_CLOCKS[clock], list(claims)))
+        console.print()
+    # One disturbance leaves many claims undecided; it is told once.
+    for remark, remarked in _by_remark(certificate.claims).items():
+        names = remarked[0] if len(remarked) == 1 else f"{len(remarked)} claims"
+        console.print(f"{names}: {remark}", markup=False)
+    console.print(answer(certificate), style=_STYLES[certificate.decision], markup=False)
+
+
+def answer(certificate: Certificate) -> str:
+    """Return the one sentence that was asked for."""
+    total = len(certificate.claims)
+    failed, undecided = (certificate.count(kind) for kind in (Decision.FAILED, Decision.UNDECIDED))
+    took = f"in {certificate.took_s:.0f} s"
+    if failed:
+        also = f", {undecided} undecided" if undecided else ""
+        return f"NOT certified: {failed} of {total} claims failed{also} ({took})."
+    if undecided:
+        return (
+            f"Not decided: {undecided} of {total} claims could not be measured well enough, the others held "
+            f"({took}). Run it again on a quiet machine."
+        )
+    return f"Certified: all {total} claims held ({took})."
+
+
+def _by_remark(claims: Sequence[Claim]) -> dict[str, list[str]]:
+    remarks: dict[str, list[str]] = {}
+    for claim in claims:
+        if claim.remark:
+            remarks.setdefault(claim.remark, []).append(claim.name)
+    return remarks
+
+
+def figure_text(value: float | None, unit: str) -> str:
+    """Return a figure with its unit, such as `4.2 us` or `0 packets`."""
+    if value is None:
+        return "not known"
+    if unit == "ns":
+        return time_text(value)
+    if unit in ("packets", "nodes", "decisions"):
+        return f"{count_text(value)} {unit}"
+    return f"{value:.3g} {unit}"
+
+
+def _table(title: str, claims: list[Claim]) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+    for heading in ("", "claim"):
+        table.add_column(heading)
+    for heading in ("measured", "at most"):
+        table.add_column(heading, justify="right")
+    family = ""
+    for claim in claims:
+        if claim.family != family:
+            family = claim.family
+            table.add_row("", f"[bold]{family}[/bold]", "", "")
+        table.add_row(
+            f"[{_STYLES[claim.decision]}]{claim.decision.value}[/]",
+            f"  {claim.name}",
+            figure_text(claim.measured, claim.unit),
+            figure_text(claim.bound, claim.unit),
+        )
+    return table

@@ -1,0 +1,94 @@
+"""Token buckets give exactly what they have: nothing above their curve in any window, nothing held back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from crosswind.certify.claim import Claim, at_most
+from crosswind.certify.table import Packets, play
+from crosswind.certify.virtual.exact import policed, shaped_ns
+from crosswind.doctor.quantities import rate_text
+from crosswind.stats import arrival_curve_excess
+from crosswind.testbed.plain import plain_fabric
+
+FAMILY = "buckets"
+PACKETS = 5000
+BURST_BYTES = 30_000
+RATES_BPS = (1_000_000, 100_000_000, 5_000_000_000)
+# The arithmetic of this check is in doubles: 10^7 bytes are known to 10^-9 of a byte, summed 10^4 times.
+FLOAT_BYTES = 1e-3
+
+
+def claims() -> Iterator[Claim]:
+    """Yield the claims of policers and shapers at several rates, offered one and a half times their rate."""
+    for rate_bps in RATES_BPS:
+        sizes = np.random.default_rng(3).integers(40, 1501, PACKETS)
+        gap_ns = float(sizes.mean()) * 8e9 / rate_bps / 1.5
+        at = np.random.default_rng(4).exponential(gap_ns, PACKETS).cumsum().astype(np.int64)
+        yield from _police(Packets.of(at, sizes), rate_bps)
+        yield from _shape(Packets.of(at, sizes), rate_bps)
+
+
+def _police(packets: Packets, rate_bps: int) -> Iterator[Claim]:
+    element = {"police": {"rate_bps": rate_bps, "burst_bytes": BURST_BYTES}}
+    passed = np.isfinite(play(plain_fabric(places={"switch.ingress": [element]}), packets).departed_ns)
+    named = f"police {rate_text(rate_bps)}"
+    excess = arrival_curve_excess(
+        packets.at_ns[passed], packets.ip_bytes[passed], rate_bps=rate_bps, burst_bytes=BURST_BYTES
+    )
+    yield at_most(
+        FAMILY,
+        f"{named}: excess over every window",
+        "virtual",
+        excess.bytes,
+        FLOAT_BYTES,
+        "B",
+        "the token bucket's arrival curve (Le Boudec and Thiran, 1.2); the bucket counts in whole numbers",
+        details={"packets": len(packets), "passed": int(passed.sum())},
+    )
+    exact = policed(_rows(packets), rate_bps, BURST_BYTES)
+    yield at_most(
+        FAMILY,
+        f"{named}: decisions that an exact bucket takes otherwise",
+        "virtual",
+        sum(one != other for one, other in zip(passed.tolist(), exact, strict=True)),
+        0,
+        "packets",
+        "a token bucket in exact arithmetic",
+    )
+
+
+def _shape(packets: Packets, rate_bps: int) -> Iterator[Claim]:
+    element = {"shape": {"rate_bps": rate_bps, "burst_bytes": BURST_BYTES, "buffer_bytes": None}}
+    left = play(plain_fabric(places={"switch.ingress": [element]}), packets).departed_ns
+    named = f"shape {rate_text(rate_bps)}"
+    whole = left[np.isfinite(left)].astype(np.int64)
+    excess = arrival_curve_excess(
+        whole, packets.ip_bytes[np.isfinite(left)], rate_bps=rate_bps, burst_bytes=BURST_BYTES
+    )
+    yield at_most(
+        FAMILY,
+        f"{named}: excess over every window",
+        "virtual",
+        excess.bytes,
+        rate_bps / 8e9 + FLOAT_BYTES,
+        "B",
+        "what the rate gives in the nanosecond to which an instant is rounded up",
+        details={"packets": len(packets)},
+    )
+    exact = shaped_ns(_rows(packets), rate_bps, BURST_BYTES)
+    yield at_most(
+        FAMILY,
+        f"{named}: departures against an exact bucket",
+        "virtual",
+        max(abs(one - float(other)) for one, other in zip(left.tolist(), exact, strict=True)),
+        1,
+        "ns",
+        "a token bucket in exact arithmetic; instants are whole nanoseconds, rounded up",
+    )
+
+
+def _rows(packets: Packets) -> Iterator[tuple[int, int]]:
+    return zip(packets.at_ns.tolist(), packets.ip_bytes.tolist(), strict=True)

@@ -1,0 +1,134 @@
+"""Replay a recording, or see what a condition would do to traffic, in virtual time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from crosswind.cli._output import console, print_json
+from crosswind.errors import CrosswindError, Exit
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--condition", metavar="FILE|NAME", help="Another condition than the recorded or first one.")
+@click.option(
+    "--offer",
+    "offers",
+    multiple=True,
+    metavar="A->B=RATE",
+    help="Traffic from A to B; may be repeated.",
+)
+@click.option("--packet", default="1500B", show_default=True, help="IP bytes of every offered packet.")
+@click.option(
+    "--arrivals",
+    type=click.Choice(["constant", "poisson"]),
+    default="poisson",
+    show_default=True,
+    help="When offered packets come.",
+)
+@click.option("--for", "length", default="10s", show_default=True, help="How long traffic is offered.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of everything drawn.")
+@click.option(
+    "--packets", type=click.Path(path_type=Path), help="Write a row per packet to this CSV file as well."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+def command(
+    file: Path,
+    condition: str | None,
+    offers: tuple[str, ...],
+    packet: str,
+    arrivals: str,
+    length: str,
+    seed: int,
+    packets: Path | None,
+    as_json: bool,
+) -> Exit:
+    """Replay a recording, or see what a condition would do to traffic, in virtual time.
+
+    FILE is a recording (`crosswind up --record`, or `record: true` under `trials`): every decision of the
+    live run is made again and compared, and exit status 4 says that one differed. With --condition the same
+    packets meet another condition instead: an open loop, the application does not react.
+
+    FILE may also be a network for `crosswind up` or an experiment: then --offer says what traffic to offer.
+    No nodes are made, no privileges are needed, and a second of traffic may take less than one.
+    """
+    from crosswind.simulation import is_recording
+
+    exclusive = bool(offers) == is_recording(file)
+    if exclusive:
+        raise CrosswindError(
+            f"{file}: is a recording and brings its own traffic; leave --offer out"
+            if offers
+            else f"{file}: is no recording, so somebody must send; say who with --offer, such as "
+            "--offer 'a->b=10Mbit/s'"
+        )
+    if offers:
+        _offer(file, condition, offers, packet, arrivals, length, seed, packets, as_json)
+        return Exit.DONE
+    return _replay(file, condition, packets, as_json)
+
+
+def _replay(file: Path, condition: str | None, packets: Path | None, as_json: bool) -> Exit:
+    from crosswind.simulation import replay, setup_of_recording
+    from crosswind.simulation.text import print_comparison, print_simulation
+    from crosswind.spec import condition_for_agent
+
+    other = None
+    if condition is not None:
+        other = condition_for_agent(_ghosts_only(setup_of_recording(file).condition(condition)))
+    result = replay(file, other, packets)
+    comparison = result["comparison"]
+    if as_json:
+        print_json(result)
+    else:
+        if comparison is not None:
+            print_comparison(comparison, console())
+        print_simulation(result["summary"], console())
+    return Exit.DONE if comparison is None or comparison["identical"] else Exit.TRIALS
+
+
+def _offer(
+    file: Path,
+    condition: str | None,
+    offers: tuple[str, ...],
+    packet: str,
+    arrivals: str,
+    length: str,
+    seed: int,
+    packets: Path | None,
+    as_json: bool,
+) -> None:
+    from crosswind.simulation import offer, read_offer
+    from crosswind.simulation.text import print_simulation
+    from crosswind.spec import fabric_of, find_experiment, load_setup
+    from crosswind.spec.quantities import SIZE, TIME, QuantityError
+
+    try:
+        wanted = [read_offer(text) for text in offers]
+        packet_bytes, duration_ns = SIZE.read_positive(packet), TIME.read_positive(length)
+    except QuantityError as error:
+        raise CrosswindError(str(error)) from None
+    setup = load_setup(find_experiment(str(file)))
+    resolved = setup.resolved(seed)
+    resolved["conditions"] = [_ghosts_only(setup.condition(condition or next(iter(setup.conditions))))]
+    fabric = fabric_of(resolved, resolved["conditions"][0]["name"])
+    summary = offer(
+        fabric, wanted, packet_bytes=packet_bytes, arrivals=arrivals, duration_ns=duration_ns, packets=packets
+    )
+    if as_json:
+        print_json({"summary": summary})
+    else:
+        print_simulation(summary, console())
+
+
+def _ghosts_only(condition: dict[str, Any]) -> dict[str, Any]:
+    """Return a condition, if it can be carried out without processes."""
+    if any(entry["by"] == "iperf3" for entry in condition["interference"]):
+        raise CrosswindError(
+            f"condition {condition['name']}: `by: iperf3` is interference by real processes, which "
+            "virtual time does not have; write `by: ghost`"
+        )
+    return condition

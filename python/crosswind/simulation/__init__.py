@@ -1,0 +1,10 @@
+"""The virtual clock: replay what was recorded, or see what a condition would do, without nodes.
+
+The work is done by the program `crosswind-simulate`; here are its questions and answers
+(docs/reference/contracts.md, section 7).
+"""
+
+from crosswind.simulation.recording import is_recording, setup_of_recording
+from crosswind.simulation.virtual import Offer, offer, read_offer, replay
+
+__all__ = ["Offer", "is_recording", "offer", "read_offer", "replay", "setup_of_recording"]

@@ -1,0 +1,75 @@
+"""A recording as the command line sees it: its header, and the network that conditions are resolved for."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from crosswind.errors import CrosswindError
+from crosswind.spec.document import parse_document
+from crosswind.spec.setup import Setup, load_setup, setup_of
+
+_FIRST_WORD = b"crosswind-recording "
+
+
+class NotARecording(CrosswindError):
+    """A file begins as a recording does and cannot be read."""
+
+
+def is_recording(path: Path) -> bool:
+    """Return whether a file begins as a recording does, of whatever version.
+
+    Raises: NotARecording: it cannot be read at all.
+    """
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_FIRST_WORD)) == _FIRST_WORD
+    except OSError as error:
+        raise NotARecording(f"{path}: {(error.strerror or str(error)).lower()}; name a file") from None
+
+
+def setup_of_recording(path: Path) -> Setup:
+    """Return the network that other conditions for a recording are resolved for.
+
+    In a results folder that is the experiment: its conditions, and its scale. Elsewhere it is the recorded
+    network itself, unscaled.
+
+    Raises: NotARecording: the header cannot be read.
+    """
+    experiment = path.resolve().parent.parent / "experiment.yaml"
+    if path.resolve().parent.name == "recordings" and experiment.is_file():
+        return load_setup(experiment)
+    fabric = _header(path)["fabric"]
+    uplink = fabric["uplink"]
+    network = {
+        "topology": {
+            "hosts": fabric["hosts"],
+            "uplink": {
+                "rate": _quantity(uplink["rate_bps"], "bit/s"),
+                "delay": _quantity(uplink["delay_ns"], "ns"),
+                "buffer": _quantity(uplink["buffer_bytes"], "B"),
+            },
+            # Neighbours that generate real interference are the runner's, no condition can name them.
+            "nodes": {
+                node["name"]: node["host"]
+                for node in fabric["nodes"]
+                if not node["name"].startswith("noise-")
+            },
+            "mtu": _quantity(fabric["mtu_bytes"], "B"),
+        }
+    }
+    return setup_of(parse_document(json.dumps(network).encode(), str(path)))
+
+
+def _header(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as file:
+            file.readline()
+            length = int.from_bytes(file.read(4), "little")
+            header: dict[str, Any] = json.loads(file.read(length))
+    except (OSError, ValueError) as error:
+        raise NotARecording(f"{path}: its header cannot be read ({error}); record it again") from None
+    return header
+
+
+def _quantity(value: int | None, unit: str) -> str:
+    return "unlimited" if value is None else f"{value}{unit}"

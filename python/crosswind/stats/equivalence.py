@@ -1,0 +1,60 @@
+"""Two one-sided tests: whether two ways of doing a thing are the same within a stated margin.
+
+A test of difference answers "not shown to differ" where too little was measured. Equivalence turns the burden
+round: it is shown only when the data exclude a difference as large as the margin, on both sides.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+
+@dataclass(frozen=True)
+class Equivalence:
+    """The result, in the unit of the values."""
+
+    difference: float  # Mean of b - a.
+    low: float  # Confidence interval of the difference, at 1 - 2 alpha.
+    high: float
+    margin: float
+    p: float  # The larger of the two one-sided p values.
+    alpha: float
+
+    @property
+    def shown(self) -> bool:
+        """Whether the interval lies within the margin, which is p < alpha."""
+        return self.p < self.alpha
+
+
+def tost_paired(a: ArrayLike, b: ArrayLike, margin: float, alpha: float = 0.05) -> Equivalence:
+    """Test whether b - a is within `margin` in the mean, from pairs measured side by side.
+
+    Args:
+        a: shape (n,), n >= 2, any unit; one value a round, not one a packet.
+        b: the other way in the same rounds, same unit.
+        margin: above 0; the largest difference that does not matter.
+        alpha: in (0, 0.5); the chance of calling two ways equivalent whose difference is the margin.
+    Raises: ValueError: fewer than two rounds, rounds that do not match, or a margin that is not above 0.
+    Source: Schuirmann 1987; paired t, since both ways share their round's moment of the machine.
+    """
+    from scipy import stats  # Slow to import, and not needed by a `crosswind --help`.
+
+    before, after = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    if before.shape != after.shape or before.ndim != 1 or before.size < 2:
+        raise ValueError(f"rounds of shape {before.shape} and {after.shape}: give two or more of both ways")
+    if not margin > 0:
+        raise ValueError(f"margin: {margin} is not above 0; no two measurements are equal to within nothing")
+    differences = after - before
+    n = differences.size
+    mean = float(differences.mean())
+    error = float(differences.std(ddof=1)) / math.sqrt(n)
+    if error == 0:
+        return Equivalence(mean, mean, mean, margin, 0.0 if abs(mean) < margin else 1.0, alpha)
+    half = float(stats.t.ppf(1 - alpha, n - 1)) * error
+    below = float(stats.t.sf((mean + margin) / error, n - 1))  # Against: the difference is -margin or less.
+    above = float(stats.t.cdf((mean - margin) / error, n - 1))  # Against: it is +margin or more.
+    return Equivalence(mean, mean - half, mean + half, margin, max(below, above), alpha)

@@ -1,0 +1,100 @@
+"""The virtual suite holds, and would not hold for an engine that is a little wrong."""
+
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from crosswind.certify import Decision
+from crosswind.certify.suite import virtual_families
+from crosswind.certify.table import Fates, Packets, play
+from crosswind.certify.virtual import buckets, changes, credits, delays, links, order, schedulers
+from crosswind.testbed import NotHere, TestbedError, find_binary
+from crosswind.testbed.binaries import SIMULATE
+from crosswind.testbed.plain import plain_fabric
+
+
+@pytest.fixture(autouse=True)
+def _simulator() -> None:
+    try:
+        find_binary(SIMULATE)
+    except NotHere as reason:
+        pytest.skip(str(reason))
+
+
+@pytest.mark.parametrize("family", virtual_families(), ids=lambda family: family.name)
+def test_every_known_answer_is_given(family: Any) -> None:
+    claims = list(family.claims())
+    assert claims
+    assert [claim.name for claim in claims if claim.decision is not Decision.HELD] == []
+
+
+def test_the_same_table_has_the_same_fates() -> None:
+    fabric = plain_fabric(rate_bps=10_000_000, buffer_bytes=3000)
+    packets = Packets.of(np.arange(100) * 100_000)
+    first, second = play(fabric, packets), play(fabric, packets)
+    assert np.array_equal(first.at_ns, second.at_ns)
+    assert np.array_equal(first.fate, second.fate)
+
+
+def test_a_refused_table_names_the_line() -> None:
+    with pytest.raises(TestbedError, match="line 2: to"):
+        play(plain_fabric(), Packets.of([1], destination=9))
+
+
+def _late_by(ns: int) -> Any:
+    def played(fabric: Mapping[str, Any], packets: Packets) -> Fates:
+        fates = play(fabric, packets)
+        return replace(fates, at_ns=fates.at_ns + ns)
+
+    return played
+
+
+@pytest.mark.parametrize(
+    "module", [links, changes, buckets, credits, delays, schedulers], ids=lambda module: module.FAMILY
+)
+def test_an_engine_that_is_late_is_not_certified(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    # More than any slack of the schedulers' curves, which are bounds and not predictions.
+    monkeypatch.setattr(module, "play", _late_by(3_000_000))
+    assert any(claim.decision is Decision.FAILED for claim in module.claims())
+
+
+def test_a_bucket_that_lets_one_packet_too_many_pass_is_not_certified(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def generous(fabric: Mapping[str, Any], packets: Packets) -> Fates:
+        fates = play(fabric, packets)
+        fate = fates.fate.astype("U16")
+        fate[np.flatnonzero(fate != "departed")[:1]] = "departed"
+        return replace(fates, fate=fate)
+
+    monkeypatch.setattr(buckets, "play", generous)
+    assert any(claim.decision is Decision.FAILED and "police" in claim.name for claim in buckets.claims())
+
+
+def test_a_lost_fate_and_a_swap_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    def forgetful(fabric: Mapping[str, Any], packets: Packets) -> Fates:
+        fates = play(fabric, packets)
+        return replace(fates, packet=fates.packet[:0:-1], at_ns=fates.at_ns[:0:-1], fate=fates.fate[:0:-1])
+
+    monkeypatch.setattr(order, "play", forgetful)
+    failed = [claim.name for claim in order.claims() if claim.decision is Decision.FAILED]
+    assert any("fate" in name for name in failed)
+    assert any("overtook" in name for name in failed)
+
+
+def test_a_program_that_computes_disturbs_a_measurement() -> None:
+    from crosswind.certify.quiet import Watch
+
+    hog = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        with Watch() as watch, pytest.raises(subprocess.TimeoutExpired):
+            hog.wait(0.5)  # It has not ended, so what it uses is not counted as ours.
+        assert "other programs used" in watch.disturbed
+    finally:
+        hog.kill()
+        hog.wait()
