@@ -30,9 +30,11 @@ def relative_links(page: Path) -> Iterator[str]:
 
 
 def anchors(page: Path) -> set[str]:
-    """Return the fragments of a page's headings, as forges make them."""
-    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    """Return the fragments of a page: of its headings, as forges make them, and those it names itself."""
+    text = page.read_text(encoding="utf-8")
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    named = re.findall(r'<a id="([^"]+)"></a>', text)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings} | set(named)
 
 
 def code(page: Path) -> str:

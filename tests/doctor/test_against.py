@@ -125,6 +125,27 @@ def test_an_element_faster_than_the_uplink_limits_nothing_and_is_not_named() -> 
     assert warnings(asked) == []
 
 
+@pytest.mark.parametrize(
+    "element",
+    [
+        {"credit": {"high_bps": 8_000_000_000, "low_bps": 1_000_000_000}},
+        {"pace": {"rate_bps": 8_000_000_000}},
+    ],
+)
+def test_a_shaper_that_remembers_is_judged_by_the_rate_at_which_it_sends(element: dict[str, Any]) -> None:
+    asked = experiment()
+    asked["topology"]["uplink"]["rate_bps"] = None
+    asked["conditions"][0]["places"] = {"host.egress": [element]}
+    assert f"{next(iter(element))} at host.egress: 8 Gbit/s" in only(warnings(asked))
+
+
+def test_a_meter_passes_packets_at_any_rate() -> None:
+    asked = experiment()
+    asked["topology"]["uplink"]["rate_bps"] = None
+    asked["conditions"][0]["places"] = {"link": [{"srtcm": {"cir_bps": 8_000_000_000}}]}
+    assert warnings(asked) == []
+
+
 def test_a_delay_below_the_floor_will_hardly_show() -> None:
     asked = experiment()
     asked["topology"]["uplink"]["delay_ns"] = 2_000
@@ -156,7 +177,7 @@ def test_ghosts_are_limited_by_the_engine_and_not_by_goodput(mean_bps: int, too_
     # Two pairs, both directions, 1500 bytes: 4 x 6 Gbit/s / 12 000 bit = 2 000 000 packets/s.
     asked = experiment()
     rate = {"normal": {"mean_bps": mean_bps, "sd_bps": 0, "low_bps": 0, "high_bps": 10_000_000_000}}
-    entry = {"between": ["h0", "h1"], "by": "ghost", "rate": rate, "packet_ip_bytes": 1500}
+    entry = {"between": ["h0", "h1"], "by": "ghost", "rate": rate, "packet_ip_bytes": 1500, "tcp": None}
     asked["conditions"][0]["interference"] = [entry, entry]
     assert [("ghosts" in text) for text in warnings(asked)] == ([True] if too_much else [])
 
@@ -164,7 +185,7 @@ def test_ghosts_are_limited_by_the_engine_and_not_by_goodput(mean_bps: int, too_
 def test_real_interference_is_no_ghost() -> None:
     asked = experiment()
     asked["conditions"][0]["interference"] = [
-        {"by": "iperf3", "rate": {"constant_bps": 10**12}, "packet_ip_bytes": 1500}
+        {"by": "iperf3", "rate": {"constant_bps": 10**12}, "packet_ip_bytes": 1500, "tcp": None}
     ]
     assert warnings(asked) == []
 

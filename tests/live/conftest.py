@@ -15,6 +15,9 @@ import pytest
 
 from crosswind.testbed import Agent, TestbedError, find_binary
 
+# `pcapng` is shared by these tests, whatever the import mode.
+sys.path.insert(0, str(Path(__file__).parent))
+
 START = (sys.executable, "-c", "from crosswind.cli import main; main()")
 SOURCES = Path(__file__).parents[2] / "python"
 
@@ -118,7 +121,8 @@ class Live:
 @pytest.fixture
 def live() -> Iterator[Live]:
     try:
-        binaries = [find_binary("crosswind-agent"), find_binary("crosswind-load")]
+        names = ("crosswind-agent", "crosswind-load", "crosswind-simulate")
+        binaries = [find_binary(name) for name in names]
         with Agent():
             pass
     except TestbedError as reason:
@@ -132,6 +136,7 @@ def live() -> Iterator[Live]:
         "PYTHONPATH": str(SOURCES),
         "CROSSWIND_AGENT": str(copies[0]),
         "CROSSWIND_LOAD": str(copies[1]),
+        "CROSSWIND_SIMULATE": str(copies[2]),
         "CROSSWIND_WORK_DIR": str(folder / "work"),
         "CROSSWIND_RUNTIME_DIR": str(folder / "runtime"),
     }

@@ -1,4 +1,5 @@
 import io
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -92,3 +93,28 @@ def test_no_color_is_honoured_on_a_terminal(folder, monkeypatch):
 def test_no_name_is_cut_on_a_narrow_terminal(folder):
     text = printed(folder, width=80, force_terminal=True, no_color=True)
     assert "\u2026" not in text
+
+
+@pytest.mark.parametrize(
+    ("flow", "told"),
+    [
+        (
+            {"rate": {"constant_bps": 10**6}, "packet_ip_bytes": "imix", "arrivals": "poisson", "tcp": None},
+            "ghost between h0 and h1, constant 1.00 Mbit/s, packet ip imix, arrivals poisson",
+        ),
+        (
+            {
+                "rate": {"constant_bps": 10**6},
+                "arrivals": {"on_off": {"on_ns": 10, "shape_thousandths": None}},
+            },
+            "ghost between h0 and h1, constant 1.00 Mbit/s, arrivals on off on 10.0 ns",
+        ),
+        (
+            {"rate": None, "dscp": 46, "arrivals": {"replay": {"packets": [[5, 60]] * 3, "repeat": True}}},
+            "ghost between h0 and h1, a replay of 3 packets again and again, dscp 46",
+        ),
+    ],
+)
+def test_interference_says_what_it_is_and_not_what_it_is_not(flow: dict[str, Any], told: str) -> None:
+    condition = {"interference": [{"between": ["h0", "h1"], "by": "ghost", **flow}]}
+    assert describe(condition)[0][1].replace("\u00a0", " ") == told

@@ -104,7 +104,11 @@ def measurement(**changes: Any) -> dict[str, Any]:
         "ledger": {"packets": 10, "error_ns": {"p50": 1, "p90": 2, "p99": 3, "p999": 4, "max": 5}},
         "elements": [element, {**element, "of": "h1"}],
         "series": {"step_ns": 100, "rows": []},
+        "monitors": [],
         "interference": [{"source": "h0->h1", "draws": draws}],
+        "capacity": [
+            {"link": "h0/uplink", "lost_records": 2, "changes": [{"at_ns": 5, "rate_bps": 0}]},
+        ],
         "drops": {"lost_records": 0, "rows": [drop]},
         "retransmissions": {"lost_records": 4, "rows": []},
         **changes,
@@ -124,6 +128,32 @@ def test_monitors_become_tables_and_metrics(tmp_path: Path) -> None:
     rest = json.loads((tmp_path / "t0.json").read_text())
     assert rest["load"] == {"tool": "crosswind-load"}
     assert "rows" not in rest["drops"]
+
+
+def test_monitored_quantities_become_tables_of_bins_and_steps(tmp_path: Path) -> None:
+    monitor = {
+        "element": "h0/link.up/0:monitor",
+        "place": "link",
+        "of": "h0",
+        "window_ns": 1_000_000,
+        "started_ns": 5,
+        "histograms": [
+            {"what": "ipg", "unit": "ns", "counts": "gaps", "count": 3, "bins": [[0, 1, 2], [2**42, None, 1]]}
+        ],
+        "counts": {},
+        "trends": [
+            {"what": "utilisation", "unit": "per-mille", "step_ns": 2_000_000, "rows": [[5, 12.5, 25]]}
+        ],
+    }
+    store_monitors(measurement(monitors=[monitor]), {}, "t0", tmp_path)
+    bins = duckdb.sql(f"SELECT of, what, low, high, count FROM '{tmp_path}/t0.histograms.parquet'").fetchall()
+    assert bins == [("h0", "ipg", 0, 1, 2), ("h0", "ipg", 2**42, None, 1)]
+    steps = duckdb.sql(
+        f"SELECT what, at_ns, step_ns, mean, max FROM '{tmp_path}/t0.trends.parquet'"
+    ).fetchall()
+    assert steps == [("utilisation", 5, 2_000_000, 12.5, 25)]
+    (kept,) = json.loads((tmp_path / "t0.json").read_text())["monitors"]
+    assert kept["histograms"] == [{"what": "ipg", "unit": "ns", "counts": "gaps", "count": 3}]
 
 
 def test_an_unlimited_draw_is_null_and_no_part_of_the_mean(tmp_path: Path) -> None:

@@ -21,6 +21,9 @@ RING_BYTES_TOTAL = 256 << 20
 # The rest is for the application, its data and the page cache.
 RING_SHARE_OF_MEMORY_MAX = 0.25
 
+# 40, 576 and 1500 bytes, 7 : 4 : 1.
+IMIX_MEAN_BYTES = (7 * 40 + 4 * 576 + 1500) / 12
+
 
 def check_here(resolved: Mapping[str, Any]) -> list[str]:
     """Return the warnings for an experiment on this machine now, from its stored calibration."""
@@ -88,7 +91,7 @@ def _ghosts(resolved: Mapping[str, Any]) -> Iterator[str]:
     """Ghosts cost the engine a decision a packet, whatever the hosts can send."""
     for condition in resolved["conditions"]:
         packets_per_s = sum(
-            _mean_bps(entry["rate"]) * 2 / (entry["packet_ip_bytes"] * 8)  # They flow in both directions.
+            2 * _packets_per_s(entry)  # They flow in both directions.
             for entry in condition["interference"]
             if entry["by"] == "ghost"
         )
@@ -98,6 +101,21 @@ def _ghosts(resolved: Mapping[str, Any]) -> Iterator[str]:
                 f"engine keeps up with about {count_text(GHOST_PACKETS_PER_S_MAX)}; lower their rate, "
                 "enlarge their packets, or lower `scale`"
             )
+
+
+def _packets_per_s(entry: Mapping[str, Any]) -> float:
+    if entry["rate"] is None:
+        packets: list[tuple[int, int]] = entry["arrivals"]["replay"]["packets"]
+        return len(packets) / max(1e-9, sum(gap_ns for gap_ns, _ in packets) / 1e9)
+    return _mean_bps(entry["rate"]) / (_mean_bytes(entry) * 8)
+
+
+def _mean_bytes(entry: Mapping[str, Any]) -> float:
+    size: float | str = entry["packet_ip_bytes"]
+    if isinstance(size, str):
+        return IMIX_MEAN_BYTES
+    # Of tcp, every second packet is answered by an acknowledgement, which is one decision more.
+    return size / 1.5 if entry["tcp"] else size
 
 
 def _mean_bps(rate: Mapping[str, Any]) -> float:
@@ -133,12 +151,16 @@ def _delays(resolved: Mapping[str, Any], calibration: Calibration) -> Iterator[s
             )
 
 
+# The rate at which an element lets packets go, by its word. A meter only colours.
+_RATE_OF = {"police": "rate_bps", "shape": "rate_bps", "pace": "rate_bps", "credit": "high_bps"}
+
+
 def _all_rates(resolved: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
     uplink_bps = resolved["topology"]["uplink"]["rate_bps"]
     if uplink_bps is not None:
         yield "uplink", uplink_bps
     for place, kind, parameters in _elements(resolved):
-        rate_bps = parameters.get("rate_bps") if kind in ("police", "shape") else None
+        rate_bps = parameters.get(_RATE_OF[kind]) if kind in _RATE_OF else None
         # Above the uplink's it is the uplink that limits, about which everything has been said.
         if rate_bps is not None and (uplink_bps is None or rate_bps < uplink_bps):
             yield f"{kind} at {place}", rate_bps

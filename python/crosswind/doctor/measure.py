@@ -24,6 +24,7 @@ from crosswind.doctor.kernel import DEFAULT_CONGESTION_CONTROL, available_conges
 from crosswind.doctor.machine import this_machine
 from crosswind.testbed import Agent, Ended, Fabric, Process, TestbedError, find_binary
 from crosswind.testbed.binaries import LOAD
+from crosswind.testbed.plain import plain_fabric
 
 SENDER, RECEIVER = "sender", "receiver"
 # From shorter than a wake-up from sleep (25 us) to what a sleeping emulator can honour.
@@ -48,19 +49,9 @@ def two_nodes() -> dict[str, Any]:
     """Return a fabric of two nodes on two hosts, with a link that neither limits nor delays."""
     available = available_congestion_controls()
     known = DEFAULT_CONGESTION_CONTROL in available or not available
-    return {
-        "seed": 1,
-        "hosts": ["h0", "h1"],
-        "nodes": [{"name": SENDER, "host": "h0"}, {"name": RECEIVER, "host": "h1"}],
-        "uplink": {"rate_bps": None, "delay_ns": 0, "buffer_bytes": None},
-        "mtu_bytes": 1500,
-        "tcp": {
-            "congestion_control": DEFAULT_CONGESTION_CONTROL if known else available[0],
-            "rto_min_us": 200_000,
-        },
-        "merge_window_ns": 20_000,
-        "condition": {"name": "none"},
-    }
+    return plain_fabric(
+        (SENDER, RECEIVER), congestion_control=DEFAULT_CONGESTION_CONTROL if known else available[0]
+    )
 
 
 def calibrate(agent: Agent, fabric: Fabric, folder: Path) -> Calibration:

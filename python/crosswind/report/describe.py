@@ -4,6 +4,9 @@ from typing import Any
 
 from crosswind.report.units import duration, number, rate
 
+# A trace has up to a million points; a table has room for a few.
+_LIST_MAX = 12
+
 
 def describe(condition: dict[str, Any]) -> list[tuple[str, str]]:
     """Return (place, what happens there) for a condition of resolved.json; [] for one that leaves packets "
@@ -11,25 +14,54 @@ def describe(condition: dict[str, Any]) -> list[tuple[str, str]]:
     rows = _places(condition.get("places") or {})
     for flow in condition.get("interference") or []:
         pair = " and ".join(flow.get("between") or [])
-        details = {key: value for key, value in flow.items() if key not in ("between", "by", "rate")}
-        rows.append(
-            (
-                "interference",
-                f"{flow.get('by')} between {pair}, {_named(flow.get('rate'))}, {_named(details)}",
-            )
-        )
+        rows.append(("interference", f"{flow.get('by')} between {pair}, {_flow(flow)}"))
     for change in condition.get("timeline") or []:
         instant = duration(change.get("at_ns"))
         rows += [(f"at {instant}, {place}", text) for place, text in _places(change.get("places") or {})]
     return rows
 
 
+def _flow(flow: dict[str, Any]) -> str:
+    replay = _replay(flow)
+    if replay is not None:
+        again = "again and again" if replay["repeat"] else "once"
+        return f"a replay of {len(replay['packets'])} packets {again}, dscp {flow.get('dscp', 0)}"
+    details = {key: value for key, value in flow.items() if key not in ("between", "by", "rate")}
+    return f"{_named(flow.get('rate'))}, {_named(_present(details))}"
+
+
+def _present(value: Any) -> Any:
+    """Return a mapping without what is absent: no `tcp` never backs off, no shape is exponential."""
+    if not isinstance(value, dict):
+        return value
+    return {key: _present(member) for key, member in value.items() if member is not None}
+
+
+def _replay(flow: dict[str, Any]) -> dict[str, Any] | None:
+    arrivals = flow.get("arrivals")
+    return arrivals.get("replay") if isinstance(arrivals, dict) else None
+
+
 def _places(places: dict[str, Any]) -> list[tuple[str, str]]:
     rows = []
     for place, elements in places.items():
-        texts = [f"{name} ({_named(with_)})" for element in elements for name, with_ in element.items()]
+        texts = [
+            f"{name} ({_monitored(with_) if name == 'monitor' else _named(with_)})"
+            for element in elements
+            for name, with_ in element.items()
+        ]
         rows.append((place, ", then ".join(texts) or "nothing"))
     return rows
+
+
+def _monitored(monitor: dict[str, Any]) -> str:
+    """Return what a monitor measures, and of which packets where not of all."""
+    text = f"{', '.join(monitor['what'])}; window {duration(monitor['window_ns'])}"
+    if monitor.get("match"):
+        text += f"; only {_named(monitor['match'])}"
+    if monitor.get("start") not in (None, {"after_ns": 0}):
+        text += f"; from {_named(monitor['start'])} on"
+    return text
 
 
 def _named(value: Any, key: str = "") -> str:
@@ -37,7 +69,10 @@ def _named(value: Any, key: str = "") -> str:
     if isinstance(value, dict):
         return ", ".join(f"{_without_unit(name)} {_named(member, name)}" for name, member in value.items())
     if isinstance(value, list):
-        texts = [_named(member) for member in value]
+        if len(value) > _LIST_MAX:
+            first, last = (_named(value[index], key) for index in (0, -1))
+            return f"{first} to {last} ({len(value)} values)"
+        texts = [_named(member, key) for member in value]
         return "; ".join(texts) if any(isinstance(member, dict) for member in value) else " ".join(texts)
     if value is None:
         return "any other" if key == "dscp" else "unlimited"
@@ -45,7 +80,7 @@ def _named(value: Any, key: str = "") -> str:
         return rate(value)
     if key.endswith("_ns"):
         return duration(value)
-    if key.endswith("_bytes"):
+    if key.endswith("_bytes") and not isinstance(value, str):
         return f"{number(value / 1000)} kB" if value >= 10_000 else f"{value} B"
     return str(value)
 

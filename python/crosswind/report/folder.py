@@ -71,6 +71,32 @@ class PacketRow:
     since_first_ns: int | None
 
 
+@dataclass(frozen=True)
+class HistogramRow:
+    """One bin of what a monitor measured: low <= value < high; no high for the open one."""
+
+    element: str
+    what: str
+    unit: str
+    counts: str
+    low: int
+    high: int | None
+    count: int
+
+
+@dataclass(frozen=True)
+class TrendRow:
+    """One step of a quantity's course over time."""
+
+    element: str
+    what: str
+    unit: str
+    at_ns: int
+    step_ns: int
+    mean: float
+    greatest: int
+
+
 class Results:
     """One run's results, to be read only; `crosswind.store` writes them.
 
@@ -153,14 +179,27 @@ class Results:
         """
         return self._monitor_rows(trial, "interference", "source, at_ns, rate_bps")
 
+    def histograms(self, trial: str) -> list[HistogramRow]:
+        """Return the bins that the monitors of `trial` filled, none where it has no monitors."""
+        columns = 'element, what, unit, counts, low, high, "count"'
+        return [
+            HistogramRow(*row)
+            for row in self._monitor_rows(trial, "histograms", columns, order="what, element, low")
+        ]
+
+    def trends(self, trial: str) -> list[TrendRow]:
+        """Return the courses over time that the monitors of `trial` kept."""
+        columns = 'element, what, unit, at_ns, step_ns, mean, "max"'
+        return [TrendRow(*row) for row in self._monitor_rows(trial, "trends", columns)]
+
     def logs(self, trial: str) -> Path | None:
         """Return the folder of the logs of `trial`, relative to the results folder, if there is one."""
         path = Path("logs") / trial
         return path if (self.path / path).is_dir() else None
 
-    def _monitor_rows(self, trial: str, table: str, columns: str) -> list[Any]:
+    def _monitor_rows(self, trial: str, table: str, columns: str, order: str = "at_ns") -> list[Any]:
         name = f"monitors/{trial}.{table}.parquet"
-        return self._rows(name, columns, order="at_ns") if (self.path / name).exists() else []
+        return self._rows(name, columns, order=order) if (self.path / name).exists() else []
 
     def _rows(self, name: str, columns: str, order: str = "1") -> list[Any]:
         with duckdb.connect() as database:

@@ -16,6 +16,8 @@ from crosswind.report.curves import THRESHOLDS_NS, read_curves
 from crosswind.report.describe import describe
 from crosswind.report.figure import Figure
 from crosswind.report.folder import Results
+from crosswind.report.monitor_figures import monitor_figures
+from crosswind.report.monitored import TITLES, monitored
 from crosswind.report.network_figures import network_figures
 from crosswind.report.operation_figures import operation_figures
 from crosswind.report.summary import QUANTILE_NAMES, QUANTILES, Estimate, Ratio, summarise
@@ -39,7 +41,12 @@ def render(results: Results) -> str:
     """Return the report as text."""
     summary = summarise(results)
     curves = read_curves(summary, results)
-    figures: list[Figure] = operation_figures(summary, curves) + network_figures(summary, results)
+    found = monitored(summary, results)
+    figures: list[Figure] = [
+        *operation_figures(summary, curves),
+        *network_figures(summary, results),
+        *monitor_figures(summary, results, found),
+    ]
     short = units.short_names(condition.name for condition in summary.conditions)
     environment = Environment(
         loader=PackageLoader("crosswind.report", "assets"),
@@ -72,6 +79,9 @@ def render(results: Results) -> str:
         strips={c.name: strip.row(scale, c) for c in summary.conditions} if scale else {},
         described={c["name"]: describe(c) for c in summary.resolved.get("conditions", [])},
         curves=curves,
+        monitored=found,
+        monitor_titles=TITLES,
+        in_unit=units.in_unit,
         thresholds=list(THRESHOLDS_NS),
         figures={figure.key: figure for figure in figures},
         figure_kinds={figure.key.partition("-")[0] for figure in figures},

@@ -42,6 +42,17 @@ def duration(value: float | None) -> str:
     return _alone(value, DURATIONS)
 
 
+def in_unit(value: float, unit: str) -> str:
+    """Return what a monitor measured in its unit (contracts.md, section 3) as text stands alone."""
+    match unit:
+        case "ns":
+            return duration(value)
+        case "per-mille":
+            return percent(value / 1000)
+        case _:
+            return f"{count(round(value))}\u00a0{unit}"
+
+
 def rate(value: float | None) -> str:
     """Return a rate in bit/s with the unit that suits it."""
     return _alone(value, RATES)

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from sqlite3 import OperationalError
 from typing import Any
@@ -17,7 +18,7 @@ from crosswind.runner.interruption import Interrupted, Interruption
 from crosswind.runner.trial import run_trial
 from crosswind.store import Journal, Metric, ResultsFolder, TrialRow, store_monitors, store_samples
 from crosswind.store.rows import attempt_name
-from crosswind.testbed import WorkFolder
+from crosswind.testbed import Files, WorkFolder
 
 
 def planned_row(trial: Trial, resolved: Mapping[str, Any]) -> TrialRow:
@@ -76,6 +77,7 @@ class Attempt:
                     self._application,
                     work=work,
                     logs=self._folder.path / "logs" / self._name,
+                    files=self._files(),
                     on_step=self._step,
                 )
             self._step("measured")
@@ -117,6 +119,19 @@ class Attempt:
             raise self._stops_the_run or full from error
         return row
 
+    def _files(self) -> Files:
+        """Return the files that this attempt is to leave, and make their folders."""
+        trials, files = self._resolved["trials"], Files()
+        if trials["record"]:
+            path = self._folder.path / "recordings" / f"{self._name}.cwr"
+            path.parent.mkdir(exist_ok=True)
+            files = replace(files, record=path)
+        if trials["capture"] is not None:
+            path = self._folder.path / "captures" / f"{self._name}.pcapng"
+            path.parent.mkdir(exist_ok=True)
+            files = replace(files, capture=path, **trials["capture"])
+        return files
+
     def _step(self, step: Any) -> None:
         self._journal.write(self._trial.id, self._number, step)
 
@@ -137,6 +152,6 @@ class Attempt:
         )
 
     def _remove_files(self) -> None:
-        for part in ("samples", "monitors"):
+        for part in ("samples", "monitors", "recordings", "captures"):
             for file in (self._folder.path / part).glob(f"*{self._name}.*"):
                 file.unlink()

@@ -153,12 +153,15 @@ class _Pair:
 
     def _start_client(self, rate_bps: int, hold_s: int) -> Process:
         packet_bytes = self._entry["packet_ip_bytes"]
-        payload_bps = rate_bps * (packet_bytes - HEADER_BYTES) // packet_bytes
+        flows = self._entry["tcp"]["flows"]
+        # iperf3 gives its rate to every connection.
+        payload_bps = rate_bps * (packet_bytes - HEADER_BYTES) // packet_bytes // flows
         program = self._program()
         command = [
             program.path,
             *("-c", self._fabric.nodes[self._server_node].address),
             *("-t", str(hold_s)),
+            *("-P", str(flows)),
             # To iperf3 a bit rate of 0 is no limit, which is what it means here too.
             *("-b", str(payload_bps)),
             *("--pacing-timer", str(self._entry["pacing_ns"] // 1000)),

@@ -1,6 +1,7 @@
 """A run: begun anew, or continued where it was interrupted."""
 
 import contextlib
+import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -45,7 +46,7 @@ def run(
     now = {**machine_now(resolved, application, hello, source_folder), "remarks": noted}
     for remark in noted:
         progress.say(f"note: {remark}")
-    folder = ResultsFolder.create(results, resolved, source_text)
+    folder = ResultsFolder.create(results, resolved, source_text, _named_files(resolved, source_folder))
     folder.write_provenance(before=now)
     with folder.journal() as journal:
         journal.plan(planned_row(trial, resolved) for trial in planned(dict(resolved)))
@@ -63,7 +64,8 @@ def resume(path: Path, progress: Progress) -> Outcome:
     """
     folder = ResultsFolder.open(path)
     resolved = folder.resolved()
-    again = json.loads(json.dumps(resolve(load_experiment(folder.path / "experiment.yaml"))))
+    source = load_experiment(folder.path / "experiment.yaml", folder.kept_files())
+    again = json.loads(json.dumps(resolve(source)))
     if again != resolved:
         differing = ", ".join(key for key in resolved if resolved[key] != again.get(key))
         raise ExperimentChanged(
@@ -86,6 +88,20 @@ def resume(path: Path, progress: Progress) -> Outcome:
         outcome = Sitting(resolved, application, folder, journal, progress).execute()
     _write_after(folder, resolved, application, hello, folder.path)
     return outcome
+
+
+def _named_files(resolved: Mapping[str, Any], folder: Path) -> dict[str, bytes]:
+    """Return the files that conditions name, by SHA-256.
+
+    Raises: ExperimentChanged: a file is not what it was when the experiment was read.
+    """
+    files = {}
+    for entry in (entry for condition in resolved["conditions"] for entry in condition.get("files", [])):
+        content = (folder / entry["file"]).read_bytes()
+        if hashlib.sha256(content).hexdigest() != entry["sha256"]:
+            raise ExperimentChanged(f"{folder / entry['file']}: changed while the run started; start again")
+        files[entry["sha256"]] = content
+    return files
 
 
 def _write_after(

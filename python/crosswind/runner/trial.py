@@ -1,6 +1,7 @@
 """One trial: a fresh fabric, the application, warm-up, measurement, and nothing left behind."""
 
 import json
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from crosswind.app import Application, Loaded, Stage
 from crosswind.plan import Trial
 from crosswind.runner.interference import real_noise
 from crosswind.spec import fabric_of, real_interference
-from crosswind.testbed import Agent, Ended, Fabric, TestbedError, WorkFolder
+from crosswind.testbed import Agent, Ended, Fabric, Files, TestbedError, WorkFolder
 
 EMPTY_CONDITION = {"name": "none", "places": {}, "interference": [], "timeline": []}
 # The window opens a little before the measured phase, which begins no earlier than one warm-up after the
@@ -20,6 +21,8 @@ WINDOW_LEAD_S = 0.1
 # After the measured phase the load generator waits for operations in flight (30 s at most) and writes its
 # files.
 LOAD_TAIL_S = 60.0
+# After a failed load: how long an end that another node has seen may take to be told.
+LATE_REPORT_S = 0.5
 # Of a load that only a number of operations ends.
 LOAD_UNBOUNDED_S = 3600.0
 
@@ -41,6 +44,7 @@ def run_trial(
     *,
     work: WorkFolder,
     logs: Path,
+    files: Files,
     on_step: Callable[[str], None],
 ) -> Measured:
     """Run one attempt and return what it measured; everything else is undone, whatever happened.
@@ -50,13 +54,14 @@ def run_trial(
 
     Args:
         logs: folder for the outputs of this attempt's processes.
+        files: the recording and the capture that are to be made of it.
         on_step: told `up` and `prepared` as they are reached.
     Raises: TestbedError: anything that did not work; the text is the reason of the failed trial.
     """
     spec = fabric_of(dict(resolved), trial.condition, trial.seed)
     condition, spec["condition"] = spec["condition"], EMPTY_CONDITION
     noise_entries = real_interference(dict(resolved), trial.condition)
-    with Agent() as agent, Fabric(agent, spec, logs) as fabric:
+    with Agent() as agent, Fabric(agent, spec, logs, files) as fabric:
         on_step("up")
         stage = Stage(fabric, work.fresh("trial", *fabric.application_account), trial.seed)
         application.start(stage)
@@ -70,7 +75,25 @@ def run_trial(
             measurement = fabric.read()
         measurement["interference"] = [*measurement["interference"], *noise]
         application.stop(stage)
+    _check_kept(fabric.kept)
+    measurement |= fabric.kept
     return Measured(measurement, _summary(loaded), loaded.samples, loaded.process.node)
+
+
+def _check_kept(kept: Mapping[str, Any]) -> None:
+    """Check that the files which were asked for are what they claim to be.
+
+    Raises: TestbedError: a recording has gaps, or the disk refused.
+    """
+    recording, capture = kept["recording"], kept["capture"]
+    if recording is not None and recording["lost_records"]:
+        why = recording["error"] or "the disk was slower than the network"
+        raise TestbedError(
+            f"recording: {recording['lost_records']} records were lost ({why}); it cannot be replayed; "
+            "use a faster disk, or leave `record` out"
+        )
+    if capture is not None and capture["error"] is not None:
+        raise TestbedError(f"capture: {capture['error']}; free space, or set a smaller limit")
 
 
 def prepare_application(
@@ -105,6 +128,8 @@ def _await_end(loaded: Loaded, application: Application, stage: Stage) -> None:
     if ended is None:
         ended = loaded.process.stop(1)
     failure = _load_failure(loaded, ended)
+    # Every node reports its own ends, so the server's, which came first, may be heard of last.
+    time.sleep(LATE_REPORT_S)
     try:
         application.stop(stage)
     except TestbedError as cause:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from crosswind.store.durable import sync_folder, write_text
@@ -19,13 +20,20 @@ class ResultsFolder:
         self.path = path
 
     @classmethod
-    def create(cls, results: Path, resolved: Mapping[str, Any], source_text: str) -> "ResultsFolder":
+    def create(
+        cls,
+        results: Path,
+        resolved: Mapping[str, Any],
+        source_text: str,
+        files: Mapping[str, bytes] = MappingProxyType({}),
+    ) -> "ResultsFolder":
         """Make `<results>/<experiment>/<UTC start>-<short hash of resolved>/` and point `latest` at it.
 
         Args:
             results: the folder of all results.
             resolved: the resolved experiment.
             source_text: the experiment file as the user wrote it.
+            files: what conditions name, by SHA-256; kept in `files`, so that the folder stands alone.
         """
         started = datetime.now(UTC)
         parent = results / str(resolved["name"])
@@ -33,6 +41,10 @@ class ResultsFolder:
         path = _fresh(parent, f"{started:%Y%m%dT%H%M%SZ}-{short_hash(resolved)}")
         for part in ("samples", "monitors", "logs"):
             (path / part).mkdir()
+        if files:
+            (path / "files").mkdir()
+        for sha256, content in files.items():
+            (path / "files" / sha256).write_bytes(content)
         write_text(path / "experiment.yaml", source_text)
         write_text(path / "resolved.json", json.dumps(resolved, indent=2) + "\n")
         # resolved.json comes before the journal: whoever finds a journal can also resume it.
@@ -61,6 +73,14 @@ class ResultsFolder:
         """Return the resolved experiment of this run."""
         resolved: dict[str, Any] = json.loads((self.path / "resolved.json").read_text())
         return resolved
+
+    def kept_files(self) -> dict[str, Path]:
+        """Return the copies of the files that conditions of this run name, by the names they have there."""
+        return {
+            entry["file"]: self.path / "files" / entry["sha256"]
+            for condition in self.resolved()["conditions"]
+            for entry in condition.get("files", [])
+        }
 
     def write_provenance(
         self, *, before: Mapping[str, Any] | None = None, after: Mapping[str, Any] | None = None

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -42,14 +42,37 @@ _TABLES = {
         "payload_bytes": "BIGINT",
         "since_first_ns": "BIGINT",
     },
+    "histograms": {
+        "element": "VARCHAR",
+        "place": "VARCHAR",
+        "of": "VARCHAR",
+        "what": "VARCHAR",
+        "unit": "VARCHAR",
+        "counts": "VARCHAR",
+        "low": "BIGINT",
+        "high": "BIGINT",
+        "count": "BIGINT",
+    },
+    "trends": {
+        "element": "VARCHAR",
+        "place": "VARCHAR",
+        "of": "VARCHAR",
+        "what": "VARCHAR",
+        "unit": "VARCHAR",
+        "at_ns": "BIGINT",
+        "step_ns": "BIGINT",
+        "mean": "DOUBLE",
+        "max": "BIGINT",
+    },
     "interference": {"source": "VARCHAR", "at_ns": "BIGINT", "rate_bps": "BIGINT"},
+    "capacity": {"link": "VARCHAR", "at_ns": "BIGINT", "rate_bps": "BIGINT"},
 }
 
 
 def store_monitors(
     measurement: Mapping[str, Any], load: Mapping[str, Any], trial: str, folder: Path
 ) -> list[Metric]:
-    """Write the four tables and the rest of a measurement durably; return its metrics.
+    """Write the tables and the rest of a measurement durably; return its metrics.
 
     Args:
         measurement: docs/reference/contracts.md, section 3.
@@ -66,15 +89,54 @@ def store_monitors(
             for source in measurement["interference"]
             for draw in source["draws"]
         ],
+        "capacity": [
+            {"link": driven["link"], **change}
+            for driven in measurement["capacity"]
+            for change in driven["changes"]
+        ],
     }
+    if measurement["monitors"]:
+        tables["histograms"] = list(_histogram_rows(measurement))
+        tables["trends"] = list(_trend_rows(measurement))
     for name, rows in tables.items():
         write_rows(folder / f"{trial}.{name}.parquet", _TABLES[name], rows)
     rest = {key: value for key, value in measurement.items() if key != "interference"}
     rest["series"] = {"step_ns": measurement["series"]["step_ns"]}
+    rest["monitors"] = [_without_rows(monitor) for monitor in measurement["monitors"]]
     for name in ("drops", "retransmissions"):
         rest[name] = {"lost_records": measurement[name]["lost_records"]}
+    rest["capacity"] = [
+        {"link": driven["link"], "lost_records": driven["lost_records"]} for driven in measurement["capacity"]
+    ]
     write_text(folder / f"{trial}.json", json.dumps({**rest, "load": dict(load)}, indent=1) + "\n")
     return _metrics(measurement)
+
+
+def _histogram_rows(measurement: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for monitor in measurement["monitors"]:
+        for histogram in monitor["histograms"]:
+            labels = {key: monitor[key] for key in ("element", "place", "of")}
+            labels |= {key: histogram[key] for key in ("what", "unit", "counts")}
+            for low, high, count in histogram["bins"]:
+                yield {**labels, "low": low, "high": high, "count": count}
+
+
+def _trend_rows(measurement: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for monitor in measurement["monitors"]:
+        for trend in monitor["trends"]:
+            labels = {key: monitor[key] for key in ("element", "place", "of")}
+            labels |= {key: trend[key] for key in ("what", "unit", "step_ns")}
+            for at_ns, mean, greatest in trend["rows"]:
+                yield {**labels, "at_ns": at_ns, "mean": mean, "max": greatest}
+
+
+def _without_rows(monitor: Mapping[str, Any]) -> dict[str, Any]:
+    histograms = [
+        {key: value for key, value in histogram.items() if key != "bins"}
+        for histogram in monitor["histograms"]
+    ]
+    trends = [{key: value for key, value in trend.items() if key != "rows"} for trend in monitor["trends"]]
+    return {**monitor, "histograms": histograms, "trends": trends}
 
 
 def _metrics(measurement: Mapping[str, Any]) -> list[Metric]:

@@ -11,16 +11,18 @@ from crosswind.testbed.errors import NotHere
 
 AGENT = "crosswind-agent"
 LOAD = "crosswind-load"
+SIMULATE = "crosswind-simulate"
 
 
 def find_binary(name: str) -> Path:
     """Return the absolute path of one of Crosswind's programs.
 
-    The environment variable (`CROSSWIND_AGENT`, `CROSSWIND_LOAD`) wins, so that a developer can try a fresh
-    build; then the scripts folder of the running Python, where the wheel puts them; then PATH.
+    The environment variable (`CROSSWIND_AGENT`, `CROSSWIND_LOAD`, `CROSSWIND_SIMULATE`) wins, so that a
+    developer can try a fresh build; then the scripts folder of the running Python, where the wheel puts them;
+    then PATH.
 
     Args:
-        name: `crosswind-agent` or `crosswind-load`.
+        name: `crosswind-agent`, `crosswind-load` or `crosswind-simulate`.
 
     Raises:
         NotHere: not found, or the variable names something that cannot be run.
@@ -39,7 +41,7 @@ def find_binary(name: str) -> Path:
         return Path(on_path).resolve()
     raise NotHere(
         f"{name}: not found in {beside.parent} nor on PATH; install the crosswind package, "
-        f"or build it (cargo build --release -p {name}) and set {variable} to its path"
+        f"or build it (cargo build --release --bin {name}) and set {variable} to its path"
     )
 
 

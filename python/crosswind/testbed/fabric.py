@@ -68,6 +68,36 @@ class Process:
         return " | ".join(lines[-3:]) if lines else "it wrote nothing to standard error"
 
 
+@dataclass(frozen=True)
+class Files:
+    """Files that the agent writes while a fabric is up; neither may exist before.
+
+    Attributes:
+        record: a recording of everything that the engine does, for `crosswind simulate`.
+        capture: a pcapng file of what entered, left and was dropped.
+        snap_bytes: kept of every captured frame.
+        limit_bytes: the capture ends at this size.
+    """
+
+    record: Path | None = None
+    capture: Path | None = None
+    snap_bytes: int = 128
+    limit_bytes: int = 1 << 30
+
+    def as_request(self) -> dict[str, Any]:
+        """Return the keys of `up` (contracts.md, section 2)."""
+        request: dict[str, Any] = {}
+        if self.record is not None:
+            request["record"] = str(self.record.absolute())
+        if self.capture is not None:
+            request["capture"] = {
+                "to": str(self.capture.absolute()),
+                "snap_bytes": self.snap_bytes,
+                "limit_bytes": self.limit_bytes,
+            }
+        return request
+
+
 class Fabric:
     """Nodes and network of one trial; entering the block brings them up, leaving it takes them down.
 
@@ -75,12 +105,19 @@ class Fabric:
         agent: the agent that makes them; one fabric at a time.
         spec: the fabric of docs/reference/contracts.md, section 1.
         logs: folder for the outputs of processes, as `<node>/<process>.{out,err}`.
+        files: what is written meanwhile.
+
+    Attributes:
+        kept: after the block, what became of these files: `recording` and `capture` of `down` (contracts.md,
+            section 2).
     """
 
-    def __init__(self, agent: Agent, spec: Mapping[str, Any], logs: Path) -> None:
+    def __init__(self, agent: Agent, spec: Mapping[str, Any], logs: Path, files: Files | None = None) -> None:
         self._agent = agent
         self._spec = spec
         self._logs = logs
+        self._files = files or Files()
+        self.kept: dict[str, Any] = {"recording": None, "capture": None}
         self.nodes: dict[str, Node] = {}
         self.wait_mode = ""
 
@@ -90,7 +127,7 @@ class Fabric:
         return self._agent.hello.application_uid, self._agent.hello.application_gid
 
     def __enter__(self) -> Self:
-        made = self._agent.request("up", fabric=dict(self._spec))
+        made = self._agent.request("up", fabric=dict(self._spec), **self._files.as_request())
         self.nodes = {
             node["name"]: Node(node["name"], node["host"], node["address"], node["pid"])
             for node in made["nodes"]
@@ -102,7 +139,8 @@ class Fabric:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            self._agent.request("down")
+            done = self._agent.request("down")
+            self.kept = {key: done[key] for key in self.kept}
         except TestbedError:
             # After a failure the agent may be gone, and the fabric with it; the first error is the one to
             # show.

@@ -1,0 +1,35 @@
+"""A fabric with nothing in it but nodes: what measurements of the machine itself start from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+def plain_fabric(
+    nodes: Sequence[str] = ("n0", "n1"),
+    *,
+    rate_bps: int | None = None,
+    delay_ns: int = 0,
+    buffer_bytes: int | None = None,
+    places: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+    congestion_control: str = "cubic",
+    seed: int = 1,
+) -> dict[str, Any]:
+    """Return a fabric (docs/reference/contracts.md, section 1) of nodes with a host each, h0, h1 and so on.
+
+    Args:
+        rate_bps, delay_ns, buffer_bytes: of every uplink, each way; None is unlimited.
+        places: elements by place; nothing where absent.
+        congestion_control: one that the kernel knows.
+    """
+    return {
+        "seed": seed,
+        "hosts": [f"h{number}" for number in range(len(nodes))],
+        "nodes": [{"name": name, "host": f"h{number}"} for number, name in enumerate(nodes)],
+        "uplink": {"rate_bps": rate_bps, "delay_ns": delay_ns, "buffer_bytes": buffer_bytes},
+        "mtu_bytes": 1500,
+        "tcp": {"congestion_control": congestion_control, "rto_min_us": 200_000},
+        "merge_window_ns": 20_000,
+        "condition": {"name": "plain", "places": dict(places or {})},
+    }
