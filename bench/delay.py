@@ -1,0 +1,86 @@
+"""Added one-way delay against a bare veth pair in the same round, spinning and sleeping."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bench.figures import Figure, figure
+from crosswind.certify.probe import Probes, probe_bare, probe_fabric
+from crosswind.testbed.plain import plain_fabric
+
+# One second of each; less at the higher rates, where a round is then one second in all.
+COUNT_MAX = 20_000
+
+
+@dataclass(frozen=True)
+class Case:
+    """A link of a delay, offered so many packets a second, and what is wanted of it in us and packets."""
+
+    declared_us: int
+    rate_per_s: int
+    wait: str
+    p50_us: float | None
+    p99_us: float
+
+
+CASES = (
+    *(Case(declared_us, 1000, "spin", 1, 15) for declared_us in (5, 10, 50, 200, 1000)),
+    Case(50, 10_000, "spin", None, 30),
+    Case(50, 50_000, "spin", None, 100),
+    *(Case(declared_us, 1000, "sleep", 5, 30) for declared_us in (60, 200, 1000)),
+)
+CORE_SHARE_MAX = 0.1
+
+
+@dataclass
+class _Rounds:
+    errors_us: dict[float, list[float]] = field(default_factory=lambda: {0.5: [], 0.99: []})
+    hiccups_us: list[float] = field(default_factory=list)  # What a bare pair's p99 is above its median.
+    early: int = 0
+    lost: list[float] = field(default_factory=list)
+    core_share: list[float] = field(default_factory=list)
+
+    def add(self, case: Case, bare: Probes, through: Probes, measurement: dict[str, Any]) -> None:
+        floor_us = {p: float(np.quantile(bare.delay_ns, p)) / 1e3 for p in self.errors_us}
+        for p, errors in self.errors_us.items():
+            errors.append(float(np.quantile(through.delay_ns, p)) / 1e3 - case.declared_us - floor_us[p])
+        self.hiccups_us.append(round(floor_us[0.99] - floor_us[0.5], 2))
+        self.early += measurement["ledger"]["early"] + int(np.sum(through.delay_ns < case.declared_us * 1000))
+        self.lost.append(float(through.lost))
+        window = measurement["window"]
+        took_ns = window["ended_ns"] - window["started_ns"]
+        self.core_share.append(measurement["host"]["emulator_cpu_ns"] / took_ns)
+
+
+def delay(rounds: int) -> Iterator[Figure]:
+    """Yield the error of every case at the median and the 99th percentile, losses, and early packets."""
+    seen = {case: _Rounds() for case in CASES}
+    for _ in range(rounds):
+        bare = {rate: probe_bare(rate, min(rate, COUNT_MAX)) for rate in {case.rate_per_s for case in CASES}}
+        for case in CASES:
+            spec = {**plain_fabric(delay_ns=case.declared_us * 500), "wait": case.wait}
+            through, measurement = probe_fabric(spec, case.rate_per_s, min(case.rate_per_s, COUNT_MAX))
+            seen[case].add(case, bare[case.rate_per_s], through, measurement)
+    for case, result in seen.items():
+        what = f"{case.declared_us} us link, {case.rate_per_s // 1000} kpps, {case.wait}"
+        for p, wanted_us in ((0.5, case.p50_us), (0.99, case.p99_us)):
+            yield figure(
+                f"added one-way delay error p{p * 100:g}, {what}",
+                "us",
+                result.errors_us[p],
+                None if wanted_us is None else f"at most {wanted_us:g}",
+                bare_p99_above_p50_us=max(result.hiccups_us),
+            )
+        if case.rate_per_s > 1000:
+            yield figure(f"packets lost, {what}", "packets", result.lost, "0")
+        if case.wait == "sleep":
+            yield figure(
+                f"emulator, share of a core, {what}",
+                "ratio",
+                result.core_share,
+                f"at most {CORE_SHARE_MAX:g}",
+            )
+    early = [float(result.early) for result in seen.values()]
+    yield figure("packets that left early, all cases", "packets", [sum(early)], "0")

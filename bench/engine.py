@@ -1,0 +1,88 @@
+"""The engine alone, in virtual time: packets, events and paths a second, by its own examples."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from bench import peers
+from bench.figures import Figure, figure, skipped
+
+REPOSITORY = Path(__file__).parents[1]
+WANTED_PACKETS = {"one link": 15e6, "one link, monitored": None, "ten stages": 5e6}
+WANTED_EVENTS = {1_000: 20e6, 100_000: 10e6}
+
+
+def engine(rounds: int) -> Iterator[Figure]:
+    """Yield packets a second through one link and through a path of ten stages."""
+    if reason := _no_cargo():
+        yield skipped("engine alone", reason)
+        return
+    rates: dict[str, list[float]] = {path: [] for path in WANTED_PACKETS}
+    for _ in range(rounds):
+        for row in _example("crosswind-engine", "throughput"):
+            rates[row["path"]].append(row["packets_per_s"])
+    for path, wanted in WANTED_PACKETS.items():
+        yield figure(f"engine alone, {path}", "packets/s", rates[path], wanted and f"at least {wanted:.0f}")
+
+
+def events(rounds: int) -> Iterator[Figure]:
+    """Yield events a second of virtual time, beside those of ns-3 from PyPI in the same rounds."""
+    if reason := _no_cargo():
+        yield skipped("virtual-time events", reason)
+        return
+    try:
+        python: Path | None = peers.ns3_python()
+    except peers.Unavailable as unavailable:
+        python = None
+        yield skipped("ns-3", str(unavailable))
+    test = ["test", "--lib", "events_per_second", "--", "--ignored", "--nocapture"]
+    ours: dict[int, list[float]] = {pending: [] for pending in WANTED_EVENTS}
+    theirs: dict[int, list[float]] = {pending: [] for pending in WANTED_EVENTS}
+    for _ in range(rounds):
+        for row in _rows(["cargo", test[0], "--quiet", "--release", "-p", "crosswind-engine", *test[1:]]):
+            ours[row["pending"]].append(row["events_per_s"])
+        if python:
+            for row in _rows([str(python), str(Path(__file__).with_name("ns3_events.py"))]):
+                theirs[row["pending"]].append(row["events_per_s"])
+    for pending, wanted in WANTED_EVENTS.items():
+        yield figure(
+            f"virtual-time events a second, {pending} pending",
+            "1/s",
+            ours[pending],
+            f"at least {wanted:.0f}",
+            ns3_per_s=[round(rate) for rate in theirs[pending]],
+        )
+
+
+def paths(rounds: int) -> Iterator[Figure]:
+    """Yield what ten thousand directed paths cost against one, in throughput and in memory."""
+    if reason := _no_cargo():
+        yield skipped("10 000 directed paths", reason)
+        return
+    measured = [row for _ in range(rounds) for row in _example("crosswind-fabric", "paths")]
+    yield figure(
+        "throughput lost by 10 000 directed paths against one",
+        "ratio",
+        [1 - run["many_packets_per_s"] / run["one_packets_per_s"] for run in measured],
+        "at most 0.1",
+        one_packets_per_s=[run["one_packets_per_s"] for run in measured],
+    )
+    sizes = [run["bytes_per_path"] for run in measured]
+    yield figure("memory of a directed path", "B", sizes, "at most 256")
+
+
+def _no_cargo() -> str | None:
+    return None if shutil.which("cargo") else "needs cargo: the measurement is in crates/"
+
+
+def _example(package: str, example: str) -> list[dict[str, Any]]:
+    return _rows(["cargo", "run", "--quiet", "--release", "-p", package, "--example", example])
+
+
+def _rows(command: list[str]) -> list[dict[str, Any]]:
+    """Return the JSON lines that a command prints, whatever it prints around them."""
+    done = subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True, text=True)
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]

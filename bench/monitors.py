@@ -1,0 +1,35 @@
+"""What monitors on every packet cost: one TCP stream with and without them, in turns."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from bench.figures import Figure, figure
+from bench.throughput import TEN_GIGABIT, goodput, stream
+from crosswind.certify.pairs import over_fabric
+from crosswind.testbed.plain import plain_fabric
+
+ENGINE = (
+    *("utilisation", "packet-rate", "packet-size", "ipg", "burst"),
+    *("queue-depth", "queue-delay", "drops"),
+)
+HEADERS = ("flow-size", "tcp-window", "rtt", "retransmissions", "reordering")
+
+
+def monitors(rounds: int) -> Iterator[Figure]:
+    """Yield the goodput through links of 10 Gbit/s with a monitor at each, as a ratio to none."""
+    for title, what in (("what the engine sees", ENGINE), ("that and headers", (*ENGINE, *HEADERS))):
+        ratios = []
+        for number in range(rounds):
+            rates = {}
+            # In turns, so that what the machine does besides falls on both alike.
+            for watched in (True, False) if number % 2 else (False, True):
+                places = {"link": [_monitor(what)]} if watched else None
+                spec = plain_fabric(rate_bps=TEN_GIGABIT, buffer_bytes=1 << 20, places=places)
+                rates[watched], _ = over_fabric(stream(), goodput, spec)
+            ratios.append(rates[True] / rates[False])
+        yield figure(f"TCP goodput with monitors of {title}, against none", "ratio", ratios, "at least 0.95")
+
+
+def _monitor(what: Sequence[str]) -> dict[str, Any]:
+    parameters = {"what": list(what), "window_ns": 1_000_000, "burst_gap_ns": 100}
+    return {"monitor": {**parameters, "match": {}, "start": {"after_ns": 0}}}
