@@ -14,6 +14,9 @@ _CONDITIONS = """\
 What comes with Crosswind; an experiment lists them by name, and `crosswind conditions show NAME` prints one.
 The family `icpe23` is the study's set-ups as its paper describes them, `icpe23-deployed` as its published
 artifact deployed them: compare the two before you compare with the paper ([why](../sources.md#icpe-23)).
+`ballani-a` to `ballani-h` are links of eight clouds, as an emulator published them and corrected.
+Likewise `nsdi20` and `nsdi20-deployed`: what Amazon EC2 lets a virtual machine send, and its published
+emulation ([difference](../sources.md#nsdi-20)).
 How to write one: [guide](../guides/conditions.md)."""
 
 _EXPERIMENTS = """\

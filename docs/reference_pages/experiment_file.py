@@ -8,6 +8,7 @@ from crosswind import app
 from crosswind.spec.element import Element
 from crosswind.spec.experiment import Experiment
 from crosswind.spec.quantities import DSCP_NAMES, RATE, SIZE, TIME
+from crosswind.spec.topology import Topology
 from reference_pages import markdown
 from reference_pages.keys import keys_table, models_below
 
@@ -35,7 +36,8 @@ def page() -> str:
 
 
 def _is_below_element(model: type[BaseModel]) -> bool:
-    return model is not Element and model in models_below(Element)
+    # What a topology uses too, such as a buffer's size, is described on both pages.
+    return model is not Element and model in models_below(Element) and model not in models_below(Topology)
 
 
 def _quantities() -> str:

@@ -47,6 +47,8 @@ def written(schema: dict[str, Any]) -> str:
             patterned = list(schema.get("patternProperties", {}).values())
             inner = [*patterned, schema.get("additionalProperties")][0]
             return f"mapping of {written(inner)}" if isinstance(inner, dict) else "mapping"
+        case "boolean":
+            return "`true` or `false`"
         case "integer" | "number":
             return "number" + _bounds(schema)
         case _:
