@@ -1,12 +1,13 @@
 """What an application has to be able to do, and what it is given to do it with."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from crosswind.spec.base import SpecModel
+from crosswind.store.rows import Metric
 from crosswind.testbed.fabric import Fabric, Process
 
 
@@ -34,19 +35,60 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Loaded:
+class Figure:
+    """A number that every trial of an application gives, and how it is shown.
+
+    `metric`, `statistic` and `unit` as in metrics.parquet; values of several nodes are added up.
+    """
+
+    metric: str
+    statistic: str
+    unit: str
+    label: str
+    better: Literal["lower", "higher"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a load brought home.
+
+    Attributes:
+        operations: a file of single operations (docs/reference/contracts.md, section 4); None where the tool
+            keeps none. Their count, throughput and latencies become metrics without further ado.
+        metrics: the other numbers of the trial, in ns, B, 1/s, B/s, bit/s, flop/s, count or 1.
+        facts: what was run and what the tool said of itself; kept with the trial, as JSON.
+    """
+
+    operations: Path | None
+    metrics: tuple[Metric, ...]
+    facts: Mapping[str, Any]
+
+
+class Load(ABC):
     """A load that is being offered: first its warm-up, then its measured phase.
 
-    `samples` and `summary` are the files of docs/reference/contracts.md, section 4; they exist once `process`
-    ended. The measured phase begins at least `warm_up_s` after the start of `process` and lasts at most
-    `duration_s`, or until the operations are done where that is None.
+    Attributes:
+        process: the process whose end is the end of the load; exit status 0 if it went well.
+        longest_s: from the start of the process to its end at the latest, s.
     """
 
     process: Process
-    samples: Path
-    summary: Path
-    warm_up_s: float
-    duration_s: float | None
+    longest_s: float
+
+    @abstractmethod
+    def await_measured_phase(self) -> None:
+        """Return when the measured phase is about to begin, or when the process has ended before."""
+
+    @abstractmethod
+    def outcome(self) -> Outcome:
+        """Read what a process that ended well brought home.
+
+        Raises: TestbedError: it measured nothing, or what cannot be true; exit status 0 proves nothing.
+        """
+
+    def first_error(self) -> str | None:
+        """Return what the tool itself says went wrong, after its process failed."""
+        return None
 
 
 class Application(ABC):
@@ -65,6 +107,10 @@ class Application(ABC):
 
     def __init__(self, parameters: Any) -> None:
         self.parameters = parameters
+
+    @abstractmethod
+    def figures(self) -> tuple[Figure, ...]:
+        """Return what a report shows of a trial, the most important number first."""
 
     @classmethod
     @abstractmethod
@@ -93,7 +139,7 @@ class Application(ABC):
         """Bring the servers up; return when they are ready for load, raise TestbedError otherwise."""
 
     @abstractmethod
-    def load(self, stage: Stage) -> Loaded:
+    def load(self, stage: Stage) -> Load:
         """Begin to offer the load, warm-up first, and return at once."""
 
     @abstractmethod

@@ -1,20 +1,66 @@
 """Start `crosswind-load` in a node, the way every application here does."""
 
+import json
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
-from crosswind.app.base import Loaded, Stage
+from crosswind.app.base import Figure, Load, Outcome, Stage
 from crosswind.testbed.binaries import LOAD, find_binary
 from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.fabric import Process
 
 NS_PER_S = 1_000_000_000
 READY_S = 10.0
+# The window opens a little before the measured phase, which begins no earlier than one warm-up after the
+# start of the load: a busy machine may take tens of milliseconds to answer, and an operation without its
+# packets is worse than packets without an operation.
+WINDOW_LEAD_S = 0.1
+# After the measured phase the load generator waits for operations in flight (30 s at most) and writes its
+# files.
+TAIL_S = 60.0
+# Of a load that only a number of operations ends.
+UNBOUNDED_S = 3600.0
+
+
+def latency_figures(rate: float | None) -> tuple[Figure, ...]:
+    """Return the figures of a load whose single operations are kept; `rate` is None in a closed loop."""
+    metric = "latency" if rate is None else "response"
+    return (
+        Figure(metric, "p99", "ns", "P99", "lower"),
+        Figure(metric, "p50", "ns", "P50", "lower"),
+        Figure("throughput", "mean", "1/s", "throughput", "higher"),
+    )
+
+
+class OperationsLoad(Load):
+    """A `crosswind-load` that keeps every operation."""
+
+    def __init__(
+        self, process: Process, samples: Path, summary: Path, warm_up_s: float, duration_s: float | None
+    ):
+        self.process = process
+        self.longest_s = warm_up_s + (UNBOUNDED_S if duration_s is None else duration_s) + TAIL_S
+        self._samples = samples
+        self._summary = summary
+        self._warm_up_s = warm_up_s
+
+    def await_measured_phase(self) -> None:
+        self.process.wait(max(0.0, self._warm_up_s - WINDOW_LEAD_S))
+
+    def outcome(self) -> Outcome:
+        return Outcome(self._samples, (), json.loads(self._summary.read_text()))
+
+    def first_error(self) -> str | None:
+        if not self._summary.is_file():
+            return None
+        error: str | None = json.loads(self._summary.read_text())["first_error"]
+        return error
 
 
 def offer_load(
     stage: Stage, node: str, arguments: Sequence[str], *, warm_up_ns: int, duration_ns: int | None
-) -> Loaded:
+) -> Load:
     """Start a load on a node and return at once.
 
     Args:
@@ -34,7 +80,7 @@ def offer_load(
     ]
     process = stage.fabric.start(node, "load", command, cwd=stage.folder)
     duration_s = None if duration_ns is None else duration_ns / NS_PER_S
-    return Loaded(process, samples, summary, warm_up_ns / NS_PER_S, duration_s)
+    return OperationsLoad(process, samples, summary, warm_up_ns / NS_PER_S, duration_s)
 
 
 def seconds(ns: int) -> str:

@@ -15,7 +15,7 @@ from crosswind.plan import Trial
 from crosswind.runner.disk import DiskFull, is_disk_full
 from crosswind.runner.fidelity import Verdict, judge
 from crosswind.runner.interruption import Interrupted, Interruption
-from crosswind.runner.trial import run_trial
+from crosswind.runner.trial import Measured, run_trial
 from crosswind.store import Journal, Metric, ResultsFolder, TrialRow, store_monitors, store_samples
 from crosswind.store.rows import attempt_name
 from crosswind.testbed import Files, WorkFolder
@@ -81,18 +81,7 @@ class Attempt:
                     on_step=self._step,
                 )
             self._step("measured")
-            metrics = [
-                *store_samples(
-                    measured.samples,
-                    self._name,
-                    measured.node,
-                    self._folder.path / "samples",
-                    measured.load["parameters"],
-                ),
-                *store_monitors(
-                    measured.measurement, measured.load, self._name, self._folder.path / "monitors"
-                ),
-            ]
+            metrics = [*measured.outcome.metrics, *self._store(measured)]
             row = self._row(judge(measured.measurement))
             self._journal.stored(self._trial.id, row, metrics)
             return row, metrics
@@ -103,6 +92,22 @@ class Attempt:
         """Raise what ended the attempt, if it ends the run as well: a signal, or a full disk."""
         if self._stops_the_run is not None:
             raise self._stops_the_run
+
+    def _store(self, measured: Measured) -> list[Metric]:
+        """Write the samples and monitors of the attempt; return the metrics that follow from them."""
+        outcome, metrics = measured.outcome, []
+        if outcome.operations is not None:
+            metrics += store_samples(
+                outcome.operations,
+                self._name,
+                measured.node,
+                self._folder.path / "samples",
+                outcome.facts["parameters"],
+            )
+        metrics += store_monitors(
+            measured.measurement, outcome.facts, self._name, self._folder.path / "monitors"
+        )
+        return metrics
 
     def _fail(self, error: Exception) -> TrialRow:
         """Record the attempt as failed; what it had written goes first, it may be what filled the disk."""

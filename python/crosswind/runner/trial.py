@@ -1,39 +1,28 @@
 """One trial: a fresh fabric, the application, warm-up, measurement, and nothing left behind."""
 
-import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from crosswind.app import Application, Loaded, Stage
+from crosswind.app import Application, Load, Outcome, Stage
 from crosswind.plan import Trial
 from crosswind.runner.interference import real_noise
 from crosswind.spec import fabric_of, real_interference
 from crosswind.testbed import Agent, Ended, Fabric, Files, TestbedError, WorkFolder
 
 EMPTY_CONDITION = {"name": "none", "places": {}, "interference": [], "timeline": []}
-# The window opens a little before the measured phase, which begins no earlier than one warm-up after the
-# start of the load: a busy machine may take tens of milliseconds to answer, and an operation without its
-# packets is worse than packets without an operation.
-WINDOW_LEAD_S = 0.1
-# After the measured phase the load generator waits for operations in flight (30 s at most) and writes its
-# files.
-LOAD_TAIL_S = 60.0
 # After a failed load: how long an end that another node has seen may take to be told.
 LATE_REPORT_S = 0.5
-# Of a load that only a number of operations ends.
-LOAD_UNBOUNDED_S = 3600.0
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What a trial brought home; `samples` is a file that is gone with the work folder."""
+    """What a trial brought home; `outcome.operations` is a file that is gone with the work folder."""
 
     measurement: dict[str, Any]
-    load: dict[str, Any]
-    samples: Path
+    outcome: Outcome
     node: str
 
 
@@ -68,16 +57,18 @@ def run_trial(
         on_step("prepared")
         fabric.set(condition)
         with real_noise(fabric, noise_entries, trial.seed, stage.folder) as noise:
-            loaded = application.load(stage)
-            _await_warm_up(loaded)
+            load = application.load(stage)
+            began_s = time.monotonic()
+            load.await_measured_phase()
             fabric.measure()
-            _await_end(loaded, application, stage)
+            _await_end(load, began_s, application, stage)
             measurement = fabric.read()
         measurement["interference"] = [*measurement["interference"], *noise]
+        outcome = load.outcome()
         application.stop(stage)
     _check_kept(fabric.kept)
     measurement |= fabric.kept
-    return Measured(measurement, _summary(loaded), loaded.samples, loaded.process.node)
+    return Measured(measurement, outcome, load.process.node)
 
 
 def _check_kept(kept: Mapping[str, Any]) -> None:
@@ -110,24 +101,19 @@ def prepare_application(
         application.prepare(Stage(fabric, folder, resolved["trials"]["seed"]))
 
 
-def _await_warm_up(loaded: Loaded) -> None:
-    ended = loaded.process.wait(max(0.0, loaded.warm_up_s - WINDOW_LEAD_S))
-    if ended is not None and ended != Ended(0, None):
-        raise _load_failure(loaded, ended)
-
-
-def _await_end(loaded: Loaded, application: Application, stage: Stage) -> None:
+def _await_end(load: Load, began_s: float, application: Application, stage: Stage) -> None:
     """Wait for the load to end well.
 
     Raises: TestbedError: it failed, or never ended; says so of the servers too when they are the cause.
     """
-    longest_s = LOAD_UNBOUNDED_S if loaded.duration_s is None else loaded.duration_s
-    ended = loaded.process.wait(loaded.warm_up_s + longest_s + LOAD_TAIL_S)
+    ended = load.process.wait(began_s + load.longest_s - time.monotonic())
     if ended == Ended(0, None):
         return
     if ended is None:
-        ended = loaded.process.stop(1)
-    failure = _load_failure(loaded, ended)
+        load.process.stop(1)
+        failure = TestbedError(f"{load.process}: still running after {load.longest_s:g} s")
+    else:
+        failure = TestbedError(f"{load.process}: {ended}; {load.first_error() or load.process.last_words()}")
     # Every node reports its own ends, so the server's, which came first, may be heard of last.
     time.sleep(LATE_REPORT_S)
     try:
@@ -135,15 +121,3 @@ def _await_end(loaded: Loaded, application: Application, stage: Stage) -> None:
     except TestbedError as cause:
         raise TestbedError(f"{cause}; then {failure}") from failure
     raise failure
-
-
-def _load_failure(loaded: Loaded, ended: Ended) -> TestbedError:
-    first_error = None
-    if loaded.summary.is_file():
-        first_error = json.loads(loaded.summary.read_text())["first_error"]
-    return TestbedError(f"{loaded.process}: {ended}; {first_error or loaded.process.last_words()}")
-
-
-def _summary(loaded: Loaded) -> dict[str, Any]:
-    summary: dict[str, Any] = json.loads(loaded.summary.read_text())
-    return summary

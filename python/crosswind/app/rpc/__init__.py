@@ -9,8 +9,8 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from crosswind.app.base import Application, Loaded, Missing, Stage
-from crosswind.app.load import await_listening, offer_load
+from crosswind.app.base import Application, Figure, Load, Missing, Stage
+from crosswind.app.load import await_listening, latency_figures, offer_load
 from crosswind.spec.base import SpecModel
 from crosswind.spec.quantities import Duration, OperationRate, PositiveDuration, Size
 from crosswind.testbed.binaries import LOAD, binary_version, find_binary
@@ -46,6 +46,9 @@ class Rpc(Application):
 
     ROLES: ClassVar[tuple[str, ...]] = ("server", "client")
 
+    def figures(self) -> tuple[Figure, ...]:
+        return latency_figures(self.parameters.rate)
+
     @classmethod
     def roles_missing(cls, nodes: Collection[str]) -> list[str]:
         return [role for role in cls.ROLES if role not in nodes]
@@ -72,7 +75,7 @@ class Rpc(Application):
         )
         await_listening(self._server)
 
-    def load(self, stage: Stage) -> Loaded:
+    def load(self, stage: Stage) -> Load:
         asked = self.parameters
         arguments = [
             "rpc",

@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from crosswind.app.base import Application, Loaded, Missing, Stage
-from crosswind.app.load import offer_load
+from crosswind.app.base import Application, Figure, Load, Missing, Stage
+from crosswind.app.load import latency_figures, offer_load
 from crosswind.app.ycsb.postgresql import PostgreSQL
 from crosswind.app.ycsb.store import Store
 from crosswind.spec.base import SpecModel
@@ -60,6 +60,9 @@ class Ycsb(Application):
         super().__init__(parameters)
         self._store = _STORES[parameters.store](parameters.records)
 
+    def figures(self) -> tuple[Figure, ...]:
+        return latency_figures(self.parameters.rate)
+
     @classmethod
     def roles_missing(cls, nodes: Collection[str]) -> list[str]:
         return [role for role in ("db0", CLIENT) if role not in nodes]
@@ -81,7 +84,7 @@ class Ycsb(Application):
     def start(self, stage: Stage) -> None:
         self._store.start(stage)
 
-    def load(self, stage: Stage) -> Loaded:
+    def load(self, stage: Stage) -> Load:
         asked = self.parameters
         arguments = [
             "ycsb",
