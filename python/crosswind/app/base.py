@@ -1,8 +1,8 @@
 """What an application has to be able to do, and what it is given to do it with."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -27,11 +27,13 @@ class Stage:
     """Where an application performs: a fabric that is up, and a folder for its files.
 
     `folder` belongs to the account that the application runs as, is empty at the start and gone afterwards.
+    `files` are copies of the files that the parameters name, by the names that they have there.
     """
 
     fabric: Fabric
     folder: Path
     seed: int
+    files: Mapping[str, Path] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,14 @@ class Application(ABC):
         """Return the names of nodes that the application needs and a topology lacks."""
 
     @classmethod
+    def misfits(cls, parameters: Any, nodes: Collection[str]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        """Yield what does not fit between parameters and the nodes of a topology.
+
+        Each is a place in the parameters, as the file has it, and what is wrong there, with the remedy.
+        """
+        yield from ()
+
+    @classmethod
     @abstractmethod
     def missing(cls) -> list[Missing]:
         """Return what this machine lacks; an empty list means that the application is ready."""
@@ -126,6 +136,14 @@ class Application(ABC):
     @abstractmethod
     def versions(cls) -> dict[str, str]:
         """Return the versions of the programs that will run, for provenance."""
+
+    def own_missing(self) -> list[Missing]:
+        """Return what these parameters need and this machine lacks, beyond what `missing` knows."""
+        return []
+
+    def own_versions(self) -> dict[str, str]:
+        """Return what else will run because of these parameters, for provenance."""
+        return {}
 
     def is_prepared(self, nodes: Collection[str]) -> bool:
         """Tell whether the data that every trial starts from are there already."""

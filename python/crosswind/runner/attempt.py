@@ -78,6 +78,7 @@ class Attempt:
                     work=work,
                     logs=self._folder.path / "logs" / self._name,
                     files=self._files(),
+                    named=self._folder.kept_files(),
                     on_step=self._step,
                 )
             self._step("measured")

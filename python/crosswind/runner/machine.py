@@ -21,7 +21,7 @@ def machine_now(
     resolved: Mapping[str, Any], application: Application, hello: Hello, experiment_folder: Path
 ) -> dict[str, Any]:
     """Return the provenance of this instant."""
-    tools = {"crosswind-agent": hello.version, **application.versions()}
+    tools = {"crosswind-agent": hello.version, **application.versions(), **application.own_versions()}
     if any(
         entry["by"] == "iperf3" for condition in resolved["conditions"] for entry in condition["interference"]
     ):

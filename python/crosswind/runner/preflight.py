@@ -7,15 +7,14 @@ from crosswind.app import Application, find
 from crosswind.errors import CrosswindError
 from crosswind.runner.interference import check_iperf3
 from crosswind.spec import real_interference
+from crosswind.spec.restored import restored
 from crosswind.testbed import Agent, Hello, NotHere
 
 
 def application_of(resolved: Mapping[str, Any]) -> Application:
     """Return the application of a resolved experiment with its parameters."""
     kind = find(resolved["application"]["name"])
-    # The values were validated when the file was resolved; they are integers in base units now, not text with
-    # units.
-    return kind(kind.Parameters.model_construct(**resolved["application"]["parameters"]))
+    return kind(restored(kind.Parameters, resolved["application"]["parameters"]))
 
 
 def preflight(resolved: Mapping[str, Any]) -> Hello:
@@ -33,7 +32,7 @@ def preflight(resolved: Mapping[str, Any]) -> Hello:
             f"topology: {kind.name} needs the node{'s' if len(lacking) > 1 else ''} {', '.join(lacking)}; "
             "add under `nodes`, such as `" + ", ".join(f"{name}: h0" for name in lacking) + "`"
         )
-    missing = kind.missing()
+    missing = kind.missing() or application_of(resolved).own_missing()
     if missing:
         raise NotHere("\n".join(f"{item.what}; install it with: {item.install}" for item in missing))
     check_iperf3(

@@ -19,6 +19,7 @@ from crosswind.runner.remarks import remarks
 from crosswind.runner.sitting import Sitting
 from crosswind.spec import load_experiment, resolve
 from crosswind.store import ResultsFolder
+from crosswind.store.folder import files_named
 from crosswind.testbed import Hello
 
 
@@ -91,12 +92,12 @@ def resume(path: Path, progress: Progress) -> Outcome:
 
 
 def _named_files(resolved: Mapping[str, Any], folder: Path) -> dict[str, bytes]:
-    """Return the files that conditions name, by SHA-256.
+    """Return the files that conditions and the application name, by SHA-256.
 
     Raises: ExperimentChanged: a file is not what it was when the experiment was read.
     """
     files = {}
-    for entry in (entry for condition in resolved["conditions"] for entry in condition.get("files", [])):
+    for entry in files_named(resolved):
         content = (folder / entry["file"]).read_bytes()
         if hashlib.sha256(content).hexdigest() != entry["sha256"]:
             raise ExperimentChanged(f"{folder / entry['file']}: changed while the run started; start again")

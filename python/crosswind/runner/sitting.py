@@ -76,7 +76,9 @@ class Sitting:
             self._progress.say(f"preparing the data of {self._application.name}; later runs will find them")
         logs = self._folder.path / "logs" / "prepare"
         with self._interruption.allowed():
-            prepare_application(self._resolved, self._application, work=work, logs=logs)
+            prepare_application(
+                self._resolved, self._application, work=work, logs=logs, named=self._folder.kept_files()
+            )
 
     def _next(self) -> Trial | None:
         """Return the next trial of this sitting; plan another block when the intervals ask for one.

@@ -34,6 +34,7 @@ def run_trial(
     work: WorkFolder,
     logs: Path,
     files: Files,
+    named: Mapping[str, Path],
     on_step: Callable[[str], None],
 ) -> Measured:
     """Run one attempt and return what it measured; everything else is undone, whatever happened.
@@ -44,6 +45,7 @@ def run_trial(
     Args:
         logs: folder for the outputs of this attempt's processes.
         files: the recording and the capture that are to be made of it.
+        named: copies of the files that the experiment names, by the names they have there.
         on_step: told `up` and `prepared` as they are reached.
     Raises: TestbedError: anything that did not work; the text is the reason of the failed trial.
     """
@@ -52,7 +54,7 @@ def run_trial(
     noise_entries = real_interference(dict(resolved), trial.condition)
     with Agent() as agent, Fabric(agent, spec, logs, files) as fabric:
         on_step("up")
-        stage = Stage(fabric, work.fresh("trial", *fabric.application_account), trial.seed)
+        stage = Stage(fabric, work.fresh("trial", *fabric.application_account), trial.seed, named)
         application.start(stage)
         on_step("prepared")
         fabric.set(condition)
@@ -88,7 +90,12 @@ def _check_kept(kept: Mapping[str, Any]) -> None:
 
 
 def prepare_application(
-    resolved: Mapping[str, Any], application: Application, *, work: WorkFolder, logs: Path
+    resolved: Mapping[str, Any],
+    application: Application,
+    *,
+    work: WorkFolder,
+    logs: Path,
+    named: Mapping[str, Path],
 ) -> None:
     """Make the data that every trial starts from, unless they are there already."""
     if application.is_prepared(resolved["topology"]["nodes"]):
@@ -98,7 +105,7 @@ def prepare_application(
     spec |= {"condition": EMPTY_CONDITION, "uplink": {"rate_bps": None, "delay_ns": 0, "buffer_bytes": None}}
     with Agent() as agent, Fabric(agent, spec, logs) as fabric:
         folder = work.fresh("prepare", *fabric.application_account)
-        application.prepare(Stage(fabric, folder, resolved["trials"]["seed"]))
+        application.prepare(Stage(fabric, folder, resolved["trials"]["seed"], named))
 
 
 def _await_end(load: Load, began_s: float, application: Application, stage: Stage) -> None:

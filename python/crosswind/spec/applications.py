@@ -6,10 +6,11 @@ and `warm_up_ns` (before it): the two that plans and limits are computed from.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Any
 
-from pydantic import BaseModel
+from crosswind.spec.base import SpecModel
+from crosswind.spec.document import Path
 
 
 def names() -> list[str]:
@@ -19,7 +20,7 @@ def names() -> list[str]:
     return list(app.names())
 
 
-def parameters_of(name: str) -> type[BaseModel]:
+def parameters_of(name: str) -> type[SpecModel]:
     """Return the model of an application's parameters; `name` is one of `names()`."""
     from crosswind import app
 
@@ -31,6 +32,13 @@ def roles_missing(name: str, nodes: Collection[str]) -> list[str]:
     from crosswind import app
 
     return app.find(name).roles_missing(nodes)
+
+
+def misfits(name: str, parameters: Any, nodes: Collection[str]) -> Iterator[tuple[Path, str]]:
+    """Yield what does not fit between parameters and the nodes, each with its place in the parameters."""
+    from crosswind import app
+
+    yield from app.find(name).misfits(parameters, nodes)
 
 
 def measured_ns(parameters: Any) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Discriminator, Field, Tag
+from pydantic import AfterValidator, Discriminator, Field, PrivateAttr, Tag
 
 from crosswind.spec.base import SpecModel
 from crosswind.spec.condition import Condition
@@ -60,3 +60,16 @@ class Experiment(SpecModel):
         min_length=1, max_length=1, description="One application with its parameters."
     )
     trials: Trials
+
+    # What `application` says, read by the application's own model; set once the file is sound.
+    _parameters: SpecModel = PrivateAttr()
+
+    @property
+    def parameters(self) -> SpecModel:
+        """The application's parameters."""
+        return self._parameters
+
+    def with_parameters(self, parameters: SpecModel) -> Experiment:
+        """Return this experiment with its application's parameters."""
+        self._parameters = parameters
+        return self

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from importlib.resources.abc import Traversable
 from pathlib import Path as FilePath
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from crosswind import catalog
 from crosswind.spec import applications
-from crosswind.spec.base import FILES
+from crosswind.spec.base import FILES, SpecModel
 from crosswind.spec.checks import experiment_problems
 from crosswind.spec.condition import Condition
 from crosswind.spec.document import Document, Path, parse_document, read_document
@@ -58,11 +58,11 @@ def experiment_of(document: Document) -> Experiment:
     """
     problems: list[Problem] = []
     experiment = read(TypeAdapter(Experiment), document, problems)
-    problems.extend(_parameter_problems(document))
+    parameters = _read_parameters(document, problems)
     problems.extend(experiment_problems(document))
-    if problems or experiment is None:
+    if problems or experiment is None or parameters is None:
         raise SpecErrors(problems)
-    return experiment
+    return experiment.with_parameters(parameters)
 
 
 def load_condition_file(source: Source) -> dict[str, Condition]:
@@ -123,16 +123,22 @@ def read(adapter: TypeAdapter[_Value], document: Document, problems: list[Proble
         return None
 
 
-def _parameter_problems(document: Document) -> Iterable[Problem]:
+def _read_parameters(document: Document, problems: list[Problem]) -> SpecModel | None:
+    """Return the application's parameters, or None after adding what is wrong to `problems`."""
+    read_well = None
     for path, raw in items(document.data, "application"):
         if path[-1] in applications.names() and isinstance(raw, dict):
-            yield from _parameter_problems_of(document, path, raw)
+            read_well = _parameters_of(document, path, raw, problems)
+    return read_well
 
 
-def _parameter_problems_of(document: Document, path: Path, raw: dict[str, Any]) -> Iterable[Problem]:
+def _parameters_of(
+    document: Document, path: Path, raw: dict[str, Any], problems: list[Problem]
+) -> SpecModel | None:
     model = applications.parameters_of(str(path[-1]))
-    models: dict[int, type[BaseModel]] = {id(raw): model}
+    models: dict[Any, Any] = {id(raw): model, FILES: document.named_file}
     try:
-        model.model_validate(raw, context=models)
+        return model.model_validate(raw, context=models)
     except ValidationError as error:
-        yield from problems_of(error, document, path, models)
+        problems.extend(problems_of(error, document, path, models))
+        return None

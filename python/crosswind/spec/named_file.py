@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from pydantic import PlainValidator, ValidationInfo, WithJsonSchema
+from pydantic import BaseModel, PlainValidator, ValidationInfo, WithJsonSchema
 
 from crosswind.spec.base import FILES
 from crosswind.spec.quantities import QuantityError, shown
@@ -29,6 +29,21 @@ class NamedFile(Generic[_Says]):
     file: str
     sha256: str
     says: _Says | None
+
+
+def named_files(value: Any) -> Iterator[NamedFile[Any]]:
+    """Yield the files that a model names, however deep in it."""
+    if isinstance(value, NamedFile):
+        yield value
+        yield from named_files(value.says)
+    elif isinstance(value, BaseModel):
+        yield from named_files(dict(value))
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from named_files(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from named_files(item)
 
 
 def named_file(parse: Callable[[bytes], Any], example: str) -> tuple[Any, Any]:

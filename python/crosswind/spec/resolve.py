@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from crosswind.spec import applications
 from crosswind.spec.buffer import resolved_buffer
 from crosswind.spec.capacity import Capacity
 from crosswind.spec.condition import Condition, Places
@@ -23,6 +22,7 @@ from crosswind.spec.load import load_catalogue_condition
 from crosswind.spec.loss import Lose
 from crosswind.spec.meter import Srtcm, Trtcm
 from crosswind.spec.monitor import PROTOCOL_NUMBERS, Match, Monitor
+from crosswind.spec.named_file import named_files
 from crosswind.spec.pace import Pace
 from crosswind.spec.process import process_of
 from crosswind.spec.queue import Queue, ScheduledQueue, resolved_queue
@@ -118,7 +118,10 @@ def _files(parts: list[Places]) -> list[dict[str, str]]:
         for element in elements
         if isinstance(element.given, Capacity | Delay | Lose)
     ]
-    files = {file.file: file.sha256 for given in naming for file in given.files}
+    return _hashes({file.file: file.sha256 for given in naming for file in given.files})
+
+
+def _hashes(files: dict[str, str]) -> list[dict[str, str]]:
     return [{"file": file, "sha256": sha256} for file, sha256 in sorted(files.items())]
 
 
@@ -200,9 +203,10 @@ def _scheduled_queue(queue: ScheduledQueue, uplink_bps: int | None, scale: float
 
 
 def _application(experiment: Experiment) -> dict[str, Any]:
-    ((name, raw),) = experiment.application.items()
-    parameters = applications.parameters_of(name).model_validate(raw)
-    return {"name": name, "parameters": parameters.model_dump(mode="json")}
+    (name,) = experiment.application
+    resolved = {"name": name, "parameters": experiment.parameters.model_dump(mode="json")}
+    files = {file.file: file.sha256 for file in named_files(experiment.parameters)}
+    return {**resolved, "files": _hashes(files)} if files else resolved
 
 
 def _trials(trials: Trials) -> dict[str, Any]:

@@ -33,7 +33,7 @@ class ResultsFolder:
             results: the folder of all results.
             resolved: the resolved experiment.
             source_text: the experiment file as the user wrote it.
-            files: what conditions name, by SHA-256; kept in `files`, so that the folder stands alone.
+            files: what it names, by SHA-256; kept in `files`, so that the folder stands alone.
         """
         started = datetime.now(UTC)
         parent = results / str(resolved["name"])
@@ -75,11 +75,9 @@ class ResultsFolder:
         return resolved
 
     def kept_files(self) -> dict[str, Path]:
-        """Return the copies of the files that conditions of this run name, by the names they have there."""
+        """Return the copies of the files that this run's experiment names, by the names they have there."""
         return {
-            entry["file"]: self.path / "files" / entry["sha256"]
-            for condition in self.resolved()["conditions"]
-            for entry in condition.get("files", [])
+            entry["file"]: self.path / "files" / entry["sha256"] for entry in files_named(self.resolved())
         }
 
     def write_provenance(
@@ -105,6 +103,12 @@ class ResultsFolder:
         """Remove the half-written files of a process that was killed; they were never part of the results."""
         for partial in self.path.rglob(".*.part"):
             partial.unlink()
+
+
+def files_named(resolved: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Return the files that conditions and the application name: `file`, as it was written, and `sha256`."""
+    naming = [*resolved["conditions"], resolved["application"]]
+    return [entry for part in naming for entry in part.get("files", [])]
 
 
 def short_hash(resolved: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ import subprocess
 import threading
 import time
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
 
@@ -24,10 +24,14 @@ _STDERR_LINES = 20
 
 @dataclass(frozen=True)
 class Ended:
-    """How a process ended: an exit status or the number of the signal that killed it."""
+    """How a process ended: an exit status or the number of the signal that killed it.
+
+    `at_ns` is when the agent's word of it arrived, on CLOCK_MONOTONIC; no part of how.
+    """
 
     code: int | None
     signal: int | None
+    at_ns: int | None = field(default=None, compare=False)
 
     @classmethod
     def of(cls, status: int) -> "Ended":
@@ -206,7 +210,9 @@ class Agent:
             message = json.loads(line)
             with self._changed:
                 if message.get("event") == "exited":
-                    self._exits[message["process"]] = Ended(message["code"], message["signal"])
+                    self._exits[message["process"]] = Ended(
+                        message["code"], message["signal"], time.monotonic_ns()
+                    )
                 elif message.get("event") == "fault":
                     self._fault = message["message"]
                 elif "id" in message:

@@ -60,12 +60,15 @@ class Process:
         self._agent.request("signal", process=self.number, signal=number)
 
     def last_words(self) -> str:
-        """Return the last lines that it wrote to standard error, for an error message."""
-        try:
-            lines = self.stderr.read_text(errors="replace").strip().splitlines()
-        except OSError:
-            return "its log cannot be read"
-        return " | ".join(lines[-3:]) if lines else "it wrote nothing to standard error"
+        """Return the last lines of its standard error, or else of its output, for an error message."""
+        for log in (self.stderr, self.stdout):
+            try:
+                lines = log.read_text(errors="replace").strip().splitlines()
+            except OSError:
+                return "its log cannot be read"
+            if lines:
+                return " | ".join(lines[-3:])
+        return "it wrote nothing"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,61 @@
+"""Read back what a model was dumped as: parameters return from resolved.json as the objects they were."""
+
+from __future__ import annotations
+
+from types import UnionType
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
+
+from pydantic import BaseModel
+
+from crosswind.spec.named_file import NamedFile
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+def restored(model: type[_Model], values: dict[str, Any]) -> _Model:
+    """Return the model whose `model_dump(mode="json")` gave `values`.
+
+    Nothing is validated again: quantities are integers in base units now, not text with units. A key that is
+    absent has its default.
+    """
+    fields = {
+        name: _value(field.annotation, values[name])
+        for name, field in model.model_fields.items()
+        if name in values
+    }
+    return model.model_construct(**fields)
+
+
+def _value(annotation: Any, value: Any) -> Any:
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _value(arguments[0], value)
+    if origin in (Union, UnionType):
+        return _value(next((member for member in arguments if _fits(member, value)), Any), value)
+    if isinstance(value, list) and origin in (list, tuple):
+        items = [_value(arguments[0], item) for item in value]
+        return tuple(items) if origin is tuple else items
+    if isinstance(value, dict):
+        if origin is dict:
+            return {key: _value(arguments[1], item) for key, item in value.items()}
+        if origin is NamedFile:
+            return NamedFile(value["file"], value["sha256"], _value(arguments[0], value["says"]))
+        if _is_model(annotation):
+            return restored(annotation, value)
+    return value
+
+
+def _fits(member: Any, value: Any) -> bool:
+    """Tell whether a member of a union may have been dumped as `value`; models by their fields' names."""
+    while get_origin(member) is Annotated:
+        member = get_args(member)[0]
+    if _is_model(member):
+        return isinstance(value, dict) and set(value) == set(member.model_fields)
+    kind = get_origin(member) or member
+    if kind is NamedFile:
+        return isinstance(value, dict) and set(value) == {"file", "sha256", "says"}
+    return isinstance(kind, type) and isinstance(value, list if kind is tuple else kind)
+
+
+def _is_model(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
