@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 import duckdb
 import pytest
 
-from crosswind.app.packages import find_program
-from crosswind.app.ycsb.postgresql_programs import find_programs
+from crosswind.app.requirements.iperf3 import IPERF3
+from crosswind.app.ycsb.postgresql import POSTGRESQL
 
 if TYPE_CHECKING:
     from conftest import Live
 
 pytestmark = pytest.mark.skipif(
-    find_programs() is None, reason="PostgreSQL is missing; run `crosswind apps install ycsb`"
+    bool(POSTGRESQL.missing()), reason="PostgreSQL is missing; run `crosswind apps install ycsb`"
 )
 
 EXPERIMENT = """
@@ -97,9 +97,7 @@ def test_a_database_that_dies_under_the_load_is_the_reason_of_the_failed_trial(l
     assert "postgres on db0: ended under the load (killed by signal 9)" in said
 
 
-@pytest.mark.skipif(
-    find_program("iperf3") is None, reason="iperf3 is missing; run `crosswind apps install iperf3`"
-)
+@pytest.mark.skipif(bool(IPERF3.missing()), reason="iperf3 is missing; run `crosswind apps install iperf3`")
 def test_real_interference_draws_rates_and_records_them(live: Live) -> None:
     law = "{normal: {mean: 5%, sd: 2%}}"
     noisy = f"noisy: {{interference: {{between: [h0-h1], rate: {law}, hold: 1s, by: iperf3}}}}"

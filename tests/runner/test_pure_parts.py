@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from crosswind.app.requirements import OnPath
 from crosswind.errors import CrosswindError, Exit
 from crosswind.runner.growth import too_wide
 from crosswind.runner.interference import check_iperf3, draws
@@ -54,13 +55,13 @@ def test_a_constant_law_is_constant() -> None:
 
 
 def test_iperf3_refuses_a_hold_that_it_cannot_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crosswind.runner.interference.find_program", lambda name: object())
+    monkeypatch.setattr("crosswind.runner.interference.IPERF3", OnPath("sh", "is on every system"))
     with pytest.raises(CrosswindError, match=r"hold 2\.5s is not a whole number"):
         check_iperf3([pair(NORMAL, hold_ns=2_500_000_000)])
 
 
 def test_a_missing_iperf3_is_a_preflight_error_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crosswind.runner.interference.find_program", lambda name: None)
+    monkeypatch.setattr("crosswind.runner.interference.IPERF3", OnPath("no-such-iperf3", "is on none"))
     with pytest.raises(CrosswindError, match="crosswind apps install iperf3") as refused:
         check_iperf3([pair(NORMAL)])
     assert refused.value.exit is Exit.PREFLIGHT

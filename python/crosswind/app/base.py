@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from crosswind.app.requirements import Requirement
 from crosswind.spec.base import SpecModel
 from crosswind.store.rows import Metric
 from crosswind.testbed.fabric import Fabric, Process
@@ -15,11 +16,15 @@ from crosswind.testbed.fabric import Fabric, Process
 class Missing:
     """Something that the application needs and this machine lacks.
 
-    `install` is a command that would bring it.
+    Attributes:
+        what: it is, and where it was looked for.
+        install: what brings it: a command of Crosswind where it can, else what the user has to do.
+        by_hand: commands, versions included, with which a user brings it without Crosswind.
     """
 
     what: str
     install: str
+    by_hand: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -96,19 +101,54 @@ class Load(ABC):
 class Application(ABC):
     """One application under test, with the parameters of one experiment.
 
-    The runner calls `missing`, then once `prepare` unless `is_prepared`, then in every trial `start`, `load`,
-    `stop`. All of its processes run in nodes and end with them; `stop` is for what a clean end can still
-    teach.
+    The runner calls `missing` with its `variant`, then once `prepare` unless `is_prepared`, then in every
+    trial `start`, `load`, `stop`. All of its processes run in nodes and end with them; `stop` is for what a
+    clean end can still teach.
     """
 
     name: ClassVar[str]
     summary: ClassVar[str]
     Parameters: ClassVar[type[SpecModel]]
-    # What `crosswind apps install` may unpack for it; keys of `crosswind.app.packages.PACKAGES`.
-    packages: ClassVar[tuple[str, ...]] = ()
+    # What every experiment with it needs, and what it needs besides for one of its variants, by the name of
+    # the variant (a value of a parameter, such as the store of `ycsb`).
+    requirements: ClassVar[tuple[Requirement, ...]] = ()
+    variants: ClassVar[Mapping[str, tuple[Requirement, ...]]] = {}
 
     def __init__(self, parameters: Any) -> None:
         self.parameters = parameters
+
+    @property
+    def variant(self) -> str | None:
+        """The variant that these parameters ask for; None where the application has none."""
+        return None
+
+    @classmethod
+    def needs(cls, variant: str | None) -> tuple[Requirement, ...]:
+        """Return what experiments with a variant need; with None, what all of them need."""
+        return cls.requirements if variant is None else (*cls.requirements, *cls.variants[variant])
+
+    @classmethod
+    def missing(cls, variant: str | None = None) -> list[Missing]:
+        """Return what this machine lacks; an empty list means that the variant is ready."""
+        command = f"crosswind apps install {cls.name}" + (f"/{variant}" if variant else "")
+        return [
+            Missing(
+                what,
+                command if requirement.installable else " && ".join(requirement.commands()),
+                tuple(requirement.commands()),
+            )
+            for requirement in cls.needs(variant)
+            for what in requirement.missing()
+        ]
+
+    @classmethod
+    def versions(cls, variant: str | None = None) -> dict[str, str]:
+        """Return the versions and checksums of the programs that will run, for provenance."""
+        return {
+            name: version
+            for requirement in cls.needs(variant)
+            for name, version in requirement.versions().items()
+        }
 
     @abstractmethod
     def figures(self) -> tuple[Figure, ...]:
@@ -126,16 +166,6 @@ class Application(ABC):
         Each is a place in the parameters, as the file has it, and what is wrong there, with the remedy.
         """
         yield from ()
-
-    @classmethod
-    @abstractmethod
-    def missing(cls) -> list[Missing]:
-        """Return what this machine lacks; an empty list means that the application is ready."""
-
-    @classmethod
-    @abstractmethod
-    def versions(cls) -> dict[str, str]:
-        """Return the versions of the programs that will run, for provenance."""
 
     def own_missing(self) -> list[Missing]:
         """Return what these parameters need and this machine lacks, beyond what `missing` knows."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from crosswind.cli._output import print_json
 from crosswind.errors import CrosswindError
+
+if TYPE_CHECKING:
+    from crosswind.app import Missing
+    from crosswind.app.requirements import Requirement
 
 
 @click.group(invoke_without_command=True)
@@ -21,58 +25,120 @@ def command(context: click.Context, as_json: bool) -> None:
     if as_json:
         print_json(entries)
         return
+    width = max(len(part["name"]) for entry in entries for part in (entry, *entry["variants"]))
     for entry in entries:
-        state = "ready" if entry["ready"] else "not ready"
-        click.echo(f"{entry['name']:8} {state:10} {entry['summary']}")
-        for missing in entry["missing"]:
-            click.echo(f"{'':8} {missing['what']}")
-            click.echo(f"{'':8} install it with: {missing['install']}")
+        click.echo(f"{entry['name']:{width}} {_state(entry):10} {entry['summary']}")
+        for part in entry["variants"] or [entry]:
+            if entry["variants"]:
+                click.echo(f"{part['name']:{width}} {_state(part)}")
+            _print_missing(part, " " * width)
 
 
 @command.command()
 @click.argument("names", metavar="NAME...", nargs=-1, required=True)
 def install(names: tuple[str, ...]) -> None:
-    """Unpack what each NAME needs from Debian packages into a private folder.
+    """Install what each NAME needs into a private folder: packages, programs and archives.
 
-    Nothing is installed system-wide and no root is needed. NAME is an application or a tool of the list.
+    Nothing is installed system-wide and no root is needed. NAME is an application of the list, one variant of
+    it such as ycsb/postgresql, or a tool. Of an application with variants, all that can be had are installed.
     """
-    for name in names:
-        _install(name)
+    from crosswind.app.requirements import CannotInstall
+
+    failures = [failure for name in names for failure in _install(name)]
+    if failures:
+        raise CannotInstall("\n".join(failures))
 
 
-def _install(name: str) -> None:
+def _install(name: str) -> list[str]:
+    """Install what is missing for a name, one requirement after another; return what could not be had."""
+    from crosswind.app.requirements import CannotInstall
+
+    failures = []
+    for requirement in _requirements(name):
+        if not requirement.missing():
+            continue
+        click.echo(f"{name}: {requirement.name}")
+        try:
+            requirement.install(_say)
+        except CannotInstall as failure:
+            failures.append(str(failure))
+    click.echo(f"{name}: {'not complete' if failures else 'ready'}")
+    return failures
+
+
+def _say(text: str) -> None:
+    click.echo(f"  {text}")
+
+
+def _requirements(name: str) -> list[Requirement]:
+    """Return what a name stands for, each once.
+
+    Raises: CrosswindError: there is no such name.
+    """
     from crosswind.app import find, names
-    from crosswind.app.packages import PACKAGES, find_program, unpack
+    from crosswind.app.requirements.iperf3 import IPERF3
 
-    if name in names():
-        application = find(name)
-        sets = application.packages if application.missing() else ()
-    elif name in PACKAGES:
-        sets = () if find_program(name) else (name,)
-    else:
-        raise CrosswindError(f'"{name}": no such application or tool; `crosswind apps` lists them')
-    for packages in sets:
-        unpack(packages, click.echo)
-    still = find(name).missing() if name in names() else []
-    for missing in still:
-        raise CrosswindError(f"{missing.what}; install it with: {missing.install}")
-    click.echo(f"{name}: ready")
+    application, _, variant = name.partition("/")
+    if application in names():
+        kind = find(application)
+        if not variant:
+            sets = [kind.requirements, *kind.variants.values()]
+            return list(dict.fromkeys(requirement for each in sets for requirement in each))
+        if variant in kind.variants:
+            return list(kind.needs(variant))
+        raise CrosswindError(
+            f'"{name}": {application} has no variant "{variant}"; it has {", ".join(kind.variants) or "none"}'
+        )
+    if name == IPERF3.name:
+        return [IPERF3]
+    raise CrosswindError(f'"{name}": no such application or tool; `crosswind apps` lists them')
 
 
 def _entries() -> list[dict[str, Any]]:
-    from crosswind.app import find, names
-    from crosswind.app.packages import find_program
+    from crosswind.app import Missing, find, names
+    from crosswind.app.readiness import readiness
+    from crosswind.app.requirements.iperf3 import IPERF3
 
     entries = []
     for name in names():
         application = find(name)
-        missing = [{"what": item.what, "install": item.install} for item in application.missing()]
+        parts = readiness(application)
+        entry = {
+            "name": name,
+            "summary": application.summary,
+            "ready": any(part.ready for part in parts),
+            "missing": [_missing(item) for item in application.missing()],
+            "variants": [
+                {"name": part.name, "ready": part.ready, "missing": [_missing(item) for item in part.missing]}
+                for part in parts
+                if application.variants
+            ],
+        }
+        entries.append(entry)
+    if IPERF3.name not in names():
+        lacking = [
+            _missing(Missing(what, "crosswind apps install iperf3", tuple(IPERF3.commands())))
+            for what in IPERF3.missing()
+        ]
+        summary = "real interference in any experiment (`by: iperf3`)"
         entries.append(
-            {"name": name, "summary": application.summary, "ready": not missing, "missing": missing}
+            {"name": "iperf3", "summary": summary, "ready": not lacking, "missing": lacking, "variants": []}
         )
-    missing = (
-        [] if find_program("iperf3") else [{"what": "iperf3", "install": "crosswind apps install iperf3"}]
-    )
-    summary = "real interference in any experiment (`by: iperf3`)"
-    entries.append({"name": "iperf3", "summary": summary, "ready": not missing, "missing": missing})
     return entries
+
+
+def _missing(item: Missing) -> dict[str, Any]:
+    return {"what": item.what, "install": item.install, "by_hand": list(item.by_hand)}
+
+
+def _state(part: dict[str, Any]) -> str:
+    return "ready" if part["ready"] else "not ready"
+
+
+def _print_missing(part: dict[str, Any], indent: str) -> None:
+    for missing in part["missing"]:
+        click.echo(f"{indent} {missing['what']}")
+        click.echo(f"{indent} install it with: {missing['install']}")
+        by_hand = " && ".join(missing["by_hand"])
+        if by_hand and by_hand != missing["install"]:
+            click.echo(f"{indent} or by hand: {by_hand}")

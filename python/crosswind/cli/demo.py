@@ -54,19 +54,15 @@ def command(app: str, deployed: bool, results: Path) -> Exit:
 def _with_database(deployed: bool) -> str:
     """Return the experiment with the database, or the one without where the database cannot be had."""
     from crosswind.app import find
-    from crosswind.app.packages import PackagesUnavailable, unpack
+    from crosswind.app.requirements import CannotInstall
 
-    ycsb = find("ycsb")
-    if ycsb.missing():
-        try:
-            for packages in ycsb.packages:
-                unpack(packages, lambda text: click.echo(f"unpacking {text}", err=True))
-            # apt-get adds nothing where it believes that everything is installed.
-            if still := ycsb.missing():
-                raise PackagesUnavailable(still[0].what)
-        except PackagesUnavailable as reason:
-            if deployed:
-                raise
-            click.echo(f"without a database, because: {reason}", err=True)
-            return _WITHOUT_DATABASE
+    try:
+        for requirement in find("ycsb").needs("postgresql"):
+            if requirement.missing():
+                requirement.install(lambda text: click.echo(f"unpacking {text}", err=True))
+    except CannotInstall as reason:
+        if deployed:
+            raise
+        click.echo(f"without a database, because: {reason}", err=True)
+        return _WITHOUT_DATABASE
     return _DATABASE_DEPLOYED if deployed else _DATABASE

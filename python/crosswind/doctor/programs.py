@@ -5,7 +5,8 @@ from __future__ import annotations
 import shutil
 
 from crosswind.app import registry
-from crosswind.app.packages import find_program
+from crosswind.app.readiness import readiness
+from crosswind.app.requirements.iperf3 import IPERF3
 from crosswind.doctor.finding import Finding, missing, ok, warning
 from crosswind.doctor.quantities import memory_text
 from crosswind.store.provenance import tool_version
@@ -53,23 +54,23 @@ def applications() -> list[Finding]:
     """Ask each installed application what it lacks; the others run without it."""
     findings = []
     for name in registry.names():
-        lacking = registry.find(name).missing()
-        if lacking:
+        for part in readiness(registry.find(name)):
+            if part.ready:
+                findings.append(ok(f"application {part.name}", "ready"))
+                continue
             findings.append(
                 warning(
-                    f"application {name}",
-                    "; ".join(item.what for item in lacking),
-                    "; ".join(item.install for item in lacking),
+                    f"application {part.name}",
+                    "; ".join(item.what for item in part.missing),
+                    "; ".join(dict.fromkeys(item.install for item in part.missing)),
                 )
             )
-        else:
-            findings.append(ok(f"application {name}", "ready"))
     return findings
 
 
 def iperf3() -> Finding:
     """Look for the generator of real interference; ghost interference needs nothing."""
-    if find_program("iperf3") is None:
+    if IPERF3.missing():
         return warning(
             "iperf3",
             "not there; conditions that say `by: iperf3` cannot run",

@@ -14,7 +14,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from crosswind.app.packages import Program, find_program
+from crosswind.app.requirements.iperf3 import IPERF3
 from crosswind.errors import CrosswindError
 from crosswind.testbed.errors import NotHere, TestbedError
 from crosswind.testbed.fabric import Fabric, Process
@@ -32,7 +32,7 @@ def check_iperf3(entries: Sequence[Mapping[str, Any]]) -> None:
         NotHere: iperf3 is missing.
         CrosswindError: a `hold` is not a whole number of seconds, the only lengths that iperf3 knows.
     """
-    if entries and find_program("iperf3") is None:
+    if entries and IPERF3.missing():
         raise NotHere(
             "iperf3: needed for `by: iperf3` and not on this machine; run `crosswind apps install iperf3`, "
             "or write `by: ghost`"
@@ -93,7 +93,7 @@ class _Pair:
         self._thread = threading.Thread(target=self._repeat, name=f"noise-{self._client_node}", daemon=True)
 
     def __enter__(self) -> "_Pair":
-        program = self._program()
+        program = IPERF3.program("iperf3")
         self._server = self._fabric.start(
             self._server_node,
             "iperf3-server",
@@ -156,7 +156,7 @@ class _Pair:
         flows = self._entry["tcp"]["flows"]
         # iperf3 gives its rate to every connection.
         payload_bps = rate_bps * (packet_bytes - HEADER_BYTES) // packet_bytes // flows
-        program = self._program()
+        program = IPERF3.program("iperf3")
         command = [
             program.path,
             *("-c", self._fabric.nodes[self._server_node].address),
@@ -173,9 +173,3 @@ class _Pair:
 
     def _note(self, rate_bps: int | None) -> None:
         self._draws.append({"at_ns": time.monotonic_ns(), "rate_bps": rate_bps})
-
-    @staticmethod
-    def _program() -> Program:
-        program = find_program("iperf3")
-        assert program is not None, "check_iperf3 comes before the first trial"
-        return program

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from crosswind.app import Application
-from crosswind.app.packages import program_version
+from crosswind.app.requirements.iperf3 import IPERF3
 from crosswind.errors import CrosswindError, Exit
 from crosswind.store import machine_fingerprint, provenance
 from crosswind.testbed import Hello
@@ -21,11 +21,15 @@ def machine_now(
     resolved: Mapping[str, Any], application: Application, hello: Hello, experiment_folder: Path
 ) -> dict[str, Any]:
     """Return the provenance of this instant."""
-    tools = {"crosswind-agent": hello.version, **application.versions(), **application.own_versions()}
+    tools = {
+        "crosswind-agent": hello.version,
+        **application.versions(application.variant),
+        **application.own_versions(),
+    }
     if any(
         entry["by"] == "iperf3" for condition in resolved["conditions"] for entry in condition["interference"]
     ):
-        tools["iperf3"] = program_version("iperf3")
+        tools |= IPERF3.versions()
     found = provenance(experiment_folder, resolved["trials"]["seed"], tools)
     return {**found, "rootless": hello.rootless}
 

@@ -25,14 +25,15 @@ def preflight(resolved: Mapping[str, Any]) -> Hello:
         AgentRefused: namespaces are not allowed here; the message says what would allow them.
         CrosswindError: the topology lacks a node that the application needs.
     """
-    kind = find(resolved["application"]["name"])
+    application = application_of(resolved)
+    kind = type(application)
     lacking = kind.roles_missing(resolved["topology"]["nodes"])
     if lacking:
         raise CrosswindError(
             f"topology: {kind.name} needs the node{'s' if len(lacking) > 1 else ''} {', '.join(lacking)}; "
             "add under `nodes`, such as `" + ", ".join(f"{name}: h0" for name in lacking) + "`"
         )
-    missing = kind.missing() or application_of(resolved).own_missing()
+    missing = [*kind.missing(application.variant), *application.own_missing()]
     if missing:
         raise NotHere("\n".join(f"{item.what}; install it with: {item.install}" for item in missing))
     check_iperf3(

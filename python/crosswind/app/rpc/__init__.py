@@ -9,12 +9,13 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from crosswind.app.base import Application, Figure, Load, Missing, Stage
+from crosswind.app.base import Application, Figure, Load, Stage
 from crosswind.app.load import await_listening, latency_figures, offer_load
+from crosswind.app.requirements import OwnProgram
 from crosswind.spec.base import SpecModel
 from crosswind.spec.quantities import Duration, OperationRate, PositiveDuration, Size
-from crosswind.testbed.binaries import LOAD, binary_version, find_binary
-from crosswind.testbed.errors import NotHere, TestbedError
+from crosswind.testbed.binaries import LOAD, find_binary
+from crosswind.testbed.errors import TestbedError
 
 PORT = 7077
 
@@ -42,6 +43,7 @@ class Rpc(Application):
     name = "rpc"
     summary = "requests and responses of a chosen size between two nodes"
     Parameters = RpcParameters
+    requirements = (OwnProgram(LOAD),)
     parameters: RpcParameters
 
     ROLES: ClassVar[tuple[str, ...]] = ("server", "client")
@@ -52,18 +54,6 @@ class Rpc(Application):
     @classmethod
     def roles_missing(cls, nodes: Collection[str]) -> list[str]:
         return [role for role in cls.ROLES if role not in nodes]
-
-    @classmethod
-    def missing(cls) -> list[Missing]:
-        try:
-            find_binary(LOAD)
-        except NotHere as error:
-            return [Missing(str(error), "pip install --force-reinstall crosswind")]
-        return []
-
-    @classmethod
-    def versions(cls) -> dict[str, str]:
-        return {LOAD: binary_version(find_binary(LOAD))}
 
     def start(self, stage: Stage) -> None:
         address = stage.fabric.nodes["server"].address

@@ -1,16 +1,18 @@
 """YCSB as an application: parameters and load; the servers are a store's business."""
 
 from collections.abc import Collection
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from crosswind.app.base import Application, Figure, Load, Missing, Stage
+from crosswind.app.base import Application, Figure, Load, Stage
 from crosswind.app.load import latency_figures, offer_load
+from crosswind.app.requirements import OwnProgram, Requirement
 from crosswind.app.ycsb.postgresql import PostgreSQL
 from crosswind.app.ycsb.store import Store
 from crosswind.spec.base import SpecModel
 from crosswind.spec.quantities import Duration, OperationRate, PositiveDuration
+from crosswind.testbed.binaries import LOAD
 
 CLIENT = "client"
 _STORES: dict[str, type[Store]] = {"postgresql": PostgreSQL}
@@ -53,12 +55,19 @@ class Ycsb(Application):
     name = "ycsb"
     summary = "a replicated database under the YCSB core workloads"
     Parameters = YcsbParameters
-    packages = ("postgresql",)
+    requirements = (OwnProgram(LOAD),)
+    variants: ClassVar[dict[str, tuple[Requirement, ...]]] = {
+        name: store.requirements for name, store in _STORES.items()
+    }
     parameters: YcsbParameters
 
     def __init__(self, parameters: YcsbParameters) -> None:
         super().__init__(parameters)
         self._store = _STORES[parameters.store](parameters.records)
+
+    @property
+    def variant(self) -> str:
+        return self.parameters.store
 
     def figures(self) -> tuple[Figure, ...]:
         return latency_figures(self.parameters.rate)
@@ -66,14 +75,6 @@ class Ycsb(Application):
     @classmethod
     def roles_missing(cls, nodes: Collection[str]) -> list[str]:
         return [role for role in ("db0", CLIENT) if role not in nodes]
-
-    @classmethod
-    def missing(cls) -> list[Missing]:
-        return [missing for store in _STORES.values() for missing in store.missing()]
-
-    @classmethod
-    def versions(cls) -> dict[str, str]:
-        return {name: version for store in _STORES.values() for name, version in store.versions().items()}
 
     def is_prepared(self, nodes: Collection[str]) -> bool:
         return self._store.is_prepared(nodes)

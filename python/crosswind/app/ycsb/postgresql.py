@@ -10,6 +10,7 @@ What is set, and why, stands in `_SETTINGS`; everything else is PostgreSQL's def
 import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -17,16 +18,22 @@ import tempfile
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from crosswind.app.base import Missing, Stage
-from crosswind.app.ycsb.postgresql_programs import Programs, find_programs
+from crosswind.app.base import Stage
+from crosswind.app.requirements import DebianPackages
 from crosswind.app.ycsb.store import DATA_SEED, Store, replicas_of
 from crosswind.store.durable import write_text
 from crosswind.testbed.agent import Ended
-from crosswind.testbed.binaries import LOAD, binary_version, find_binary
-from crosswind.testbed.errors import NotHere, TestbedError
+from crosswind.testbed.binaries import LOAD, find_binary
+from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.fabric import Process
 from crosswind.testbed.folders import cache_folder
 
+POSTGRESQL = DebianPackages(
+    "postgresql",
+    packages=("postgresql",),
+    programs=("initdb", "postgres", "pg_basebackup", "pg_isready", "psql"),
+    folders=("usr/lib/postgresql/*/bin",),
+)
 PRIMARY = "db0"
 PORT = 5432
 USER = DATABASE = "postgres"
@@ -67,29 +74,11 @@ END $$
 class PostgreSQL(Store):
     """Primary and standbys with `synchronous_standby_names = 'ANY 1 (db1, db2, ...)'`; or a primary alone."""
 
+    requirements = (POSTGRESQL,)
+
     def __init__(self, records: int) -> None:
         super().__init__(records)
         self._servers: list[Process] = []
-
-    @classmethod
-    def missing(cls) -> list[Missing]:
-        missing = []
-        try:
-            find_binary(LOAD)
-        except NotHere as error:
-            missing.append(Missing(str(error), "pip install --force-reinstall crosswind"))
-        if find_programs() is None:
-            missing.append(
-                Missing(
-                    "PostgreSQL: not in /usr/lib/postgresql, not on PATH, not in the private packages",
-                    "crosswind apps install ycsb",
-                )
-            )
-        return missing
-
-    @classmethod
-    def versions(cls) -> dict[str, str]:
-        return {LOAD: binary_version(find_binary(LOAD)), "postgresql": _programs().version}
 
     def is_prepared(self, nodes: Collection[str]) -> bool:
         return self._cached(nodes).is_dir()
@@ -144,7 +133,7 @@ class PostgreSQL(Store):
 
     def _cached(self, nodes: Collection[str]) -> Path:
         """Return the folder of data for these nodes; it exists once they are prepared."""
-        version = _programs().version.split()[0]
+        version = _version().split()[0]
         settings = hashlib.sha256((_SETTINGS + _ACCESS).encode()).hexdigest()[:8]
         standbys = len(replicas_of(nodes))
         name = f"{version}-{self.records}-records-seed-{DATA_SEED}-{standbys}-standbys-{settings}"
@@ -154,9 +143,9 @@ class PostgreSQL(Store):
         return [*self.target(stage), "--records", str(self.records), "--seed", str(DATA_SEED)]
 
     def _initialise(self, stage: Stage) -> None:
-        programs, data = _programs(), stage.folder / PRIMARY
+        data = stage.folder / PRIMARY
         options = ["-A", "trust", "-U", USER, "-E", "UTF8", "--locale", "C", "--no-sync", "--no-instructions"]
-        self._run(stage, PRIMARY, "initdb", [programs.path("initdb"), "-D", data, *options])
+        self._run(stage, PRIMARY, "initdb", [_path("initdb"), "-D", data, *options])
         with (data / "postgresql.conf").open("a") as settings:
             settings.write(_SETTINGS)
         with (data / "pg_hba.conf").open("a") as access:
@@ -165,7 +154,7 @@ class PostgreSQL(Store):
     def _copy_to_standby(self, stage: Stage, standby: str) -> None:
         data, host = stage.folder / standby, stage.fabric.nodes[PRIMARY].address
         source = ["-h", host, "-p", str(PORT), "-U", USER, "-c", "fast", "-X", "stream", "-R", "--no-sync"]
-        self._run(stage, standby, "pg_basebackup", [_programs().path("pg_basebackup"), "-D", data, *source])
+        self._run(stage, standby, "pg_basebackup", [_path("pg_basebackup"), "-D", data, *source])
         with (data / "postgresql.auto.conf").open("a") as settings:
             settings.write(
                 f"primary_conninfo = 'host={host} port={PORT} user={USER} application_name={standby}'\n"
@@ -173,16 +162,15 @@ class PostgreSQL(Store):
 
     def _serve(self, stage: Stage, node: str, *options: str) -> Process:
         """Start a server; it is ready only after `_await_ready`."""
-        programs, data = _programs(), stage.folder / node
-        command = [programs.path("postgres"), "-D", data, *options]
-        return stage.fabric.start(node, "postgres", command, cwd=data, env=programs.env)
+        data = stage.folder / node
+        command = [_path("postgres"), "-D", data, *options]
+        return stage.fabric.start(node, "postgres", command, cwd=data, env=POSTGRESQL.env)
 
     def _await_ready(self, stage: Stage, servers: list[Process], synchronous: list[str]) -> None:
         """Wait until every server answers and every synchronous standby is part of the quorum."""
-        programs = _programs()
         for server in servers:
             host = stage.fabric.nodes[server.node].address
-            probe = [programs.path("pg_isready"), "-q", "-h", host, "-p", str(PORT), "-U", USER]
+            probe = [_path("pg_isready"), "-q", "-h", host, "-p", str(PORT), "-U", USER]
             stage.fabric.probe(
                 server.node,
                 "pg_isready",
@@ -190,7 +178,7 @@ class PostgreSQL(Store):
                 cwd=stage.folder,
                 timeout_s=READY_S,
                 alive=servers,
-                env=programs.env,
+                env=POSTGRESQL.env,
             )
         if synchronous:
             self._sql(stage, "await-standbys", _AWAIT_STANDBYS.format(count=len(synchronous)))
@@ -211,14 +199,14 @@ class PostgreSQL(Store):
             "-d",
             DATABASE,
         ]
-        self._run(stage, PRIMARY, name, [_programs().path("psql"), *connection, "-c", statement])
+        self._run(stage, PRIMARY, name, [_path("psql"), *connection, "-c", statement])
 
     def _run(self, stage: Stage, node: str, name: str, command: Sequence[object]) -> None:
         """Run a command to its end.
 
         Raises: TestbedError: it failed or took more than `READY_S`; carries its last words.
         """
-        process = stage.fabric.start(node, name, command, cwd=stage.folder, env=_programs().env)
+        process = stage.fabric.start(node, name, command, cwd=stage.folder, env=POSTGRESQL.env)
         ended = process.wait(READY_S)
         if ended is None:
             process.stop(1)
@@ -236,7 +224,7 @@ class PostgreSQL(Store):
             for node in nodes:
                 _copy_tree(stage.folder / node, partial / node)
             manifest = {
-                "version": _programs().version,
+                "version": _version(),
                 "records": self.records,
                 "seed": DATA_SEED,
                 "nodes": nodes,
@@ -250,11 +238,17 @@ class PostgreSQL(Store):
             shutil.rmtree(partial, ignore_errors=True)
 
 
-def _programs() -> Programs:
-    programs = find_programs()
-    if programs is None:
-        raise NotHere("PostgreSQL: not on this machine; run `crosswind apps install ycsb`")
-    return programs
+def _path(name: str) -> Path:
+    return POSTGRESQL.program(name).path
+
+
+def _version() -> str:
+    """Return what `postgres --version` prints behind its name, such as `15.13 (Debian 15.13-0+deb12u1)`."""
+    program = POSTGRESQL.program("postgres")
+    done = subprocess.run(
+        [program.path, "--version"], capture_output=True, text=True, check=True, timeout=10, env=program.env
+    )
+    return re.sub(r"^.*?(?=\d)", "", done.stdout.strip())
 
 
 def _end(server: Process, number: signal.Signals) -> None:

@@ -6,8 +6,10 @@ Its nodes are `db0` (takes the load) and `db1`, `db2` ... (replicas), as many as
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection
+from typing import ClassVar
 
-from crosswind.app.base import Missing, Stage
+from crosswind.app.base import Stage
+from crosswind.app.requirements import Requirement
 
 # The contents are the same in every trial and every experiment; only the requests differ by seed.
 DATA_SEED = 1
@@ -18,20 +20,15 @@ class Store(ABC):
 
     Args:
         records: number of records in it.
+
+    Attributes:
+        requirements: what it needs from this machine.
     """
+
+    requirements: ClassVar[tuple[Requirement, ...]]
 
     def __init__(self, records: int) -> None:
         self.records = records
-
-    @classmethod
-    @abstractmethod
-    def missing(cls) -> list[Missing]:
-        """Return what this machine lacks to run the database and to load it."""
-
-    @classmethod
-    @abstractmethod
-    def versions(cls) -> dict[str, str]:
-        """Return the versions of the programs, for provenance."""
 
     @abstractmethod
     def is_prepared(self, nodes: Collection[str]) -> bool:

@@ -1,0 +1,33 @@
+"""Which applications, and which variants of them, could run on this machine now."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from crosswind.app.base import Application, Missing
+
+
+@dataclass(frozen=True)
+class Readiness:
+    """An application, or one variant of it.
+
+    Attributes:
+        name: as `crosswind apps install` takes it: `rpc`, `ycsb/postgresql`.
+    """
+
+    name: str
+    missing: Sequence[Missing]
+
+    @property
+    def ready(self) -> bool:
+        """Whether nothing is missing."""
+        return not self.missing
+
+
+def readiness(application: type[Application]) -> list[Readiness]:
+    """Return the readiness of each variant, or of the application itself where it has none."""
+    if not application.variants:
+        return [Readiness(application.name, application.missing())]
+    return [
+        Readiness(f"{application.name}/{variant}", application.missing(variant))
+        for variant in application.variants
+    ]

@@ -1,0 +1,28 @@
+"""What applications need from this machine, and how it gets there without touching the system.
+
+An application declares its requirements as data; what is missing, the commands that bring it, the
+installation and the versions for provenance follow from them. Everything installed here lies below the cache,
+is there completely or not at all, and can be read by the account that applications run as.
+"""
+
+from crosswind.app.requirements.cargo_program import CargoProgram
+from crosswind.app.requirements.debian import DebianPackages
+from crosswind.app.requirements.go_program import GoProgram
+from crosswind.app.requirements.maven_artifacts import MavenArtifacts
+from crosswind.app.requirements.on_path import OnPath
+from crosswind.app.requirements.own_program import OwnProgram
+from crosswind.app.requirements.python_packages import PythonPackages
+from crosswind.app.requirements.requirement import CannotInstall, Program, Requirement
+
+__all__ = [
+    "CannotInstall",
+    "CargoProgram",
+    "DebianPackages",
+    "GoProgram",
+    "MavenArtifacts",
+    "OnPath",
+    "OwnProgram",
+    "Program",
+    "PythonPackages",
+    "Requirement",
+]

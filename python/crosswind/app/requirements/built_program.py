@@ -1,0 +1,78 @@
+"""A program that is built from source: the system's own is preferred, and what was built is kept alone."""
+
+import shutil
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from crosswind.app.requirements.checksum import identity, sha256
+from crosswind.app.requirements.private_folder import Fresh, PrivateFolder
+from crosswind.app.requirements.requirement import Program, Requirement
+from crosswind.testbed.errors import NotHere
+from crosswind.testbed.folders import remove_tree
+
+
+class BuiltProgram(Requirement):
+    """One program, on PATH or built below the cache.
+
+    Attributes:
+        name: of the program.
+        version: that is built.
+        kind: folder of such programs below the cache.
+    """
+
+    version: str
+    kind: ClassVar[str]
+
+    def missing(self) -> list[str]:
+        if self._found() is not None:
+            return []
+        return [f"{self.name}: neither on PATH nor built by Crosswind"]
+
+    def install(self, say: Callable[[str], None]) -> None:
+        with self._private.installing(say, lambda: self._found() is not None) as fresh:
+            if fresh is None:
+                return
+            say(f"building {self.name} {self.version}; this takes minutes")
+            work = fresh.path / "work"
+            work.mkdir()
+            (fresh.path / "bin").mkdir()
+            built = self.build(work, fresh).replace(fresh.path / "bin" / self.name)
+            remove_tree(work)
+            fresh.record[self.name] = f"{self.version} {sha256(built)}"
+
+    def versions(self) -> dict[str, str]:
+        path = self.program().path
+        return dict(self._private.record) if path == self._built else {self.name: identity(path)}
+
+    def program(self) -> Program:
+        """Return the program.
+
+        Raises: NotHere: it is missing; says what brings it.
+        """
+        path = self._found()
+        if path is None:
+            raise NotHere(f"{self.missing()[0]}; install it with: {' && '.join(self.commands())}")
+        return Program(path, {})
+
+    @abstractmethod
+    def asked(self) -> Mapping[str, Any]:
+        """Return everything that decides what gets built."""
+
+    @abstractmethod
+    def build(self, work: Path, fresh: Fresh) -> Path:
+        """Build the program in a folder that is thrown away afterwards; return its path there."""
+
+    @property
+    def _private(self) -> PrivateFolder:
+        return PrivateFolder(self.kind, self.name, self.asked())
+
+    @property
+    def _built(self) -> Path:
+        return self._private.path / "bin" / self.name
+
+    def _found(self) -> Path | None:
+        if on_path := shutil.which(self.name):
+            return Path(on_path)
+        return self._built if self._private.is_complete else None

@@ -1,0 +1,219 @@
+"""Programs from Debian packages, unpacked into a folder of their own: nothing is installed system-wide.
+
+`apt-get` says what an installation would add, downloads it and checks it; `dpkg -x` unpacks it below the
+cache. No root, no scripts of the packages, no services started. What the system has is always preferred; what
+was unpacked stands on the libraries that the system has.
+"""
+
+import fcntl
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from crosswind.app.requirements.archive import Archive, checked, parse_uris
+from crosswind.app.requirements.checksum import identity
+from crosswind.app.requirements.private_folder import Fresh, PrivateFolder
+from crosswind.app.requirements.requirement import CannotInstall, Program, Requirement
+from crosswind.app.requirements.tool import run_tool
+from crosswind.app.requirements.unpacked import library_path, make_links_relative, program_folders
+from crosswind.testbed.errors import NotHere
+from crosswind.testbed.folders import cache_folder, remove_tree
+
+_SYSTEM = Path("/")
+_IN_ENGLISH = {"LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}
+
+
+@dataclass(frozen=True)
+class DebianPackages(Requirement):
+    """Packages, and what of them is used.
+
+    Args:
+        name: what they are together, such as `postgresql`.
+        packages: names for apt-get; it adds what they depend on.
+        programs: that are run. They come from one place, the system or the unpacked tree, never from both:
+            Debian's client package alone, for instance, has `psql` and no server.
+        folders: patterns of folders with programs beside the usual ones, relative to the root, such as
+            `usr/lib/postgresql/*/bin`; the one with the highest version counts.
+        files: other files that have to be there, relative to the root.
+    """
+
+    name: str
+    packages: tuple[str, ...]
+    programs: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+
+    def missing(self) -> list[str]:
+        if self._place() is not None:
+            return []
+        wanted = ", ".join((*self.programs, *(f"/{file}" for file in self.files)))
+        return [f"{self.name} ({wanted}): neither on this system nor in the private packages"]
+
+    def commands(self) -> list[str]:
+        return [f"apt-get install --no-install-recommends {' '.join(self.packages)}"]
+
+    def install(self, say: Callable[[str], None]) -> None:
+        for tool in ("apt-get", "dpkg"):
+            if shutil.which(tool) is None:
+                raise CannotInstall(
+                    f"{self.name}: {tool} is not on this machine, so its packages cannot be unpacked; "
+                    f"install {', '.join(self.packages)} with this system's own means"
+                )
+        with self._private.installing(say, lambda: self._place() is not None) as fresh:
+            if fresh is None:
+                return
+            self._unpack(fresh, say)
+            if self._place_below(fresh.path / "root") is None:
+                # apt-get adds nothing where it believes that everything is installed.
+                raise CannotInstall(
+                    f"{self.missing()[0]}; apt-get added {', '.join(fresh.record) or 'nothing'}; "
+                    f"try `{self.commands()[0].replace('install', 'install --reinstall')}`"
+                )
+
+    def versions(self) -> dict[str, str]:
+        place = self._here()
+        if place.root != _SYSTEM:
+            return dict(self._private.record)
+        files = {file: _SYSTEM / file for file in self.files}
+        return {name: identity(path) for name, path in {**place.programs, **files}.items()}
+
+    def program(self, name: str) -> Program:
+        """Return one of the declared programs.
+
+        Raises: NotHere: it is missing; says what brings it.
+        """
+        place = self._here()
+        if name not in place.programs:
+            raise NotHere(f"{name}: not among the declared programs of {self.name}")
+        return Program(place.programs[name], place.env)
+
+    @property
+    def root(self) -> Path:
+        """The root below which the files of the packages lie: `/`, or that of the unpacked tree."""
+        return self._here().root
+
+    @property
+    def env(self) -> dict[str, str]:
+        """What programs need in their environment to find the libraries of these packages."""
+        return self._here().env
+
+    @property
+    def _private(self) -> PrivateFolder:
+        return PrivateFolder("debian", self.name, {"packages": self.packages})
+
+    def _here(self) -> "_Place":
+        place = self._place()
+        if place is None:
+            raise NotHere(f"{self.missing()[0]}; install it with: {self.commands()[0]}")
+        return place
+
+    def _place(self) -> "_Place | None":
+        """Return where everything is: on the system, or unpacked."""
+        place = self._place_below(_SYSTEM)
+        if place is None and self._private.is_complete:
+            place = self._place_below(self._private.path / "root")
+        return place
+
+    def _place_below(self, root: Path) -> "_Place | None":
+        if not all((root / file).exists() for file in self.files):
+            return None
+        for folders in self._program_folders(root):
+            path = ":".join(str(folder) for folder in folders)
+            found = {name: shutil.which(name, path=path) for name in self.programs}
+            programs = {name: Path(path) for name, path in found.items() if path is not None}
+            if len(programs) == len(self.programs):
+                return _Place(root, programs)
+        return None
+
+    def _program_folders(self, root: Path) -> Iterator[list[Path]]:
+        """Yield the lists of folders in which all programs may be, the best first."""
+        usual = program_folders(root)
+        if root == _SYSTEM:
+            usual = [*(Path(folder) for folder in os.get_exec_path()), *usual]
+        own = [folder for pattern in self.folders for folder in root.glob(pattern)]
+        for folder in sorted(own, key=_numbers, reverse=True):
+            yield [folder, *usual]
+        yield usual
+
+    def _unpack(self, fresh: Fresh, say: Callable[[str], None]) -> None:
+        lists: tuple[str, ...] = ()
+        try:
+            wanted = self._wanted(lists)
+        except CannotInstall:
+            # A fresh image comes with empty lists, and only root may fill the system's.
+            say("package lists, into a private folder")
+            lists = _private_lists()
+            wanted = self._wanted(lists)
+        root, downloads = fresh.path / "root", fresh.path / "downloads"
+        root.mkdir()
+        downloads.mkdir()
+        say(f"{len(wanted)} packages: {', '.join(archive.name for archive in wanted)}")
+        if wanted:
+            names = [f"{archive.name}={archive.version}" for archive in wanted]
+            self._apt(*lists, "download", *names, folder=downloads, lock=fresh.lock)
+        for announced in wanted:
+            archive = checked(announced, downloads / announced.file)
+            run_tool(["dpkg", "-x", downloads / announced.file, root], wanted=self.name, lock=fresh.lock)
+            fresh.record[archive.name] = f"{archive.version} {archive.checksum}"
+        remove_tree(downloads)
+        make_links_relative(root)
+
+    def _wanted(self, lists: tuple[str, ...]) -> list[Archive]:
+        """Return the packages that an installation would add."""
+        options = ("--print-uris", "--yes", "--no-install-recommends")
+        return parse_uris(self._apt(*lists, "install", *options, *self.packages))
+
+    def _apt(self, *arguments: str, folder: Path | None = None, lock: int | None = None) -> str:
+        return run_tool(
+            ["apt-get", "--quiet", *arguments], wanted=self.name, folder=folder, env=_IN_ENGLISH, lock=lock
+        )
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where the packages are."""
+
+    root: Path
+    programs: dict[str, Path]
+
+    @property
+    def env(self) -> dict[str, str]:
+        return {} if self.root == _SYSTEM else dict(_library_path(self.root))
+
+
+@lru_cache
+def _library_path(root: Path) -> dict[str, str]:
+    return library_path(root)
+
+
+def _numbers(folder: Path) -> list[int]:
+    """Return the numbers in a path: versions in the order of their numbers, so that 15 comes behind 9."""
+    return [int(number) for number in re.findall(r"\d+", str(folder))]
+
+
+def _private_lists() -> tuple[str, ...]:
+    """Fill package lists below the cache, which needs no root; return apt-get's options to use them."""
+    folder = cache_folder() / "requirements" / "debian" / "lists"
+    (folder / "partial").mkdir(parents=True, exist_ok=True)
+    # apt-get's own download account may not enter a private folder; without it we fetch as who we are.
+    options = (
+        "-o",
+        f"Dir::State::Lists={folder}",
+        "-o",
+        "APT::Sandbox::User=",
+        "-o",
+        "Dir::Cache::pkgcache=",
+    )
+    lock = os.open(folder.with_name(".lists.lock"), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        run_tool(
+            ["apt-get", "--quiet", *options, "update"], wanted="package lists", env=_IN_ENGLISH, lock=lock
+        )
+    finally:
+        os.close(lock)
+    return options

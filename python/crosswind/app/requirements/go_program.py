@@ -1,0 +1,57 @@
+"""A program of a Go module, built in a throwaway module that requires exactly one version of it.
+
+`go install PACKAGE@VERSION` asks the module proxy for every prefix of the package's path, and a proxy that
+refuses one of them fails the installation; the module named in full is asked for alone. Needs `go` on PATH.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from crosswind.app.requirements.built_program import BuiltProgram
+from crosswind.app.requirements.private_folder import Fresh
+from crosswind.app.requirements.tool import run_tool
+
+
+@dataclass(frozen=True)
+class GoProgram(BuiltProgram):
+    """A Go program.
+
+    Args:
+        name: of the program.
+        module: its module's path, major version included.
+        version: such as `v12.12.0`.
+        package: path of the package that is its `main`.
+    """
+
+    name: str
+    module: str
+    version: str
+    package: str
+    kind: ClassVar[str] = "go"
+
+    def commands(self) -> list[str]:
+        return [
+            f"mkdir {self.name} && cd {self.name} && go mod init {self.name}-build",
+            f"go get {self.module}@{self.version}",
+            f"go build -mod=mod -o {self.name} {self.package}",
+        ]
+
+    def asked(self) -> Mapping[str, Any]:
+        return asdict(self)
+
+    def build(self, work: Path, fresh: Fresh) -> Path:
+        # Some hundred MB of sources, of no use once the program is built.
+        env = {
+            "GOPATH": str(work / "path"),
+            "GOMODCACHE": str(work / "modules"),
+            "GOCACHE": str(work / "cache"),
+        }
+        for words in (
+            ("mod", "init", f"{self.name}-build"),
+            ("get", "-modcacherw", f"{self.module}@{self.version}"),
+            ("build", "-mod=mod", "-modcacherw", "-trimpath", "-o", self.name, self.package),
+        ):
+            run_tool(["go", *words], wanted=self.name, folder=work, env=env, lock=fresh.lock)
+        return work / self.name

@@ -1,0 +1,108 @@
+"""Java archives from a Maven repository, with everything that they depend on, in one folder.
+
+`mvn` resolves and downloads them rather than a few lines of ours: which versions a set of artifacts needs
+follows from parents, managed versions and exclusions of some hundred descriptions, and users have their
+mirrors and credentials in its settings. Needs `mvn` on PATH, and a Java for it.
+"""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+from crosswind.app.requirements.checksum import sha256
+from crosswind.app.requirements.private_folder import PrivateFolder
+from crosswind.app.requirements.requirement import Requirement
+from crosswind.app.requirements.tool import run_tool
+from crosswind.testbed.errors import NotHere
+from crosswind.testbed.folders import remove_tree
+
+_GOAL = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies"
+
+
+@dataclass(frozen=True)
+class MavenArtifacts(Requirement):
+    """Archives for a class path.
+
+    Args:
+        name: what they are together, such as `hdfs`.
+        artifacts: each `group:artifact:version`.
+        without: `group:artifact` of what nothing may bring along, such as a second logging back end.
+    """
+
+    name: str
+    artifacts: tuple[str, ...]
+    without: tuple[str, ...] = ()
+
+    def missing(self) -> list[str]:
+        if self._private.is_complete:
+            return []
+        return [f"{self.name} ({', '.join(self.artifacts)}): not among the private archives"]
+
+    def commands(self) -> list[str]:
+        pom = self._private.path / "pom.xml"
+        return [
+            f"mvn --file {pom} {_GOAL} -DincludeScope=runtime -DoutputDirectory=lib, "
+            f"where {pom.name} has the dependencies {', '.join(self.artifacts)}"
+            + (f" without {', '.join(self.without)}" if self.without else "")
+        ]
+
+    def install(self, say: Callable[[str], None]) -> None:
+        with self._private.installing(say, lambda: not self.missing()) as fresh:
+            if fresh is None:
+                return
+            say(f"{', '.join(self.artifacts)} and what they depend on")
+            (fresh.path / "pom.xml").write_text(project(self.artifacts, self.without))
+            repository, folder = fresh.path / "repository", fresh.path / "lib"
+            options = ["--batch-mode", "--quiet", f"-Dmaven.repo.local={repository}"]
+            run_tool(
+                ["mvn", *options, _GOAL, "-DincludeScope=runtime", f"-DoutputDirectory={folder}"],
+                wanted=self.name,
+                folder=fresh.path,
+                lock=fresh.lock,
+            )
+            remove_tree(repository)
+            fresh.record.update({file.name: sha256(file) for file in folder.glob("*.jar")})
+
+    def versions(self) -> dict[str, str]:
+        self._check()
+        return dict(self._private.record)
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the archives; `folder/*` is a class path."""
+        self._check()
+        return self._private.path / "lib"
+
+    @property
+    def _private(self) -> PrivateFolder:
+        return PrivateFolder("maven", self.name, asdict(self))
+
+    def _check(self) -> None:
+        for lacking in self.missing():
+            raise NotHere(f"{lacking}; install it with: {self.commands()[0]}")
+
+
+def project(artifacts: tuple[str, ...], without: tuple[str, ...]) -> str:
+    """Return a Maven project that depends on artifacts and leaves some out, wherever they would come from."""
+    excluded = "".join(
+        f"<exclusion><groupId>{group}</groupId><artifactId>{artifact}</artifactId></exclusion>"
+        for group, artifact in (_parts(name, 2) for name in without)
+    )
+    dependencies = "\n".join(
+        f"    <dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId>"
+        f"<version>{version}</version><exclusions>{excluded}</exclusions></dependency>"
+        for group, artifact, version in (_parts(name, 3) for name in artifacts)
+    )
+    return (
+        "<project>\n  <modelVersion>4.0.0</modelVersion>\n  <groupId>crosswind</groupId>\n"
+        "  <artifactId>archives</artifactId>\n  <version>1</version>\n"
+        f"  <dependencies>\n{dependencies}\n  </dependencies>\n</project>\n"
+    )
+
+
+def _parts(name: str, count: int) -> list[str]:
+    parts = [escape(part) for part in name.split(":")]
+    if len(parts) != count:
+        raise ValueError(f'"{name}": has {len(parts)} parts, needs {count}, separated by colons')
+    return parts

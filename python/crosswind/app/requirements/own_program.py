@@ -1,0 +1,45 @@
+"""One of Crosswind's own programs, which came with the package or was built beside it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from crosswind.app.requirements.requirement import CannotInstall, Program, Requirement
+from crosswind.testbed.binaries import binary_version, find_binary
+from crosswind.testbed.errors import NotHere
+
+
+@dataclass(frozen=True)
+class OwnProgram(Requirement):
+    """A binary of Crosswind.
+
+    Args:
+        name: such as `crosswind.testbed.binaries.LOAD`.
+    """
+
+    name: str
+    installable: ClassVar[bool] = False
+
+    def missing(self) -> list[str]:
+        try:
+            find_binary(self.name)
+        except NotHere as error:
+            return [str(error)]
+        return []
+
+    def commands(self) -> list[str]:
+        return ["pip install --force-reinstall crosswind"]
+
+    def install(self, say: Callable[[str], None]) -> None:
+        for lacking in self.missing():
+            raise CannotInstall(lacking)
+
+    def versions(self) -> dict[str, str]:
+        return {self.name: binary_version(find_binary(self.name))}
+
+    def program(self) -> Program:
+        """Return the program.
+
+        Raises: NotHere: it is missing; says what brings it.
+        """
+        return Program(find_binary(self.name), {})

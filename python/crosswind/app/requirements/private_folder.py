@@ -1,0 +1,126 @@
+"""A folder of its own for each installation below the cache: complete, or no installation.
+
+A record is written last; a folder without one is what a killed installation left, and the next one removes
+it. Installations of one thing wait for each other. Their tools inherit the lock, so that what a killed
+installation left running has to end before somebody else writes into the same folder.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from crosswind.store.durable import write_text
+from crosswind.testbed.folders import cache_folder, remove_tree
+
+_RECORD = "installed.json"
+
+
+class PrivateFolder:
+    """The folder of one installation.
+
+    Args:
+        kind: of requirement, such as `debian`.
+        name: of the requirement.
+        asked: everything that decides what gets installed; other content is another folder.
+    """
+
+    def __init__(self, kind: str, name: str, asked: Mapping[str, Any]) -> None:
+        digest = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:8]
+        self._parts = (kind, f"{name}-{digest}")
+
+    @property
+    def path(self) -> Path:
+        """Where it is, or will be."""
+        return cache_folder().joinpath("requirements", *self._parts)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether an installation has ended well."""
+        return (self.path / _RECORD).is_file()
+
+    @property
+    def record(self) -> dict[str, str]:
+        """Name -> version and checksum of what was installed."""
+        record: dict[str, str] = json.loads((self.path / _RECORD).read_text())
+        return record
+
+    @contextmanager
+    def installing(
+        self, say: Callable[[str], None], is_there: Callable[[], bool]
+    ) -> Iterator["Fresh | None"]:
+        """Give an empty folder to install into, or None where another process has installed it meanwhile.
+
+        The block sets the `record` of what it gets; if it fails, nothing counts as installed.
+
+        Args:
+            is_there: asked when it is our turn, and again after the block.
+        """
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        for folder in (self.path.parent, self.path.parent.parent):
+            folder.chmod(0o755)
+        lock_path = self.path.with_name(f".{self.path.name}.lock")
+        lock = os.open(lock_path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        try:
+            _await_turn(lock, say)
+            if is_there():
+                yield None
+                return
+            remove_tree(self.path)
+            self.path.mkdir()
+            self.path.chmod(0o755)
+            fresh = Fresh(self.path, lock)
+            try:
+                yield fresh
+            except BaseException:
+                remove_tree(self.path)
+                raise
+            make_readable(self.path)
+            write_text(self.path / _RECORD, json.dumps(fresh.record, indent=2, sort_keys=True) + "\n")
+        finally:
+            os.close(lock)
+
+
+class Fresh:
+    """An empty folder that is being installed into.
+
+    Attributes:
+        path: the folder; it stays where it is, since some tools write its path into files.
+        lock: a descriptor that every tool which writes into the folder has to inherit.
+        record: to be filled: name -> version and checksum of what was installed.
+    """
+
+    def __init__(self, path: Path, lock: int) -> None:
+        self.path = path
+        self.lock = lock
+        self.record: dict[str, str] = {}
+
+
+def _await_turn(lock: int, say: Callable[[str], None]) -> None:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        say("another installation of the same is running; waiting for its end")
+        fcntl.flock(lock, fcntl.LOCK_EX)
+
+
+def make_readable(root: Path) -> None:
+    """Let every account read what is below a folder and execute what its owner can execute.
+
+    Set-user-id bits go: what a package manager installs for the whole machine is harmless there, and a second
+    copy of it that nobody updates is not.
+    """
+    for folder, subfolders, files in os.walk(root):
+        for name in (*subfolders, *files):
+            path = Path(folder) / name
+            mode = path.lstat().st_mode
+            if stat.S_ISLNK(mode):
+                continue
+            wanted = 0o755 if stat.S_ISDIR(mode) or mode & 0o100 else 0o644
+            if stat.S_IMODE(mode) != wanted:
+                path.chmod(wanted)

@@ -1,0 +1,134 @@
+"""Packages from the Python Package Index, in a virtual environment of their own.
+
+The environment belongs to an interpreter that the application's account can execute: as root that is not one
+below a private home folder, even where Crosswind itself runs on such a one.
+"""
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from crosswind.app.requirements.private_folder import PrivateFolder
+from crosswind.app.requirements.requirement import CannotInstall, Program, Requirement
+from crosswind.app.requirements.tool import run_tool
+from crosswind.testbed.errors import NotHere
+
+
+@dataclass(frozen=True)
+class PythonPackages(Requirement):
+    """Packages with exact versions.
+
+    Args:
+        name: what they are together, such as `pyspark`.
+        packages: such as `pyspark==4.0.1`; what they depend on comes in the newest version that fits, and is
+            recorded.
+    """
+
+    name: str
+    packages: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        for package in self.packages:
+            if "==" not in package:
+                raise ValueError(f'{self.name}: "{package}" has no exact version; write {package}==1.2.3')
+
+    def missing(self) -> list[str]:
+        if self._private.is_complete:
+            return []
+        return [f"{', '.join(self.packages)}: no environment of its own has it"]
+
+    def commands(self) -> list[str]:
+        folder = self._private.path / "venv"
+        return [f"python3 -m venv {folder}", f"{folder}/bin/pip install {' '.join(self.packages)}"]
+
+    def install(self, say: Callable[[str], None]) -> None:
+        with self._private.installing(say, lambda: not self.missing()) as fresh:
+            if fresh is None:
+                return
+            environment, report = fresh.path / "venv", fresh.path / "report.json"
+            # pip comes from here: many systems have no ensurepip.
+            self._run([_interpreter(), "-m", "venv", "--without-pip", environment], fresh.lock)
+            say(f"{', '.join(self.packages)} and what they depend on")
+            pip = [sys.executable, "-m", "pip", "--python", environment / "bin" / "python"]
+            options = ["--quiet", "--no-input", "--disable-pip-version-check", "--report", report]
+            self._run([*pip, "install", *options, *self.packages], fresh.lock)
+            fresh.record.update(installed(report.read_text()))
+
+    def versions(self) -> dict[str, str]:
+        self._check()
+        return dict(self._private.record)
+
+    def program(self, name: str) -> Program:
+        """Return a program of the environment, such as `python`.
+
+        Raises: NotHere: it is missing; says what brings it.
+        """
+        self._check()
+        path = self._private.path / "venv" / "bin" / name
+        if not path.is_file():
+            raise NotHere(f"{name}: {', '.join(self.packages)} bring no such program")
+        return Program(path, {})
+
+    @property
+    def site_packages(self) -> Path:
+        """The folder that has the packages' files."""
+        self._check()
+        (folder,) = self._private.path.glob("venv/lib/python*/site-packages")
+        return folder
+
+    @property
+    def _private(self) -> PrivateFolder:
+        # With another interpreter the environment would be one for nobody.
+        asked = {"packages": self.packages, "interpreter": str(_interpreter())}
+        return PrivateFolder("python", self.name, asked)
+
+    def _check(self) -> None:
+        for lacking in self.missing():
+            raise NotHere(f"{lacking}; install it with: {' && '.join(self.commands())}")
+
+    def _run(self, argv: list[object], lock: int) -> None:
+        run_tool(argv, wanted=self.name, lock=lock)
+
+
+def installed(report: str) -> dict[str, str]:
+    """Return name -> version and checksum from the report of `pip install`.
+
+    Source: pip documentation, "Installation Report", version 1.
+    """
+    found = {}
+    for entry in json.loads(report)["install"]:
+        metadata = entry["metadata"]
+        digests = entry["download_info"].get("archive_info", {}).get("hashes", {})
+        checksum = f" sha256:{digests['sha256']}" if "sha256" in digests else ""
+        found[metadata["name"]] = f"{metadata['version']}{checksum}"
+    return found
+
+
+def _interpreter() -> Path:
+    """Return the interpreter of new environments.
+
+    Raises: CannotInstall: there is none that the application's account could execute.
+    """
+    for path in _interpreters():
+        if os.geteuid() != 0 or everybody_can_execute(path):
+            return path
+    raise CannotInstall(
+        f"python3: {Path(sys.executable).resolve()} is in a folder that only root may enter, and "
+        "applications do not run as root; install the system's python3"
+    )
+
+
+def _interpreters() -> Iterator[Path]:
+    yield Path(sys.executable).resolve()
+    for folder in os.get_exec_path():
+        if found := shutil.which("python3", path=folder):
+            yield Path(found).resolve()
+
+
+def everybody_can_execute(program: Path) -> bool:
+    """Tell whether any account may execute a program and enter every folder above it."""
+    return all(path.stat().st_mode & 0o001 for path in (program, *program.parents))

@@ -1,0 +1,42 @@
+"""A tree of unpacked packages: made to work where it lies, without the scripts of the packages."""
+
+import os
+from pathlib import Path
+
+_PROGRAM_FOLDERS = ("usr/bin", "usr/sbin", "bin", "sbin")
+_LIBRARY_FOLDERS = ("usr/lib", "lib")
+
+
+def program_folders(root: Path) -> list[Path]:
+    """Return the folders in which packages put programs."""
+    return [root / folder for folder in _PROGRAM_FOLDERS]
+
+
+def library_path(root: Path) -> dict[str, str]:
+    """Return the environment in which unpacked programs find their unpacked libraries.
+
+    Libraries are what `ldconfig` would find or an alternative would point to: files named `lib*.so.*`, also
+    in folders below the architecture's own, such as `blas` and `openmpi/lib`. Plug-ins have no such names.
+    """
+    folders = {
+        library.parent
+        for below in _LIBRARY_FOLDERS
+        for library in root.glob(f"{below}/*-linux-gnu*/**/lib*.so.*")
+    }
+    # The architecture's own folder first: an alternative must not hide a library proper.
+    ordered = sorted(folders, key=lambda folder: (len(folder.parts), folder))
+    return {"LD_LIBRARY_PATH": ":".join(str(folder) for folder in ordered)} if ordered else {}
+
+
+def make_links_relative(root: Path) -> None:
+    """Let absolute links of packages, such as `/etc/maven`, point to what was unpacked beside them."""
+    for folder, subfolders, files in os.walk(root):
+        for name in (*subfolders, *files):
+            link = Path(folder) / name
+            if not link.is_symlink():
+                continue
+            target = link.readlink()
+            inside = root / target.relative_to("/") if target.is_absolute() else None
+            if inside is not None and (inside.exists() or inside.is_symlink()):
+                link.unlink()
+                link.symlink_to(os.path.relpath(inside, folder))

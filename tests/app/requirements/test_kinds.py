@@ -1,0 +1,181 @@
+"""What each kind of requirement asks for and finds."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from crosswind.app import find
+from crosswind.app.requirements import (
+    CannotInstall,
+    CargoProgram,
+    DebianPackages,
+    GoProgram,
+    MavenArtifacts,
+    OnPath,
+    PythonPackages,
+)
+from crosswind.app.requirements.maven_artifacts import project
+from crosswind.app.requirements.python_packages import everybody_can_execute, installed
+from crosswind.app.requirements.unpacked import library_path, make_links_relative
+from crosswind.testbed.errors import NotHere
+
+CAPTURED = Path(__file__).parent / "captured"
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("CROSSWIND_CACHE_DIR", str(tmp_path))
+    return tmp_path
+
+
+def program(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch(mode=0o755)
+    return path
+
+
+SERVER = DebianPackages(
+    "server", ("server-1",), programs=("no-such-server", "no-such-tool"), folders=("usr/lib/server/*/bin",)
+)
+
+
+def unpacked(requirement: DebianPackages) -> Path:
+    """Make the record of an installation; return the root of its tree."""
+    folder = requirement._private.path
+    folder.mkdir(parents=True)
+    (folder / "installed.json").write_text(json.dumps({"server-1": "1.0 sha256:00"}))
+    return folder / "root"
+
+
+def test_missing_packages_come_with_their_command(cache: Path) -> None:
+    (what,) = SERVER.missing()
+    assert "no-such-server, no-such-tool" in what
+    assert SERVER.commands() == ["apt-get install --no-install-recommends server-1"]
+    with pytest.raises(NotHere, match="apt-get install"):
+        SERVER.program("no-such-server")
+
+
+def test_programs_come_from_the_highest_version_that_has_all_of_them(cache: Path) -> None:
+    root = unpacked(SERVER)
+    for version in ("9", "15"):
+        program(root / "usr/lib/server" / version / "bin/no-such-server")
+    tool = program(root / "usr/sbin/no-such-tool")
+    assert SERVER.missing() == []
+    assert SERVER.program("no-such-server").path == root / "usr/lib/server/15/bin/no-such-server"
+    assert SERVER.program("no-such-tool").path == tool
+    assert SERVER.versions() == {"server-1": "1.0 sha256:00"}
+
+
+def test_half_a_set_is_no_set(cache: Path) -> None:
+    program(unpacked(SERVER) / "usr/bin/no-such-tool")
+    assert SERVER.missing()
+
+
+def test_the_system_s_own_programs_are_preferred(cache: Path) -> None:
+    shell = DebianPackages("shell", ("dash",), programs=("sh",))
+    program(unpacked(shell) / "usr/bin/sh")
+    assert shell.root == Path("/")
+    assert shell.env == {}
+    assert "sha256:" in shell.versions()["sh"]
+
+
+def test_unpacked_libraries_are_found_also_where_alternatives_would_point(tmp_path: Path) -> None:
+    for library in ("usr/lib/x86_64-linux-gnu/liba.so.1", "usr/lib/x86_64-linux-gnu/blas/libblas.so.3"):
+        program(tmp_path / library)
+    program(tmp_path / "usr/lib/server/15/lib/libplugin.so")
+    folder = f"{tmp_path}/usr/lib/x86_64-linux-gnu"
+    assert library_path(tmp_path) == {"LD_LIBRARY_PATH": f"{folder}:{folder}/blas"}
+
+
+def test_absolute_links_lead_to_what_was_unpacked(tmp_path: Path) -> None:
+    program(tmp_path / "etc/thing/settings")
+    (tmp_path / "usr/share/thing").mkdir(parents=True)
+    inside, outside = tmp_path / "usr/share/thing/conf", tmp_path / "usr/share/thing/other"
+    inside.symlink_to("/etc/thing")
+    outside.symlink_to("/etc/hostname")
+    make_links_relative(tmp_path)
+    assert (inside / "settings").is_file()
+    assert str(inside.readlink()) == "../../../etc/thing"
+    assert str(outside.readlink()) == "/etc/hostname"
+
+
+def test_versions_of_python_packages_are_exact() -> None:
+    with pytest.raises(ValueError, match="write thing==1"):
+        PythonPackages("thing", ("thing",))
+
+
+def test_the_report_of_pip_gives_versions_and_checksums() -> None:
+    found = installed((CAPTURED / "pip-report.json").read_text())
+    assert found == {
+        "tpchgen-cli": "2.0.1 sha256:96c678e4c69076d12d6aac5bced3c394c55602726c74e27e0c1059b54befc0e4",
+        "colorama": "0.4.6 sha256:4f1d9991f5acc0ca119f9d443620b77f9d6b33703e51011c16baf57afb285fc6",
+    }
+
+
+def test_an_interpreter_below_a_private_folder_is_not_for_everybody(tmp_path: Path) -> None:
+    private = tmp_path / "private"
+    python = program(private / "bin/python3")
+    private.chmod(0o700)
+    assert not everybody_can_execute(python)
+
+
+def test_a_python_environment_has_packages_of_its_own_only(cache: Path) -> None:
+    (what,) = PythonPackages("thing", ("thing==1.2",)).missing()
+    assert what == "thing==1.2: no environment of its own has it"
+
+
+def test_a_maven_project_excludes_everywhere() -> None:
+    text = project(("org.a:b:1", "org.c:d:2"), ("org.x:y",))
+    assert text.count("<exclusion><groupId>org.x</groupId><artifactId>y</artifactId></exclusion>") == 2
+    assert "<groupId>org.c</groupId><artifactId>d</artifactId><version>2</version>" in text
+    with pytest.raises(ValueError, match="has 2 parts, needs 3"):
+        project(("org.a:b",), ())
+
+
+@pytest.mark.parametrize(
+    ("requirement", "command"),
+    [
+        (GoProgram("no-such-go", "example.org/x/v2", "v2.1.0", "example.org/x/v2/cmd/x"), "x/v2@v2.1.0"),
+        (CargoProgram("no-such-rust", "thing", "1.2.3"), "--version 1.2.3 --bin no-such-rust thing"),
+    ],
+)
+def test_programs_that_are_built_say_how(
+    cache: Path, requirement: GoProgram | CargoProgram, command: str
+) -> None:
+    assert requirement.missing() == [f"{requirement.name}: neither on PATH nor built by Crosswind"]
+    assert command in " && ".join(requirement.commands())
+    with pytest.raises(NotHere, match="install it with"):
+        requirement.program()
+
+
+def test_missing_archives_are_named(cache: Path) -> None:
+    hdfs = MavenArtifacts("hdfs", ("org.a:b:1",))
+    assert "org.a:b:1" in hdfs.missing()[0]
+    with pytest.raises(NotHere, match="hdfs"):
+        _ = hdfs.folder
+
+
+def test_what_only_the_user_can_bring_says_how() -> None:
+    server = OnPath("no-such-mongod", "get it from its makers")
+    assert (server.missing(), server.commands()) == (
+        ["no-such-mongod: not on PATH"],
+        ["get it from its makers"],
+    )
+    with pytest.raises(CannotInstall, match="Crosswind cannot bring it; get it from its makers"):
+        server.install(print)
+
+
+def test_an_application_says_what_it_misses_and_what_brings_it(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Thing(find("rpc")):  # type: ignore[misc]
+        name = "thing"
+        requirements = (SERVER,)
+        variants = {"mongo": (OnPath("no-such-mongod", "get it from its makers"),)}  # noqa: RUF012
+
+    packages, mongod = Thing.missing("mongo")
+    assert packages.install == "crosswind apps install thing/mongo"
+    assert packages.by_hand == ("apt-get install --no-install-recommends server-1",)
+    assert mongod.install == "get it from its makers"
+    assert [item.install for item in Thing.missing()] == ["crosswind apps install thing"]
