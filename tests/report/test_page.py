@@ -56,7 +56,7 @@ def test_every_figure_has_words_and_data(page):
     canvases = [attributes for attributes in outline.of("div") if attributes.get("class") == "canvas"]
     assert {canvas["data-figure"] for canvas in canvases} == set(figures)
     assert all(canvas["aria-label"] for canvas in canvases)
-    assert {"boxes", "ccdf", "ecdf", "throughput"} <= set(figures)
+    assert {"boxes", "ccdf", "ecdf", "measure-4"} <= set(figures)
 
 
 def test_headers_of_tables_say_what_they_head(page):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from crosswind.report.summary import ConditionSummary, Summary
-from crosswind.report.units import count, duration, percent, short_names, times
+from crosswind.report.units import count, duration, percent, quantity, short_names, times
 from crosswind.stats import NeedsTrials, RatioInterval
 
 
@@ -25,15 +25,18 @@ def answers(summary: Summary) -> list[Answer]:
 
 def _compared(summary: Summary) -> Answer:
     trials = len(summary.trials)
-    operations = sum(trial.operations or 0 for trial in summary.trials)
     order = (summary.resolved.get("trials") or {}).get("order")
-    loop = "open loop, from the intended start" if summary.open_loop else "closed loop"
+    size = (summary.resolved.get("application") or {}).get("size")
+    text = f"{summary.application or 'The application'}{f' at size {size}' if size else ''} in {trials} "
+    text += f"trial{_s(trials)}"
+    if summary.has_operations:
+        operations = sum(trial.operations or 0 for trial in summary.trials)
+        loop = "open loop, from the intended start" if summary.open_loop else "closed loop"
+        text += f", {count(operations)} operations in all, {loop}"
     return Answer(
         "What was compared?",
         f"{len(summary.conditions)} condition{_s(len(summary.conditions))}",
-        f"{summary.application or 'The application'} in {trials} trial{_s(trials)}, {count(operations)} "
-        "operations "
-        f"in all, {loop}" + (f", in {order.replace('-', ' ')} order." if order else "."),
+        text + (f", in {order.replace('-', ' ')} order." if order else "."),
         "plain",
     )
 
@@ -41,53 +44,55 @@ def _compared(summary: Summary) -> Answer:
 def _differs(summary: Summary) -> Answer:
     short = short_names(condition.name for condition in summary.conditions)
     question = "Who differs, by how much?"
-    compared = [c for c in summary.conditions if (r := c.ratio["p99"]) is not None and r.estimate is not None]
+    primary = summary.primary
+    compared = [
+        (ratio.estimate, condition)
+        for condition in summary.conditions
+        if (ratio := condition.ratios.get(primary.key)) is not None and ratio.estimate is not None
+    ]
     if not compared:
         return Answer(
             question, "Nothing to compare", "It takes two conditions with a counted trial each.", "plain"
         )
-
-    def distance(condition: ConditionSummary) -> float:
-        ratio = condition.ratio["p99"]
-        assert ratio is not None
-        assert ratio.estimate is not None
-        return max(ratio.estimate, 1 / ratio.estimate)
-
-    farthest = max(compared, key=distance)
-    p99, p50 = farthest.ratio["p99"], farthest.ratio["p50"]
+    farthest_ratio, farthest = max(compared, key=lambda pair: max(pair[0], 1 / pair[0]))
     base = next(c for c in summary.conditions if c.name == summary.baseline)
-    text = (
-        f"{short[farthest.name]}: P99 {duration(farthest.latency_ns['p99'].estimate)} against "
-        f"{duration(base.latency_ns['p99'].estimate)} under {short[base.name]}"
-    )
-    if p50 is not None and p50.estimate is not None:
-        text += (
-            f"; its median only {times(p50.estimate)}"
-            if distance(farthest) > 3 * p50.estimate
-            else (f"; its median {times(p50.estimate)}")
-        )
+    median, against = (quantity(c.estimates[primary.key].estimate, primary.unit) for c in (farthest, base))
+    text = f"{short[farthest.name]}: {primary.label} {median} against {against} under {short[base.name]}"
+    text += _body(summary, farthest, farthest_ratio)
     if farthest.slow.share:
         text += f". {percent(farthest.slow.share)} of its operations took longer than 100 ms"
-    return Answer(question, f"{times(p99.estimate if p99 else None)} in P99", text + ".", "plain")
+    return Answer(question, f"{times(farthest_ratio)} in {primary.label}", text + ".", "plain")
+
+
+def _body(summary: Summary, farthest: ConditionSummary, ratio: float) -> str:
+    """Return what became of the median of operations, where the answer is about another quantile."""
+    body = next((m for m in summary.measures if m.of_operations and m.statistic == "p50"), None)
+    found = None if body in (None, summary.primary) else farthest.ratios.get(body.key)
+    if not summary.primary.of_operations or found is None or found.estimate is None:
+        return ""
+    little = max(ratio, 1 / ratio) > 3 * found.estimate
+    return f"; its median {'only ' if little else ''}{times(found.estimate)}"
 
 
 def _sure(summary: Summary) -> Answer:
     question = "How sure is that?"
-    ratios = [
-        condition.ratio["p99"] for condition in summary.conditions if condition.ratio["p99"] is not None
-    ]
-    known = [ratio for ratio in ratios if isinstance(ratio, RatioInterval)]
-    if ratios and len(known) == len(ratios):
-        differing = sum(ratio.differs for ratio in known)
+    primary = summary.primary
+    others = [condition for condition in summary.conditions if condition.name != summary.baseline]
+    known = [c.ratios[primary.key] for c in others if isinstance(c.ratios.get(primary.key), RatioInterval)]
+    if others and len(known) == len(others):
+        differing = sum(primary.verdict(ratio) != "" for ratio in known)
         return Answer(
             question,
             f"{differing} of {len(known)} differ",
-            f"At 95 %, {differing} of {len(known)} conditions differ from the baseline in P99. Each interval "
-            "is exact, over trials, and stands alone.",
+            f"At 95 %, {differing} of {len(known)} conditions differ from the baseline in {primary.label}. "
+            "Each interval is exact, over trials, and stands alone.",
             "good",
         )
-    estimates = [condition.latency_ns["p99"] for condition in summary.conditions]
+    estimates = [condition.estimates[primary.key] for condition in summary.conditions]
     lacking = [estimate for estimate in estimates if isinstance(estimate, NeedsTrials)]
+    if not lacking:
+        text = f"Some {primary.label} is 0, so it has no ratio: compare the intervals of the table."
+        return Answer(question, "See the intervals", text, "plain")
     needed = max((estimate.needed for estimate in lacking), default=6)
     fewest = min((estimate.n for estimate in lacking), default=0)
     return Answer(

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from crosswind.report.summary import QUANTILE_NAMES, Summary
+from crosswind.report.measure import QUANTILE_NAMES
+from crosswind.report.summary import Summary
 from crosswind.report.units import count, short_names
 from crosswind.stats import NeedsTrials
 
@@ -20,8 +21,8 @@ class Caution:
 def cautions(summary: Summary) -> list[Caution]:
     """Return the cautions that apply to `summary`, serious ones first."""
     found = [
-        *_trials(summary), *_intervals(summary), *_operations(summary), *_loop(summary), *_scale(summary),
-        *_declared(summary), *_pictures(summary),
+        *_trials(summary), *_unknown(summary), *_intervals(summary), *_operations(summary), *_loop(summary),
+        *_scale(summary), *_declared(summary), *_pictures(summary),
     ]  # fmt: skip
     return sorted(found, key=lambda caution: caution.level != "serious")
 
@@ -78,11 +79,30 @@ def _trials(summary: Summary) -> list[Caution]:
     return found
 
 
+def _unknown(summary: Summary) -> list[Caution]:
+    """Tell of counted trials that have no value of a measure: the estimate leaves them out."""
+    counted = [trial for condition in summary.conditions for trial in condition.counted]
+    lacking = {
+        measure.label: sum(measure.key not in trial.values for trial in counted)
+        for measure in summary.measures
+    }
+    return [
+        Caution(
+            "serious",
+            f"{_trial_count(many)} without {label}",
+            f"Of {len(counted)}. They are left out of its medians, which are those of the others; their logs "
+            "may say why it is missing.",
+        )
+        for label, many in lacking.items()
+        if many
+    ]
+
+
 def _intervals(summary: Summary) -> list[Caution]:
     missing = {
-        condition.name: condition.latency_ns["p50"]
+        condition.name: estimate
         for condition in summary.conditions
-        if isinstance(condition.latency_ns["p50"], NeedsTrials)
+        if isinstance(estimate := condition.estimates[summary.primary.key], NeedsTrials)
     }
     if not missing:
         if len(summary.conditions) < 3:
@@ -96,7 +116,7 @@ def _intervals(summary: Summary) -> list[Caution]:
             )
         ]
     fewest = min(answer.n for answer in missing.values())
-    needed = max(answer.needed for answer in missing.values() if isinstance(answer, NeedsTrials))
+    needed = max(answer.needed for answer in missing.values())
     which = "every condition" if len(missing) == len(summary.conditions) else f"{len(missing)} conditions"
     return [
         Caution(
@@ -113,7 +133,8 @@ def _operations(summary: Summary) -> list[Caution]:
     found = []
     counted = [trial for condition in summary.conditions for trial in condition.counted]
     fewest = min((trial.operations for trial in counted if trial.operations is not None), default=None)
-    if fewest is not None and fewest < 10_000:
+    tails = any(measure.of_operations for measure in summary.measures)
+    if tails and fewest is not None and fewest < 10_000:
         quantile, limit = ("p99", 1000) if fewest < 1000 else ("p999", 10_000)
         found.append(
             Caution(
@@ -157,7 +178,7 @@ def _operations(summary: Summary) -> list[Caution]:
 
 
 def _loop(summary: Summary) -> list[Caution]:
-    if summary.open_loop:
+    if summary.open_loop or not summary.has_operations:
         return []
     return [
         Caution(
@@ -193,6 +214,8 @@ def _declared(summary: Summary) -> list[Caution]:
 
 
 def _pictures(summary: Summary) -> list[Caution]:
+    if not summary.has_operations:
+        return []
     return [
         Caution(
             "note",

@@ -13,6 +13,10 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from crosswind.report.units import wrapped
+
+LABEL_COLUMNS = 26  # leaves room for the picture on a small screen
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -43,6 +47,22 @@ def log_axis(title: str, values: Iterable[float]) -> dict[str, Any]:
         "range": [low - room, high + room],
         "dtick": 1 if high - low > 2 else "D2",
     }
+
+
+def value_axis(title: str, values: Iterable[float]) -> dict[str, Any]:
+    """Return an axis that holds `values`: a logarithmic one where they span much, else one that begins at 0.
+
+    An axis that begins anywhere else makes a small difference look large.
+    """
+    values = list(values)
+    if values and min(values) > 0 and max(values) > 4 * min(values):
+        return log_axis(f"{title}, logarithmic", values)
+    return {"title": {"text": title}, "rangemode": "tozero"}
+
+
+def condition_label(name: str) -> str:
+    """Return a condition's name as the labels of an axis have it."""
+    return "<br>".join(wrapped(name, LABEL_COLUMNS))
 
 
 def rounded(value: float) -> float:

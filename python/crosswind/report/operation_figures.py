@@ -1,28 +1,22 @@
-"""Pictures of what the application did: latency as boxes and as curves, throughput as dots."""
+"""Pictures of single operations: latency as boxes and as curves."""
 
 import plotly.graph_objects as go
 
 from crosswind.report.curves import ConditionCurves
-from crosswind.report.figure import Figure, finished, log_axis, milliseconds, rounded
+from crosswind.report.figure import Figure, condition_label, finished, log_axis, milliseconds, rounded
 from crosswind.report.summary import Summary
-from crosswind.report.units import short_names, wrapped
+from crosswind.report.units import short_names
 from crosswind.stats import Curve
 
 DASHES = ("solid", "dot")  # the second half of the palette is told apart without colour, too
 PALETTE = 10
-LABEL_COLUMNS = 26  # leaves room for the picture on a small screen
 
 
 def operation_figures(summary: Summary, curves: dict[str, ConditionCurves]) -> list[Figure]:
-    """Return all of them; only throughput where no trial kept its samples."""
+    """Return all of them; none where no trial kept its samples."""
     if not any(condition.pooled for condition in curves.values()):
-        return [throughput_dots(summary)]
-    return [
-        latency_boxes(summary, curves),
-        latency_ccdf(summary, curves),
-        latency_ecdf(summary, curves),
-        throughput_dots(summary),
-    ]
+        return []
+    return [latency_boxes(summary, curves), latency_ccdf(summary, curves), latency_ecdf(summary, curves)]
 
 
 def latency_boxes(summary: Summary, curves: dict[str, ConditionCurves]) -> Figure:
@@ -32,7 +26,7 @@ def latency_boxes(summary: Summary, curves: dict[str, ConditionCurves]) -> Figur
     drawn: list[float] = []
     for number, condition in enumerate(summary.conditions):
         box = curves[condition.name].pooled
-        label = "<br>".join(wrapped(short[condition.name], LABEL_COLUMNS))
+        label = condition_label(short[condition.name])
         if box is not None:
             drawn += [milliseconds(box.whisker_low), milliseconds(box.whisker_high)]
             figure.add_trace(
@@ -99,36 +93,6 @@ def latency_ecdf(summary: Summary, curves: dict[str, ConditionCurves]) -> Figure
     )
     alt = "Distribution of latency, one line per trial, latency on a logarithmic axis."
     return finished("ecdf", alt, 480, figure)
-
-
-def throughput_dots(summary: Summary) -> Figure:
-    """Draw each trial's throughput as a dot, so that spread between trials is seen and not averaged away."""
-    short = short_names(condition.name for condition in summary.conditions)
-    figure = go.Figure()
-    drawn: list[float] = []
-    for number, condition in enumerate(summary.conditions):
-        label = "<br>".join(wrapped(short[condition.name], LABEL_COLUMNS))
-        known = {t.row.trial: rounded(t.throughput_per_s) for t in condition.counted if t.throughput_per_s}
-        drawn += known.values()
-        figure.add_trace(
-            go.Scatter(
-                x=list(known.values()),
-                y=[label] * len(known),
-                text=list(known),
-                name=label,
-                mode="markers",
-                marker={"size": 11, "opacity": 0.8},
-                showlegend=False,
-                meta={"series": number},
-                hovertemplate="%{text}: %{x:.4g} operations/s<extra></extra>",
-            )
-        )
-    figure.update_layout(
-        xaxis=log_axis("operations per second (logarithmic)", drawn),
-        yaxis={"autorange": "reversed", "type": "category"},
-    )
-    alt = "Operations per second of each trial, by condition, on a logarithmic axis."
-    return finished("throughput", alt, 110 + 40 * len(summary.conditions), figure)
 
 
 def _lines(summary: Summary, lines: dict[str, list[tuple[str, Curve]]]) -> go.Figure:

@@ -1,6 +1,7 @@
 """The report: one HTML file with everything in it, which needs no network and forbids itself to use one."""
 
 import json
+from dataclasses import dataclass
 from datetime import datetime
 from importlib import resources
 from pathlib import Path
@@ -16,11 +17,13 @@ from crosswind.report.curves import THRESHOLDS_NS, read_curves
 from crosswind.report.describe import describe
 from crosswind.report.figure import Figure
 from crosswind.report.folder import Results
+from crosswind.report.measure import Measure
+from crosswind.report.measure_figures import measure_figures
 from crosswind.report.monitor_figures import monitor_figures
 from crosswind.report.monitored import TITLES, monitored
 from crosswind.report.network_figures import network_figures
 from crosswind.report.operation_figures import operation_figures
-from crosswind.report.summary import QUANTILE_NAMES, QUANTILES, Estimate, Ratio, summarise
+from crosswind.report.summary import Estimate, Ratio, Summary, summarise
 from crosswind.stats import Interval, RatioInterval
 
 
@@ -44,6 +47,7 @@ def render(results: Results) -> str:
     found = monitored(summary, results)
     figures: list[Figure] = [
         *operation_figures(summary, curves),
+        *measure_figures(summary),
         *network_figures(summary, results),
         *monitor_figures(summary, results, found),
     ]
@@ -57,7 +61,8 @@ def render(results: Results) -> str:
     )
     environment.globals.update(
         number=units.number, count=units.count, percent=units.percent, times=units.times,
-        duration=units.duration, rate=units.rate, available=_available, day=_day, flat=_flat, pretty=_pretty,
+        duration=units.duration, quantity=units.quantity, rate=units.rate, available=_available, day=_day,
+        flat=_flat, pretty=_pretty,
     )  # fmt: skip
     scale = strip.axis(summary)
     return environment.get_template("report.html.j2").render(
@@ -65,16 +70,12 @@ def render(results: Results) -> str:
         short=short,
         answers=answers(summary),
         cautions=cautions(summary),
-        quantiles=[
-            (q, QUANTILE_NAMES[q], units.column_unit(c.latency_ns[q].estimate for c in summary.conditions))
-            for q in QUANTILES
-        ],
+        columns=[_column(summary, measure) for measure in summary.measures],
         ledger_unit=units.column_unit(
             t.ledger_error_ns.get(statistic) for t in summary.trials for statistic in ("p50", "max")
         ),
-        trial_units={
-            q: units.column_unit(t.latency_ns.get(q) for t in summary.trials if t.counted) for q in QUANTILES
-        },
+        headline=_headline(summary),
+        strip_scale=scale,
         strip_header=strip.header(scale) if scale else None,
         strips={c.name: strip.row(scale, c) for c in summary.conditions} if scale else {},
         described={c["name"]: describe(c) for c in summary.resolved.get("conditions", [])},
@@ -89,8 +90,32 @@ def render(results: Results) -> str:
         style=_asset("report.css"),
         script=_asset("report.js"),
         plotly=_plotly(),
-        any_interval=any(_available(c.latency_ns["p99"]) for c in summary.conditions),
+        any_interval=any(_available(c.estimates[summary.primary.key]) for c in summary.conditions),
     )
+
+
+@dataclass(frozen=True)
+class Column:
+    """A measure as a column of the summary, and of the tables of trials."""
+
+    measure: Measure
+    unit: units.Unit
+    trial_unit: units.Unit
+
+
+def _column(summary: Summary, measure: Measure) -> Column:
+    family = units.units_of(measure.unit)
+    medians = [condition.estimates[measure.key].estimate for condition in summary.conditions]
+    values = [trial.values.get(measure.key) for trial in summary.trials if trial.counted]
+    return Column(measure, units.column_unit(medians, family), units.column_unit(values, family))
+
+
+def _headline(summary: Summary) -> list[Measure]:
+    """Return what the line above a condition's trials names: two figures, no two quantiles of one law."""
+    others = [measure for measure in summary.measures if measure != summary.primary]
+    if summary.primary.of_operations:
+        others = [measure for measure in others if not measure.of_operations]
+    return [summary.primary, *others[:1]]
 
 
 def _available(estimate: Estimate | Ratio | None) -> bool:

@@ -1,7 +1,7 @@
-"""The first picture: each trial's P50 and P99 on one logarithmic axis, a strip per row of the summary table.
+"""The first picture: each trial's own number on one axis, a strip per row of the summary table.
 
-Plain SVG that takes its colours from the page: it needs no script, prints well, and is there before anything
-else.
+Where operations are known these are P50 and P99, otherwise the application's first figure. Plain SVG that
+takes its colours from the page: it needs no script, prints well, and is there before anything else.
 """
 
 import math
@@ -9,52 +9,69 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from crosswind.report.measure import Measure
 from crosswind.report.summary import ConditionSummary, Summary
-from crosswind.report.units import duration
+from crosswind.report.units import column_unit, quantity, units_of
 from crosswind.stats import Interval
 
 WIDTH, HEIGHT, MARGIN = 320, 34, 10
+# Within this span the numbers of a linear axis tell more than the one or two powers of ten among them.
+LINEAR_SPAN = 4.0
 
 
 @dataclass(frozen=True)
 class Axis:
-    """A logarithmic axis over whole decades, in ns."""
+    """What the strips have in common.
 
-    low: float
-    high: float
+    Attributes:
+        measures: one or two of the same unit; the first is drawn as dots, the second as diamonds.
+        ticks: from the lowest value to the highest one, in the unit of the measures.
+    """
+
+    measures: tuple[Measure, ...]
+    ticks: tuple[float, ...]
+    logarithmic: bool
 
     def x(self, value: float) -> float:
         """Return where `value` lies, in units of the strip."""
-        share = (math.log10(value) - math.log10(self.low)) / (math.log10(self.high) - math.log10(self.low))
-        return round(MARGIN + share * (WIDTH - 2 * MARGIN), 1)
-
-    @property
-    def ticks(self) -> list[float]:
-        """Powers of ten on the axis."""
-        first, last = round(math.log10(self.low)), round(math.log10(self.high))
-        return [10.0**power for power in range(first, last + 1)]
+        low, at, high = (
+            math.log10(v) if self.logarithmic else v for v in (self.ticks[0], value, self.ticks[-1])
+        )
+        return round(MARGIN + (at - low) / (high - low) * (WIDTH - 2 * MARGIN), 1)
 
 
 def axis(summary: Summary) -> Axis | None:
-    """Return the axis that holds every trial's P50 and P99, None if there is none."""
+    """Return the axis that holds every counted trial, None without any value."""
+    measures = _measures(summary)
     values = [
-        trial.latency_ns[q]
+        trial.values[measure.key]
         for condition in summary.conditions
         for trial in condition.counted
-        for q in ("p50", "p99")
-        if 0 < trial.latency_ns.get(q, 0) < math.inf
+        for measure in measures
+        if math.isfinite(trial.values.get(measure.key, math.inf))
     ]
     if not values:
         return None
-    low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
-    return Axis(10.0**low, 10.0 ** max(high, low + 1))
+    low, high = min(values), max(values)
+    if low > 0 and high > LINEAR_SPAN * low:
+        powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+        return Axis(measures, tuple(10.0**power for power in powers), True)
+    return Axis(measures, _round_steps(low, high), False)
 
 
 def header(scale: Axis) -> Markup:
     """Return the axis with its ticks labelled."""
+    unit = column_unit(scale.ticks, units_of(scale.measures[0].unit))
+    texts = [
+        _power(tick, scale.measures[0].unit) if scale.logarithmic else f"{tick / unit.size:g}"
+        for tick in scale.ticks
+    ]
+    if not scale.logarithmic:
+        texts[-1] += f"\u00a0{unit.name}".rstrip()
+    anchors = ["start", *["middle"] * (len(texts) - 2), "end"]
     labels = "".join(
-        f'<text x="{scale.x(tick)}" y="13" text-anchor="{anchor}">{_tick(tick)}</text>'
-        for tick, anchor in _anchored(scale)
+        f'<text x="{scale.x(tick)}" y="13" text-anchor="{anchor}">{text}</text>'
+        for tick, anchor, text in zip(scale.ticks, anchors, texts, strict=True)
     )
     return Markup(f'<svg class="strip axis" viewBox="0 0 {WIDTH} 18" aria-hidden="true">{labels}</svg>')
 
@@ -64,34 +81,46 @@ def row(scale: Axis, condition: ConditionSummary) -> Markup:
     middle = HEIGHT / 2
     grid = "".join(_line("grid", scale.x(tick), 0, HEIGHT) for tick in scale.ticks)
     marks = ""
-    for q, shape in (("p50", _dot), ("p99", _diamond)):
-        estimate = condition.latency_ns[q]
+    for measure, css, shape in zip(scale.measures, ("first", "second"), (_dot, _diamond), strict=False):
+        estimate = condition.estimates[measure.key]
         if isinstance(estimate, Interval) and math.isfinite(estimate.high):
             left, right = scale.x(estimate.low), scale.x(estimate.high)
             marks += (
-                f'<rect class="{q} band" x="{left}" y="{middle - 9}" height="18" rx="3" '
+                f'<rect class="{css} band" x="{left}" y="{middle - 9}" height="18" rx="3" '
                 f'width="{round(max(right - left, 1), 1)}"/>'
             )
         if estimate.estimate is not None:
-            marks += _line(f"{q} median", scale.x(estimate.estimate), middle - 11, middle + 11)
+            marks += _line(f"{css} median", scale.x(estimate.estimate), middle - 11, middle + 11)
         marks += "".join(
-            shape(q, scale.x(trial.latency_ns[q]), middle)
+            shape(css, scale.x(trial.values[measure.key]), middle)
             for trial in condition.counted
-            if q in trial.latency_ns
+            if measure.key in trial.values
         )
-    said = ", ".join(f"{q.upper()} {duration(condition.latency_ns[q].estimate)}" for q in ("p50", "p99"))
-    box = f"0 0 {WIDTH} {HEIGHT}"
-    return Markup(f'<svg class="strip" viewBox="{box}" role="img" aria-label="{said}">{grid}{marks}</svg>')
+    said = ", ".join(
+        f"{measure.title} {quantity(condition.estimates[measure.key].estimate, measure.unit)}"
+        for measure in scale.measures
+    )
+    start = Markup('<svg class="strip" viewBox="0 0 {} {}" role="img" aria-label="{}">')
+    return start.format(WIDTH, HEIGHT, said) + Markup(f"{grid}{marks}</svg>")
 
 
-def _tick(value: float) -> str:
-    return duration(value).replace(".00", "").replace(".0", "")
+def _measures(summary: Summary) -> tuple[Measure, ...]:
+    tails = tuple(m for m in summary.measures if m.of_operations and m.statistic in ("p50", "p99"))
+    return tails if summary.primary.of_operations and len(tails) == 2 else (summary.primary,)
 
 
-def _anchored(scale: Axis) -> list[tuple[float, str]]:
-    last = len(scale.ticks) - 1
-    anchors = ["start" if i == 0 else "end" if i == last else "middle" for i in range(last + 1)]
-    return list(zip(scale.ticks, anchors, strict=True))
+def _round_steps(low: float, high: float) -> tuple[float, ...]:
+    """Return three to five round numbers, equally far apart, from at most `low` to at least `high`."""
+    spread = high - low or abs(high) / 2 or 1.0
+    power = 10.0 ** math.floor(math.log10(spread))
+    step = next(power * size for size in (0.5, 1, 2, 5) if spread <= 2.5 * power * size)
+    first, last = math.floor(low / step), math.ceil(high / step)
+    last = max(last, first + 1)
+    return tuple(index * step for index in range(first, last + 1))
+
+
+def _power(value: float, unit: str) -> str:
+    return quantity(value, unit).replace(".00", "").replace(".0", "")
 
 
 def _line(css: str, x: float, top: float, bottom: float) -> str:

@@ -1,6 +1,6 @@
 """What a results folder says, as data: every number of the table and of the report comes from here.
 
-Estimates are medians over *trials* of a number that each trial gives (its own P99, its own throughput), with
+Estimates are medians over *trials* of a number that each trial gives (its own P99, its own job time), with
 the exact interval for that median. Counted are trials that are done and not void; failed and void ones are
 listed beside them.
 """
@@ -8,13 +8,14 @@ listed beside them.
 import dataclasses
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from crosswind.report.causes import SlowOperations, slow_operations
 from crosswind.report.folder import Operations, Results, TrialRow
+from crosswind.report.measure import QUANTILES, Measure, measures_of, primary_of
 from crosswind.stats import (
     Interval,
     NeedsTrials,
@@ -26,9 +27,7 @@ from crosswind.stats import (
     ratio_interval,
 )
 
-QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "p999": 0.999}
-QUANTILE_NAMES = {"p50": "P50", "p95": "P95", "p99": "P99", "p999": "P99.9"}
-
+Metrics = list[tuple[str | None, str, str, float]]  # node, metric, statistic, value
 Estimate = Interval | NeedsTrials
 Ratio = RatioInterval | RatioNeedsTrials
 
@@ -43,7 +42,7 @@ class TrialSummary:
     errors: int | None
     not_started: int | None  # operations of an open loop that were due and never sent
     latency_ns: dict[str, float]  # p50, p95, p99, p999 of its operations, from the intended start
-    throughput_per_s: float | None
+    values: dict[str, float]  # of every measure that it has, by key, in the unit of the measure
     slow: SlowOperations | None
     ledger_error_ns: dict[str, float]  # p50, p99, max
     interference_bps: float | None  # mean per source
@@ -64,10 +63,9 @@ class ConditionSummary:
     name: str
     summary: str
     trials: list[TrialSummary]  # all of them, in the order they ran
-    latency_ns: dict[str, Estimate]
-    throughput_per_s: Estimate
+    estimates: dict[str, Estimate]  # of every measure, by key
     slow_share: Estimate
-    ratio: dict[str, Ratio | None]  # p50 ... -> times the baseline's; None for the baseline itself
+    ratios: dict[str, Ratio]  # times the baseline's, by key; not of the baseline, nor where a value is <= 0
     slow: SlowOperations
     interference_bps: float | None  # median over trials
     drops: Counter[tuple[str, str]]  # added up over counted trials
@@ -93,6 +91,8 @@ class Summary:
     source: str
     application: str
     open_loop: bool
+    measures: list[Measure]  # the columns, in order
+    primary: Measure  # the one that answers are given in
     baseline: str  # the condition that ratios refer to: the first of the experiment
     conditions: list[ConditionSummary]  # in the order of the experiment
     resolved: dict[str, Any]
@@ -107,6 +107,18 @@ class Summary:
     def count(self, kind: str) -> int:
         """Return how many trials are `faithful`, `degraded`, `void`, `failed` or `pending`."""
         return sum(condition.count(kind) for condition in self.conditions)
+
+    @property
+    def ratio_after(self) -> Measure:
+        """The column behind which the ratio of the primary one stands: quantiles stay together."""
+        if not self.primary.of_operations:
+            return self.primary
+        return [measure for measure in self.measures if measure.of_operations][-1]
+
+    @property
+    def has_operations(self) -> bool:
+        """Whether single operations were kept, and not only numbers of whole trials."""
+        return any(trial.slow is not None for trial in self.trials)
 
     @property
     def slow(self) -> SlowOperations:
@@ -138,10 +150,15 @@ def summarise(folder: Path | Results) -> Summary:
     for row in results.trials:
         rows.setdefault(row.condition, []).append(row)
     rows = {name: members for name, members in rows.items() if members}
-    trials = {name: [_trial(results, row) for row in members] for name, members in rows.items()}
+    application = resolved.get("application") or {}
+    figures = application.get("figures") or []
+    stored = {(metric, statistic) for found in results.metrics.values() for _, metric, statistic, _ in found}
+    open_loop = any(metric == "response" for metric, _ in stored)
+    measures = measures_of(figures, stored, open_loop=open_loop)
+    trials = {name: [_trial(results, row, measures) for row in members] for name, members in rows.items()}
     baseline = next(iter(trials), "")
     conditions = [
-        _condition(name, described.get(name, {}).get("summary") or "", members, trials[baseline])
+        _condition(name, described.get(name, {}).get("summary") or "", members, trials[baseline], measures)
         for name, members in trials.items()
     ]
     return Summary(
@@ -149,9 +166,10 @@ def summarise(folder: Path | Results) -> Summary:
         name=resolved.get("name") or results.path.parent.name,
         summary=resolved.get("summary") or "",
         source=resolved.get("source") or "",
-        application=(resolved.get("application") or {}).get("name")
-        or _first(r.application for r in results.trials),
-        open_loop=any(metric == "response" for rows in results.metrics.values() for _, metric, _, _ in rows),
+        application=application.get("name") or _first(r.application for r in results.trials),
+        open_loop=open_loop,
+        measures=measures,
+        primary=primary_of(figures, open_loop=open_loop),
         baseline=baseline,
         conditions=conditions,
         resolved=resolved,
@@ -159,7 +177,7 @@ def summarise(folder: Path | Results) -> Summary:
     )
 
 
-def _trial(results: Results, row: TrialRow) -> TrialSummary:
+def _trial(results: Results, row: TrialRow, measures: Sequence[Measure]) -> TrialSummary:
     metrics = results.metrics.get(row.trial, [])
     operations = results.operations(row.trial)
     counted = row.status == "done" and row.fidelity != "void"
@@ -168,14 +186,16 @@ def _trial(results: Results, row: TrialRow) -> TrialSummary:
         if metric == "drops":
             drops[(node or "", statistic)] += int(value)
     interference = [value for _, metric, _, value in metrics if metric == "interference.offered"]
+    latency_ns = _latency(operations, metrics)
+    values = {measure.key: _value(measure, latency_ns, metrics) for measure in measures}
     return TrialSummary(
         row=row,
         counted=counted,
         operations=_total(metrics, "operations"),
         errors=_total(metrics, "errors"),
         not_started=(results.measurement(row.trial).get("load") or {}).get("not_started"),
-        latency_ns=_latency(operations, metrics),
-        throughput_per_s=_sum(metrics, "throughput"),
+        latency_ns=latency_ns,
+        values={key: value for key, value in values.items() if value is not None},
         slow=None if operations is None else slow_operations(results, row.trial, operations),
         ledger_error_ns={s: value for _, metric, s, value in metrics if metric == "ledger.error"},
         interference_bps=sum(interference) / len(interference) if interference else None,
@@ -185,9 +205,13 @@ def _trial(results: Results, row: TrialRow) -> TrialSummary:
     )
 
 
-def _latency(
-    operations: Operations | None, metrics: list[tuple[str | None, str, str, float]]
-) -> dict[str, float]:
+def _value(measure: Measure, latency_ns: dict[str, float], metrics: Metrics) -> float | None:
+    if measure.of_operations:
+        return latency_ns.get(measure.statistic)
+    return _sum(metrics, measure.metric, measure.statistic)
+
+
+def _latency(operations: Operations | None, metrics: Metrics) -> dict[str, float]:
     """Return the quantiles of a trial: of its raw samples, or as stored where the samples were not kept.
 
     Only operations that succeeded have a latency; the others are counted as errors.
@@ -201,7 +225,11 @@ def _latency(
 
 
 def _condition(
-    name: str, summary: str, trials: list[TrialSummary], baseline: list[TrialSummary]
+    name: str,
+    summary: str,
+    trials: list[TrialSummary],
+    baseline: list[TrialSummary],
+    measures: Sequence[Measure],
 ) -> ConditionSummary:
     counted = [trial for trial in trials if trial.counted]
     base = [trial for trial in baseline if trial.counted]
@@ -211,14 +239,14 @@ def _condition(
     drops: Counter[tuple[str, str]] = Counter()
     for trial in counted:
         drops.update(trial.drops)
+    compared = {} if trials is baseline else {m.key: _ratio(base, counted, _of(m.key)) for m in measures}
     return ConditionSummary(
         name=name,
         summary=summary,
         trials=trials,
-        latency_ns={q: _estimate(counted, _quantile_of_trial(q)) for q in QUANTILES},
-        throughput_per_s=_estimate(counted, lambda t: t.throughput_per_s),
+        estimates={measure.key: _estimate(counted, _of(measure.key)) for measure in measures},
         slow_share=_estimate(counted, lambda t: t.slow_share),
-        ratio={q: None if trials is baseline else _ratio(base, counted, q) for q in QUANTILES},
+        ratios={key: ratio for key, ratio in compared.items() if ratio is not None},
         slow=SlowOperations.together(t.slow for t in counted if t.slow is not None),
         interference_bps=quantile_interval(interference, 0.5).estimate,
         drops=drops,
@@ -231,13 +259,18 @@ def _estimate(trials: list[TrialSummary], value: Callable[[TrialSummary], float 
     return quantile_interval(_per_trial(trials, value), 0.5)
 
 
-def _ratio(base: list[TrialSummary], group: list[TrialSummary], q: str) -> Ratio:
-    of_trial = _quantile_of_trial(q)
-    return ratio_interval(_per_trial(base, of_trial), _per_trial(group, of_trial))
+def _ratio(
+    base: list[TrialSummary], group: list[TrialSummary], value: Callable[[TrialSummary], float | None]
+) -> Ratio | None:
+    """Return how many times larger `group` is; None where a value is 0, infinite or negative."""
+    sides = _per_trial(base, value), _per_trial(group, value)
+    if not all(0 < number < math.inf for side in sides for number in side.values):
+        return None
+    return ratio_interval(*sides)
 
 
-def _quantile_of_trial(q: str) -> Callable[[TrialSummary], float | None]:
-    return lambda trial: trial.latency_ns.get(q)
+def _of(key: str) -> Callable[[TrialSummary], float | None]:
+    return lambda trial: trial.values.get(key)
 
 
 def _per_trial(trials: list[TrialSummary], value: Callable[[TrialSummary], float | None]) -> PerTrial:
@@ -245,14 +278,14 @@ def _per_trial(trials: list[TrialSummary], value: Callable[[TrialSummary], float
     return PerTrial.of({trial: known for trial, known in values.items() if known is not None})
 
 
-def _total(metrics: list[tuple[str | None, str, str, float]], wanted: str) -> int | None:
+def _total(metrics: Metrics, wanted: str) -> int | None:
     total = _sum(metrics, wanted)
     return None if total is None else round(total)
 
 
-def _sum(metrics: list[tuple[str | None, str, str, float]], wanted: str) -> float | None:
+def _sum(metrics: Metrics, wanted: str, statistic: str | None = None) -> float | None:
     """Return a metric added up over nodes (several clients), None if no node has it."""
-    values = [value for _, metric, _, value in metrics if metric == wanted]
+    values = [value for _, metric, of, value in metrics if metric == wanted and statistic in (None, of)]
     return sum(values) if values else None
 
 

@@ -19,6 +19,23 @@ class Unit:
 
 DURATIONS = (Unit("s", 1e9), Unit("ms", 1e6), Unit("us", 1e3), Unit("ns", 1.0))  # values in ns
 RATES = (Unit("Gbit/s", 1e9), Unit("Mbit/s", 1e6), Unit("kbit/s", 1e3), Unit("bit/s", 1.0))  # values in bit/s
+_BARE = (Unit("", 1.0),)
+# What the unit of a metric (contracts.md, section 5) is shown in; any other stands as it is.
+_SHOWN_IN = {
+    "ns": DURATIONS,
+    "bit/s": RATES,
+    "B": (Unit("GB", 1e9), Unit("MB", 1e6), Unit("kB", 1e3), Unit("B", 1.0)),
+    "B/s": (Unit("GB/s", 1e9), Unit("MB/s", 1e6), Unit("kB/s", 1e3), Unit("B/s", 1.0)),
+    "flop/s": (Unit("Tflop/s", 1e12), Unit("Gflop/s", 1e9), Unit("Mflop/s", 1e6), Unit("flop/s", 1.0)),
+    "1/s": (Unit("million/s", 1e6), Unit("per second", 1.0)),
+    "count": _BARE,
+    "1": _BARE,
+}
+
+
+def units_of(unit: str) -> tuple[Unit, ...]:
+    """Return what values in the unit of a metric are shown in, the largest first."""
+    return _SHOWN_IN.get(unit, (Unit(unit, 1.0),))
 
 
 def column_unit(values: Iterable[float | None], units: tuple[Unit, ...] = DURATIONS) -> Unit:
@@ -30,7 +47,7 @@ def column_unit(values: Iterable[float | None], units: tuple[Unit, ...] = DURATI
     """
     known = [value for value in values if value is not None and 0 < value < math.inf]
     if not known:
-        return units[1]
+        return units[min(1, len(units) - 1)]
     index = next((i for i, unit in enumerate(units) if min(known) >= unit.size), len(units) - 1)
     while index > 0 and max(known) >= 1e5 * units[index].size:
         index -= 1
@@ -40,6 +57,11 @@ def column_unit(values: Iterable[float | None], units: tuple[Unit, ...] = DURATI
 def duration(value: float | None) -> str:
     """Return a duration in ns with the unit that suits it, as text stands alone."""
     return _alone(value, DURATIONS)
+
+
+def quantity(value: float | None, unit: str) -> str:
+    """Return a metric's value with what suits its unit, as text stands alone."""
+    return _alone(value, units_of(unit))
 
 
 def in_unit(value: float, unit: str) -> str:
@@ -113,4 +135,4 @@ def _alone(value: float | None, units: tuple[Unit, ...]) -> str:
     if value is None:
         return "-"
     unit = next((unit for unit in units if abs(value) >= unit.size), units[-1])
-    return f"{unit.show(value)}\u00a0{unit.name}"
+    return f"{unit.show(value)}\u00a0{unit.name}".rstrip()

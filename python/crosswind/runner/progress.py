@@ -1,11 +1,10 @@
 """What a run says while it runs: a line per trial, and on a terminal also a bar with the time left."""
 
 import sys
-from collections.abc import Sequence
 from typing import Protocol, Self
 
 from crosswind.plan import Trial
-from crosswind.store import Metric, TrialRow
+from crosswind.store import TrialRow
 
 
 class Progress(Protocol):
@@ -23,8 +22,8 @@ class Progress(Protocol):
     def begin(self, trial: Trial, done: int, total: int, left_s: float | None) -> None:
         """Take the start of a trial: the one after `done` of `total`, with `left_s` to go if known."""
 
-    def end(self, row: TrialRow, metrics: Sequence[Metric]) -> None:
-        """Take the end of an attempt."""
+    def end(self, row: TrialRow, figures: str) -> None:
+        """Take the end of an attempt, and what it gave in words."""
 
 
 def progress_for() -> Progress:
@@ -52,8 +51,8 @@ class _Lines:
             f"; {left(left_s * (waiting - 1) / waiting)}" if left_s is not None and waiting > 1 else ""
         )
 
-    def end(self, row: TrialRow, metrics: Sequence[Metric]) -> None:
-        self.say(f"{self._place}  {row.condition}: {verdict(row, metrics)}{self._left}")
+    def end(self, row: TrialRow, figures: str) -> None:
+        self.say(f"{self._place}  {row.condition}: {verdict(row, figures)}{self._left}")
 
 
 class _Bar:
@@ -91,27 +90,17 @@ class _Bar:
         self._bar.update(self._task, description=trial.condition, completed=done, total=total, left=shown)
         self._bar.refresh()
 
-    def end(self, row: TrialRow, metrics: Sequence[Metric]) -> None:
+    def end(self, row: TrialRow, figures: str) -> None:
         self._bar.advance(self._task)
-        self.say(f"{row.trial}: {verdict(row, metrics)}")
+        self.say(f"{row.trial}: {verdict(row, figures)}")
 
 
-def verdict(row: TrialRow, metrics: Sequence[Metric]) -> str:
+def verdict(row: TrialRow, figures: str) -> str:
     """Return how an attempt ended, in one line."""
     if row.status == "failed":
         return f"failed: {row.reason}"
-    found = {(metric.metric, metric.statistic): metric.value for metric in metrics}
-    numbers = (
-        f"p50 {latency(found['latency', 'p50'])}, p99 {latency(found['latency', 'p99'])}, "
-        f"{found['throughput', 'mean']:.0f}/s"
-    )
     doubt = f" ({row.fidelity_reason})" if row.fidelity_reason else ""
-    return f"{numbers}, {row.fidelity}{doubt}"
-
-
-def latency(ns: float) -> str:
-    """Return a latency in us below one millisecond and in ms from there on, with three digits."""
-    return f"{ns / 1e3:.3g} us" if ns < 1e6 else f"{ns / 1e6:#.3g} ms".replace(". ", " ")
+    return f"{figures}, {row.fidelity}{doubt}"
 
 
 def left(seconds: float) -> str:

@@ -13,6 +13,7 @@ from crosswind.plan import Trial, next_block
 from crosswind.plan.outline import trial_s
 from crosswind.runner.attempt import Attempt, planned_row
 from crosswind.runner.disk import DiskFull, is_disk_full
+from crosswind.runner.figures import said
 from crosswind.runner.growth import too_wide
 from crosswind.runner.interruption import Interrupted, Interruption
 from crosswind.runner.outcome import Outcome, judge_run
@@ -130,7 +131,7 @@ class Sitting:
         number = 1 + len(self._journal.attempts()[trial.id])
         attempt = Attempt(self._resolved, self._application, self._folder, self._journal, trial, number)
         row, metrics = attempt.run(work, self._interruption)
-        self._progress.end(row, metrics)
+        self._progress.end(row, said(self._resolved["application"]["figures"], metrics))
         if row.duration_s is not None:
             self._durations_s.append(row.duration_s)
         self._write_tables()

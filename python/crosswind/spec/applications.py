@@ -7,6 +7,7 @@ and `warm_up_ns` (before it): the two that plans and limits are computed from.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import asdict
 from typing import Any
 
 from crosswind.spec.base import SpecModel
@@ -25,6 +26,13 @@ def parameters_of(name: str) -> type[SpecModel]:
     from crosswind import app
 
     return app.find(name).Parameters
+
+
+def figures(name: str, parameters: SpecModel) -> list[dict[str, str]]:
+    """Return what a report shows of each trial, as resolved.json has it."""
+    from crosswind import app
+
+    return [asdict(figure) for figure in app.find(name)(parameters).figures()]
 
 
 def roles_missing(name: str, nodes: Collection[str]) -> list[str]:

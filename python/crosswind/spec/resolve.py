@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from crosswind.spec import applications
 from crosswind.spec.buffer import resolved_buffer
 from crosswind.spec.capacity import Capacity
 from crosswind.spec.condition import Condition, Places
@@ -204,7 +205,11 @@ def _scheduled_queue(queue: ScheduledQueue, uplink_bps: int | None, scale: float
 
 def _application(experiment: Experiment) -> dict[str, Any]:
     (name,) = experiment.application
-    resolved = {"name": name, "parameters": experiment.parameters.model_dump(mode="json")}
+    resolved = {
+        "name": name,
+        "parameters": experiment.parameters.model_dump(mode="json"),
+        "figures": applications.figures(name, experiment.parameters),
+    }
     files = {file.file: file.sha256 for file in named_files(experiment.parameters)}
     return {**resolved, "files": _hashes(files)} if files else resolved
 

@@ -1,0 +1,88 @@
+"""The numbers that a report shows of every trial: the figures of its application, a column each.
+
+They are read from resolved.json, so a report needs the results folder alone. A quantile of single operations
+brings its neighbours along: P99 without P50 beside it says little. Folders that were written before
+applications named their figures have operations; they get P99, P50 and throughput.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from crosswind.stats import RatioInterval, RatioNeedsTrials
+
+QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "p999": 0.999}
+QUANTILE_NAMES = {"p50": "P50", "p95": "P95", "p99": "P99", "p999": "P99.9"}
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One number of a trial; `metric`, `statistic` and `unit` as in metrics.parquet."""
+
+    metric: str
+    statistic: str
+    unit: str
+    label: str
+    better: Literal["lower", "higher"]
+
+    @property
+    def key(self) -> str:
+        """A name of its own, such as `latency p99`."""
+        return f"{self.metric} {self.statistic}"
+
+    @property
+    def of_operations(self) -> bool:
+        """Whether it is a quantile over single operations."""
+        return self.metric in ("latency", "response") and self.statistic in QUANTILES
+
+    @property
+    def title(self) -> str:
+        """The label as a heading begins."""
+        return self.label[:1].upper() + self.label[1:]
+
+    def verdict(self, ratio: RatioInterval | RatioNeedsTrials | None) -> Literal["better", "worse", ""]:
+        """Return what a ratio to the baseline means; nothing where its interval holds 1 or is not known."""
+        if not isinstance(ratio, RatioInterval) or not ratio.differs:
+            return ""
+        return "better" if (ratio.low > 1) == (self.better == "higher") else "worse"
+
+
+def measures_of(
+    figures: Iterable[Mapping[str, Any]], stored: Collection[tuple[str, str]], *, open_loop: bool
+) -> list[Measure]:
+    """Return the columns of a report, in order; the first of `figures` is among them.
+
+    Args:
+        figures: of resolved.json.
+        stored: (metric, statistic) of everything that some trial stored.
+        open_loop: whether operations have a response time.
+    """
+    declared = [Measure(**figure) for figure in figures] or _operations(open_loop)
+    measures: list[Measure] = []
+    for figure in declared:
+        if figure in measures:
+            continue
+        if not figure.of_operations:
+            measures.append(figure)
+            continue
+        named = {other.statistic: other for other in declared if other.metric == figure.metric}
+        measures += [
+            named.get(q, Measure(figure.metric, q, figure.unit, name, "lower"))
+            for q, name in QUANTILE_NAMES.items()
+            if q in named or (figure.metric, q) in stored
+        ]
+    return measures
+
+
+def primary_of(figures: Iterable[Mapping[str, Any]], *, open_loop: bool) -> Measure:
+    """Return the figure that answers are given in: the application's first."""
+    return ([Measure(**figure) for figure in figures] or _operations(open_loop))[0]
+
+
+def _operations(open_loop: bool) -> list[Measure]:
+    metric = "response" if open_loop else "latency"
+    return [
+        Measure(metric, "p99", "ns", "P99", "lower"),
+        Measure(metric, "p50", "ns", "P50", "lower"),
+        Measure("throughput", "mean", "1/s", "throughput", "higher"),
+    ]

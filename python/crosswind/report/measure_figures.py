@@ -1,0 +1,73 @@
+"""Pictures of what whole trials gave: a dot per trial, so that their spread is seen and not averaged away."""
+
+import plotly.graph_objects as go
+
+from crosswind.report.figure import Figure, condition_label, finished, rounded, value_axis
+from crosswind.report.measure import Measure
+from crosswind.report.summary import Summary
+from crosswind.report.units import column_unit, short_names, units_of
+from crosswind.stats import box_plot
+
+BOX_TRIALS = 5  # fewer values are their own summary
+
+
+def measure_figures(summary: Summary) -> list[Figure]:
+    """Return a picture of every measure that is no quantile of operations: those have pictures of their own.
+
+    Where no operations are kept, their quantiles are numbers like any other.
+    """
+    return [
+        _dots(summary, place, measure)
+        for place, measure in enumerate(summary.measures)
+        if not (measure.of_operations and summary.has_operations)
+    ]
+
+
+def _dots(summary: Summary, place: int, measure: Measure) -> Figure:
+    short = short_names(condition.name for condition in summary.conditions)
+    known = {
+        condition.name: {
+            t.row.trial: t.values[measure.key] for t in condition.counted if measure.key in t.values
+        }
+        for condition in summary.conditions
+    }
+    unit = column_unit((v for values in known.values() for v in values.values()), units_of(measure.unit))
+    drawn: list[float] = []
+    figure = go.Figure()
+    for number, condition in enumerate(summary.conditions):
+        label = condition_label(short[condition.name])
+        values = {trial: rounded(value / unit.size) for trial, value in known[condition.name].items()}
+        drawn += values.values()
+        if len(values) >= BOX_TRIALS:
+            box = box_plot(list(values.values()))
+            figure.add_trace(
+                go.Box(
+                    orientation="h",
+                    y=[label],
+                    name=label,
+                    q1=[box.q1],
+                    median=[box.median],
+                    q3=[box.q3],
+                    lowerfence=[box.whisker_low],
+                    upperfence=[box.whisker_high],
+                    showlegend=False,
+                    meta={"series": number},
+                )
+            )
+        figure.add_trace(
+            go.Scatter(
+                x=list(values.values()),
+                y=[label] * len(values),
+                text=list(values),
+                name=label,
+                mode="markers",
+                marker={"size": 11, "opacity": 0.8},
+                showlegend=False,
+                meta={"series": number},
+                hovertemplate=f"%{{text}}: %{{x:.4g}} {unit.name}<extra></extra>",
+            )
+        )
+    title = measure.title + (f" ({unit.name})" if unit.name else "")
+    figure.update_layout(xaxis=value_axis(title, drawn), yaxis={"autorange": "reversed", "type": "category"})
+    alt = f"{measure.title} of each trial, by condition; {measure.better} is better."
+    return finished(f"measure-{place}", alt, 110 + 40 * len(summary.conditions), figure)
