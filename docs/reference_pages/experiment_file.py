@@ -61,4 +61,6 @@ def _section(model: type[BaseModel]) -> str:
 def _application(name: str) -> str:
     kind = app.find(name)
     parts = [f"## Application {name}", f"{kind.summary.capitalize()}.", keys_table(kind.Parameters)]
+    for model in models_below(kind.Parameters)[1:]:
+        parts += [f"### {model.__name__}", (model.__doc__ or "").strip(), keys_table(model)]
     return "\n\n".join(parts)

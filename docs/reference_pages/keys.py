@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from pydantic import BaseModel
@@ -31,7 +32,7 @@ def written(schema: dict[str, Any]) -> str:
     if "enum" in schema:
         return ", ".join(f"`{choice}`" for choice in schema["enum"])
     if "const" in schema:
-        return f"`{schema['const']}`"
+        return f"`{json.dumps(schema['const'])}`"
     if "examples" in schema:
         return ", ".join(f"`{example}`" for example in schema["examples"])
     if "$ref" in schema:

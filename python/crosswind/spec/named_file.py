@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from pydantic import BaseModel, PlainValidator, ValidationInfo, WithJsonSchema
+from pydantic import BaseModel, PlainSerializer, PlainValidator, ValidationInfo, WithJsonSchema
 
 from crosswind.spec.base import FILES
 from crosswind.spec.quantities import QuantityError, shown
@@ -46,10 +46,10 @@ def named_files(value: Any) -> Iterator[NamedFile[Any]]:
             yield from named_files(item)
 
 
-def named_file(parse: Callable[[bytes], Any], example: str) -> tuple[Any, Any]:
+def named_file(parse: Callable[[bytes], Any], example: str) -> tuple[Any, Any, Any]:
     """Return the pydantic annotations of a file that `parse` reads."""
     schema = {"type": "string", "minLength": 1, "description": "A file.", "examples": [example]}
-    return PlainValidator(_reader(parse)), WithJsonSchema(schema)
+    return PlainValidator(_reader(parse)), PlainSerializer(vars), WithJsonSchema(schema)
 
 
 def _reader(parse: Callable[[bytes], _Says]) -> Callable[[Any, ValidationInfo], NamedFile[_Says]]:

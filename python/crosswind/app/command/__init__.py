@@ -1,0 +1,5 @@
+"""A user's own application, described in the experiment file: commands, readiness, results."""
+
+from crosswind.app.command.application import Command, CommandParameters
+
+__all__ = ["Command", "CommandParameters"]

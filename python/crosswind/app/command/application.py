@@ -1,0 +1,164 @@
+"""A user's own application: a command on every node, one of which is the load."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Collection, Iterator
+from functools import partial
+
+from pydantic import Field
+
+from crosswind.app.base import Application, Figure, Load, Missing, Stage
+from crosswind.app.command.command_line import is_shell_line
+from crosswind.app.command.measured import NS_PER_S, MeasuredParameters
+from crosswind.app.command.own_load import OwnLoad
+from crosswind.app.command.programs import program_missing, program_versions
+from crosswind.app.command.readiness import await_ready, look_for
+from crosswind.app.command.role import Role
+from crosswind.app.command.servers import check_alive, stop_all
+from crosswind.app.command.variables import ADDRESS, DURATION, filled, variable_findings
+from crosswind.spec.nearest import did_you_mean
+from crosswind.testbed.fabric import Process
+from crosswind.testbed.folders import give
+
+
+class CommandParameters(MeasuredParameters):
+    """The commands of an application by role, and what is measured."""
+
+    roles: dict[str, Role] = Field(
+        min_length=1,
+        description="By the name of the node; servers start in this order, each when the last is ready.",
+    )
+
+
+class Command(Application):
+    """Commands that the experiment file has; see README.md beside this file."""
+
+    name = "command"
+    summary = "your own application: a command on each node, one of them the load"
+    Parameters = CommandParameters
+    parameters: CommandParameters
+
+    def __init__(self, parameters: CommandParameters) -> None:
+        super().__init__(parameters)
+        self._servers: list[Process] = []
+
+    def figures(self) -> tuple[Figure, ...]:
+        return self.parameters.figures()
+
+    @classmethod
+    def roles_missing(cls, nodes: Collection[str]) -> list[str]:
+        return []
+
+    @classmethod
+    def misfits(
+        cls, parameters: CommandParameters, nodes: Collection[str]
+    ) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        yield from parameters.load_findings(parameters.roles, "role")
+        yield from _variables_in(("warm_up_command",), parameters.warm_up_command or (), parameters, nodes)
+        for name, role in parameters.roles.items():
+            place = ("roles", name)
+            if name not in nodes:
+                meant = did_you_mean(name, nodes) or f"nodes are {', '.join(nodes)}"
+                yield place, f"is the name of no node; {meant}"
+            if role.ready is None and name != parameters.load:
+                yield place, "has no `ready`; write how it is known to be ready, such as ready: {port: 8080}"
+            if role.ready is not None and name == parameters.load:
+                yield (*place, "ready"), "is for servers, and this role is the load; leave it out"
+            yield from _variables_in((*place, "command"), role.command, parameters, nodes)
+            for variable, text in role.environment.items():
+                yield from _variables_in((*place, "environment", variable), [text], parameters, nodes)
+            if role.ready is not None and role.ready.command is not None:
+                yield from _variables_in((*place, "ready", "command"), role.ready.command, parameters, nodes)
+
+    def own_missing(self) -> list[Missing]:
+        return [
+            missing
+            for name, role in self.parameters.roles.items()
+            if not is_shell_line(role.command)
+            for missing in program_missing(f"role {name}", role.command[0], role.environment.get("PATH"))
+            if role.command[0].removeprefix("./") not in {file.file for file in role.files}
+        ]
+
+    def own_versions(self) -> dict[str, str]:
+        return program_versions(
+            (role.command[0], role.environment.get("PATH"))
+            for role in self.parameters.roles.values()
+            if not is_shell_line(role.command)
+        )
+
+    def start(self, stage: Stage) -> None:
+        self._servers = []
+        for name, role in self.parameters.roles.items():
+            _furnish(stage, name, role)
+            if role.ready is None:
+                continue
+            server = self._start(stage, name, name, role.command)
+            self._servers.append(server)
+            look = look_for(stage, server, role.ready, partial(self._start, stage, name, "probe"))
+            await_ready(server, look, role.ready.within_ns / NS_PER_S)
+
+    def load(self, stage: Stage) -> Load:
+        asked, node = self.parameters, self.parameters.load
+        command = asked.roles[node].command
+        warm_up = asked.warm_up_command
+        return OwnLoad(
+            asked,
+            lambda: self._start(stage, node, node, command),
+            None if warm_up is None else lambda: self._start(stage, node, "warm-up", warm_up),
+            stage.folder / node,
+            {"command": self._words(stage, node, command)},
+        )
+
+    def stop(self, stage: Stage) -> None:
+        check_alive(self._servers)
+        stop_all(self._servers)
+
+    def _start(self, stage: Stage, node: str, name: str, command: list[str]) -> Process:
+        """Start a command with its variables filled in; `name` is what logs and errors call it."""
+        role = self.parameters.roles[node]
+        environment = {key: self._fill(stage, node, text) for key, text in role.environment.items()}
+        return stage.fabric.start(
+            node, name, self._words(stage, node, command), cwd=stage.folder / node, env=environment
+        )
+
+    def _words(self, stage: Stage, node: str, command: list[str]) -> list[str]:
+        return [self._fill(stage, node, word) for word in command]
+
+    def _fill(self, stage: Stage, node: str, text: str) -> str:
+        def value(name: str, of: str | None) -> str:
+            match name:
+                case _ if name == ADDRESS:
+                    return stage.fabric.nodes[of or ""].address
+                case _ if name == DURATION:
+                    return f"{(self.parameters.duration_ns or 0) / NS_PER_S:g}"
+                case "seed":
+                    return str(stage.seed)
+                case _:
+                    return str(stage.folder / node)
+
+        return filled(text, value)
+
+
+def _variables_in(
+    place: tuple[str, ...], words: Collection[str], parameters: CommandParameters, nodes: Collection[str]
+) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    for word in words:
+        for message in variable_findings(word, nodes, has_duration=parameters.duration_ns is not None):
+            yield place, message
+
+
+def _furnish(stage: Stage, name: str, role: Role) -> None:
+    """Make the working folder of a role with its files, all of them the application's."""
+    account = stage.fabric.application_account
+    folder = stage.folder / name
+    folder.mkdir()
+    give(folder, *account)
+    for file in role.files:
+        target = folder / file.file
+        for parent in reversed(target.relative_to(folder).parents):
+            (folder / parent).mkdir(exist_ok=True)
+            give(folder / parent, *account)
+        shutil.copyfile(stage.files[file.file], target)
+        target.chmod(0o755)
+        give(target, *account)

@@ -1,0 +1,40 @@
+"""Read the kernel's tables of sockets: at which addresses somebody listens. Pure functions.
+
+Source: the kernel's Documentation/networking/proc_net_tcp.rst. Addresses are hexadecimal words in the
+machine's byte order, which is taken to be little endian, as on every machine that the agent is built for.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator
+
+ANYWHERE = ("0.0.0.0", "::")
+
+# States: TCP_LISTEN of a TCP socket, and TCP_CLOSE, which is what an unconnected UDP socket shows.
+_LISTENING = {"tcp": "0A", "udp": "07"}
+
+
+def listening_addresses(tables: str, port: int, protocol: str = "tcp") -> set[str]:
+    """Return the addresses at which somebody listens to a port.
+
+    Args:
+        tables: what /proc/net/tcp and tcp6, or udp and udp6, have.
+    """
+    return {
+        address for address, at, state in _sockets(tables) if at == port and state == _LISTENING[protocol]
+    }
+
+
+def _sockets(tables: str) -> Iterator[tuple[str, int, str]]:
+    for line in tables.splitlines():
+        fields = line.split()
+        # The heading of each table has no number in front.
+        if len(fields) > 3 and fields[0].rstrip(":").isdecimal():
+            address, _, port = fields[1].rpartition(":")
+            yield _address(address), int(port, 16), fields[3]
+
+
+def _address(text: str) -> str:
+    words = [int(text[at : at + 8], 16).to_bytes(4, "little") for at in range(0, len(text), 8)]
+    return str(ipaddress.ip_address(b"".join(words)))

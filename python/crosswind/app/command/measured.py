@@ -1,0 +1,78 @@
+"""What is measured of a user's application: the load, its phases, and what it brings home."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from pydantic import Field, model_validator
+
+from crosswind.app.base import Figure
+from crosswind.app.command.command_line import CommandLine
+from crosswind.app.command.metric import MetricName, Operations, OwnMetric, figures_of
+from crosswind.app.load import latency_figures
+from crosswind.spec.base import SpecModel
+from crosswind.spec.nearest import did_you_mean
+from crosswind.spec.quantities import Duration, PositiveDuration, shown
+
+NS_PER_S = 1_000_000_000
+# How long a load may take that does not say how long it takes, and how much longer than it says.
+LONGEST_S = 600.0
+TAIL_S = 60.0
+# What the operations of a load are counted and called as.
+_OF_OPERATIONS = ("operations", "errors", "throughput", "latency", "response")
+
+
+class MeasuredParameters(SpecModel):
+    """The load of an application, its phases, and its metrics."""
+
+    load: str = Field(description="Whose command is the load: its end ends the measured phase.")
+    metrics: dict[MetricName, OwnMetric] = Field(
+        default_factory=dict, description="What is read of the load's output, the most important first."
+    )
+    operations: Operations | None = Field(None, description="A file of single operations that it writes.")
+    warm_up_ns: Duration = Field(
+        0,
+        alias="warm_up",
+        description="From the load's start to the measured phase; 0s when absent.",
+    )
+    warm_up_command: CommandLine | None = Field(
+        None, description="Runs to its end where the load will run, before it."
+    )
+    duration_ns: PositiveDuration | None = Field(
+        None,
+        alias="duration",
+        description="What it takes behind its warm-up. A load that takes 60s more is ended, and one without "
+        "this after 10min.",
+    )
+
+    @model_validator(mode="after")
+    def _measures(self) -> MeasuredParameters:
+        if not self.metrics and self.operations is None:
+            raise ValueError("measures nothing; add such as metrics: {time: {elapsed: true, better: lower}}")
+        if self.warm_up_ns and self.warm_up_command is not None:
+            raise ValueError("has `warm_up` and `warm_up_command`; keep one")
+        return self
+
+    @property
+    def longest_s(self) -> float:
+        """How long the load may take with its warm-up, s."""
+        measured_s = LONGEST_S if self.duration_ns is None else self.duration_ns / NS_PER_S + TAIL_S
+        return self.warm_up_ns / NS_PER_S + measured_s
+
+    def figures(self) -> tuple[Figure, ...]:
+        """Return what a report shows, in the order of the file."""
+        own = [figure for name, metric in self.metrics.items() for figure in figures_of(name, metric)]
+        operations = () if self.operations is None else latency_figures(self.operations.rate)
+        return (*own, *operations)
+
+    def load_findings(self, parts: Collection[str], noun: str) -> Iterator[tuple[tuple[str, ...], str]]:
+        """Yield what is wrong with the load and the names of metrics; `parts` are what the load is one of."""
+        if self.load not in parts:
+            remedy = did_you_mean(self.load, parts) or f"there are {', '.join(parts)}"
+            yield ("load",), f"{shown(self.load)} is no {noun}; {remedy}"
+        for name in self.metrics:
+            if self.operations is not None and name.partition(".")[0] in _OF_OPERATIONS:
+                yield (
+                    ("metrics", name),
+                    "is what `operations` gives by itself; take another name, or leave one of them out",
+                )

@@ -1,0 +1,131 @@
+"""A number of a user's application: where it stands, its unit, and which way is better."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, model_validator
+
+from crosswind.app.base import Figure
+from crosswind.app.command.json_path import read_path
+from crosswind.app.command.readiness import Pattern
+from crosswind.app.command.unit import UnitWord, unit_of
+from crosswind.spec.base import SpecModel
+from crosswind.spec.names import name_rule
+from crosswind.spec.quantities import OperationRate, QuantityError, shown
+
+# Of a number that stands alone, where others have a quantile.
+VALUE = "value"
+# What every trial has anyway, from the network.
+_TAKEN = ("ledger.error", "interference.offered", "drops", "retransmissions")
+
+
+def _free(name: str) -> str:
+    if name in _TAKEN:
+        raise QuantityError(f"{shown(name)} is what the network's own metric is called; take another name")
+    return name
+
+
+def _with_value(pattern: str) -> str:
+    if "value" not in re.compile(pattern).groupindex:
+        raise QuantityError(
+            f"{shown(pattern)} has no group called value; put (?P<value>...) around the number"
+        )
+    return pattern
+
+
+def _below(name: str) -> str:
+    if not name or name.startswith("/") or ".." in name.split("/"):
+        raise QuantityError(f"{shown(name)} is not in the working folder; name a file in it")
+    return name
+
+
+def _path(text: str) -> str:
+    read_path(text)
+    return text
+
+
+MetricName = Annotated[
+    str,
+    AfterValidator(
+        name_rule("a metric", r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", "letters, digits, hyphen, dot, underscore")
+    ),
+    AfterValidator(_free),
+]
+# A file that the load has written, in its working folder.
+WrittenFile = Annotated[str, AfterValidator(_below)]
+
+
+class OwnMetric(SpecModel):
+    """A number of every trial; one of `json`, `regex`, `elapsed` and `samples` says where it stands."""
+
+    json_path: Annotated[str, AfterValidator(_path)] | None = Field(
+        None, alias="json", description="Path in a JSON document, such as results[0].p99."
+    )
+    regex: Annotated[Pattern, AfterValidator(_with_value)] | None = Field(
+        None,
+        description="A pattern with a group `value`, and a group `unit` where units vary; its last match.",
+    )
+    elapsed: Literal[True] | None = Field(
+        None, description="The time from the end of the warm-up to the load's own end."
+    )
+    samples: WrittenFile | None = Field(
+        None, description="A file that has a number on each line: P50 to P99.9, mean and greatest of them."
+    )
+    column: str | None = Field(
+        None,
+        min_length=1,
+        description="The column that is meant, where the file is CSV with a header.",
+    )
+    file: WrittenFile | None = Field(
+        None, alias="in", description="A file of the load's folder; its output when absent."
+    )
+    unit: UnitWord | None = Field(None, description="Of the number as it is written.")
+    better: Literal["lower", "higher"] = Field(description="Which way is better.")
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> OwnMetric:
+        ways = {"json": self.json_path, "regex": self.regex, "elapsed": self.elapsed, "samples": self.samples}
+        given = [way for way, value in ways.items() if value is not None]
+        if len(given) != 1:
+            raise ValueError(
+                f"needs exactly one of {', '.join(ways)}; such as {{json: latency.p99, unit: ms}}"
+            )
+        if (self.unit is None) != (given == ["elapsed"]):
+            raise ValueError(
+                "has no unit; add it, such as unit: ms"
+                if self.unit is None
+                else "is a time; leave `unit` out"
+            )
+        if self.file is not None and given[0] in ("elapsed", "samples"):
+            raise ValueError(f"has `in` and `{given[0]}`; leave `in` out")
+        if self.column is not None and self.samples is None:
+            raise ValueError("has a column of no file; add samples: FILE, or leave `column` out")
+        return self
+
+    @property
+    def base_unit(self) -> str:
+        """The unit in which metrics.parquet has it."""
+        return "ns" if self.unit is None else unit_of(self.unit).base
+
+
+class Operations(SpecModel):
+    """A file of single operations, as crosswind-load writes them: their latencies become metrics."""
+
+    file: WrittenFile = Field(
+        alias="in", description="Written as contracts.md, section 4, says of `samples`."
+    )
+    rate: OperationRate | None = Field(
+        None, description="What was offered, in an open loop; a closed loop when absent."
+    )
+
+
+def figures_of(name: str, metric: OwnMetric) -> tuple[Figure, ...]:
+    """Return how a report shows a metric."""
+    if metric.samples is None:
+        return (Figure(name, VALUE, metric.base_unit, name, metric.better),)
+    return (
+        Figure(name, "p99", metric.base_unit, f"{name} P99", metric.better),
+        Figure(name, "p50", metric.base_unit, f"{name} P50", metric.better),
+    )

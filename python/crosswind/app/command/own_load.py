@@ -1,0 +1,137 @@
+"""A user's load: its warm-up, its measured phase, and reading what it wrote."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from crosswind.app.base import Load, Outcome
+from crosswind.app.command.measured import NS_PER_S, MeasuredParameters
+from crosswind.app.command.metric import VALUE, OwnMetric
+from crosswind.app.command.result import NoResult, column_of, from_json, from_regex, statistics_of
+from crosswind.store.rows import Metric
+from crosswind.testbed.agent import Ended
+from crosswind.testbed.errors import TestbedError
+from crosswind.testbed.fabric import Process
+
+# The first line of a file of operations: contracts.md, section 4.
+_OPERATIONS = "operation,connection,intended_ns,started_ns,finished_ns,ok,measured"
+_BYTES_MAX = 1 << 30
+_NAMES_SHOWN = 12
+
+
+class OwnLoad(Load):
+    """The load of an application that its parameters describe.
+
+    Args:
+        parameters: what is measured.
+        start: starts the load.
+        start_warm_up: starts the command that is to end before it; None without one.
+        folder: the working folder of the load.
+        facts: kept with the trial.
+    """
+
+    def __init__(
+        self,
+        parameters: MeasuredParameters,
+        start: Callable[[], Process],
+        start_warm_up: Callable[[], Process] | None,
+        folder: Path,
+        facts: Mapping[str, Any],
+    ) -> None:
+        self.longest_s = parameters.longest_s * (1 if start_warm_up is None else 2)
+        self._parameters = parameters
+        self._start = start
+        self._folder = folder
+        self._facts = facts
+        self._warms_up_first = start_warm_up is not None
+        self._began_ns = time.monotonic_ns()
+        self.process = (start_warm_up or start)()
+
+    def await_measured_phase(self) -> None:
+        if self._warms_up_first:
+            warm_up, longest_s = self.process, self._parameters.longest_s
+            ended = warm_up.wait(longest_s)
+            if ended is None:
+                warm_up.stop(1)
+                raise TestbedError(f"{warm_up}: still running after {longest_s:g} s; {warm_up.last_words()}")
+            if ended != Ended(0, None):
+                raise TestbedError(f"{warm_up}: {ended}; {warm_up.last_words()}")
+            self._began_ns = time.monotonic_ns()
+            self.process = self._start()
+        else:
+            self.process.wait(self._parameters.warm_up_ns / NS_PER_S)
+            self._began_ns += self._parameters.warm_up_ns
+
+    def outcome(self) -> Outcome:
+        ended = self.process.ended
+        assert ended is not None
+        assert ended.at_ns is not None
+        elapsed_ns = ended.at_ns - self._began_ns
+        if elapsed_ns <= 0:
+            raise TestbedError(
+                f"{self.process}: ended within its warm-up of {self._parameters.warm_up_ns / NS_PER_S:g} s, "
+                "so nothing was measured; let it run longer, or shorten `warm_up`"
+            )
+        metrics = [
+            Metric(self.process.node, name, metric.base_unit, statistic, value)
+            for name, metric in self._parameters.metrics.items()
+            for statistic, value in self._read(name, metric, elapsed_ns).items()
+        ]
+        operations = self._parameters.operations
+        return Outcome(
+            None if operations is None else self._operations(operations.file),
+            tuple(metrics),
+            {
+                **self._facts,
+                "parameters": {"rate": None if operations is None else operations.rate},
+                "elapsed_ns": elapsed_ns,
+            },
+        )
+
+    def _read(self, name: str, metric: OwnMetric, elapsed_ns: int) -> dict[str, float]:
+        """Return the statistics of a metric, in its base unit."""
+        if metric.unit is None:
+            return {VALUE: float(elapsed_ns)}
+        source = metric.samples or metric.file
+        where = f"{self.process}: metric {name}: {source or 'its output'}"
+        text = self._text(source, where)
+        try:
+            if metric.samples is not None:
+                return statistics_of(column_of(text, metric.column), metric.unit)
+            if metric.json_path is not None:
+                return {VALUE: from_json(text, metric.json_path, metric.unit)}
+            assert metric.regex is not None
+            return {VALUE: from_regex(text, metric.regex, metric.unit)}
+        except NoResult as error:
+            raise TestbedError(f"{where}: {error}") from None
+
+    def _text(self, file: str | None, where: str) -> str:
+        path = self.process.stdout if file is None else self._file(file, where)
+        size = path.stat().st_size
+        if size > _BYTES_MAX:
+            raise TestbedError(f"{where}: has {size} bytes; at most {_BYTES_MAX} are read; write less")
+        return path.read_text(errors="replace")
+
+    def _operations(self, file: str) -> Path:
+        where = f"{self.process}: operations: {file}"
+        path = self._file(file, where)
+        with path.open(errors="replace") as lines:
+            header = lines.readline(1 + len(_OPERATIONS)).rstrip("\n")
+        if header != _OPERATIONS:
+            raise TestbedError(f'{where}: begins with "{header}"; its first line has to be {_OPERATIONS}')
+        return path
+
+    def _file(self, name: str, where: str) -> Path:
+        """Return a file that the load wrote; not one elsewhere that a link of it leads to."""
+        path = self._folder / name
+        if not path.is_file():
+            found = sorted(entry.name for entry in self._folder.iterdir())[:_NAMES_SHOWN]
+            raise TestbedError(
+                f"{where}: the load has not written it; its folder has {', '.join(found) or 'nothing'}"
+            )
+        if not path.resolve().is_relative_to(self._folder.resolve()):
+            raise TestbedError(f"{where}: is a link that leads out of its folder; write the file itself")
+        return path

@@ -1,0 +1,44 @@
+"""The programs that a user's commands name: whether they are here, and which they are."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from crosswind.app.base import Missing
+
+# Where the agent looks unless the environment says otherwise (crates/agent/src/session/application.rs).
+SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+def program_missing(what: str, program: str, search_path: str | None) -> list[Missing]:
+    """Return that a program is missing, as a list of at most one; one with a variable is not looked for."""
+    path = search_path or SEARCH_PATH
+    if "{" in program or _found(program, path) is not None:
+        return []
+    where = "not there" if "/" in program else f"not in PATH={path}"
+    return [
+        Missing(
+            f"{what}: program {program}: {where}",
+            "this system's package manager; or write its full path, or name it under `files`",
+        )
+    ]
+
+
+def program_versions(programs: Iterable[tuple[str, str | None]]) -> dict[str, str]:
+    """Return path and beginning of the SHA-256 of each program that is here; it need not know its version."""
+    versions = {}
+    for program, search_path in programs:
+        found = _found(program, search_path or SEARCH_PATH)
+        if found is not None:
+            with found.open("rb") as content:
+                digest = hashlib.file_digest(content, "sha256").hexdigest()
+            versions[program] = f"{found} sha256:{digest[:16]}"
+    return versions
+
+
+def _found(program: str, search_path: str) -> Path | None:
+    found = shutil.which(program, path=search_path)
+    return None if found is None else Path(found)

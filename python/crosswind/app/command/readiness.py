@@ -1,0 +1,152 @@
+"""When a server is ready: a port on which it listens, a text that it writes, or a command that succeeds.
+
+Readiness is observed, never slept for. What is observed disturbs nobody: a port is looked up among the
+sockets of the node instead of being connected to.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, PlainValidator, WithJsonSchema, model_validator
+
+from crosswind.app.base import Stage
+from crosswind.app.command.command_line import CommandLine
+from crosswind.app.command.listening import ANYWHERE, listening_addresses
+from crosswind.spec.base import SpecModel
+from crosswind.spec.quantities import PositiveDuration, QuantityError, shown
+from crosswind.testbed.agent import Ended
+from crosswind.testbed.errors import TestbedError
+from crosswind.testbed.fabric import PROBE_INTERVAL_S, Node, Process
+
+NS_PER_S = 1_000_000_000
+
+
+def _read_port(value: Any) -> str:
+    number, _, protocol = str(value).partition("/")
+    if isinstance(value, bool) or not re.fullmatch(r"[0-9]{1,5}", number) or not 1 <= int(number) <= 65535:
+        raise QuantityError(f"{shown(value)} is not a port; write 1 to 65535, such as 8080, or 53/udp")
+    if protocol not in ("", "tcp", "udp"):
+        raise QuantityError(f"{shown(value)} is neither tcp nor udp; write {number} or {number}/udp")
+    return f"{int(number)}/{protocol or 'tcp'}"
+
+
+def _compiled(pattern: str) -> str:
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise QuantityError(
+            f"{shown(pattern)} is not a regular expression: {error}; see Python's `re`"
+        ) from None
+    return pattern
+
+
+Port = Annotated[
+    str,
+    PlainValidator(_read_port),
+    WithJsonSchema({"description": "A port, of TCP unless it says /udp.", "type": ["integer", "string"]}),
+]
+Pattern = Annotated[str, AfterValidator(_compiled)]
+
+
+class Ready(SpecModel):
+    """How a server is known to be ready; exactly one of `port`, `regex` and `command`."""
+
+    port: Port | None = Field(None, description="It listens here; a number, or such as 53/udp.")
+    regex: Pattern | None = Field(None, description="It has written this, to its output or its error output.")
+    command: CommandLine | None = Field(None, description="This succeeds on its node; tried until it does.")
+    within_ns: PositiveDuration = Field(
+        30 * NS_PER_S, alias="within", description="Or else the trial fails; 30s when absent."
+    )
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Ready:
+        if sum(way is not None for way in (self.port, self.regex, self.command)) != 1:
+            raise ValueError("needs exactly one of port, regex and command, such as {port: 8080}")
+        return self
+
+
+# Returns None when a server is ready, and what is still missing otherwise.
+Look = Callable[[], str | None]
+
+
+def await_ready(server: Process, look: Look, within_s: float) -> None:
+    """Return when a server is ready.
+
+    Raises: TestbedError: it ended, or it was not ready within `within_s`; says what was missing, and its last
+        words.
+    """
+    deadline = time.monotonic() + within_s
+    while (lacking := look()) is not None:
+        if server.ended is not None:
+            how = f"ended before it was ready ({server.ended}); a server has to stay in the foreground"
+        elif time.monotonic() > deadline:
+            how = f"not ready after {within_s:g} s"
+        else:
+            time.sleep(PROBE_INTERVAL_S)
+            continue
+        raise TestbedError(f"{server}: {how}; {lacking}; its last words: {server.last_words()}")
+
+
+def port_look(node: Node, port: str) -> Look:
+    """Look for a socket that other nodes can reach at a port of the node."""
+    number, _, protocol = port.partition("/")
+
+    def look() -> str | None:
+        tables = [Path(f"/proc/{node.pid}/net/{protocol}{version}") for version in ("", "6")]
+        text = "".join(table.read_text() for table in tables if table.exists())
+        addresses = listening_addresses(text, int(number), protocol)
+        if not addresses:
+            return f"nothing listens at port {port}"
+        if addresses & {*ANYWHERE, node.address}:
+            return None
+        return (
+            f"port {port} is open at {', '.join(sorted(addresses))} only, where no other node can reach it; "
+            "make it listen at 0.0.0.0"
+        )
+
+    return look
+
+
+def regex_look(server: Process, pattern: str) -> Look:
+    """Look for a text in what a server has written."""
+    compiled = re.compile(pattern, re.MULTILINE)
+
+    def look() -> str | None:
+        for log in (server.stdout, server.stderr):
+            if compiled.search(log.read_text(errors="replace")):
+                return None
+        return f"it has not written {shown(pattern)}"
+
+    return look
+
+
+def command_look(start: Callable[[], Process], timeout_s: float) -> Look:
+    """Try a command, which `start` starts, for at most `timeout_s`."""
+
+    def look() -> str | None:
+        probe = start()
+        ended = probe.wait(timeout_s)
+        if ended is None:
+            probe.stop(0)
+            return f"its probe did not end within {timeout_s:g} s"
+        return None if ended == Ended(0, None) else f"its probe ends with {ended}: {probe.last_words()}"
+
+    return look
+
+
+def look_for(
+    stage: Stage, server: Process, ready: Ready, start_probe: Callable[[list[str]], Process]
+) -> Look:
+    """Return the look that `ready` describes; `start_probe` starts a command where the server runs."""
+    if ready.port is not None:
+        return port_look(stage.fabric.nodes[server.node], ready.port)
+    if ready.regex is not None:
+        return regex_look(server, ready.regex)
+    assert ready.command is not None
+    command = ready.command
+    return command_look(lambda: start_probe(command), ready.within_ns / NS_PER_S)

@@ -1,0 +1,126 @@
+"""Read what a load wrote: a JSON document, a text with a pattern, a column of numbers. Pure functions.
+
+Whatever is no finite number fails the trial with the reason: a value that is missing is never 0.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import re
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from crosswind.app.command.json_path import read_path, value_at
+from crosswind.app.command.unit import unit_of
+from crosswind.spec.quantities import QuantityError, shown
+from crosswind.spec.text_lines import LineError, meant
+
+_QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
+
+
+class NoResult(ValueError):
+    """A text does not have the number that was asked for; the message says why."""
+
+
+def from_json(text: str, path: str, unit: str) -> float:
+    """Return the number at a path of a JSON document, in the base unit.
+
+    The document is the whole text or else, behind other output, its last line.
+    """
+    try:
+        found = value_at(_document(text), read_path(path))
+    except LookupError as error:
+        raise NoResult(str(error)) from None
+    if isinstance(found, bool) or not isinstance(found, int | float):
+        raise NoResult(f"{path} is {shown(found)}, not a number")
+    return _finite(float(found), path) * unit_of(unit).factor
+
+
+def _document(text: str) -> Any:
+    whole = text.strip()
+    for candidate in (whole, whole.rpartition("\n")[2]):
+        try:
+            return json.loads(candidate)
+        except ValueError as error:
+            problem = str(error)
+    raise NoResult(f"it is not JSON, and neither is its last line ({problem}): {shown(whole)}")
+
+
+def from_regex(text: str, pattern: str, unit: str) -> float:
+    """Return the number in the group `value` of the last match, in the base unit.
+
+    Args:
+        unit: of the number, unless the pattern has a group `unit`, whose text must then be of the same kind.
+    """
+    matches = deque(re.finditer(pattern, text, re.MULTILINE), maxlen=1)
+    if not matches:
+        raise NoResult(f"{shown(pattern)} matches nothing in it")
+    match = matches[0]
+    number = _number(match["value"], pattern)
+    printed = match.groupdict().get("unit")
+    if printed is None:
+        return number * unit_of(unit).factor
+    try:
+        found = unit_of(printed)
+    except QuantityError as error:
+        raise NoResult(str(error)) from None
+    if found.base != unit_of(unit).base:
+        raise NoResult(f"{shown(match[0])} is in {printed}, which is no kind of {unit}")
+    return number * found.factor
+
+
+def column_of(text: str, column: str | None) -> list[float]:
+    """Return the numbers of a file: one on each line, or those of a column of CSV with a header.
+
+    Empty lines and those that begin with # are passed over.
+    """
+    try:
+        lines = list(meant(text.encode()))
+    except LineError as error:
+        raise NoResult(str(error)) from None
+    if column is None:
+        numbers = [_number(line, f"line {number}") for number, line in lines]
+    else:
+        numbers = list(_csv_column(lines, column))
+    if not numbers:
+        raise NoResult("it has no numbers")
+    return numbers
+
+
+def _csv_column(lines: list[tuple[int, str]], column: str) -> Iterator[float]:
+    rows = csv.reader(line for _, line in lines)
+    header = [name.strip() for name in next(rows, [])]
+    if column not in header:
+        raise NoResult(f'it has no column "{column}"; its header is {", ".join(header) or "empty"}')
+    index = header.index(column)
+    for row in rows:
+        number = lines[rows.line_num - 1][0]
+        if index >= len(row):
+            raise NoResult(f'line {number} has {len(row)} columns and ends before "{column}"')
+        yield _number(row[index], f"line {number}")
+
+
+def statistics_of(numbers: list[float], unit: str) -> dict[str, float]:
+    """Return quantiles (type 7), greatest and mean, in the base unit."""
+    values = np.asarray(numbers) * unit_of(unit).factor
+    found = {name: float(np.quantile(values, quantile)) for name, quantile in _QUANTILES.items()}
+    return {**found, "max": float(values.max()), "mean": float(values.mean())}
+
+
+def _number(text: str, where: str) -> float:
+    try:
+        number = float(text)
+    except (TypeError, ValueError):
+        raise NoResult(f"{where}: {shown(text)} is not a number") from None
+    return _finite(number, where)
+
+
+def _finite(number: float, where: str) -> float:
+    if not math.isfinite(number):
+        raise NoResult(f"{where}: {number} is no result")
+    return number
