@@ -101,3 +101,7 @@ YAML_PIECES = st.sampled_from([*STRUCTURE, *ODDITIES, *WORDS])
 def test_no_input_ends_in_a_traceback(content: bytes) -> None:
     with pytest.raises(SpecErrors):
         parse_experiment(content, "x.yaml")
+
+
+def test_folded_lines_become_one_line() -> None:
+    assert parse_document(b"a: >-\n  one\n  two\n", "x.yaml").data == {"a": "one two"}

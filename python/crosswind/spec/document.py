@@ -175,6 +175,9 @@ class _Reader:
 
     def _scalar(self, node: ScalarNode) -> Any:
         text = str(node.value)
+        if node.style == ">":
+            # The parser marks the places where lines were folded, for writing them again.
+            return text.replace("\a", "")
         if node.style is not None:
             return text
         if _NULL.fullmatch(text):
