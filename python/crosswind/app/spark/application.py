@@ -1,0 +1,90 @@
+"""Spark as an application: which nodes it needs, and its cluster and driver in a trial."""
+
+from collections.abc import Collection, Iterator, Mapping
+from typing import ClassVar
+
+from crosswind.app.base import Application, Figure, Load, Stage
+from crosswind.app.requirements import Requirement
+from crosswind.app.spark.cluster import MASTER, Cluster, workers_of
+from crosswind.app.spark.driver import CLIENT, Driver
+from crosswind.app.spark.hdfs import Hdfs
+from crosswind.app.spark.parameters import QUERIES, SparkParameters
+from crosswind.app.spark.programs import HDFS, JAVA, PYSPARK
+from crosswind.app.spark.tables import Tables
+from crosswind.testbed.errors import TestbedError
+
+
+class Spark(Application):
+    """A standalone cluster: `master`, `worker0`, `worker1` ..., and the driver on `client`."""
+
+    name = "spark"
+    summary = "sorting, counting, clustering, ranking and TPC queries on an Apache Spark cluster"
+    Parameters = SparkParameters
+    requirements = (PYSPARK, JAVA)
+    variants: ClassVar[Mapping[str, tuple[Requirement, ...]]] = {"hdfs": (HDFS,)}
+    parameters: SparkParameters
+
+    def __init__(self, parameters: SparkParameters) -> None:
+        super().__init__(parameters)
+        self._tables = (
+            Tables(parameters.workload, parameters.scale_factor) if parameters.workload in QUERIES else None
+        )
+
+    @property
+    def variant(self) -> str | None:
+        return None if self.parameters.storage == "local" else self.parameters.storage
+
+    def figures(self) -> tuple[Figure, ...]:
+        return (
+            Figure("job.time", "total", "ns", "job time", "lower"),
+            Figure("straggler.time", "total", "ns", "lost to stragglers", "lower"),
+            Figure("shuffle.read.remote", "total", "B", "shuffled across nodes", "lower"),
+        )
+
+    @classmethod
+    def roles_missing(cls, nodes: Collection[str]) -> list[str]:
+        return [role for role in (MASTER, "worker0", "worker1", CLIENT) if role not in nodes]
+
+    @classmethod
+    def misfits(
+        cls, parameters: SparkParameters, nodes: Collection[str]
+    ) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        workers = len(workers_of(nodes))
+        if parameters.storage == "hdfs" and parameters.replicas > workers:
+            yield ("replicas",), f"{parameters.replicas} is more than the {workers} workers that keep blocks"
+
+    def is_prepared(self, nodes: Collection[str]) -> bool:
+        return self._tables is None or self._tables.folder.is_dir()
+
+    def prepare(self, stage: Stage) -> None:
+        if self._tables is not None:
+            self._tables.make(stage)
+
+    def start(self, stage: Stage) -> None:
+        asked = self.parameters
+        self._cluster = Cluster(stage, asked.cores, asked.memory_bytes)
+        self._hdfs = Hdfs(stage, self._cluster.workers, asked.replicas) if asked.storage == "hdfs" else None
+        tables = self._tables.folder if self._tables is not None else None
+        self._driver = Driver(stage, self._cluster, asked, self._hdfs, tables)
+        try:
+            if self._hdfs is not None:
+                self._hdfs.start()
+            self._cluster.start()
+            self._driver.start()
+        except TestbedError:
+            self._cluster.keep_logs()
+            raise
+
+    def load(self, stage: Stage) -> Load:
+        self._driver.begin()
+        return self._driver
+
+    def stop(self, stage: Stage) -> None:
+        dead = [*self._cluster.stop(), *(self._hdfs.stop() if self._hdfs is not None else ())]
+        if dead:
+            raise TestbedError(
+                "; ".join(
+                    f"{process}: ended under the load ({process.ended}); {process.last_words()}"
+                    for process in dead
+                )
+            )

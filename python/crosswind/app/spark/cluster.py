@@ -1,0 +1,116 @@
+"""A standalone Spark cluster: the master on `master`, a worker with one executor on each of the other nodes.
+
+Everything is started with the class that Spark's own scripts start, as the account of the application, with a
+bounded heap, and with every file below the folder of the trial.
+"""
+
+import re
+import shutil
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from crosswind.app.base import Stage
+from crosswind.app.spark import programs
+from crosswind.app.spark.await_text import await_text
+from crosswind.app.spark.files import make_folder
+from crosswind.testbed.fabric import Process
+
+MASTER = "master"
+MASTER_PORT = 7077
+WORKER_PORT = 7078
+# A Java virtual machine on a busy machine takes seconds; a minute and a half is stuck.
+READY_S = 90.0
+STOP_S = 2.0
+# Nothing in /tmp; and daemons that only pass messages are not worth an optimising compiler or more than one
+# thread for their garbage.
+JAVA_OPTIONS = "-XX:-UsePerfData -XX:+UseSerialGC -Djava.io.tmpdir={scratch}"
+DAEMON_OPTIONS = f"{JAVA_OPTIONS} -XX:TieredStopAtLevel=1"
+DAEMON_MEMORY = "256m"
+
+
+def workers_of(nodes: Collection[str]) -> list[str]:
+    """Return the names of the workers among the nodes of a topology, in order of their number."""
+    found = [name for name in nodes if re.fullmatch(r"worker(0|[1-9][0-9]*)", name)]
+    return sorted(found, key=lambda name: int(name[len("worker") :]))
+
+
+class Cluster:
+    """Master and workers of one trial.
+
+    Args:
+        cores, memory_bytes: what each worker gives to its executor.
+    """
+
+    def __init__(self, stage: Stage, cores: int, memory_bytes: int) -> None:
+        self._stage = stage
+        self._cores = cores
+        self._memory_bytes = memory_bytes
+        self.workers = workers_of(stage.fabric.nodes)
+        self.processes: list[Process] = []
+
+    @property
+    def url(self) -> str:
+        """The address of the master as a driver writes it."""
+        return f"spark://{MASTER}:{MASTER_PORT}"
+
+    def start(self) -> None:
+        """Start master and workers; return when the master knows every worker."""
+        ports = ("--host", MASTER, "--port", MASTER_PORT, "--webui-port", 0)
+        master = self._daemon(MASTER, "master", "org.apache.spark.deploy.master.Master", ports)
+        await_text(master, master.stderr, "Starting Spark master", READY_S)
+        workers = [self._worker(node) for node in self.workers]
+        for worker in workers:
+            await_text(worker, worker.stderr, "Successfully registered with master", READY_S, [master])
+
+    def stop(self) -> list[Process]:
+        """End every process and keep the executors' outputs; return those that had ended under the load."""
+        dead = [process for process in self.processes if process.ended is not None]
+        for process in self.processes:
+            if process.ended is None:
+                process.stop(STOP_S)
+        self.keep_logs()
+        return dead
+
+    def keep_logs(self) -> None:
+        """Copy the outputs of the executors, which the workers keep in the folder of the trial."""
+        for process in self.processes:
+            for output in sorted(self._folder(process.node).glob("app-*/*/std*")):
+                name = f"executor-{output.parent.name}.{output.name[3:]}"
+                shutil.copyfile(output, process.stdout.parent / name)
+
+    def scratch(self, node: str) -> Path:
+        """Return the folder for temporary files and shuffles of a node."""
+        return self._folder(node) / "scratch"
+
+    def environment(self, node: str) -> dict[str, str]:
+        """Return what every process of Spark on a node needs."""
+        return {
+            **programs.environment(),
+            "SPARK_LOCAL_IP": self._stage.fabric.nodes[node].address,
+            "SPARK_LOCAL_HOSTNAME": node,
+            "SPARK_LOCAL_DIRS": str(self.scratch(node)),
+            "HADOOP_USER_NAME": "spark",
+        }
+
+    def _worker(self, node: str) -> Process:
+        arguments = [
+            *("--host", node, "--port", WORKER_PORT, "--webui-port", 0),
+            *("--cores", self._cores, "--memory", f"{self._memory_bytes >> 20}m"),
+            *("--work-dir", self._folder(node), self.url),
+        ]
+        return self._daemon(node, "worker", "org.apache.spark.deploy.worker.Worker", arguments)
+
+    def _daemon(self, node: str, name: str, main: str, arguments: Sequence[object]) -> Process:
+        make_folder(self._stage, self._folder(node))
+        make_folder(self._stage, self.scratch(node))
+        env = self.environment(node) | {
+            "SPARK_DAEMON_MEMORY": DAEMON_MEMORY,
+            "SPARK_DAEMON_JAVA_OPTS": DAEMON_OPTIONS.format(scratch=self.scratch(node)),
+        }
+        command = [programs.spark_home() / "bin" / "spark-class", main, *arguments]
+        process = self._stage.fabric.start(node, name, command, cwd=self._folder(node), env=env)
+        self.processes.append(process)
+        return process
+
+    def _folder(self, node: str) -> Path:
+        return self._stage.folder / node

@@ -1,0 +1,161 @@
+"""The driver of a trial as a load: its plan, its start, the word to begin, what it brought home."""
+
+import gzip
+import json
+import shutil
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from crosswind.app.base import Load, Outcome, Stage
+from crosswind.app.spark import programs
+from crosswind.app.spark.await_text import await_text
+from crosswind.app.spark.cluster import JAVA_OPTIONS, Cluster
+from crosswind.app.spark.event_log import read_stages
+from crosswind.app.spark.files import copy_jobs, make_folder
+from crosswind.app.spark.hdfs import Hdfs
+from crosswind.app.spark.metrics import facts_of, metrics_of
+from crosswind.app.spark.parameters import SparkParameters
+from crosswind.testbed.errors import TestbedError
+from crosswind.testbed.fabric import Process
+
+CLIENT = "client"
+DRIVER_MEMORY = "512m"
+EXECUTORS_S = 60.0
+# Executors, input and warm-up; of the largest inputs.
+READY_S = 7200.0
+LONGEST_S = 7200.0
+MARKER_S = 10.0
+_MIB = 1 << 20
+# The warm-up is for compilers and connections, which a tenth of the input does as well.
+_WARM_UP_PART = 10
+
+
+class Driver(Load):
+    """The program `jobs/driver.py` on the client; it is up, warm and has its input once `start` returns."""
+
+    longest_s = LONGEST_S
+
+    def __init__(
+        self, stage: Stage, cluster: Cluster, asked: SparkParameters, hdfs: Hdfs | None, tables: Path | None
+    ) -> None:
+        self._stage = stage
+        self._cluster = cluster
+        self._asked = asked
+        self._hdfs = hdfs
+        self._tables = tables
+        self._begin = stage.folder / "begin"
+        self._outcome = stage.folder / "outcome.json"
+        self._events = stage.folder / "events"
+
+    def start(self) -> None:
+        """Start the driver; return when it waits for the word to begin."""
+        stage, folder = self._stage, self._stage.folder / CLIENT
+        for made in (folder, self._cluster.scratch(CLIENT), self._events):
+            make_folder(stage, made)
+        copy_jobs(stage, folder)
+        plan = folder / "plan.json"
+        plan.write_text(json.dumps(self._plan()))
+        plan.chmod(0o644)
+        command = [programs.python(), "-m", "jobs.driver", plan]
+        env = self._cluster.environment(CLIENT)
+        self.process: Process = stage.fabric.start(CLIENT, "driver", command, cwd=folder, env=env)
+        await_text(self.process, self.process.stdout, "ready\n", READY_S, self._cluster.processes)
+
+    def begin(self) -> None:
+        """Give the word to begin."""
+        self._begin.touch()
+
+    def await_measured_phase(self) -> None:
+        deadline = time.monotonic() + MARKER_S
+        while "measured phase" not in self.process.stdout.read_text() and time.monotonic() < deadline:
+            if self.process.wait(0.005) is not None:
+                return
+
+    def outcome(self) -> Outcome:
+        brought = json.loads(self._outcome.read_text())
+        (log,) = self._events.glob("app-*")
+        with log.open("rb") as plain, gzip.open(self.process.stdout.parent / "events.jsonl.gz", "wb") as kept:
+            shutil.copyfileobj(plain, kept)
+        with log.open() as lines:
+            stages = read_stages(lines, phase="measured")
+        if not stages:
+            raise TestbedError(f"{self.process}: its event log has no stage of the measured run")
+        return Outcome(
+            None, metrics_of(brought, stages, self._cluster.workers), facts_of(self._plan(), brought, stages)
+        )
+
+    def first_error(self) -> str | None:
+        """Return the last line that Python or the job itself wrote: Spark's own log surrounds it."""
+        lines = self.process.stderr.read_text(errors="replace").splitlines()
+        said = [line for line in lines if line.startswith(f"{self._asked.workload}: ") or "Error: " in line]
+        return said[-1].strip() if said else None
+
+    def _plan(self) -> dict[str, Any]:
+        asked = self._asked
+        local = f"file://{self._stage.folder}/storage"
+        return {
+            "workload": asked.workload,
+            "seed": self._stage.seed,
+            "master": self._cluster.url,
+            "workers": len(self._cluster.workers),
+            "executors_wait_s": EXECUTORS_S,
+            "storage": f"{self._hdfs.uri}/storage" if self._hdfs is not None else local,
+            "warm_up_runs": asked.warm_up_runs,
+            "warm_up": self._warm_up_size,
+            "measured": self._size,
+            "begin": str(self._begin),
+            "outcome": str(self._outcome),
+            "conf": self._conf(),
+        }
+
+    @property
+    def _size(self) -> dict[str, Any]:
+        size: dict[str, Any] = self._asked.size | {"partitions": self._partitions}
+        return size if self._tables is None else size | {"tables": str(self._tables)}
+
+    @property
+    def _warm_up_size(self) -> dict[str, Any]:
+        size = self._size
+        return size | ({"records": -(-size["records"] // _WARM_UP_PART)} if "records" in size else {})
+
+    @property
+    def _partitions(self) -> int:
+        return self._asked.partitions or 2 * self._asked.cores * len(self._cluster.workers)
+
+    def _conf(self) -> Mapping[str, str]:
+        cluster, asked = self._cluster, self._asked
+        # A worker's threads are as many as on a machine with so many cores, whatever this one has.
+        of_executor = (
+            f"{JAVA_OPTIONS.format(scratch=self._stage.folder)} -XX:ActiveProcessorCount={asked.cores}"
+        )
+        return {
+            "spark.cores.max": str(asked.cores * len(cluster.workers)),
+            "spark.executor.cores": str(asked.cores),
+            "spark.executor.memory": f"{asked.memory_bytes // _MIB}m",
+            "spark.executor.extraJavaOptions": of_executor,
+            "spark.driver.memory": DRIVER_MEMORY,
+            "spark.driver.host": CLIENT,
+            "spark.driver.bindAddress": self._stage.fabric.nodes[CLIENT].address,
+            "spark.driver.extraJavaOptions": JAVA_OPTIONS.format(scratch=cluster.scratch(CLIENT)),
+            **{
+                f"spark.hadoop.{name}": value
+                for name, value in (self._hdfs.settings if self._hdfs else {}).items()
+            },
+            "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
+            "spark.eventLog.enabled": "true",
+            "spark.eventLog.dir": f"file://{self._events}",
+            "spark.eventLog.rolling.enabled": "false",
+            "spark.eventLog.compress": "false",
+            # The data made here would compress better than real ones: what is shuffled shall cross the
+            # network.
+            "spark.shuffle.compress": "false",
+            # Stages are to be the same in every trial, and as in the Spark 2.4 of the studies.
+            "spark.sql.adaptive.enabled": "false",
+            # The texts of the queries are standard SQL.
+            "spark.sql.ansi.doubleQuotedIdentifiers": "true",
+            "spark.sql.shuffle.partitions": str(self._partitions),
+            "spark.default.parallelism": str(self._partitions),
+        }

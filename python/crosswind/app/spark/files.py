@@ -1,0 +1,24 @@
+"""Files of a trial that the account of the application uses."""
+
+import shutil
+from pathlib import Path
+
+from crosswind.app.base import Stage
+from crosswind.testbed.folders import give, give_tree
+
+_JOBS = Path(__file__).parent / "jobs"
+
+
+def make_folder(stage: Stage, path: Path) -> None:
+    """Make a folder for the account of the application, if it is not there."""
+    path.mkdir(exist_ok=True)
+    give(path, *stage.fabric.application_account)
+
+
+def copy_jobs(stage: Stage, folder: Path) -> None:
+    """Copy the programs that run inside Spark into a folder, as the package `jobs`.
+
+    Crosswind may be installed where the account of the application cannot read.
+    """
+    jobs = Path(shutil.copytree(_JOBS, folder / "jobs", ignore=shutil.ignore_patterns("__pycache__")))
+    give_tree(jobs, *stage.fabric.application_account)

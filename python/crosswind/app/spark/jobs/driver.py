@@ -1,0 +1,90 @@
+"""The driver of one trial: warm-up, input, a wait for the word to begin, the measured run, its validation.
+
+    python -m jobs.driver PLAN.json
+
+It prints `ready` when it could begin, waits for the file `begin` of the plan, prints `measured phase` and
+runs the workload once. The plan says what, how much, where, and which files to write (see `_plan` in
+`crosswind/app/spark/driver.py`). Exit status 0 means that the output was validated; 1 is an error, 3 an
+output that is not right.
+"""
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from .cluster import connect
+from .job import Job, NotValid
+from .workloads import find
+
+NOT_VALID = 3
+BEGIN_POLL_S = 0.01
+# The measurement window opens when the word to begin is given; the run follows when it is certainly open.
+LEAD_S = 0.1
+
+
+def main() -> int:
+    plan = json.loads(Path(sys.argv[1]).read_text())
+    spark = connect(plan)
+    try:
+        with phase(spark, "warm-up"):
+            for number in range(plan["warm_up_runs"]):
+                warm_up = make_job(spark, plan, f"warm-up-{number}", plan["warm_up"])
+                warm_up.make_input()
+                warm_up.run()
+        job = make_job(spark, plan, "measured", plan["measured"])
+        with phase(spark, "input"):
+            job.make_input()
+        say("ready")
+        await_file(Path(plan["begin"]))
+        say("measured phase")
+        time.sleep(LEAD_S)
+        with phase(spark, "measured"):
+            started_ns = time.monotonic_ns()
+            job.run()
+            finished_ns = time.monotonic_ns()
+        with phase(spark, "validation"):
+            facts = job.validate()
+    except NotValid as reason:
+        print(f"{plan['workload']}: not valid: {reason}", file=sys.stderr)
+        return NOT_VALID
+    finally:
+        spark.stop()
+    outcome = {
+        "started_ns": started_ns,
+        "finished_ns": finished_ns,
+        "parts": [{"name": name, "time_ns": time_ns} for name, time_ns in job.parts],
+        "validation": facts,
+    }
+    Path(plan["outcome"]).write_text(json.dumps(outcome))
+    return 0
+
+
+def make_job(spark: Any, plan: dict[str, Any], name: str, size: dict[str, Any]) -> Job:
+    """Return the workload of the plan at a size, with a place of its own for input and output."""
+    return find(plan["workload"])(spark, f"{plan['storage']}/{name}", plan["seed"], size)
+
+
+@contextmanager
+def phase(spark: Any, name: str) -> Iterator[None]:
+    """Mark every job of the block in the event log, whatever thread of Spark submits it."""
+    spark.sparkContext.setLocalProperty("crosswind.phase", name)
+    yield
+    spark.sparkContext.setLocalProperty("crosswind.phase", None)
+
+
+def await_file(path: Path) -> None:
+    """Return when the file exists; whoever wanted to write it ends this process with the node otherwise."""
+    while not path.exists():
+        time.sleep(BEGIN_POLL_S)
+
+
+def say(line: str) -> None:
+    print(line, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,57 @@
+"""What a workload is: an input that the seed determines, a measured run, an output that is checked."""
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+class NotValid(Exception):
+    """The output is not what the workload must give."""
+
+
+class Job(ABC):
+    """A workload with a size; every file of it lies below `folder`, a URI.
+
+    Attributes:
+        parts: name and time (ns) of the parts of the run that have a time of their own.
+    """
+
+    def __init__(self, spark: Any, folder: str, seed: int, size: dict[str, Any]) -> None:
+        self.spark = spark
+        self.seed = seed
+        self.size = size
+        self.input = f"{folder}/input"
+        self.output = f"{folder}/output"
+        self.parts: list[tuple[str, int]] = []
+
+    @abstractmethod
+    def make_input(self) -> None:
+        """Write the input, the same for the same seed and size."""
+
+    @abstractmethod
+    def run(self) -> None:
+        """Do the work once."""
+
+    @abstractmethod
+    def validate(self) -> dict[str, Any]:
+        """Return what was checked, as JSON-ready facts.
+
+        Raises: NotValid: the output is wrong.
+        """
+
+    @contextmanager
+    def part(self, name: str) -> Iterator[None]:
+        """Time a part of the run and mark its stages in the event log."""
+        self.spark.sparkContext.setLocalProperty("crosswind.part", name)
+        started_ns = time.monotonic_ns()
+        yield
+        self.parts.append((name, time.monotonic_ns() - started_ns))
+        self.spark.sparkContext.setLocalProperty("crosswind.part", None)
+
+
+def check(holds: bool, what: str) -> None:
+    """Raise NotValid with `what` unless it holds."""
+    if not holds:
+        raise NotValid(what)

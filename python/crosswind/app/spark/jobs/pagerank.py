@@ -1,0 +1,56 @@
+"""PageRank: the rank of every page of a web of links, by so many rounds of handing ranks on.
+
+A round joins links with ranks and sums up what pages are given; the sums are shuffled, the links stay where
+they are cached.
+
+Source: HiBench 7, websearch/pagerank (SparkPageRank: rank = 0.15 + 0.85 * sum).
+"""
+
+from typing import Any
+
+from pyspark.sql import functions as f
+
+from .job import Job, check
+
+LINKS = 8
+# Every page links to the next one, so that each has a rank to give and is given one; its other links prefer
+# pages with low numbers, as links on the web prefer few pages.
+_TARGETS = (
+    "transform(sequence(1, {links}), i -> if(i = 1, pmod(id + 1, {pages}), "
+    "cast({pages} * power(pmod(xxhash64(id, i, {seed}L), 1000003) / 1000003D, 3) as bigint)))"
+)
+# Sums of doubles in another order differ in the last digits.
+RANK_TOLERANCE = 1e-9
+
+
+class PageRank(Job):
+    """Size: `records` (pages), `iterations`, and `partitions`."""
+
+    def make_input(self) -> None:
+        pages = self.size["records"]
+        targets = f.expr(_TARGETS.format(links=LINKS, pages=pages, seed=self.seed))
+        rows = self.spark.range(0, pages, 1, self.size["partitions"])
+        rows.select(f.col("id").alias("page"), targets.alias("targets")).write.parquet(self.input)
+
+    def run(self) -> None:
+        links = self.spark.read.parquet(self.input).repartition(self.size["partitions"], "page").cache()
+        ranks = links.select("page", f.lit(1.0).alias("rank"))
+        for _ in range(self.size["iterations"]):
+            # Never by broadcast, which ends where ranks no longer fit.
+            given = links.join(ranks.hint("merge"), "page").select(
+                f.explode("targets").alias("page"), (f.col("rank") / f.size("targets")).alias("share")
+            )
+            ranks = given.groupBy("page").agg((0.15 + 0.85 * f.sum("share")).alias("rank"))
+        ranks.write.parquet(self.output)
+        links.unpersist(blocking=True)
+
+    def validate(self) -> dict[str, Any]:
+        """Ranks are handed on and never made or lost: they add up to the number of pages."""
+        pages = self.size["records"]
+        count, total, least = (
+            self.spark.read.parquet(self.output).agg(f.count("page"), f.sum("rank"), f.min("rank")).first()
+        )
+        check(count == pages, f"{count} pages of {pages} have a rank")
+        check(abs(total - pages) <= RANK_TOLERANCE * pages, f"the ranks of {pages} pages add up to {total}")
+        check(least >= 0.15, f"a rank is {least}, below what every page has")
+        return {"pages": count, "ranks": total}

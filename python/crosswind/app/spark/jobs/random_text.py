@@ -1,0 +1,19 @@
+"""Lines of random words, as Hadoop's RandomTextWriter makes them for HiBench: any of a thousand."""
+
+from typing import Any
+
+from pyspark.sql import functions as f
+
+LINE_END = "\n"
+WORDS = 1000
+WORDS_IN_A_LINE = 10
+_LINE = (
+    "concat_ws(' ', transform(sequence(1, {words}), "
+    "i -> concat('word', pmod(xxhash64(id, i, {seed}L), {vocabulary}))))"
+)
+
+
+def write_lines(spark: Any, records: int, partitions: int, seed: int, folder: str) -> None:
+    """Write so many lines; each is drawn from its number and the seed, on however many executors."""
+    line = _LINE.format(words=WORDS_IN_A_LINE, seed=seed, vocabulary=WORDS)
+    spark.range(0, records, 1, partitions).select(f.expr(line)).write.text(folder)

@@ -1,0 +1,22 @@
+"""The workloads by the name that an experiment has for them; only the one that is asked for is loaded."""
+
+from importlib import import_module
+
+from .job import Job
+
+_WORKLOADS = {
+    "terasort": ("terasort", "TeraSort"),
+    "sort": ("sort", "Sort"),
+    "wordcount": ("wordcount", "WordCount"),
+    "kmeans": ("kmeans", "KMeans"),
+    "pagerank": ("pagerank", "PageRank"),
+    "tpch": ("queries", "Queries"),
+    "tpcds": ("queries", "Queries"),
+}
+
+
+def find(name: str) -> type[Job]:
+    """Return the workload of that name."""
+    module, job = _WORKLOADS[name]
+    found: type[Job] = getattr(import_module(f".{module}", __package__), job)
+    return found

@@ -1,0 +1,95 @@
+"""From the stages of a run to the metrics of a trial: job and stage times, shuffled bytes, stragglers."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from crosswind.app.spark.event_log import Stage
+from crosswind.store.rows import Metric
+
+# A task that takes longer than so many medians of its stage is a straggler.
+# Source: Ananthanarayanan et al., "Reining in the Outliers in Map-Reduce Clusters using Mantri", OSDI 2010,
+# 2.
+STRAGGLER_MEDIANS = 1.5
+
+
+def metrics_of(
+    brought: Mapping[str, Any], stages: Sequence[Stage], workers: Sequence[str]
+) -> tuple[Metric, ...]:
+    """Return the metrics of a run.
+
+    * `job.time` (ns): the whole run, as the driver's clock saw it; `part.NAME.time` its parts (queries).
+    * `stage.NN.time` (ns) of the NN-th stage; `stage.NN.slowdown` (1) its slowest task by its median task, on
+      the node of the slowest.
+    * `straggler.time` (ns) of a node: what the slowest tasks of stages took more than the median when they
+      ran on this node; `straggler.tasks` (count): its tasks beyond `STRAGGLER_MEDIANS` medians.
+    * `shuffle.written`, `shuffle.read.remote`, `shuffle.read.local` (B) of a node.
+    * `tasks.failed` (count): attempts that failed and were made again.
+    """
+    job_ns = brought["finished_ns"] - brought["started_ns"]
+    return (
+        Metric(None, "job.time", "ns", "total", job_ns),
+        *(
+            Metric(None, f"part.{part['name']}.time", "ns", "total", part["time_ns"])
+            for part in brought["parts"]
+        ),
+        *(metric for index, stage in enumerate(stages) for metric in _of_stage(index, stage)),
+        *(metric for worker in workers for metric in _of_worker(worker, stages)),
+        Metric(None, "tasks.failed", "count", "total", sum(stage.failed_tasks for stage in stages)),
+    )
+
+
+def facts_of(plan: Mapping[str, Any], brought: Mapping[str, Any], stages: Sequence[Stage]) -> dict[str, Any]:
+    """Return what was run and how: parameters, validation, and each stage with its slowest task."""
+    return {
+        "parameters": {"workload": plan["workload"], **plan["measured"]},
+        "configuration": plan["conf"],
+        "started_ns": brought["started_ns"],
+        "finished_ns": brought["finished_ns"],
+        "validation": brought["validation"],
+        "stages": [_facts_of_stage(stage) for stage in stages],
+    }
+
+
+def _of_stage(index: int, stage: Stage) -> Iterator[Metric]:
+    name = f"stage.{index:02}"
+    yield Metric(None, f"{name}.time", "ns", "total", stage.duration_ns)
+    if stage.tasks and (usual_ns := stage.median_task_ns) > 0:
+        slowest = stage.slowest_task
+        yield Metric(slowest.host, f"{name}.slowdown", "1", "max", slowest.duration_ns / usual_ns)
+
+
+def _of_worker(worker: str, stages: Sequence[Stage]) -> Iterator[Metric]:
+    tasks = [task for stage in stages for task in stage.tasks if task.host == worker]
+    slowest = [stage for stage in stages if stage.tasks and stage.slowest_task.host == worker]
+    lost_ns = sum(stage.slowest_task.duration_ns - stage.median_task_ns for stage in slowest)
+    late = sum(
+        task.host == worker and task.duration_ns > STRAGGLER_MEDIANS * stage.median_task_ns
+        for stage in stages
+        for task in stage.tasks
+    )
+    yield Metric(worker, "straggler.time", "ns", "total", lost_ns)
+    yield Metric(worker, "straggler.tasks", "count", "total", late)
+    for metric, values in (
+        ("shuffle.written", (task.shuffle_written_bytes for task in tasks)),
+        ("shuffle.read.remote", (task.shuffle_read_remote_bytes for task in tasks)),
+        ("shuffle.read.local", (task.shuffle_read_local_bytes for task in tasks)),
+    ):
+        yield Metric(worker, metric, "B", "total", sum(values))
+
+
+def _facts_of_stage(stage: Stage) -> dict[str, Any]:
+    facts: dict[str, Any] = {
+        "name": stage.name,
+        "part": stage.part,
+        "time_ns": stage.duration_ns,
+        "tasks": len(stage.tasks),
+        "failed_tasks": stage.failed_tasks,
+    }
+    if stage.tasks:
+        slowest = stage.slowest_task
+        facts |= {
+            "median_task_ns": stage.median_task_ns,
+            "slowest_task_ns": slowest.duration_ns,
+            "slowest_on": slowest.host,
+        }
+    return facts

@@ -1,0 +1,109 @@
+"""What a Spark trial runs, how much of it, and on how large a cluster."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from crosswind.spec.base import SpecModel
+from crosswind.spec.quantities import Size
+
+Workload = Literal["terasort", "sort", "wordcount", "kmeans", "pagerank", "tpch", "tpcds"]
+
+# Which parameters say how much of a workload there is; the others mean nothing for it.
+SIZED_BY: dict[str, tuple[str, ...]] = {
+    "terasort": ("records",),
+    "sort": ("records",),
+    "wordcount": ("records",),
+    "kmeans": ("records", "iterations", "clusters", "dimensions"),
+    "pagerank": ("records", "iterations"),
+    "tpch": ("scale_factor", "queries"),
+    "tpcds": ("scale_factor", "queries"),
+}
+# What a trial of two minutes on two cores can do.
+SMALL_RECORDS = {
+    "terasort": 1_000_000,
+    "sort": 1_000_000,
+    "wordcount": 500_000,
+    "kmeans": 100_000,
+    "pagerank": 50_000,
+}
+# TPC-DS: the queries that Uta et al. (NSDI '20) show: 65 and 68 depend on the network, 82 does not.
+SMALL_QUERIES = {"tpch": (3, 9, 18), "tpcds": (65, 68, 82)}
+QUERIES = {"tpch": 22, "tpcds": 99}
+
+
+class SparkParameters(SpecModel):
+    """The workload and its size, and what each worker gives."""
+
+    workload: Workload = Field(
+        description="What is run: a HiBench-like workload of ours, or queries of TPC-H or TPC-DS."
+    )
+    records: Annotated[int, Field(ge=1, le=100_000_000_000)] | None = Field(
+        None,
+        description="Records of 100 B (terasort), lines of ten words (sort, wordcount), points (kmeans), "
+        "pages (pagerank); what two cores do in two minutes when absent.",
+    )
+    iterations: Annotated[int, Field(ge=1, le=1000)] = Field(
+        3, description="Rounds of kmeans (at most) or pagerank; 3 when absent."
+    )
+    clusters: Annotated[int, Field(ge=2, le=10_000)] = Field(
+        10, description="Clusters of kmeans; 10 when absent."
+    )
+    dimensions: Annotated[int, Field(ge=1, le=10_000)] = Field(
+        20, description="Dimensions of kmeans; 20 when absent."
+    )
+    scale_factor: Annotated[float, Field(gt=0, le=100_000)] = Field(
+        0.1, description="Of the tables of tpch and tpcds, about so many GB; 0.1 when absent."
+    )
+    queries: Annotated[list[Annotated[int, Field(ge=1)]], Field(min_length=1)] | None = Field(
+        None,
+        description="Numbers of the queries, in order; [3, 9, 18] (tpch), [65, 68, 82] (tpcds) when absent.",
+    )
+    storage: Literal["local", "hdfs"] = Field(
+        "local",
+        description="Where input and output are: on one disk, as if every node had a replica, or in "
+        "HDFS, with a name node on `master` and a data node on every worker; local when absent.",
+    )
+    replicas: Annotated[int, Field(ge=1, le=512)] = Field(
+        2, description="Of each block in HDFS, the first where it is written; 2 when absent."
+    )
+    partitions: Annotated[int, Field(ge=1, le=100_000)] | None = Field(
+        None, description="Of input, shuffles and output; twice the cores of all workers when absent."
+    )
+    cores: Annotated[int, Field(ge=1, le=1024)] = Field(
+        1, description="Tasks that each worker runs side by side; 1 when absent."
+    )
+    memory_bytes: Size = Field(
+        1 << 30, alias="memory", description="Heap of each worker's executor; 1GiB when absent."
+    )
+    warm_up_runs: Annotated[int, Field(ge=0, le=100)] = Field(
+        1,
+        description="Complete runs before the measured one, in the same virtual machines and under the empty "
+        "condition: on a tenth of the records, or of the same queries; 1 when absent.",
+    )
+
+    @model_validator(mode="after")
+    def _fits_the_workload(self) -> "SparkParameters":
+        sizes = {name for names in SIZED_BY.values() for name in names}
+        for name in sorted(sizes & self.model_fields_set - {*SIZED_BY[self.workload]}):
+            raise ValueError(
+                f"`{name}` says nothing about {self.workload}; leave it out "
+                f"(its size: {', '.join(SIZED_BY[self.workload])})"
+            )
+        if self.storage == "local" and "replicas" in self.model_fields_set:
+            raise ValueError(
+                "`replicas` says nothing about local files; add `storage: hdfs`, or leave it out"
+            )
+        last = QUERIES.get(self.workload)
+        for number in self.queries or ():
+            if last is not None and number > last:
+                raise ValueError(f"{self.workload} has no query {number}; its queries are 1 to {last}")
+        return self
+
+    @property
+    def size(self) -> dict[str, int | list[int]]:
+        """What the job is told of its size; tables are not among it."""
+        if self.workload in QUERIES:
+            return {"queries": self.queries or list(SMALL_QUERIES[self.workload])}
+        asked = {name: getattr(self, name) for name in SIZED_BY[self.workload]}
+        return asked | {"records": self.records or SMALL_RECORDS[self.workload]}

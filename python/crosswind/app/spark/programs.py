@@ -1,0 +1,44 @@
+"""What Spark needs: pyspark in a Python of its own, and Java; and the environment that they make together."""
+
+from pathlib import Path
+
+from crosswind.app.requirements import DebianPackages, MavenArtifacts, PythonPackages
+
+# NumPy is what pyspark's machine learning asks for; DuckDB 1.1.3 makes the data of TPC-H and TPC-DS: later
+# wheels come without these two and would download them.
+PYSPARK = PythonPackages("pyspark", ("pyspark==4.3.0", "numpy==2.4.6", "duckdb==1.1.3"))
+# Name node and data node. Two of their own dependencies bring the same logging classes again.
+HDFS = MavenArtifacts(
+    "hdfs",
+    tuple(
+        f"org.apache.hadoop:{name}:3.3.6" for name in ("hadoop-hdfs", "hadoop-hdfs-client", "hadoop-common")
+    ),
+    without=("org.slf4j:slf4j-log4j12", "log4j:log4j"),
+)
+JAVA = DebianPackages("java", ("default-jre-headless",), programs=("java",))
+
+
+def python() -> Path:
+    """Return the interpreter of the driver and of every worker: they have to be the same."""
+    return PYSPARK.program("python").path
+
+
+def spark_home() -> Path:
+    """Return the folder of Spark's own programs and archives."""
+    return PYSPARK.site_packages / "pyspark"
+
+
+def java() -> Path:
+    """Return Java itself rather than the link that a system has on PATH."""
+    return JAVA.program("java").path.resolve()
+
+
+def environment() -> dict[str, str]:
+    """Return what every process of Spark has in its environment."""
+    return {
+        **JAVA.env,
+        "JAVA_HOME": str(java().parents[1]),
+        "SPARK_HOME": str(spark_home()),
+        "PYSPARK_PYTHON": str(python()),
+        "PYSPARK_DRIVER_PYTHON": str(python()),
+    }

@@ -1,0 +1,53 @@
+"""What a file may ask of `spark`, and which nodes it needs."""
+
+import pytest
+from pydantic import ValidationError
+
+from crosswind.app import find
+from crosswind.app.spark import SparkParameters
+from crosswind.app.spark.cluster import workers_of
+
+
+def read(**asked: object) -> SparkParameters:
+    return SparkParameters.model_validate(asked)
+
+
+def test_each_workload_has_a_size_without_being_told() -> None:
+    assert read(workload="terasort").size == {"records": 1_000_000}
+    assert read(workload="kmeans", clusters=5).size == {
+        "records": 100_000,
+        "iterations": 3,
+        "clusters": 5,
+        "dimensions": 20,
+    }
+    assert read(workload="tpcds").size == {"queries": [65, 68, 82]}
+    assert read(workload="tpch", queries=[1]).size == {"queries": [1]}
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"workload": "terasort", "iterations": 3}, "`iterations` says nothing about terasort"),
+        ({"workload": "tpch", "records": 10}, "its size: scale_factor, queries"),
+        ({"workload": "tpch", "queries": [23]}, "tpch has no query 23; its queries are 1 to 22"),
+        ({"workload": "tpcds", "queries": []}, "queries"),
+        ({"workload": "terasort", "memory": 1}, "has no unit"),
+    ],
+)
+def test_what_would_be_ignored_is_refused(asked: dict[str, object], said: str) -> None:
+    with pytest.raises(ValidationError, match=said):
+        read(**asked)
+
+
+def test_workers_are_in_order_of_their_number() -> None:
+    assert workers_of(["worker10", "client", "worker0", "worker2", "worker02", "worker"]) == [
+        "worker0",
+        "worker2",
+        "worker10",
+    ]
+
+
+@pytest.mark.parametrize("missing", ["master", "worker0", "worker1", "client"])
+def test_a_missing_role_is_named(missing: str) -> None:
+    nodes = {"master", "worker0", "worker1", "worker2", "client"} - {missing}
+    assert find("spark").roles_missing(nodes) == [missing]

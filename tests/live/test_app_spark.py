@@ -1,0 +1,96 @@
+"""Spark across nodes: what the network does to a sort, and what validation refuses."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+import pytest
+
+from crosswind.app.spark import Spark, programs
+from crosswind.testbed.folders import cache_folder
+
+if TYPE_CHECKING:
+    from conftest import Live
+
+JOBS = Path(programs.__file__).parent
+CHECKS = Path(__file__).parent / "spark_validation.py"
+# Of one trial on a machine that does other things as well.
+TRIAL_S = 300
+
+
+def needs(variant: str | None) -> pytest.MarkDecorator:
+    lacking = "; ".join(f"{missing.what}; run `{missing.install}`" for missing in Spark.missing(variant))
+    return pytest.mark.skipif(bool(lacking), reason=lacking)
+
+
+def run(live: Live, conditions: str, spark: str, repeat: int) -> Path:
+    """Run an experiment to its good end; return its results folder."""
+    (live.folder / "spark.yaml").write_text(
+        f"""
+name: live-spark
+topology:
+  hosts: 4
+  uplink: {{rate: 1Gbit/s, delay: 2us, buffer: 512KiB}}
+  nodes: {{master: h0, worker0: h1, worker1: h2, client: h3}}
+conditions: {conditions}
+application: {{spark: {spark}}}
+trials: {{repeat: {repeat}, rest: 0s, seed: 7, limits: {{void: accept}}}}
+"""
+    )
+    live.env["CROSSWIND_CACHE_DIR"] = str(cache_folder())
+    status, said = live.run("run", "spark.yaml", timeout_s=2 * repeat * TRIAL_S)
+    assert status == 0, said
+    return (live.results / "live-spark" / "latest").resolve()
+
+
+def values(folder: Path, metric: str, condition: str) -> list[float]:
+    """Return a metric of the whole trial, of every trial under a condition."""
+    query = (
+        f"SELECT sum(value) FROM '{folder}/metrics.parquet' JOIN '{folder}/trials.parquet' USING (trial) "
+        f"WHERE metric = '{metric}' AND condition = '{condition}' GROUP BY trial"
+    )
+    return [value for (value,) in duckdb.sql(query).fetchall()]
+
+
+@needs(None)
+def test_a_sort_waits_for_the_network_that_it_shuffles_through(live: Live) -> None:
+    shaped = "shape: {rate: 20Mbit/s, burst: 100kB, buffer: 200kB, on: [worker0, worker1]}"
+    conditions = f"[none, {{slow: {{host.egress: [{{{shaped}}}]}}}}]"
+    folder = run(live, conditions, "{workload: terasort, records: 300000}", repeat=3)
+    free, slow = values(folder, "job.time", "none"), values(folder, "job.time", "slow")
+    assert len(free) == len(slow) == 3
+    # 300,000 rows of 124 B are shuffled, half of them across nodes, half of these in each direction: 9.3 MB
+    # at 20 Mbit/s are 3.7 s that the sort has to wait for.
+    assert min(slow) > max(max(free), 3.7e9)
+    for shuffled in values(folder, "shuffle.read.remote", "slow"):
+        assert shuffled == pytest.approx(18.6e6, rel=0.1)
+    log = next(folder.glob("logs/*/worker0/executor-*.err"))
+    assert "Starting executor ID" in log.read_text()
+    assert next(folder.glob("logs/*/client/events.jsonl.gz")).stat().st_size > 0
+
+
+@needs("hdfs")
+def test_a_count_reads_from_and_writes_to_hdfs(live: Live) -> None:
+    folder = run(live, "[none]", "{workload: wordcount, records: 20000, storage: hdfs}", repeat=1)
+    assert values(folder, "tasks.failed", "none") == [0]
+    assert "NameNode" in next(folder.glob("logs/*/master/namenode.err")).read_text()
+
+
+@needs(None)
+def test_an_output_that_is_not_the_sorted_input_is_not_valid(tmp_path: Path) -> None:
+    env = os.environ | programs.environment() | {"PYTHONPATH": str(JOBS), "SPARK_LOCAL_IP": "127.0.0.1"}
+    command = [str(programs.python()), str(CHECKS), str(tmp_path)]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False, timeout=TRIAL_S)
+    assert done.returncode == 0, done.stderr
+    # Checksums are sums of the CRC-32 of lines, in hexadecimal digits.
+    assert done.stdout.splitlines() == [
+        "sorted: valid",
+        "two lines swapped: 2 lines of part-00000 are out of order",
+        "a line lost: 5 lines of 6 are in the output",
+        "a line changed: checksum 356c17ed1 is not 3cbc08f3b",
+        "files swapped: part-00000 ends with 'f', above 'a' of part-00001",
+    ]
