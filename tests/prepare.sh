@@ -5,8 +5,8 @@ cd "$(dirname "$0")/.."
 
 missing() { ! command -v "$1" >/dev/null 2>&1; }
 
-# PostgreSQL and iperf3 go into crosswind's own folder; nothing of the system is touched.
-.venv/bin/crosswind apps install ycsb iperf3 || echo "tests that need PostgreSQL or iperf3 will be skipped"
+# PostgreSQL and the measuring tools go into crosswind's own folder; nothing of the system is touched.
+.venv/bin/crosswind apps install ycsb iperf3 nuttcp sockperf || echo "tests that need PostgreSQL, iperf3, nuttcp or sockperf will be skipped"
 
 # A browser to open the report in, and iproute2 to look at what is left behind, come from the system's packages.
 if missing chromium || missing ip; then

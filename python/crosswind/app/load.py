@@ -88,13 +88,15 @@ def seconds(ns: int) -> str:
     return f"{ns // NS_PER_S}.{ns % NS_PER_S:09d}"
 
 
-def await_listening(server: Process) -> None:
-    """Wait until a receiving `crosswind-load` says that it listens.
+def await_listening(server: Process, words: str = "listening") -> None:
+    """Wait until a server says on its standard output that it listens.
 
-    Raises: TestbedError: it ended, or said nothing within `READY_S`.
+    Args:
+        words: what it prints when it does.
+    Raises: TestbedError: it ended, or did not say so within `READY_S`.
     """
     deadline = time.monotonic() + READY_S
-    while "listening" not in server.stdout.read_text(errors="replace"):
+    while words not in server.stdout.read_text(errors="replace"):
         if server.ended is not None or time.monotonic() > deadline:
             state = "still silent" if server.ended is None else str(server.ended)
             raise TestbedError(

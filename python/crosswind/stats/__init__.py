@@ -15,6 +15,7 @@ from crosswind.stats.boxplot import BoxPlot, box_plot
 from crosswind.stats.distance import ks_bound, ks_distance, wasserstein_distance
 from crosswind.stats.ecdf import Curve, ccdf, ecdf
 from crosswind.stats.equivalence import Equivalence, tost_paired
+from crosswind.stats.fairness import jain_index
 from crosswind.stats.interval import Interval, NeedsTrials, quantile_interval, trials_needed
 from crosswind.stats.mdone import MD1
 from crosswind.stats.quantile import quantile, quantiles
@@ -40,6 +41,7 @@ __all__ = [
     "box_plot",
     "ccdf",
     "ecdf",
+    "jain_index",
     "ks_bound",
     "ks_distance",
     "quantile",

@@ -1,0 +1,113 @@
+"""What the measuring tools have in common: a server on one node, a client on another, from a Debian "
+"package."""
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, ClassVar
+
+from crosswind.app.base import Application, Load, Stage
+from crosswind.app.load import NS_PER_S, WINDOW_LEAD_S
+from crosswind.app.requirements import DebianPackages, Program
+from crosswind.testbed.errors import TestbedError
+from crosswind.testbed.fabric import Process
+
+# Connecting, exchanging results and writing the report, behind a bad network.
+TAIL_S = 30.0
+
+
+class OutputError(TestbedError):
+    """What a tool printed is no result; the text says what it is instead."""
+
+
+class ClientServer(Application):
+    """A tool with a server on the node `server` and a client on the node `client`.
+
+    A subclass names its package, with a program of its own name, and starts its servers with `_serve`, so
+    that their death under the load is noticed.
+    """
+
+    tool: ClassVar[DebianPackages]
+    ROLES: ClassVar[tuple[str, ...]] = ("server", "client")
+
+    def __init__(self, parameters: Any) -> None:
+        super().__init__(parameters)
+        self._servers: list[Process] = []
+
+    @classmethod
+    def roles_missing(cls, nodes: Collection[str]) -> list[str]:
+        return [role for role in cls.ROLES if role not in nodes]
+
+    @classmethod
+    def program(cls) -> Program:
+        """Return the tool itself.
+
+        Raises: NotHere: it is not on this machine (any more).
+        """
+        return cls.tool.program(cls.name)
+
+    def stop(self, stage: Stage) -> None:
+        servers, self._servers = self._servers, []
+        for server in servers:
+            if server.ended is not None:
+                raise TestbedError(f"{server}: ended under the load ({server.ended}); {server.last_words()}")
+        for server in servers:
+            server.stop()
+
+    def _serve(self, stage: Stage, name: str, arguments: Sequence[object]) -> Process:
+        """Start a server of the tool and keep it for `stop`."""
+        program = self.program()
+        argv = [program.path, *arguments]
+        server = stage.fabric.start("server", name, argv, cwd=stage.folder, env=program.env)
+        self._servers.append(server)
+        return server
+
+
+class ToolLoad(Load):
+    """A client that warms up and measures for a time; a subclass reads what it printed.
+
+    Args:
+        warm_up_ns: at the start of its load, ns.
+        duration_ns: of its measured phase, ns.
+    """
+
+    def __init__(self, process: Process, *, warm_up_ns: int, duration_ns: int) -> None:
+        self.process = process
+        self.longest_s = (warm_up_ns + duration_ns) / NS_PER_S + TAIL_S
+        self._warm_up_s = warm_up_ns / NS_PER_S
+
+    def await_measured_phase(self) -> None:
+        self.process.wait(max(0.0, self._warm_up_s - WINDOW_LEAD_S))
+
+    def _printed(self) -> str:
+        return self.process.stdout.read_text(errors="replace")
+
+
+def whole_seconds(tool: str, **lengths_ns: int) -> None:
+    """Check that a tool which counts in seconds can keep these lengths.
+
+    Raises: ValueError: it cannot; the text begins like pydantic's own.
+    """
+    for key, length_ns in lengths_ns.items():
+        if length_ns % NS_PER_S:
+            nearest = max(1, math.ceil(length_ns / NS_PER_S))
+            raise ValueError(
+                f"has {key} {length_ns / NS_PER_S:g}s, and {tool} counts in whole seconds; "
+                f"write {key}: {nearest}s"
+            )
+
+
+def check_length(tool: str, measured_s: float, asked_s: float) -> None:
+    """Check that a tool measured for about as long as it was told.
+
+    A killed or stuck peer leaves lengths such as the machine's uptime in otherwise normal reports (iperf3),
+    or a fraction of what was asked. A fifth is far above what busy machines add, far below such lengths.
+
+    Raises: OutputError: it did not.
+    """
+    if not 0.8 * asked_s <= measured_s <= 1.2 * asked_s + 1:
+        raise OutputError(f"{tool}: says that it measured for {measured_s:g} s, asked were {asked_s:g} s")
+
+
+def facts(tool: str, parameters: Any, **more: Any) -> Mapping[str, Any]:
+    """Return the facts of a trial: the tool, what it was asked, and what it said."""
+    return {"tool": tool, "parameters": parameters.model_dump(), **more}

@@ -1,0 +1,200 @@
+"""nuttcp between two nodes: parameters, command lines, metrics.
+
+Every transfer has a process of its own at either end, as in the study that used nuttcp (Venzano and
+Michiardi, EURECOM RR-13-287): with parallel streams in one process nuttcp tells their sum only. A server of
+nuttcp 6 takes one transfer at a time, so each has its own port.
+"""
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from crosswind.app.base import Figure, Load, Outcome, Stage
+from crosswind.app.client_server import (
+    ClientServer,
+    OutputError,
+    ToolLoad,
+    check_length,
+    facts,
+    whole_seconds,
+)
+from crosswind.app.load import NS_PER_S, READY_S
+from crosswind.app.nuttcp.output import Transfer, parse_transfer
+from crosswind.app.requirements import DebianPackages
+from crosswind.app.streams import FAIRNESS, GOODPUT, goodput_metrics
+from crosswind.spec.base import SpecModel
+from crosswind.spec.quantities import Duration, PositiveDuration, Rate, Size
+from crosswind.store.rows import Metric
+from crosswind.testbed.fabric import Process
+
+CONTROL_PORT = 7000
+# Away from the control ports: a server of nuttcp 6 refuses to listen where data might go.
+DATA_PORT = 8000
+BPS_STEP = 1000
+# Starts all, waits for all, prints all. $0 is how many, $1 the server, the rest the command; what they print
+# is kept apart until the end, so that no line of one breaks into a line of another.
+_ALL_CLIENTS = f"""
+server=$1; shift
+number=0; pids=; status=0
+while [ $number -lt "$0" ]; do
+    "$@" -P $(({CONTROL_PORT} + number)) -p $(({DATA_PORT} + number)) "$server" \\
+        >stream-$number.out 2>stream-$number.err &
+    pids="$pids $!"; number=$((number + 1))
+done
+for pid in $pids; do wait $pid || status=$?; done
+number=0
+while [ $number -lt "$0" ]; do
+    echo "stream $number"; cat stream-$number.out; cat stream-$number.err >&2
+    number=$((number + 1))
+done
+exit $status
+"""
+
+
+class NuttcpParameters(SpecModel):
+    """How many transfers of what kind, how fast and for how long."""
+
+    streams: Annotated[int, Field(ge=1, le=128)] = Field(
+        1, description="Parallel transfers, 1 to 128; 1 when absent."
+    )
+    protocol: Literal["tcp", "udp"] = Field("tcp", description="tcp when absent.")
+    sender: Literal["client", "server"] = Field("client", description="Who sends; client when absent.")
+    rate_bps: Rate = Field(
+        None,
+        alias="rate",
+        description="Payload of each transfer, in whole kbit/s; unlimited when absent. nuttcp 6 keeps it by"
+        " spinning.",
+    )
+    write_bytes: Size | None = Field(
+        None,
+        alias="write",
+        ge=32,
+        le=1 << 20,
+        description="Size of a write, for UDP of a packet's payload; when absent nuttcp's own: 64KiB and "
+        "8KiB.",
+    )
+    duration_ns: PositiveDuration = Field(
+        alias="duration", description="Length of the measured phase, in whole seconds."
+    )
+    warm_up_ns: Duration = Field(
+        NS_PER_S, alias="warm_up", description="Before the measured phase, in whole seconds; 1s when absent."
+    )
+
+    @model_validator(mode="after")
+    def _is_possible(self) -> "NuttcpParameters":
+        whole_seconds("nuttcp", duration=self.duration_ns, warm_up=self.warm_up_ns)
+        if self.rate_bps is not None and self.rate_bps % BPS_STEP:
+            raise ValueError(
+                f"has rate {self.rate_bps}bit/s, and nuttcp counts in kbit/s; "
+                f"write rate: {self.rate_bps // BPS_STEP + 1}kbit/s"
+            )
+        if self.protocol == "udp" and (self.write_bytes or 0) > 65_507:
+            raise ValueError(f"has write {self.write_bytes}B, and a UDP packet holds 65507B at most")
+        return self
+
+
+class Nuttcp(ClientServer):
+    """Servers of nuttcp on the node `server`, as many clients on the node `client`."""
+
+    name = "nuttcp"
+    tool = DebianPackages("nuttcp", packages=("nuttcp",), programs=("nuttcp",))
+    requirements = (tool,)
+    summary = "parallel transfers of TCP or UDP, each in a process of its own (nuttcp)"
+    Parameters = NuttcpParameters
+    parameters: NuttcpParameters
+
+    def figures(self) -> tuple[Figure, ...]:
+        if self.parameters.protocol == "udp":
+            return (GOODPUT, Figure("lost", "share", "1", "lost", "lower"), FAIRNESS)
+        return (GOODPUT, FAIRNESS)
+
+    def start(self, stage: Stage) -> None:
+        numbers = range(self.parameters.streams)
+        servers = [
+            self._serve(stage, f"nuttcp-server-{number}", ["-S", "--nofork", "-P", CONTROL_PORT + number])
+            for number in numbers
+        ]
+        program, address = self.program(), stage.fabric.nodes["server"].address
+        for number, server in zip(numbers, servers, strict=True):
+            # One buffer: it listens when a transfer succeeds, and it says so in no other way.
+            ports = ["-P", CONTROL_PORT + number, "-p", DATA_PORT + number]
+            stage.fabric.probe(
+                "client",
+                f"nuttcp-probe-{number}",
+                [program.path, "-n1", "-l64", *ports, address],
+                cwd=stage.folder,
+                timeout_s=READY_S,
+                alive=[server],
+                env=program.env,
+            )
+
+    def load(self, stage: Stage) -> Load:
+        asked, program = self.parameters, self.program()
+        command = [
+            *("/bin/sh", "-c", _ALL_CLIENTS, asked.streams, stage.fabric.nodes["server"].address),
+            *(program.path, "-r" if asked.sender == "server" else "-t", "-fparse", "-i1"),
+            f"-T{(asked.warm_up_ns + asked.duration_ns) // NS_PER_S}",
+            *(("-u",) if asked.protocol == "udp" else ()),
+            *((f"-R{asked.rate_bps // BPS_STEP}",) if asked.rate_bps is not None else ()),
+            *((f"-l{asked.write_bytes}",) if asked.write_bytes is not None else ()),
+        ]
+        process = stage.fabric.start("client", "nuttcp", command, cwd=stage.folder, env=program.env)
+        return _NuttcpLoad(process, asked)
+
+
+class _NuttcpLoad(ToolLoad):
+    def __init__(self, process: Process, asked: NuttcpParameters) -> None:
+        super().__init__(process, warm_up_ns=asked.warm_up_ns, duration_ns=asked.duration_ns)
+        self._asked = asked
+
+    def outcome(self) -> Outcome:
+        printed = self._printed()
+        asked_s = self._asked.duration_ns / NS_PER_S
+        transfers = parse_all(printed, self._asked.streams, self._asked.warm_up_ns // NS_PER_S)
+        for transfer in transfers:
+            check_length("nuttcp", transfer.seconds, asked_s)
+        if not any(transfer.received_bytes for transfer in transfers):
+            raise OutputError("nuttcp: not one byte arrived in the measured phase; is the path cut?")
+        metrics = _metrics(transfers, self._asked)
+        return Outcome(None, tuple(metrics), facts("nuttcp", self._asked, printed=printed))
+
+
+def parse_all(printed: str, streams: int, warm_up_s: int) -> list[Transfer]:
+    """Read what all clients printed, each behind a line `stream N`.
+
+    Raises: OutputError: one of them has no result; the text says which.
+    """
+    parts = re.split(r"^stream (\d+)\n", printed, flags=re.MULTILINE)[1:]
+    said = {int(number): text for number, text in zip(parts[::2], parts[1::2], strict=True)}
+    transfers = []
+    for number in range(streams):
+        try:
+            transfers.append(parse_transfer(said.get(number, ""), warm_up_s))
+        except OutputError as error:
+            raise OutputError(f"stream {number}: {error}") from error
+    return transfers
+
+
+def _metrics(transfers: list[Transfer], asked: NuttcpParameters) -> list[Metric]:
+    receiver = "server" if asked.sender == "client" else "client"
+    rates_bps = [transfer.received_bps for transfer in transfers]
+    # Each rate is over a window of its own, shifted by when its process started: their sum may exceed the
+    # line by that shift (README.md). nuttcp tells no instants that would put it right.
+    metrics = goodput_metrics(receiver, sum(rates_bps), rates_bps)
+    metrics += [
+        Metric(asked.sender, "cpu", "1", "mean", sum(transfer.sender_cpu for transfer in transfers)),
+        Metric(receiver, "cpu", "1", "mean", sum(transfer.receiver_cpu for transfer in transfers)),
+    ]
+    for number, transfer in enumerate(transfers):
+        metrics += [
+            Metric(asked.sender, f"cpu.{number}", "1", "mean", transfer.sender_cpu),
+            Metric(receiver, f"cpu.{number}", "1", "mean", transfer.receiver_cpu),
+        ]
+    rtts = [transfer.rtt_ms for transfer in transfers if transfer.rtt_ms is not None]
+    if rtts:
+        metrics.append(Metric(asked.sender, "rtt", "ns", "mean", 1e6 * sum(rtts) / len(rtts)))
+    lost = [transfer.lost_share for transfer in transfers if transfer.lost_share is not None]
+    if lost:
+        metrics.append(Metric(receiver, "lost", "1", "share", sum(lost) / len(lost)))
+    return metrics

@@ -1,0 +1,5 @@
+"""sockperf as an application: round trips of single messages, all of them kept."""
+
+from crosswind.app.sockperf.application import Sockperf, SockperfParameters
+
+__all__ = ["Sockperf", "SockperfParameters"]

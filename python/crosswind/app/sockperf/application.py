@@ -1,0 +1,158 @@
+"""sockperf between two nodes: parameters, command line, operations."""
+
+import math
+import time
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from crosswind.app.base import Figure, Load, Outcome, Stage
+from crosswind.app.client_server import ClientServer, OutputError, ToolLoad, facts
+from crosswind.app.load import NS_PER_S, WINDOW_LEAD_S, await_listening
+from crosswind.app.requirements import DebianPackages
+from crosswind.app.sockperf.log import RoundTrip, complaint_of, parse_log, parse_summary
+from crosswind.spec.base import SpecModel
+from crosswind.spec.quantities import Duration, OperationRate, PositiveDuration, Size
+from crosswind.store.rows import Metric
+from crosswind.testbed.fabric import Process
+
+PORT = 11111
+# What sockperf itself leaves out of its log, at the start and (rounded up) at the end.
+LEFT_OUT_FIRST_NS = 400_000_000
+LEFT_OUT_LAST_NS = 100_000_000
+# It measures its clock for about 2 s before it starts; a busy machine makes that longer.
+CALIBRATION_S = 15.0
+# In a closed loop a round trip sets the pace. sockperf sets aside memory for every message that it might
+# send: by default 600 000 a second, which is 2 GB a minute. A round trip between nodes takes far more than 10
+# us.
+CLOSED_LOOP_PER_S = 100_000
+LOG = "messages.csv"
+
+
+class SockperfParameters(SpecModel):
+    """Which messages, how often and for how long."""
+
+    protocol: Literal["tcp", "udp"] = Field("udp", description="udp when absent.")
+    message_bytes: Size = Field(
+        64,
+        alias="message",
+        ge=14,
+        le=65_000,
+        description="Size of a message and of its answer; 64B when absent.",
+    )
+    rate: OperationRate | None = Field(
+        None,
+        description="Messages per second, sent whether or not answers come (under-load); when absent each "
+        "message "
+        "waits for the answer before it (ping-pong).",
+    )
+    duration_ns: PositiveDuration = Field(alias="duration", description="Length of the measured phase.")
+    warm_up_ns: Duration = Field(
+        NS_PER_S, alias="warm_up", description="Before the measured phase, 400ms at least; 1s when absent."
+    )
+
+    @model_validator(mode="after")
+    def _is_possible(self) -> "SockperfParameters":
+        if self.warm_up_ns < LEFT_OUT_FIRST_NS:
+            raise ValueError("has a warm_up that sockperf cannot shorten below its own; write warm_up: 400ms")
+        return self
+
+
+class Sockperf(ClientServer):
+    """`sockperf server` on the node `server`, `under-load` or `ping-pong` on the node `client`."""
+
+    name = "sockperf"
+    tool = DebianPackages("sockperf", packages=("sockperf",), programs=("sockperf",))
+    requirements = (tool,)
+    summary = "round trips of single messages over UDP or TCP, all kept (sockperf)"
+    Parameters = SockperfParameters
+    parameters: SockperfParameters
+
+    def figures(self) -> tuple[Figure, ...]:
+        figures = [
+            Figure("latency", "p99", "ns", "round trip P99", "lower"),
+            Figure("latency", "p50", "ns", "round trip P50", "lower"),
+        ]
+        if self.parameters.rate is None:
+            return (*figures, Figure("throughput", "mean", "1/s", "round trips", "higher"))
+        return (*figures, Figure("lost", "share", "1", "unanswered", "lower"))
+
+    def start(self, stage: Stage) -> None:
+        address = stage.fabric.nodes["server"].address
+        server = self._serve(stage, "sockperf-server", ["server", *self._where(address)])
+        await_listening(server, "to block on socket")
+
+    def load(self, stage: Stage) -> Load:
+        asked, program = self.parameters, self.program()
+        command = [
+            program.path,
+            *(("ping-pong",) if asked.rate is None else ("under-load", "--reply-every", 1)),
+            *self._where(stage.fabric.nodes["server"].address),
+            *("--msg-size", asked.message_bytes),
+            *("--mps", CLOSED_LOOP_PER_S if asked.rate is None else round(asked.rate)),
+            *("--time", math.ceil((asked.warm_up_ns + asked.duration_ns + LEFT_OUT_LAST_NS) / NS_PER_S)),
+            *("--full-log", stage.folder / LOG),
+        ]
+        began_ns = time.monotonic_ns()
+        process = stage.fabric.start("client", "sockperf", command, cwd=stage.folder, env=program.env)
+        return _SockperfLoad(process, asked, stage.folder, began_ns)
+
+    def _where(self, address: str) -> list[object]:
+        return ["-i", address, "-p", PORT, *(["--tcp"] if self.parameters.protocol == "tcp" else [])]
+
+
+class _SockperfLoad(ToolLoad):
+    def __init__(self, process: Process, asked: SockperfParameters, folder: Path, began_ns: int) -> None:
+        super().__init__(process, warm_up_ns=asked.warm_up_ns, duration_ns=asked.duration_ns)
+        self.longest_s += CALIBRATION_S
+        self._asked = asked
+        self._folder = folder
+        self._began_ns = began_ns
+
+    def await_measured_phase(self) -> None:
+        deadline = time.monotonic() + CALIBRATION_S
+        while "Starting test" not in self._printed() and time.monotonic() < deadline:
+            if self.process.wait(0.01) is not None:
+                return
+        self.process.wait(max(0.0, self._warm_up_s - WINDOW_LEAD_S))
+
+    def outcome(self) -> Outcome:
+        printed = self._printed()
+        summary = parse_summary(printed)
+        round_trips = parse_log((self._folder / LOG).read_text(errors="replace"))
+        if not round_trips:
+            raise OutputError(
+                "sockperf: not one message was answered in the measured phase; is the path cut?"
+            )
+        operations = self._folder / "samples.csv"
+        write_operations(round_trips, self._began_ns, self._asked, operations)
+        metrics = [
+            Metric("client", "lost", "1", "share", summary.dropped / summary.sent),
+            Metric("client", "duplicated", "count", "count", summary.duplicated),
+            Metric("client", "out-of-order", "count", "count", summary.out_of_order),
+        ]
+        return Outcome(operations, tuple(metrics), facts("sockperf", self._asked, printed=printed))
+
+    def first_error(self) -> str | None:
+        return complaint_of(self._printed())
+
+
+def write_operations(
+    round_trips: list[RoundTrip], began_ns: int, asked: SockperfParameters, path: Path
+) -> None:
+    """Write the round trips as a file of operations (docs/reference/contracts.md, section 4).
+
+    Args:
+        began_ns: instant from which sockperf counts: the start of its process, within some ms. Differences
+            are exact, which is what latencies are made of.
+    """
+    # The first that is logged was sent when sockperf's own warm-up was over.
+    start_ns = min(round_trip.sent_ns for round_trip in round_trips) - LEFT_OUT_FIRST_NS + asked.warm_up_ns
+    end_ns = start_ns + asked.duration_ns
+    with path.open("w") as file:
+        file.write("operation,connection,intended_ns,started_ns,finished_ns,ok,measured\n")
+        for sent_ns, received_ns in round_trips:
+            started_ns, finished_ns = began_ns + sent_ns, began_ns + received_ns
+            measured = int(start_ns <= sent_ns < end_ns)
+            file.write(f"message,0,{started_ns},{started_ns},{finished_ns},1,{measured}\n")

@@ -1,0 +1,98 @@
+"""What sockperf prints and its full log, as numbers. Pure.
+
+sockperf exits with 0 whether or not anything answered; colours its output; and prints half a round trip as
+"latency". The full log has the instants at both ends of every round trip, from which latencies here are whole
+round trips.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from crosswind.app.client_server import OutputError
+
+HEADER = "packet, txTime(sec), rxTime(sec), latency(usec)"
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_TOTAL = re.compile(r"\[Total Run\] RunTime=([\d.]+) sec; .*SentMessages=(\d+); ReceivedMessages=(\d+)")
+_VALID = re.compile(r"\[Valid Duration\] RunTime=([\d.]+) sec; SentMessages=(\d+); ReceivedMessages=(\d+)")
+_AMISS = re.compile(
+    r"# dropped messages = (\d+); # duplicated messages = (\d+); # out-of-order messages = (\d+)"
+)
+_COMPLAINT = re.compile(r"^sockperf: (?:ERROR: (.*)|(No .*))$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What sockperf counted: in the whole run, and without its first 400 ms and its end ("valid").
+
+    Attributes:
+        seconds: length of the whole run, s.
+        sent: messages of the valid part.
+        dropped: messages of the valid part that nobody answered.
+    """
+
+    seconds: float
+    sent: int
+    dropped: int
+    duplicated: int
+    out_of_order: int
+
+
+class RoundTrip(NamedTuple):
+    """One message and its answer, in ns from a start that sockperf alone knows."""
+
+    sent_ns: int
+    received_ns: int
+
+
+def parse_summary(printed: str) -> Summary:
+    """Read what a client printed.
+
+    Raises: OutputError: it complained, or did not come to its statistics.
+    """
+    if (complaint := complaint_of(printed)) is not None:
+        raise OutputError(complaint)
+    text = plain(printed)
+    total, valid, amiss = _TOTAL.search(text), _VALID.search(text), _AMISS.search(text)
+    if total is None or valid is None or amiss is None:
+        last = (text.strip().splitlines() or ["nothing"])[-1]
+        raise OutputError(f"sockperf: printed no statistics; its last words: {last}")
+    return Summary(float(total[1]), int(valid[2]), int(amiss[1]), int(amiss[2]), int(amiss[3]))
+
+
+def complaint_of(printed: str) -> str | None:
+    """Return what sockperf complains of, None if it does not."""
+    found = _COMPLAINT.search(plain(printed))
+    return None if found is None else f"sockperf: {(found[1] or found[2]).strip()}"
+
+
+def parse_log(text: str) -> list[RoundTrip]:
+    """Read a full log.
+
+    Raises: OutputError: it is cut off, or has no header.
+    """
+    before, header, rows = text.partition(HEADER)
+    if not header:
+        raise OutputError(f"sockperf: its full log of {len(before)} characters has no messages")
+    if "---" not in rows:
+        raise OutputError("sockperf: its full log is cut off; is the disk full?")
+    return list(_rows(rows))
+
+
+def plain(printed: str) -> str:
+    """Return the text without its colours."""
+    return _COLOUR.sub("", printed)
+
+
+def _rows(rows: str) -> Iterator[RoundTrip]:
+    for line in rows.splitlines():
+        fields = line.split(",")
+        if len(fields) == 4:
+            yield RoundTrip(_ns(fields[1]), _ns(fields[2]))
+
+
+def _ns(seconds: str) -> int:
+    """Return nanoseconds from decimal seconds with nine digits; a float would round from a day on."""
+    whole, _, fraction = seconds.strip().partition(".")
+    return int(whole) * 1_000_000_000 + int(fraction.ljust(9, "0")[:9])

@@ -1,0 +1,30 @@
+"""Numbers that every application with parallel streams gives, under the same names."""
+
+import math
+from collections.abc import Sequence
+
+from crosswind.app.base import Figure
+from crosswind.stats import jain_index
+from crosswind.store.rows import Metric
+
+GOODPUT = Figure("goodput", "mean", "bit/s", "goodput", "higher")
+FAIRNESS = Figure("fairness", "jain", "1", "fairness", "higher")
+
+
+def goodput_metrics(node: str, total_bps: float, streams_bps: Sequence[float]) -> list[Metric]:
+    """Return the goodput of all streams together and of each, and how evenly it is shared.
+
+    Args:
+        node: that received.
+        total_bps: payload in bit/s over the time that all streams have in common.
+        streams_bps: the same of each stream; they are numbered from 0.
+    """
+    fairness = jain_index(streams_bps)
+    return [
+        Metric(node, "goodput", "bit/s", "mean", total_bps),
+        *(
+            Metric(node, f"goodput.{number}", "bit/s", "mean", rate_bps)
+            for number, rate_bps in enumerate(streams_bps)
+        ),
+        *([] if math.isnan(fairness) else [Metric(node, "fairness", "1", "jain", fairness)]),
+    ]
