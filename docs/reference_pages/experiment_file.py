@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pydantic import BaseModel
 
 from crosswind import app
+from crosswind.app.sizes import sizes_of
 from crosswind.spec.element import Element
 from crosswind.spec.experiment import Experiment
 from crosswind.spec.quantities import DSCP_NAMES, RATE, SIZE, TIME
@@ -61,6 +64,21 @@ def _section(model: type[BaseModel]) -> str:
 def _application(name: str) -> str:
     kind = app.find(name)
     parts = [f"## Application {name}", f"{kind.summary.capitalize()}.", keys_table(kind.Parameters)]
+    parts += _sizes(sizes_of(kind))
     for model in models_below(kind.Parameters)[1:]:
         parts += [f"### {model.__name__}", (model.__doc__ or "").strip(), keys_table(model)]
     return "\n\n".join(parts)
+
+
+def _sizes(sizes: dict[str, dict[str, Any]]) -> list[str]:
+    """Return what each size fills in; nothing for an application without sizes."""
+    if not sizes:
+        return []
+    keys = dict.fromkeys(key for parameters in sizes.values() for key in parameters)
+    rows = [
+        [f"`{key}`", *(f"`{parameters[key]}`" if key in parameters else "" for parameters in sizes.values())]
+        for key in keys
+    ]
+    named = " or ".join(f"`size: {size}`" for size in sizes)
+    told = f"{named} fills in what is not given:"
+    return [told, markdown.table(["key", *(f"`{size}`" for size in sizes)], rows)]

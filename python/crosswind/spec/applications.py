@@ -13,6 +13,9 @@ from typing import Any
 from crosswind.spec.base import SpecModel
 from crosswind.spec.document import Path
 
+# The key that takes an application's parameters from one of its sizes.
+SIZE = "size"
+
 
 def names() -> list[str]:
     """Return the names of the installed applications."""
@@ -26,6 +29,14 @@ def parameters_of(name: str) -> type[SpecModel]:
     from crosswind import app
 
     return app.find(name).Parameters
+
+
+def sizes(name: str) -> dict[str, dict[str, Any]]:
+    """Return the sizes that an application may be given, each with its parameters as a file writes them."""
+    from crosswind import app
+    from crosswind.app.sizes import sizes_of
+
+    return sizes_of(app.find(name))
 
 
 def figures(name: str, parameters: SpecModel) -> list[dict[str, str]]:

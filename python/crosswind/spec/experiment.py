@@ -57,19 +57,27 @@ class Experiment(SpecModel):
         min_length=1, description="Names of the catalogue, or `name: condition`."
     )
     application: dict[str, dict[str, Any]] = Field(
-        min_length=1, max_length=1, description="One application with its parameters."
+        min_length=1,
+        max_length=1,
+        description="One application with its parameters, or with a `size` that fills them in.",
     )
     trials: Trials
 
     # What `application` says, read by the application's own model; set once the file is sound.
     _parameters: SpecModel = PrivateAttr()
+    _size: str | None = PrivateAttr()
 
     @property
     def parameters(self) -> SpecModel:
         """The application's parameters."""
         return self._parameters
 
-    def with_parameters(self, parameters: SpecModel) -> Experiment:
-        """Return this experiment with its application's parameters."""
-        self._parameters = parameters
+    @property
+    def size(self) -> str | None:
+        """The size that filled in the other parameters, if one was named."""
+        return self._size
+
+    def with_parameters(self, parameters: SpecModel, size: str | None) -> Experiment:
+        """Return this experiment with its application's parameters, those of the size included."""
+        self._parameters, self._size = parameters, size
         return self

@@ -23,6 +23,7 @@ from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.problems import Problem, SpecErrors
 from crosswind.spec.rules import condition_findings
 from crosswind.spec.setting import Setting
+from crosswind.spec.sizes import with_size
 from crosswind.spec.translate import describe, problems_of
 
 Source = str | os.PathLike[str] | Traversable
@@ -57,12 +58,13 @@ def experiment_of(document: Document) -> Experiment:
     Raises: SpecErrors: all that is wrong with it, each with its place.
     """
     problems: list[Problem] = []
+    document, size = with_size(document, problems)
     experiment = read(TypeAdapter(Experiment), document, problems)
     parameters = _read_parameters(document, problems)
     problems.extend(experiment_problems(document))
     if problems or experiment is None or parameters is None:
         raise SpecErrors(problems)
-    return experiment.with_parameters(parameters)
+    return experiment.with_parameters(parameters, size)
 
 
 def load_condition_file(source: Source) -> dict[str, Condition]:

@@ -207,6 +207,7 @@ def _application(experiment: Experiment) -> dict[str, Any]:
     (name,) = experiment.application
     resolved = {
         "name": name,
+        "size": experiment.size,
         "parameters": experiment.parameters.model_dump(mode="json"),
         "figures": applications.figures(name, experiment.parameters),
     }

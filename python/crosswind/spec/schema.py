@@ -38,13 +38,28 @@ def experiment_schema() -> dict[str, Any]:
             schema_generator=_FileSchema, ref_template=_REFERENCES
         )
         definitions.update(parameters.pop("$defs", {}))
-        definitions[f"{name} parameters"] = parameters
+        definitions[f"{name} parameters"] = _with_size(parameters, applications.sizes(name))
         offered[name] = {"$ref": f"#/$defs/{name} parameters"}
     schema["properties"]["application"] |= {"properties": offered, "additionalProperties": False}
     for option in schema["properties"]["conditions"]["items"]["oneOf"]:
         if option.get("type") == "string":
             option["enum"] = catalog.condition_names()
     return _headed("experiment", schema)
+
+
+def _with_size(schema: dict[str, Any], sizes: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Return the schema of parameters with `size`; what every size has is needed only without one."""
+    if not sizes:
+        return schema
+    size = {"enum": list(sizes), "description": "Fills in the parameters that are not given."}
+    needed = set(schema.pop("required", ()))
+    filled = {key for key in needed if all(key in parameters for parameters in sizes.values())}
+    return {
+        **schema,
+        "properties": {applications.SIZE: size, **schema["properties"]},
+        **({"required": sorted(needed - filled)} if needed - filled else {}),
+        **({"anyOf": [{"required": [applications.SIZE]}, {"required": sorted(filled)}]} if filled else {}),
+    }
 
 
 def condition_schema() -> dict[str, Any]:

@@ -1,0 +1,102 @@
+"""Sizes fill in parameters: data beside an application, read before anything else looks at them."""
+
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from crosswind.app import find, names
+from crosswind.app.sizes import BadSizes, sizes_of
+from crosswind.spec import SpecErrors, resolve
+from crosswind.spec.base import keys_of
+from crosswind.spec.load import parse_experiment
+from crosswind.spec.schema import experiment_schema
+
+
+def experiment(application: str) -> bytes:
+    return f"""\
+name: sized
+topology: {{hosts: 2, nodes: {{db0: h0, server: h0, client: h1}}, uplink: {{rate: 1Gbit/s, delay: 0s}}}}
+conditions: [none]
+application: {{{application}}}
+trials: {{repeat: 1}}
+""".encode()
+
+
+def resolved(application: str) -> dict[str, Any]:
+    found: dict[str, Any] = resolve(parse_experiment(experiment(application), "sized.yaml"))["application"]
+    return found
+
+
+def problems(application: str) -> list[str]:
+    with pytest.raises(SpecErrors) as refused:
+        parse_experiment(experiment(application), "sized.yaml")
+    return [str(problem) for problem in refused.value.problems]
+
+
+def test_the_published_size_of_ycsb_has_a_million_records_and_operations() -> None:
+    found = resolved("ycsb: {workload: b, size: study}")
+    assert (found["size"], found["parameters"]["records"], found["parameters"]["operations"]) == (
+        "study",
+        1_000_000,
+        1_000_000,
+    )
+
+
+def test_what_is_given_wins_over_the_size() -> None:
+    found = resolved("rpc: {size: small, duration: 2s}")["parameters"]
+    assert (found["duration_ns"], found["warm_up_ns"]) == (2 * 10**9, 10**9)
+
+
+def test_without_a_size_none_is_recorded() -> None:
+    assert resolved("rpc: {duration: 2s}")["size"] is None
+
+
+@pytest.mark.parametrize("size", ["studdy", "5", "[small]", "null"])
+def test_an_unknown_size_is_one_problem_at_its_place_that_names_those_there_are(size: str) -> None:
+    (problem,) = problems(f"rpc: {{size: {size}}}")
+    assert "application.rpc: size" in problem
+    assert "study" in problem
+    # The line of `application`, at the value of `size`.
+    assert "sized.yaml:4:27" in problem
+
+
+def test_a_wrong_parameter_beside_a_size_is_told_where_it_stands() -> None:
+    (problem,) = problems("rpc: {size: small, duration: 2}")
+    assert "sized.yaml:4:44" in problem
+
+
+@pytest.mark.parametrize("name", names())
+def test_the_parameters_of_every_size_are_sound_with_what_no_size_can_know(name: str) -> None:
+    kind, sizes = find(name), sizes_of(find(name))
+    assert "size" not in keys_of(kind.Parameters)
+    for parameters in sizes.values():
+        assert set(parameters) <= set(keys_of(kind.Parameters))
+
+
+def test_an_editor_is_offered_sizes_and_asks_for_nothing_that_they_fill_in() -> None:
+    jsonschema = pytest.importorskip("jsonschema", reason="SKIPPED: jsonschema is not installed")
+    schema = experiment_schema()
+    rpc = {"$defs": schema["$defs"], "$ref": "#/$defs/rpc parameters"}
+    valid = jsonschema.Draft202012Validator(rpc).is_valid
+    assert valid({"size": "small"})
+    assert valid({"duration": "2s"})
+    assert not valid({})
+    assert not valid({"size": "huge"})
+
+
+def test_an_application_without_the_file_has_no_sizes_and_a_wrong_file_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "stopwatch").mkdir()
+    (tmp_path / "stopwatch" / "__init__.py").write_text("class Stopwatch: pass\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    import stopwatch  # type: ignore[import-not-found]
+
+    assert isinstance(sys.modules["stopwatch"], ModuleType)
+    assert sizes_of(stopwatch.Stopwatch) == {}
+    (tmp_path / "stopwatch" / "sizes.yaml").write_text("- small\n")
+    with pytest.raises(BadSizes, match=r"sizes\.yaml: must be a mapping of sizes to parameters"):
+        sizes_of(stopwatch.Stopwatch)
