@@ -6,6 +6,7 @@ import pytest
 
 from crosswind import catalog
 from crosswind.plan import outline
+from crosswind.plan.outline import trial_s
 from crosswind.plan.text import describe, duration
 from crosswind.spec import load_experiment, resolve
 
@@ -29,6 +30,20 @@ def test_the_text_names_every_condition_what_is_done_and_what_scaling_costs() ->
     text = describe(outline(resolve(load_experiment(catalog.experiment_file("rpc-quick")))))
     for word in ("icpe23/interference", "What will be done", "no port", "Preserved", "Not preserved"):
         assert word in text
+
+
+def test_a_load_that_only_operations_end_takes_a_time_that_nobody_knows_before() -> None:
+    resolved = resolve(load_experiment(catalog.experiment_file("icpe23-ycsb-b")))
+    resolved["application"]["parameters"] |= {"duration_ns": None, "operations": 1000}
+    endless = outline(resolved)
+    assert (endless.expected_s, endless.expected_s_at_most) == (None, None)
+    assert "30 trials, for a time that the first one will tell" in describe(endless)
+
+
+def test_an_application_says_what_its_trials_take_besides_their_load() -> None:
+    resolved = resolve(load_experiment(catalog.experiment_file("rpc-quick")))
+    # 500 ms of warm-up, 3 s, what a trial of rpc takes besides (0.5 s), 500 ms of rest.
+    assert trial_s(resolved) == 4.5
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from crosswind.app.requirements import Requirement
+from crosswind.spec.applications import busy_ns
 from crosswind.spec.base import SpecModel
 from crosswind.store.rows import Metric
 from crosswind.testbed.fabric import Fabric, Process
@@ -114,8 +115,20 @@ class Application(ABC):
     requirements: ClassVar[tuple[Requirement, ...]] = ()
     variants: ClassVar[Mapping[str, tuple[Requirement, ...]]] = {}
 
+    # What a trial takes besides its load, s: nodes up and down, servers started, data copied, results stored.
+    overhead_s: ClassVar[float] = 2.5
+
     def __init__(self, parameters: Any) -> None:
         self.parameters = parameters
+
+    def expected_load_s(self) -> float | None:
+        """Return how long a load takes with its warm-up; None where only a first trial can tell.
+
+        Plans are made of it, and the time left of a run until its first trial has ended. Where a duration
+        does not end the load, an estimate for a small machine is better than none.
+        """
+        found_ns = busy_ns(self.parameters)
+        return None if found_ns is None else found_ns / 1e9
 
     @property
     def variant(self) -> str | None:

@@ -6,12 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from crosswind.plan.trials import Trial, planned
-
-# What a trial takes besides its load: nodes up and down, servers started, data copied, results stored. An
-# estimate for the first look only; a run replaces it by what its own trials took.
-OVERHEAD_S = {"ycsb": 2.5, "rpc": 0.5}
-OVERHEAD_S_OTHER = 2.5
-NS_PER_S = 1_000_000_000
+from crosswind.spec import applications
 
 
 @dataclass(frozen=True)
@@ -21,7 +16,7 @@ class Outline:
     Attributes:
         trials: those that run in any case, in order.
         at_most: how many there can be if repeats grow; the same number if they do not.
-        expected_s: time for `trials`; None when the application's load has no known end.
+        expected_s: time for `trials`; None when only the first of them will tell.
         expected_s_at_most: time for `at_most` trials.
         actions: what will be done to the machine, one sentence each.
     """
@@ -60,15 +55,14 @@ def outline(resolved: dict[str, Any]) -> Outline:
 
 
 def trial_s(resolved: dict[str, Any]) -> float | None:
-    """Return the seconds that one trial takes with its rest; None when its load has no known end."""
+    """Return the seconds that one trial takes with its rest; None when only the first one will tell.
+
+    An estimate for the first look; a run replaces it by what its own trials took.
+    """
     application = resolved["application"]
-    duration_ns: int | None = application["parameters"].get("duration_ns")
-    if duration_ns is None:
-        return None
-    warm_up_ns: int = application["parameters"].get("warm_up_ns") or 0
+    expected_s = applications.expected_s(application["name"], application["parameters"])
     rest_s: float = resolved["trials"]["rest_s"]
-    overhead_s = OVERHEAD_S.get(application["name"], OVERHEAD_S_OTHER)
-    return overhead_s + (warm_up_ns + duration_ns) / NS_PER_S + rest_s
+    return None if expected_s is None else expected_s + rest_s
 
 
 def _actions(resolved: dict[str, Any]) -> list[str]:

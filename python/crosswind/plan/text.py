@@ -24,7 +24,7 @@ def describe(outline: Outline) -> str:
 def duration(seconds: float | None) -> str:
     """Return a time as people say it."""
     if seconds is None:
-        return "a time that its parameters do not bound"
+        return "for a time that the first one will tell"
     if seconds < 90:
         return f"about {seconds:.0f} s"
     if seconds < 5400:

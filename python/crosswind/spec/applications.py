@@ -12,6 +12,7 @@ from typing import Any
 
 from crosswind.spec.base import SpecModel
 from crosswind.spec.document import Path
+from crosswind.spec.restored import restored
 
 # The key that takes an application's parameters from one of its sizes.
 SIZE = "size"
@@ -58,6 +59,15 @@ def misfits(name: str, parameters: Any, nodes: Collection[str]) -> Iterator[tupl
     from crosswind import app
 
     yield from app.find(name).misfits(parameters, nodes)
+
+
+def expected_s(name: str, values: dict[str, Any]) -> float | None:
+    """Return how long a trial takes with parameters of resolved.json; None where nobody knows before."""
+    from crosswind import app
+
+    kind = app.find(name)
+    load_s = kind(restored(kind.Parameters, values)).expected_load_s()
+    return None if load_s is None else kind.overhead_s + load_s
 
 
 def measured_ns(parameters: Any) -> int | None:
