@@ -42,12 +42,14 @@ pub struct Engine {
     totals: Totals,
 }
 
-/// An element with its name and counters.
+/// An element with its name and counters. What every packet touches comes first, and together: with a hundred ports each
+/// further line of the cache costs more than what is done with it.
+#[repr(C, align(64))]
 struct Station {
-    element: Element,
-    counters: Counters,
-    name: String,
     watch: Option<Box<Watch>>,
+    counters: Counters,
+    element: Element,
+    name: String,
 }
 
 /// A source with its name.

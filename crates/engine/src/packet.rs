@@ -53,8 +53,6 @@ pub struct Packet {
     pub entered: Instant,
     /// Size from the IP header on, in [1, 65 535]; of a train the sum.
     pub ip_bytes: u32,
-    /// Size on an Ethernet wire, preamble and gap included, in [84, 65 573]; of a train the sum.
-    pub wire_bytes: u32,
     /// Wire packets it stands for: 1, or more for a train.
     pub count: u16,
     /// IP bytes of each wire packet of a train but the last, which has the rest; of a single packet all of them.
@@ -84,18 +82,11 @@ impl Packet {
     }
 
     /// `count` packets that arrive at one instant, for a path that treats them all alike (`Engine::treats_alike`): one event
-    /// instead of `count`. `ip_bytes` and `wire_bytes` are sums; all but the last have `segment_ip_bytes`.
+    /// instead of `count`. `ip_bytes` is their sum; all but the last have `segment_ip_bytes`.
     ///
     /// # Panics
     /// Where `count` is 0, `dscp` not in 0..=63, or nothing is left for the last packet.
-    pub fn train(
-        tag: u64,
-        count: u16,
-        segment_ip_bytes: u16,
-        ip_bytes: u32,
-        wire_bytes: u32,
-        dscp: u8,
-    ) -> Packet {
+    pub fn train(tag: u64, count: u16, segment_ip_bytes: u16, ip_bytes: u32, dscp: u8) -> Packet {
         assert!(count > 0 && dscp < 64, "train of {count} packets with DSCP {dscp}");
         assert!(
             u32::from(count - 1) * u32::from(segment_ip_bytes) < ip_bytes,
@@ -105,7 +96,6 @@ impl Packet {
             tag,
             entered: Instant::ZERO,
             ip_bytes,
-            wire_bytes,
             count,
             segment_ip_bytes,
             dscp,
@@ -114,6 +104,13 @@ impl Packet {
             damage: None,
             labels: 0,
         }
+    }
+
+    /// Size on an Ethernet wire, preamble and gap included, in [84, 65 573]; of a train the sum.
+    pub const fn wire_bytes(&self) -> u32 {
+        let all_but_last = self.count as u32 - 1;
+        let each = self.segment_ip_bytes as u32;
+        all_but_last * wire_bytes(each) + wire_bytes(self.ip_bytes - all_but_last * each)
     }
 
     /// The packet with the given labels.
@@ -150,7 +147,6 @@ impl Packet {
             tag,
             entered: Instant::ZERO,
             ip_bytes,
-            wire_bytes: wire_bytes(ip_bytes),
             count: 1,
             // At most MAX_IP_BYTES, as asserted above.
             segment_ip_bytes: ip_bytes as u16,
@@ -185,9 +181,9 @@ mod tests {
     #[test]
     fn a_full_packet_takes_1538_bytes_of_wire_and_a_short_one_84() {
         // 1500 + 14 + 4 + 8 + 12 = 1538; anything up to 46 IP bytes is padded to a frame of 64: 64 + 20 = 84.
-        assert_eq!(Packet::ghost(1500).wire_bytes, 1538);
-        assert_eq!(Packet::ghost(46).wire_bytes, 84);
-        assert_eq!(Packet::ghost(47).wire_bytes, 85);
-        assert_eq!(Packet::ghost(1).wire_bytes, 84);
+        assert_eq!(Packet::ghost(1500).wire_bytes(), 1538);
+        assert_eq!(Packet::ghost(46).wire_bytes(), 84);
+        assert_eq!(Packet::ghost(47).wire_bytes(), 85);
+        assert_eq!(Packet::ghost(1).wire_bytes(), 84);
     }
 }

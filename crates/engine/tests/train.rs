@@ -1,8 +1,8 @@
 //! A train pushed as one packet has the fate that its packets would have had one by one, on paths that treat them alike.
 
 use crosswind_engine::{
-    wire_bytes, Duration, ElementId, ElementSpec, Engine, Instant, Limit, MonitorSpec, Outcome, Packet,
-    PathId, Quantity, Queueing, Rate, Selection, Start,
+    Duration, ElementId, ElementSpec, Engine, Instant, Limit, MonitorSpec, Outcome, Packet, PathId, Quantity,
+    Queueing, Rate, Selection, Start,
 };
 
 fn engine() -> (Engine, PathId, PathId, ElementId) {
@@ -58,7 +58,7 @@ fn a_train_leaves_when_its_packets_would_and_is_counted_as_so_many() {
         }
     });
     let (together, inside_together, totals_together, seen_together) = run(&|engine, path| {
-        let train = Packet::train(0, 40, 1500, 40 * 1500, 40 * wire_bytes(1500), 0);
+        let train = Packet::train(0, 40, 1500, 40 * 1500, 0);
         engine.push(Instant::from_nanos(5), path, train);
     });
     assert_eq!(together, vec![(Instant::from_nanos(3_005), 10, 40)]);

@@ -3,7 +3,7 @@
 //! Whether a train enters as one packet or as many is decided here and nowhere else, so that the emulator and a replay of
 //! what it recorded do the same.
 
-use crosswind_engine::{wire_bytes, Ecn, Instant, Packet};
+use crosswind_engine::{Ecn, Instant, Packet};
 
 use crate::network::Network;
 
@@ -63,9 +63,8 @@ impl Frame {
 
     fn whole(&self) -> Packet {
         let ip_bytes = self.ip_bytes_total();
-        let wire_bytes = ip_bytes + self.count * (wire_bytes(1500) - 1500);
         let (count, each) = (self.count as u16, self.ip_bytes as u16);
-        Packet::train(self.tag(WHOLE), count, each, ip_bytes, wire_bytes, self.dscp).with_ecn(self.ecn)
+        Packet::train(self.tag(WHOLE), count, each, ip_bytes, self.dscp).with_ecn(self.ecn)
     }
 }
 

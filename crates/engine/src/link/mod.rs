@@ -38,6 +38,8 @@ pub(crate) struct Link {
     transmitter: Transmitter,
     /// The packet on the transmitter; while there is none and the transmitter takes packets, nothing waits.
     sending: Option<SlotId>,
+    /// Whether a packet that finds the transmitter free may pass the queues by ([`Queues::can_be_passed`]).
+    passes_queues: bool,
     /// The link's own rate, which a process takes the place of.
     rate: Rate,
     driven: bool,
@@ -50,8 +52,10 @@ pub(crate) struct Link {
 impl Link {
     /// `queueing` has been checked; `random` is for its drop policies.
     pub(crate) fn new(rate: Rate, delay: Duration, queueing: &Queueing, random: Stream) -> Link {
+        let queues = Queues::new(queueing, rate, random);
         Link {
-            queues: Queues::new(queueing, rate, random),
+            passes_queues: queues.can_be_passed(),
+            queues,
             transmitter: Transmitter::Rate(Serialiser::new(rate)),
             sending: None,
             rate,
@@ -78,6 +82,7 @@ impl Link {
             self.draining = rate;
         }
         self.queues.reconfigure(queueing, self.draining, context);
+        self.passes_queues = self.queues.can_be_passed();
     }
 
     /// Whether packets pass the transmitter at once now.
@@ -134,6 +139,10 @@ impl Link {
             return self.line.enter(slot, self.delay, context);
         }
         let ready = self.sending.is_none() && self.transmitter.takes_next();
+        if ready && self.passes_queues {
+            self.begin(slot, context.now, context);
+            return Verdict::Held;
+        }
         let transmitter = if ready { Server::Free } else { Server::Busy };
         if let Err(reason) = self.queues.offer(slot, transmitter, context) {
             return Verdict::Dropped(reason);
@@ -170,12 +179,16 @@ impl Link {
         if !self.transmitter.takes_next() {
             return;
         }
-        self.sending = self.queues.take(context);
-        let Some(slot) = self.sending else {
-            return self.transmitter.lapse();
-        };
-        let waiting_since = context.slab[slot].at;
-        let sent = self.transmitter.send(&context.slab[slot].packet, waiting_since, context.now);
+        match self.queues.take(context) {
+            Some(slot) => self.begin(slot, context.slab[slot].at, context),
+            None => self.transmitter.lapse(),
+        }
+    }
+
+    /// Puts a packet on the transmitter that has waited since `since`.
+    fn begin(&mut self, slot: SlotId, since: Instant, context: &mut Context<'_>) {
+        self.sending = Some(slot);
+        let sent = self.transmitter.send(&context.slab[slot].packet, since, context.now);
         self.expect(sent, context);
     }
 

@@ -47,7 +47,7 @@ impl Transmitter {
     /// Begins a packet that has waited since `since`; returns when its last bit leaves, where that is known.
     pub(crate) fn send(&mut self, packet: &Packet, since: Instant, now: Instant) -> Option<Instant> {
         match self {
-            Transmitter::Rate(serialiser) => Some(serialiser.send(packet.wire_bytes, since)),
+            Transmitter::Rate(serialiser) => Some(serialiser.send(packet.wire_bytes(), since)),
             _ => self.carry_on(nano_bits(u64::from(packet.ip_bytes)), now),
         }
     }

@@ -22,17 +22,18 @@ impl Count {
     }
 }
 
-/// What one element saw of one class.
+/// What one element saw of one class. What every packet counts in comes first.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
+#[repr(C)]
 pub struct ClassCounters {
     /// Came to the element.
     pub arrived: Count,
+    /// Left it for the next one.
+    pub departed: Count,
     /// Made by the element: the second of every two that it sent on for one.
     pub duplicated: Count,
     /// Left it with a bit flipped by it.
     pub corrupted: Count,
-    /// Left it for the next one.
-    pub departed: Count,
     /// Given a congestion mark by it (`ecn.rs`); those that came with one do not count.
     pub marked: Count,
     dropped: [Count; DropReason::ALL.len()],

@@ -214,7 +214,7 @@ impl Monitor {
         if !self.spec.select.admits(packet) {
             return false;
         }
-        let wire_ps = self.wire_time.picoseconds(packet.wire_bytes);
+        let wire_ps = self.wire_time.picoseconds(packet.wire_bytes());
         let since_last_ns = self.last_packet.map(|last| (now - last).as_nanos());
         self.last_packet = Some(now);
         // Of a train, the first packet has the gap before it; the others have none.

@@ -25,7 +25,7 @@ impl Measure {
     pub(crate) fn of(self, packet: &Packet) -> u64 {
         u64::from(match self {
             Measure::IpBytes => packet.ip_bytes,
-            Measure::WireBytes => packet.wire_bytes,
+            Measure::WireBytes => packet.wire_bytes(),
         })
     }
 }

@@ -142,6 +142,11 @@ impl ManagedQueue {
         }
     }
 
+    /// Whether its policy knows only what waits now.
+    pub(crate) fn is_stateless(&self) -> bool {
+        matches!(self.policy, Policy::Tail | Policy::Head)
+    }
+
     pub(crate) fn front(&self) -> Option<SlotId> {
         self.buffer.front()
     }

@@ -75,6 +75,11 @@ impl Queues {
         }
     }
 
+    /// Whether a packet that waits for no time leaves no trace: neither the scheduler nor any drop policy remembers it.
+    pub(crate) fn can_be_passed(&self) -> bool {
+        self.scheduler.is_stateless() && self.queues.iter().all(ManagedQueue::is_stateless)
+    }
+
     /// Lets a packet wait, or says why it cannot.
     pub(crate) fn offer(
         &mut self,
@@ -101,7 +106,7 @@ impl Queues {
             let is_empty = queue.front().is_none();
             match slot {
                 Some(slot) => {
-                    self.scheduler.served(chosen, context.slab[slot].packet.wire_bytes, is_empty);
+                    self.scheduler.served(chosen, context.slab[slot].packet.wire_bytes(), is_empty);
                     return Some(slot);
                 }
                 // The drop policy has taken everything that waited there.

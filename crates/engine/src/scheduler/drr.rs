@@ -46,7 +46,7 @@ impl Drr {
     pub(super) fn choose(&mut self, queues: &[ManagedQueue], slab: &Slab) -> usize {
         loop {
             let deficit_bytes = self.shares[self.current].deficit_bytes;
-            let head = queues[self.current].front().map(|head| i64::from(slab[head].packet.wire_bytes));
+            let head = queues[self.current].front().map(|head| i64::from(slab[head].packet.wire_bytes()));
             if head.is_some_and(|head_bytes| head_bytes <= deficit_bytes) {
                 return self.current;
             }

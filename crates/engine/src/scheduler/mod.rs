@@ -50,6 +50,11 @@ impl Scheduler {
         }
     }
 
+    /// Whether its choices follow from what waits now alone.
+    pub(crate) fn is_stateless(&self) -> bool {
+        matches!(self, Scheduler::Fifo | Scheduler::Strict)
+    }
+
     /// The queue whose head goes next. At least one queue has a packet.
     #[inline]
     pub(crate) fn choose(&mut self, queues: &[ManagedQueue], slab: &Slab) -> usize {

@@ -102,7 +102,7 @@ fn lindley(arrivals: &[(u64, u32)], bits_per_second: u64, buffer_bytes: u64) -> 
     let mut accepted: Vec<(u128, u64)> = Vec::new(); // exact end, wire bytes
     let mut fates = Vec::new();
     for &(arrival, ip_bytes) in arrivals {
-        let wire_bytes = u64::from(Packet::ghost(ip_bytes).wire_bytes);
+        let wire_bytes = u64::from(Packet::ghost(ip_bytes).wire_bytes());
         let last_end = accepted.last().map_or(0, |&(end, _)| end);
         let waits = |pair: &&[(u128, u64)]| end_ns(pair[0].0) > arrival;
         let waiting: u64 = accepted.windows(2).filter(waits).map(|pair| pair[1].1).sum();

@@ -298,7 +298,7 @@ proptest! {
         let until = (traffic.last().unwrap().0 / WINDOW_NS + 1) * WINDOW_NS;
         let packets: Vec<_> = traffic.iter().map(|&(at, size)| (at, Packet::real(0, size, 0))).collect();
         let readings = read_packets(spec(&[Quantity::Utilisation]), &packets, until);
-        let wire_ns: u64 = packets.iter().map(|(_, packet)| u64::from(packet.wire_bytes) * 1_000 / 1_538).sum();
+        let wire_ns: u64 = packets.iter().map(|(_, packet)| u64::from(packet.wire_bytes()) * 1_000 / 1_538).sum();
         let busy_ns: u64 = courses(&readings, "utilisation").iter().sum::<u64>() * WINDOW_NS / 1_000;
         // Each window is rounded down by less than a per mille.
         let windows = until / WINDOW_NS;
@@ -326,7 +326,7 @@ proptest! {
             let wait_ns = start_ps.div_ceil(1_000) - at;
             waits_ns += wait_ns;
             area += wait_ns * u64::from(packet.ip_bytes);
-            free_ps = start_ps + u64::from(packet.wire_bytes) * 1_000_000 / 1_538;
+            free_ps = start_ps + u64::from(packet.wire_bytes()) * 1_000_000 / 1_538;
         }
         let link = fifo_link(FULL_PACKET_A_MICROSECOND, 0, Limit::Unlimited);
         let (mut engine, path, monitor) = watching(spec(&QUEUE), link);

@@ -433,7 +433,7 @@ proptest! {
             let packet = Packet::real(tag, ip_bytes, 0);
             engine.push(at(arrival), path, packet);
             // In what has been let through: a packet begins where the one before it ends, or with its arrival.
-            done = let_through(&schedule, arrival).max(done) + u128::from(packet.wire_bytes) * 8_000_000_000;
+            done = let_through(&schedule, arrival).max(done) + u128::from(packet.wire_bytes()) * 8_000_000_000;
             let end = through_at(&schedule, done);
             expected.push((tag, end));
         }

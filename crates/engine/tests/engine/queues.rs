@@ -418,7 +418,7 @@ proptest! {
         let mut rfc = Rfc8289 { target, interval, ..Rfc8289::default() };
         let mut server = Server::default();
         for (tag, &(arrival, size)) in (0..).zip(&traffic) {
-            let wire_bytes = u64::from(Packet::ghost(size).wire_bytes);
+            let wire_bytes = u64::from(Packet::ghost(size).wire_bytes());
             server.serve(arrival, |server, now| rfc.dequeue(server, now));
             rfc.largest = rfc.largest.max(wire_bytes);
             server.waiting.push_back((tag, arrival, wire_bytes));
@@ -451,7 +451,7 @@ proptest! {
         };
         let mut server = Server::default();
         for (tag, &(arrival, size)) in (0..).zip(&traffic) {
-            let wire_bytes = u64::from(Packet::ghost(size).wire_bytes);
+            let wire_bytes = u64::from(Packet::ghost(size).wire_bytes());
             let packet = (tag, arrival, wire_bytes);
             server.serve(arrival, |server, _| server.waiting.pop_front());
             if server.free_at <= arrival {

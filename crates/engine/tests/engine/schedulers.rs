@@ -117,7 +117,7 @@ fn oracle(traffic: &[(u64, u8, u32)], mut choose: impl FnMut([bool; 4]) -> usize
         let chosen = choose(busy);
         let next = left.iter().position(|(_, (_, dscp, _))| queue(*dscp) == chosen).unwrap();
         let (tag, (arrival, _, size)) = left.remove(next);
-        free = free.max(arrival) + u64::from(Packet::ghost(size).wire_bytes) * 8;
+        free = free.max(arrival) + u64::from(Packet::ghost(size).wire_bytes()) * 8;
         departures.push((tag, free));
     }
     departures
@@ -207,7 +207,7 @@ proptest! {
                 if arrival >= free {
                     virtual_time = virtual_time.max(latest);
                 }
-                let (flow, bytes) = (queue(dscp), u64::from(Packet::ghost(size).wire_bytes));
+                let (flow, bytes) = (queue(dscp), u64::from(Packet::ghost(size).wire_bytes()));
                 let start = virtual_time.max(finish[flow]);
                 finish[flow] = start + bytes * 60 / u64::from(weights[flow]);
                 waiting.push((start, flow, tag, arrival, bytes, finish[flow]));
@@ -238,7 +238,7 @@ proptest! {
         for &tag in &order[1..] {
             let (dscp, size) = packets[tag as usize];
             let queue = if dscp == 1 { 0 } else { 1 };
-            let share = f64::from(Packet::ghost(size).wire_bytes) / f64::from(weights[queue]);
+            let share = f64::from(Packet::ghost(size).wire_bytes()) / f64::from(weights[queue]);
             ahead += if queue == 0 { share } else { -share };
             left[queue] -= 1;
             if left.contains(&0) {
@@ -265,7 +265,7 @@ proptest! {
         for &tag in &order[1..] {
             let (dscp, size) = packets[tag as usize];
             let queue = if dscp == 1 { 0 } else { 1 };
-            sent[queue] += f64::from(Packet::ghost(size).wire_bytes) / f64::from(weights[queue]);
+            sent[queue] += f64::from(Packet::ghost(size).wire_bytes()) / f64::from(weights[queue]);
             left[queue] -= 1;
             if left.contains(&0) {
                 break;
