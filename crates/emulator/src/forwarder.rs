@@ -25,6 +25,9 @@ use crate::trains::{Buffer, InTransit, Run, Trains};
 const BOUND_NS: u64 = 100_000;
 /// A node that cannot take a frame for this long has lost it.
 const SEND_PATIENCE_NS: u64 = 2_000_000;
+/// What is due so soon is prepared now, and sent when its time has come: looking up, cutting and checking a frame takes time
+/// that would be the packet's. A packet that comes meanwhile may be taken for as much younger than it is.
+pub const AHEAD_NS: u64 = 500;
 /// Frames read from one port before the others get their turn.
 const FRAMES_PER_TURN: usize = 16;
 
@@ -72,6 +75,8 @@ pub struct Forwarder<P> {
     pub recorder: Option<Recorder>,
     /// Where packets are written, if anywhere.
     pub capture: Option<Capture>,
+    /// How much before a packet is due the kernel is asked to send it ([`crate::lead`]).
+    pub lead_ns: u64,
     trains: Trains,
     holders: Vec<Vec<u32>>,
     batch: Vec<Waiting>,
@@ -100,6 +105,7 @@ impl<P: Port> Forwarder<P> {
             stamps: Stamps::new(),
             recorder: None,
             capture: None,
+            lead_ns: 0,
             trains: Trains::default(),
             holders,
             batch: Vec::new(),
@@ -363,7 +369,8 @@ impl<P: Port> Forwarder<P> {
         let Some(run) = entry.run.take() else { return };
         let mut dues = std::mem::take(&mut entry.dues_ns);
         let train = entry.train;
-        let (left_ns, sent) = self.send(key, run);
+        let due_ns = dues.last().map_or(0, |&(due_ns, _)| due_ns);
+        let (left_ns, sent) = self.send(key, run, due_ns);
         self.passed.held_back -= u64::from(run.last - run.first + 1);
         if sent {
             let wire_bits = 8 * u64::from(wire_bytes(train.ip_bytes(run.first)));
@@ -385,7 +392,8 @@ impl<P: Port> Forwarder<P> {
         self.trains.get(key).dues_ns = dues;
     }
 
-    fn send(&mut self, key: u32, run: Run) -> (u64, bool) {
+    /// Sends a run when `due_ns` has come; returns the instant before which it cannot have been at its receiver.
+    fn send(&mut self, key: u32, run: Run, due_ns: u64) -> (u64, bool) {
         let InTransit { train, buffer, from, to, .. } = self.trains.get(key);
         let (from, to) = (*from, *to);
         let mut scratch = Train::scratch();
@@ -399,11 +407,12 @@ impl<P: Port> Forwarder<P> {
         if let Some(damage) = run.damage {
             cut = train.damage(&cut, |bits| damage.bit(bits), &mut self.damaged);
         }
-        let left_ns = clock::monotonic_ns();
+        let asked_ns = asked_at(due_ns.saturating_sub(self.lead_ns));
+        let left_ns = asked_ns + self.lead_ns;
         loop {
             match target.send(&cut) {
                 Ok(()) => break,
-                Err(error) if is_passing(&error) && clock::monotonic_ns() < left_ns + SEND_PATIENCE_NS => {
+                Err(error) if is_passing(&error) && clock::monotonic_ns() < asked_ns + SEND_PATIENCE_NS => {
                     self.send_retries += 1;
                 }
                 Err(_) => return (left_ns, false),
@@ -424,6 +433,17 @@ impl<P: Port> Forwarder<P> {
             self.records.dropped(at_ns, Fate::Emulator(reason), train, index);
             self.passed.lost += 1;
         }
+    }
+}
+
+/// Waits for an instant that is at most [`AHEAD_NS`] away, and returns the present.
+fn asked_at(instant_ns: u64) -> u64 {
+    loop {
+        let now = clock::monotonic_ns();
+        if !(now..now + AHEAD_NS).contains(&instant_ns) {
+            return now;
+        }
+        std::hint::spin_loop();
     }
 }
 

@@ -15,6 +15,7 @@ mod capture;
 mod clock;
 pub mod forwarder;
 mod host;
+mod lead;
 mod ledger;
 mod measurement;
 mod monitors;
@@ -39,6 +40,7 @@ pub use host::application_processors;
 pub use measurement::Measurement;
 
 use capture::Capture;
+use forwarder::Forwarder;
 use port::{Veth, PORTS_AT_ONCE};
 use warmth::Warmth;
 use worker::{Command, Waker, Worker};
@@ -124,7 +126,10 @@ impl Emulator {
         let cpu = host::cpu_for_emulator(fabric.wait);
         let keep_warm = || Warmth::open().map_err(|error| format!("socket on the fabric's own lo: {error}"));
         let own = cpu.map(|cpu| keep_warm().map(|warmth| (cpu, warmth))).transpose()?;
-        let worker = Worker::new(network, veths, inbox, waker.clone(), own, recorder, capture);
+        let lead_ns = lead::measure().map_err(|error| format!("measure the kernel's way on lo: {error}"))?;
+        let mut forwarder = Forwarder::new(network, veths);
+        (forwarder.lead_ns, forwarder.recorder, forwarder.capture) = (lead_ns, recorder, capture);
+        let worker = Worker::new(forwarder, inbox, waker.clone(), own);
         let wait_mode = worker.wait_mode();
         let thread = std::thread::Builder::new()
             .name("emulator".into())

@@ -12,12 +12,13 @@ use crosswind_wire::{Cut, VnetHeader};
 
 use crate::port::{PacketSocket, Takes};
 
-const LOOPBACK_INDEX: i32 = 1;
+/// Index of `lo` in every network namespace.
+pub const LOOPBACK_INDEX: i32 = 1;
 /// One send of about a microsecond in so many.
 const EVERY_NS: u64 = 50_000;
 
 /// The smallest Ethernet frame, from nobody to nobody.
-const FRAME: [u8; 60] = {
+pub const FRAME: [u8; 60] = {
     let mut frame = [0; 60];
     frame[12] = 0x88;
     frame[13] = 0xb5;

@@ -12,12 +12,11 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError};
 use std::sync::Arc;
 
 use crosswind_engine::{Capacity, Class, DropReason, Rate};
-use crosswind_fabric::{Condition, FabricError, Network, Places, Step};
-use crosswind_recording::{Record, Recorder};
+use crosswind_fabric::{Condition, FabricError, Places, Step};
+use crosswind_recording::Record;
 
-use crate::capture::Capture;
 use crate::clock;
-use crate::forwarder::Forwarder;
+use crate::forwarder::{Forwarder, AHEAD_NS};
 use crate::host;
 use crate::measurement::{
     Again, ByClass, CaptureState, Change, Conservation, Count, Counts, Draw, Driven, Drop, Element, Host,
@@ -43,6 +42,9 @@ const RELAX_ABOVE_NS: u64 = 3_000;
 const CATCH_UP_NS: u64 = 50_000;
 /// Packets become visible this long after their stamp at the latest; ghosts are not advanced into that time.
 const VISIBLE_AFTER_NS: u64 = 10_000;
+/// A due instant further away than this is slept for twice, the second time from so long before it: a processor that has slept
+/// for long takes longer to wake.
+const DOZE_NS: u64 = 300_000;
 /// Sleeping with ghosts, the engine is advanced this often.
 const NAP_NS: u64 = 500_000;
 /// The longest sleep.
@@ -128,22 +130,16 @@ struct WindowStart {
 impl Worker {
     /// A worker that will keep a processor for itself, where it is given one.
     pub fn new(
-        network: Network,
-        ports: Vec<Veth>,
+        forwarder: Forwarder<Veth>,
         inbox: Receiver<Command>,
         waker: Waker,
         own: Option<(usize, Warmth)>,
-        recorder: Option<Recorder>,
-        capture: Option<Capture>,
     ) -> Self {
-        let mut descriptors: Vec<RawFd> = ports.iter().flat_map(Veth::descriptors).collect();
+        let mut descriptors: Vec<RawFd> = forwarder.ports.iter().flat_map(Veth::descriptors).collect();
         descriptors.push(waker.event.as_raw_fd());
-        let built_ns = network.engine_ref().now().as_nanos();
-        let condition = &network.fabric().condition;
+        let built_ns = forwarder.network.engine_ref().now().as_nanos();
+        let condition = &forwarder.network.fabric().condition;
         let change = Change::new("up", built_ns, built_ns, &condition.name, &condition.places);
-        let mut forwarder = Forwarder::new(network, ports);
-        forwarder.recorder = recorder;
-        forwarder.capture = capture;
         Self {
             forwarder,
             inbox,
@@ -193,11 +189,11 @@ impl Worker {
                 return Ok(());
             }
             let mut work = self.forwarder.take_in(now);
-            let due = self.forwarder.next_due_ns().is_some_and(|due| due <= now);
-            if due {
-                work += self.forwarder.let_out(now);
+            let due = self.forwarder.next_due_ns().filter(|&due| due <= now + AHEAD_NS);
+            if let Some(due) = due {
+                work += self.forwarder.let_out(due.max(now));
             }
-            self.keep_time(now, due);
+            self.keep_time(now, due.is_some());
             if work > 0 {
                 active_ns = now;
                 spun_since = None;
@@ -260,7 +256,10 @@ impl Worker {
         let ghosts = self.forwarder.network.sources().next().is_some();
         let longest = if ghosts { NAP_NS } else { SLEEP_NS };
         let until = next
-            .map_or(now + longest, |due| due - SPIN_NS)
+            .map_or(
+                now + longest,
+                |due| if due > now + DOZE_NS { due - DOZE_NS + SPIN_NS } else { due - SPIN_NS },
+            )
             .min(now + longest)
             .min(self.series.step_ends_ns().max(now));
         let timeline = self.timeline.first().map_or(u64::MAX, |step| self.window.started_ns + step.at_ns);

@@ -10,7 +10,7 @@ use std::mem::{size_of, zeroed};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
 
-use crosswind_wire::Cut;
+use crosswind_wire::{Cut, VnetHeader};
 
 const PACKET_VNET_HDR: libc::c_int = 15;
 const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
@@ -96,6 +96,26 @@ impl PacketSocket {
         self.set(libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program, "SO_ATTACH_FILTER")
     }
 
+    /// Takes the next frame from the receive queue: its length and the kernel's stamp, CLOCK_REALTIME nanoseconds.
+    pub fn receive(&self, vnet: &mut [u8; VnetHeader::LEN], frame: &mut [u8]) -> Option<(usize, u64)> {
+        let mut pieces = [
+            libc::iovec { iov_base: vnet.as_mut_ptr().cast(), iov_len: vnet.len() },
+            libc::iovec { iov_base: frame.as_mut_ptr().cast(), iov_len: frame.len() },
+        ];
+        // Room for the one control message, the stamp, at the alignment that it needs.
+        let mut control = [0u64; 8];
+        // SAFETY: all-zero is a valid msghdr.
+        let mut message: libc::msghdr = unsafe { zeroed() };
+        message.msg_iov = pieces.as_mut_ptr();
+        message.msg_iovlen = pieces.len();
+        message.msg_control = control.as_mut_ptr().cast();
+        message.msg_controllen = size_of_val(&control);
+        // SAFETY: the pieces and the control buffer are live, and their sizes are passed along.
+        let received = unsafe { libc::recvmsg(self.descriptor(), &raw mut message, libc::MSG_DONTWAIT) };
+        let length = usize::try_from(received).ok()?.checked_sub(VnetHeader::LEN)?;
+        Some((length, stamp(&message)?))
+    }
+
     /// Hands a frame to the other end of the veth pair.
     pub fn send(&self, cut: &Cut<'_>) -> io::Result<()> {
         let piece =
@@ -112,6 +132,19 @@ impl PacketSocket {
         } else {
             Ok(())
         }
+    }
+}
+
+/// The kernel's stamp of a received message, CLOCK_REALTIME nanoseconds.
+fn stamp(message: &libc::msghdr) -> Option<u64> {
+    // SAFETY: the kernel has filled the control buffer and set its length; the macros stay inside it.
+    unsafe {
+        let header = libc::CMSG_FIRSTHDR(message);
+        if header.is_null() || (*header).cmsg_type != libc::SCM_TIMESTAMPNS {
+            return None;
+        }
+        let at: libc::timespec = ptr::read_unaligned(libc::CMSG_DATA(header).cast());
+        Some(at.tv_sec as u64 * 1_000_000_000 + at.tv_nsec as u64)
     }
 }
 

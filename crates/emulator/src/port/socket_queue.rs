@@ -8,9 +8,7 @@
 //! Reading an empty queue costs a system call; the caller knows from the heads of frames when there is something.
 
 use std::io;
-use std::mem::zeroed;
 use std::os::fd::RawFd;
-use std::ptr;
 
 use crosswind_wire::VnetHeader;
 
@@ -68,23 +66,7 @@ impl SocketQueue {
         let mut vnet = [0u8; VnetHeader::LEN];
         let start = slot as usize * FRAME_BYTES;
         let frame = &mut self.memory[start..start + FRAME_BYTES];
-        let mut pieces = [
-            libc::iovec { iov_base: vnet.as_mut_ptr().cast(), iov_len: vnet.len() },
-            libc::iovec { iov_base: frame.as_mut_ptr().cast(), iov_len: frame.len() },
-        ];
-        // Room for the one control message, the stamp, at the alignment that it needs.
-        let mut control = [0u64; 8];
-        // SAFETY: all-zero is a valid msghdr.
-        let mut message: libc::msghdr = unsafe { zeroed() };
-        message.msg_iov = pieces.as_mut_ptr();
-        message.msg_iovlen = pieces.len();
-        message.msg_control = control.as_mut_ptr().cast();
-        message.msg_controllen = size_of_val(&control);
-        // SAFETY: the pieces and the control buffer are live, and their sizes are passed along.
-        let received =
-            unsafe { libc::recvmsg(self.socket.descriptor(), &raw mut message, libc::MSG_DONTWAIT) };
-        let length = usize::try_from(received).ok()?.checked_sub(vnet.len())?;
-        let stamped_realtime_ns = stamp(&message)?;
+        let (length, stamped_realtime_ns) = self.socket.receive(&mut vnet, frame)?;
         self.free.pop();
         self.lengths[slot as usize] = length as u32;
         Some(Arrival { slot, stamped_realtime_ns, vnet: VnetHeader::read(&vnet) })
@@ -99,18 +81,5 @@ impl SocketQueue {
     /// Gives a slot back.
     pub fn release(&mut self, slot: u32) {
         self.free.push(slot);
-    }
-}
-
-/// The kernel's stamp of a received message, CLOCK_REALTIME nanoseconds.
-fn stamp(message: &libc::msghdr) -> Option<u64> {
-    // SAFETY: the kernel has filled the control buffer and set its length; the macros stay inside it.
-    unsafe {
-        let header = libc::CMSG_FIRSTHDR(message);
-        if header.is_null() || (*header).cmsg_type != libc::SCM_TIMESTAMPNS {
-            return None;
-        }
-        let at: libc::timespec = ptr::read_unaligned(libc::CMSG_DATA(header).cast());
-        Some(at.tv_sec as u64 * 1_000_000_000 + at.tv_nsec as u64)
     }
 }
