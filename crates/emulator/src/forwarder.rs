@@ -75,7 +75,7 @@ pub struct Forwarder<P> {
     pub recorder: Option<Recorder>,
     /// Where packets are written, if anywhere.
     pub capture: Option<Capture>,
-    /// How much before a packet is due the kernel is asked to send it ([`crate::lead`]).
+    /// How much before a packet is due the kernel is asked to send it (`lead`).
     pub lead_ns: u64,
     trains: Trains,
     holders: Vec<Vec<u32>>,

@@ -41,7 +41,7 @@ pub use measurement::Measurement;
 
 use capture::Capture;
 use forwarder::Forwarder;
-use port::{Veth, PORTS_AT_ONCE};
+use port::{Veth, OPENED_AT_ONCE};
 use warmth::Warmth;
 use worker::{Command, Waker, Worker};
 
@@ -55,7 +55,7 @@ pub struct Port {
 fn open_all(fabric: &Fabric, ports: &[Port]) -> Result<Vec<Veth>, String> {
     let mut veths = Vec::with_capacity(ports.len());
     let named: Vec<_> = ports.iter().zip(&fabric.nodes).collect();
-    for group in named.chunks(PORTS_AT_ONCE) {
+    for group in named.chunks(OPENED_AT_ONCE) {
         // A new thread is in the network namespace of its maker.
         let opened: Vec<_> = std::thread::scope(|scope| {
             let threads: Vec<_> =

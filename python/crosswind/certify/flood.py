@@ -70,12 +70,19 @@ def flood_bare(
     ip_rate_bps: float, duration_s: float, prepare: Callable[[BarePair], None] = lambda _: None
 ) -> Flood:
     """Send the same over a bare veth pair, after `prepare` has changed it."""
-    return over_bare(_task(ip_rate_bps, duration_s), lambda folder: _read(folder, duration_s), prepare)
+    task = _task(ip_rate_bps, duration_s)
+    return over_bare(task, lambda folder: _read(folder, duration_s), prepare)
 
 
-def _task(ip_rate_bps: float, duration_s: float) -> Task:
+def paced_bare(ip_rate_bps: float, duration_s: float) -> Flood:
+    """Send packet by packet over a bare veth pair, each at its instant: how well this machine can pace."""
+    task = _task(ip_rate_bps, duration_s, train=1)
+    return over_bare(task, lambda folder: _read(folder, duration_s))
+
+
+def _task(ip_rate_bps: float, duration_s: float, train: int | None = None) -> Task:
     load = str(find_binary(LOAD))
-    train = min(_TRAIN_MAX, max(1, round(ip_rate_bps * _CALL_S / (8 * IP_BYTES))))
+    train = train or min(_TRAIN_MAX, max(1, round(ip_rate_bps * _CALL_S / (8 * IP_BYTES))))
     send = [
         *("--to", _WHERE, "--rate-bps", f"{ip_rate_bps:.0f}", "--payload-bytes", str(PAYLOAD_BYTES)),
         *("--train", str(train), "--duration", f"{duration_s:g}"),

@@ -17,14 +17,16 @@ pub use memory::MemoryPort;
 pub use socket::{PacketSocket, Takes};
 pub use veth::Veth;
 
-/// The kernel clears a ring's memory when it is opened, and waits for all processors when it is closed: ports are opened and
-/// closed so many at a time.
-pub const PORTS_AT_ONCE: usize = 32;
+/// The kernel clears a ring's memory when it is opened: ports are opened so many at a time.
+pub const OPENED_AT_ONCE: usize = 32;
+/// Closing a packet socket waits, several times, until every processor has passed through the scheduler: for some milliseconds of
+/// doing nothing. Those who wait together wait once. A thousand ports, 32 at a time: 1.3 s; 256 at a time: 0.3 s.
+const CLOSED_AT_ONCE: usize = 256;
 
 /// Closes ports.
 pub fn close_all(mut ports: Vec<Veth>) {
     while !ports.is_empty() {
-        let group = ports.split_off(ports.len().saturating_sub(PORTS_AT_ONCE));
+        let group = ports.split_off(ports.len().saturating_sub(CLOSED_AT_ONCE));
         std::thread::scope(|scope| {
             for port in group {
                 scope.spawn(move || drop(port));
