@@ -86,6 +86,9 @@ def test_unpacked_libraries_are_found_also_where_alternatives_would_point(tmp_pa
     program(tmp_path / "usr/lib/server/15/lib/libplugin.so")
     folder = f"{tmp_path}/usr/lib/x86_64-linux-gnu"
     assert library_path(tmp_path) == {"LD_LIBRARY_PATH": f"{folder}:{folder}/blas"}
+    # Debian's gloo, for one, lies beside the architectures.
+    program(tmp_path / "usr/lib/libgloo.so.0")
+    assert library_path(tmp_path) == {"LD_LIBRARY_PATH": f"{tmp_path}/usr/lib:{folder}:{folder}/blas"}
 
 
 def test_absolute_links_lead_to_what_was_unpacked(tmp_path: Path) -> None:

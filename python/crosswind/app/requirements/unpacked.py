@@ -21,7 +21,8 @@ def library_path(root: Path) -> dict[str, str]:
     folders = {
         library.parent
         for below in _LIBRARY_FOLDERS
-        for library in root.glob(f"{below}/*-linux-gnu*/**/lib*.so.*")
+        for pattern in ("lib*.so.*", "*-linux-gnu*/**/lib*.so.*")
+        for library in root.glob(f"{below}/{pattern}")
     }
     # The architecture's own folder first: an alternative must not hide a library proper.
     ordered = sorted(folders, key=lambda folder: (len(folder.parts), folder))
