@@ -1,0 +1,114 @@
+"""HPCC as an application: one MPI program on the nodes rank0, rank1 and so on."""
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+import psutil
+
+from crosswind.app.base import Application, Figure, Load, Missing, Outcome, Stage
+from crosswind.app.hpcc.input_file import input_file
+from crosswind.app.hpcc.measured import STATISTIC, facts_of, metrics_of
+from crosswind.app.hpcc.open_mpi import MpiRun
+from crosswind.app.hpcc.output_file import check_asked, read_report
+from crosswind.app.hpcc.parameters import HpccParameters, Misfit, misfits
+from crosswind.app.numbered import first_missing, numbered
+from crosswind.app.requirements import DebianPackages
+from crosswind.testbed.errors import TestbedError
+from crosswind.testbed.fabric import Process
+
+NS_PER_S = 1_000_000_000
+ROLE = "rank"
+# One node is no cluster: nothing of HPCC would cross the network.
+LEAST_NODES = 2
+PACKAGES = DebianPackages("hpcc", packages=("openmpi-bin", "hpcc"), programs=("orterun", "orted", "hpcc"))
+
+
+class HpccLoad(Load):
+    """A run of HPCC: all of it is measured, its start too, which is a fraction of a second."""
+
+    def __init__(self, process: Process, folder: Path, parameters: HpccParameters, nodes: int) -> None:
+        self.process = process
+        self.longest_s = parameters.longest_ns / NS_PER_S
+        self._output = folder / "hpccoutf.txt"
+        self._parameters = parameters
+        self._nodes = nodes
+
+    def await_measured_phase(self) -> None:
+        pass
+
+    def outcome(self) -> Outcome:
+        if not self._output.is_file():
+            raise TestbedError(f"{self.process}: wrote no hpccoutf.txt; {self.process.last_words()}")
+        report, asked = read_report(self._output.read_text(errors="replace")), self._parameters
+        check_asked(
+            report.summary,
+            n=asked.n,
+            nb=asked.nb,
+            grid=asked.grid_on(self._nodes),
+            ranks=asked.ranks(self._nodes),
+        )
+        facts = {
+            "tool": "hpcc",
+            "parameters": asked.model_dump(mode="json"),
+            "summary": facts_of(report.summary),
+            "sections_s": report.sections_s,
+        }
+        return Outcome(None, metrics_of(report.summary), facts)
+
+
+class Hpcc(Application):
+    """`hpcc` on the nodes rank0 (with `mpirun`), rank1, rank2 and so on, as many as the topology has."""
+
+    name = "hpcc"
+    summary = "the HPC Challenge benchmarks over MPI: HPL, PTRANS, RandomAccess, FFT, b_eff, DGEMM, STREAM"
+    Parameters = HpccParameters
+    requirements = (PACKAGES,)
+    overhead_s = 3.0
+    parameters: HpccParameters
+
+    def figures(self) -> tuple[Figure, ...]:
+        return (
+            Figure("HPL", STATISTIC, "flop/s", "HPL", "higher"),
+            Figure("PTRANS", STATISTIC, "B/s", "PTRANS", "higher"),
+            Figure("MPIRandomAccess", STATISTIC, "1/s", "RandomAccess", "higher"),
+            Figure("MPIFFT", STATISTIC, "flop/s", "FFT", "higher"),
+            Figure("RandomlyOrderedRingBandwidth", STATISTIC, "B/s", "ring bandwidth", "higher"),
+            Figure("RandomlyOrderedRingLatency", STATISTIC, "ns", "ring latency", "lower"),
+            # No network in it: where it differs between conditions, processors did too.
+            Figure("SingleDGEMM", STATISTIC, "flop/s", "DGEMM (processor)", "higher"),
+        )
+
+    @classmethod
+    def roles_missing(cls, nodes: Collection[str]) -> list[str]:
+        return first_missing(ROLE, nodes, LEAST_NODES)
+
+    @classmethod
+    def misfits(cls, parameters: HpccParameters, nodes: Collection[str]) -> Iterator[Misfit]:
+        yield from misfits(parameters, len(numbered(ROLE, nodes)))
+
+    def own_missing(self) -> list[Missing]:
+        needed, total = self.parameters.memory_bytes, psutil.virtual_memory().total
+        if needed <= total:
+            return []
+        largest = int((total // 8) ** 0.5)
+        return [
+            Missing(
+                f"memory: a matrix of order {self.parameters.n} takes {needed / 1e9:.0f} GB, "
+                f"and this machine has {total / 1e9:.0f} GB",
+                f"a smaller n, such as {largest // 1000 * 900}, or more memory",
+            )
+        ]
+
+    def start(self, stage: Stage) -> None:
+        nodes = numbered(ROLE, stage.fabric.nodes)
+        asked = self.parameters
+        text = input_file(asked.n, asked.nb, asked.grid_on(len(nodes)))
+        (stage.folder / "hpccinf.txt").write_text(text)
+        self._run = MpiRun(stage, PACKAGES, nodes, asked.ranks_per_node)
+
+    def load(self, stage: Stage) -> Load:
+        process = self._run.start(PACKAGES.program("hpcc").path)
+        return HpccLoad(process, stage.folder, self.parameters, len(numbered(ROLE, stage.fabric.nodes)))
+
+    def stop(self, stage: Stage) -> None:
+        self._run.stop()

@@ -1,0 +1,177 @@
+"""Training as an application: one process on each of the nodes worker0, worker1 and so on."""
+
+import signal
+import time
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from crosswind.app.base import Application, Figure, Load, Missing, Outcome, Stage
+from crosswind.app.numbered import first_missing, numbered
+from crosswind.app.requirements import DebianPackages
+from crosswind.app.training.parameters import TrainingParameters
+from crosswind.app.training.result import check, metrics_of, operations_csv, read_worker
+from crosswind.testbed.agent import Ended
+from crosswind.testbed.errors import TestbedError
+from crosswind.testbed.fabric import Process
+
+NS_PER_S = 1_000_000_000
+ROLE = "worker"
+LEAST_NODES = 2
+PORT = 29500
+READY_S = 120.0
+# How often the output of a worker is looked at for its next word.
+LOOK_S = 0.005
+# The measured steps begin this long after the warm-up: the window of the network has to be open by then.
+PAUSE_S = 0.2
+# Workers leave together; the last one's files may be a moment behind the first one's end.
+END_S = 5.0
+PROGRAM = Path(__file__).with_name("worker.py")
+# Debian's PyTorch is one for CPUs; the one of PyPI asks for gigabytes of another vendor's libraries first.
+TORCH = DebianPackages(
+    "torch", packages=("python3-torch",), files=("usr/lib/python3/dist-packages/torch/__init__.py",)
+)
+# The only interpreter that those packages are made for.
+PYTHON = Path("/usr/bin/python3")
+
+
+class TrainingLoad(Load):
+    """The steps of all workers; the end of worker0 is the end of all."""
+
+    def __init__(self, workers: Sequence[Process], folder: Path, parameters: TrainingParameters) -> None:
+        self.process = workers[0]
+        self.longest_s = parameters.longest_ns / NS_PER_S
+        self._workers = workers
+        self._folder = folder
+        self._parameters = parameters
+
+    def await_measured_phase(self) -> None:
+        await_word(self.process, "warm", self.longest_s)
+
+    def outcome(self) -> Outcome:
+        for process in self._workers:
+            ended = process.wait(END_S)
+            if ended != Ended(0, None):
+                raise TestbedError(f"{process}: {ended or 'still running'}; {process.last_words()}")
+        asked = self._parameters
+        workers = [read_worker(_result(self._folder, rank).read_text()) for rank in range(len(self._workers))]
+        check(workers, asked)
+        operations = self._folder / "steps.csv"
+        operations.write_text(operations_csv(workers[0], asked))
+        facts = {
+            "tool": "torch",
+            "version": workers[0].torch,
+            "parameters": asked.model_dump(mode="json"),
+            "workers": len(workers),
+            "weights_sha256": workers[0].weights_sha256,
+            "losses": [step.loss for step in workers[0].steps],
+        }
+        return Outcome(operations, metrics_of(workers, asked), facts)
+
+
+class Training(Application):
+    """Data-parallel training with PyTorch over gloo, on the nodes worker0, worker1 and so on."""
+
+    name = "training"
+    summary = "synchronous training of a small neural network on several workers (PyTorch, gloo)"
+    Parameters = TrainingParameters
+    requirements = (TORCH,)
+    # Importing PyTorch is most of it.
+    overhead_s = 8.0
+    parameters: TrainingParameters
+
+    def figures(self) -> tuple[Figure, ...]:
+        return (
+            Figure("latency", "p50", "ns", "step P50", "lower"),
+            Figure("latency", "p99", "ns", "step P99", "lower"),
+            Figure("training.samples", "mean", "1/s", "samples", "higher"),
+            Figure("training.time", "value", "ns", "training time", "lower"),
+            Figure("step.sent", "mean", "B", "sent in a step", "lower"),
+        )
+
+    @classmethod
+    def roles_missing(cls, nodes: Collection[str]) -> list[str]:
+        return first_missing(ROLE, nodes, LEAST_NODES)
+
+    def own_missing(self) -> list[Missing]:
+        if PYTHON.exists():
+            return []
+        return [Missing(f"{PYTHON}: PyTorch's packages are made for it", "apt-get install python3")]
+
+    def start(self, stage: Stage) -> None:
+        nodes = numbered(ROLE, stage.fabric.nodes)
+        self._workers: list[Process] = []
+        for rank, node in enumerate(nodes):
+            self._workers.append(self._worker(stage, node, rank, nodes))
+        deadline = time.monotonic() + READY_S
+        for worker in self._workers:
+            if not await_word(worker, "ready", deadline - time.monotonic()):
+                failed, ended = self._first_failure() or (worker, worker.ended)
+                raise TestbedError(f"{failed}: ended before it was ready ({ended}); {failed.last_words()}")
+
+    def load(self, stage: Stage) -> Load:
+        self._workers[0].signal(signal.SIGUSR1)
+        return TrainingLoad(self._workers, stage.folder, self.parameters)
+
+    def stop(self, stage: Stage) -> None:
+        failure = self._first_failure()
+        for worker in self._workers:
+            worker.stop()
+        # Of worker0, whose end is that of the load, the runner knows already.
+        if failure is not None and failure[0] is not self._workers[0]:
+            failed, ended = failure
+            raise TestbedError(f"{failed}: {ended}; {failed.last_words()}")
+
+    def _worker(self, stage: Stage, node: str, rank: int, nodes: Sequence[str]) -> Process:
+        asked = self.parameters
+        command = [
+            PYTHON,
+            PROGRAM,
+            *("--rank", rank),
+            *("--workers", len(nodes)),
+            *("--master", stage.fabric.nodes[nodes[0]].address),
+            *("--port", PORT),
+            *("--width", asked.width),
+            *("--batch", asked.batch),
+            *("--steps", asked.steps),
+            *("--warm-up-steps", asked.warm_up_steps),
+            *("--seed", stage.seed),
+            *("--pause", PAUSE_S),
+            *("--result", _result(stage.folder, rank)),
+        ]
+        env = {
+            **TORCH.env,
+            "PYTHONPATH": str(TORCH.root / "usr/lib/python3/dist-packages"),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "GLOO_SOCKET_IFNAME": "eth0",
+            # One core for each worker; more threads than cores would wait for each other.
+            "OMP_NUM_THREADS": "1",
+        }
+        return stage.fabric.start(node, "worker", command, cwd=stage.folder, env=env)
+
+    def _first_failure(self) -> tuple[Process, Ended] | None:
+        """Return the worker that failed first, and how: the others end because it did."""
+        failed = [
+            (worker, ended)
+            for worker in self._workers
+            if (ended := worker.ended) is not None and ended != Ended(0, None)
+        ]
+        return min(failed, key=lambda found: found[1].at_ns or 0, default=None)
+
+
+def await_word(worker: Process, word: str, timeout_s: float) -> bool:
+    """Wait until a worker has said a word; return whether it has, or has ended without it.
+
+    Raises: TestbedError: it is still silent after `timeout_s`.
+    """
+    deadline = time.monotonic() + timeout_s
+    while word not in worker.stdout.read_text(errors="replace").split():
+        if worker.ended is not None:
+            return False
+        if time.monotonic() > deadline:
+            raise TestbedError(f'{worker}: not "{word}" after {timeout_s:g} s; {worker.last_words()}')
+        time.sleep(LOOK_S)
+    return True
+
+
+def _result(folder: Path, rank: int) -> Path:
+    return folder / f"worker{rank}.json"

@@ -1,0 +1,141 @@
+"""Real HPCC across nodes; skipped where it or Open MPI is missing."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+import pytest
+
+from crosswind.app.hpcc.application import PACKAGES
+from crosswind.testbed.folders import cache_folder
+
+if TYPE_CHECKING:
+    from conftest import Live
+
+pytestmark = pytest.mark.skipif(
+    bool(PACKAGES.missing()), reason="openmpi-bin or hpcc is missing; run `crosswind apps install hpcc`"
+)
+
+# The smallest problem with which every test measures something; with it a trial takes about 15 s.
+EXPERIMENT = """
+name: live
+topology:
+  hosts: 2
+  wait: sleep
+  uplink: {{rate: 1Gbit/s, delay: 10us, buffer: 512KiB}}
+  nodes: {{rank0: h0, rank1: h1}}
+conditions: [{condition}]
+application: {{hpcc: {{n: 400{extra}}}}}
+trials: {{repeat: {repeat}, rest: 0s, seed: 7}}
+"""
+# Not 20 Mbit/s: the ring bandwidth, which nothing can leave out or limit, then takes ten minutes.
+SLOW = "slow: {host.egress: [{shape: {rate: 200Mbit/s, burst: 100kB, buffer: 1MB}}]}"
+COMMUNICATION = ("PTRANS", "RandomlyOrderedRingBandwidth", "NaturallyOrderedRingBandwidth")
+
+
+@pytest.fixture(autouse=True)
+def packages_of_this_machine(live: Live) -> None:
+    live.env["CROSSWIND_CACHE_DIR"] = str(cache_folder())
+
+
+def write(live: Live, condition: str = "none", repeat: int = 1, extra: str = "") -> None:
+    text = EXPERIMENT.format(condition=condition, repeat=repeat, extra=extra)
+    (live.folder / "hpcc.yaml").write_text(text)
+
+
+def values(live: Live, metric: str) -> list[float]:
+    return [
+        value
+        for (value,) in duckdb.sql(
+            f"SELECT value FROM '{live.run_folder}/metrics.parquet' WHERE metric = '{metric}'"
+        ).fetchall()
+    ]
+
+
+def test_a_token_bucket_slows_down_what_communicates(live: Live) -> None:
+    write(live, repeat=3)
+    status, said = live.run("run", "hpcc.yaml", timeout_s=300)
+    assert status == 0, said
+    free = {metric: values(live, metric) for metric in COMMUNICATION}
+    assert [len(found) for found in free.values()] == [3] * len(COMMUNICATION)
+    assert len(values(live, "SingleDGEMM")) == 3
+    write(live, SLOW)
+    status, said = live.run("run", "hpcc.yaml", timeout_s=400)
+    assert status == 0, said
+    for metric in COMMUNICATION[1:]:
+        (slow,) = values(live, metric)
+        # Both directions of a ring cross the bucket of each node: together at most twice its 25 MB/s.
+        assert slow < 50e6
+        assert slow < min(free[metric])
+    (monitored,) = (live.run_folder / "monitors").glob("*.json")
+    load = json.loads(monitored.read_text())["load"]
+    assert load["summary"]["CommWorldProcs"] == 2
+    assert load["sections_s"]["LatencyBandwidth"] > load["sections_s"]["HPL"]
+
+
+def test_a_rank_that_dies_fails_the_trial_at_once(live: Live) -> None:
+    write(live)
+    run = live.start("run", "hpcc.yaml")
+    live.await_step("prepared")
+    os.kill(rank_process(live, rank=1), signal.SIGKILL)
+    said, _ = run.communicate(timeout=60)
+    assert run.returncode == 4, said
+    ((reason,),) = duckdb.sql(f"SELECT reason FROM '{live.run_folder}/trials.parquet'").fetchall()
+    assert "rank 1" in reason, reason
+    assert "signal 9" in reason, reason
+
+
+def test_a_grid_that_stays_on_one_node_is_refused_before_anything_starts(live: Live) -> None:
+    write(live, extra=", ranks_per_node: 8, grid: {p: 2, q: 2}")
+    status, said = live.run("run", "hpcc.yaml")
+    assert status == 2
+    assert "2 x 2 is not the 16 ranks" in said
+    assert not live.results.exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="is rootless already: the other tests cover it")
+def test_ranks_are_started_in_other_nodes_without_root_too(live: Live) -> None:
+    as_nobody = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
+    live.env["HOME"] = live.env["XDG_CACHE_HOME"] = str(live.folder)
+    probe = subprocess.run(
+        [*as_nobody, *live.command, "--version"], env=live.env, capture_output=True, text=True, check=False
+    )
+    if probe.returncode != 0:
+        pytest.skip(f"another account cannot run this Python: {probe.stderr.strip().splitlines()[-1]}")
+    # The packages belong to root; the cache has to be one's own, so what is in it is linked.
+    own = live.folder / "own-cache"
+    own.mkdir()
+    (own / "requirements").symlink_to(cache_folder() / "requirements")
+    live.env["CROSSWIND_CACHE_DIR"] = str(own)
+    write(live)
+    for path in (live.folder, own):
+        os.chown(path, 65534, 65534)
+    status, said = live.run("run", "hpcc.yaml", prefix=as_nobody, timeout_s=200)
+    if status == 3:
+        pytest.skip(said)
+    assert status == 0, said
+    assert len(values(live, "HPL")) == 1
+
+
+def rank_process(live: Live, rank: int) -> int:
+    """Return the process id of a rank of this test's run."""
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        for entry in Path("/proc").iterdir():
+            try:
+                if not str((entry / "cwd").readlink()).startswith(str(live.folder)):
+                    continue
+                environment = (entry / "environ").read_text(errors="replace").split("\0")
+                if (entry / "comm").read_text() == "hpcc\n" and f"OMPI_COMM_WORLD_RANK={rank}" in environment:
+                    return int(entry.name)
+            except OSError:
+                continue
+        time.sleep(0.05)
+    raise AssertionError(f"no rank {rank}")
