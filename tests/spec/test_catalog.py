@@ -5,9 +5,11 @@ import re
 import pytest
 
 from crosswind import catalog
+from crosswind.plan import outline
 from crosswind.spec import condition_of, fabric_of, load_catalogue_condition, load_experiment, resolve
 from crosswind.spec.document import read_document
 
+STUDIES = ("icpe23", "nsdi20", "nrg", "osmef")
 TEN = [name for name in catalog.condition_names() if name.startswith("icpe23/")]
 
 
@@ -24,6 +26,34 @@ def test_an_experiment_is_valid_and_can_be_built(name: str) -> None:
     resolved = resolve(experiment)
     for condition in resolved["conditions"]:
         assert fabric_of(resolved, condition["name"])["hosts"] == resolved["topology"]["hosts"]
+
+
+@pytest.mark.parametrize("name", catalog.experiment_names())
+def test_an_experiment_can_be_planned(name: str) -> None:
+    planned = outline(resolve(load_experiment(catalog.experiment_file(name))))
+    assert planned.trials
+    assert planned.trials[0].condition
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in catalog.experiment_names() if name.split("-")[0] in STUDIES]
+)
+def test_an_experiment_of_a_study_names_the_figure_or_table_that_it_is_compared_with(name: str) -> None:
+    file = catalog.experiment_file(name)
+    compared = re.search(
+        r"^Compare: (.*?)(?=^[A-Z][a-z]+: |\Z)", catalog.header(file), re.MULTILINE | re.DOTALL
+    )
+    assert compared is not None
+    assert re.search(r"(Figures?|Tables?) \d", " ".join(compared[1].split()))
+    assert re.search(r"(Figures?|Tables?) \d", load_experiment(file).source)
+
+
+def test_every_study_has_its_experiments_and_those_that_were_deployed_otherwise_both() -> None:
+    names = catalog.experiment_names()
+    assert {name.split("-")[0] for name in names} >= set(STUDIES)
+    for name in names:
+        if name.endswith("-deployed"):
+            assert name.removesuffix("-deployed") in names
 
 
 @pytest.mark.parametrize(
@@ -54,7 +84,9 @@ def test_what_ec2_lets_a_machine_send_exists_as_described_and_as_deployed() -> N
         names = catalog.condition_names()
         return [name.removeprefix(family) for name in names if name.startswith(family)]
 
-    assert of("nsdi20/") == of("nsdi20-deployed/") == ["ec2-c5-xlarge", "ec2-c5-xlarge-10gbit-left"]
+    fresh = "ec2-c5-xlarge"
+    left = [f"{fresh}-{gbit}gbit-left" for gbit in (1000, 100, 10, 5000)]
+    assert of("nsdi20/") == of("nsdi20-deployed/") == [fresh, *left]
 
 
 def test_only_the_base_line_has_no_interference() -> None:
