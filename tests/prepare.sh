@@ -12,6 +12,9 @@ for application in hpcc training; do
     .venv/bin/crosswind apps install "$application" || echo "tests that need $application will be skipped"
 done
 
+# Spark brings 500 MB of archives, HDFS another 60 MB; both into the same folder.
+.venv/bin/crosswind apps install spark spark/hdfs || echo "tests that need Spark or HDFS will be skipped"
+
 # A browser to open the report in, and iproute2 to look at what is left behind, come from the system's packages.
 if missing chromium || missing ip; then
     if [ "$(id -u)" = 0 ] && ! missing apt-get; then

@@ -81,6 +81,14 @@ def test_a_count_reads_from_and_writes_to_hdfs(live: Live) -> None:
 
 
 @needs(None)
+def test_queries_find_the_rows_that_another_engine_found(live: Live) -> None:
+    asked = "{workload: tpch, scale_factor: 0.01, queries: [6, 12], warm_up_runs: 0}"
+    folder = run(live, "[none]", asked, repeat=1)
+    parts = [values(folder, f"part.q{number}.time", "none") for number in (6, 12)]
+    assert sum(time for (time,) in parts) <= values(folder, "job.time", "none")[0]
+
+
+@needs(None)
 def test_an_output_that_is_not_the_sorted_input_is_not_valid(tmp_path: Path) -> None:
     env = os.environ | programs.environment() | {"PYTHONPATH": str(JOBS), "SPARK_LOCAL_IP": "127.0.0.1"}
     command = [str(programs.python()), str(CHECKS), str(tmp_path)]

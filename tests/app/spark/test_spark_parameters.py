@@ -31,7 +31,8 @@ def test_each_workload_has_a_size_without_being_told() -> None:
         ({"workload": "tpch", "records": 10}, "its size: scale_factor, queries"),
         ({"workload": "tpch", "queries": [23]}, "tpch has no query 23; its queries are 1 to 22"),
         ({"workload": "tpcds", "queries": []}, "queries"),
-        ({"workload": "terasort", "memory": 1}, "has no unit"),
+        ({"workload": "terasort", "memory": "100MB"}, "write at least 512MiB"),
+        ({"workload": "terasort", "replicas": 2}, "add `storage: hdfs`"),
     ],
 )
 def test_what_would_be_ignored_is_refused(asked: dict[str, object], said: str) -> None:
@@ -51,3 +52,10 @@ def test_workers_are_in_order_of_their_number() -> None:
 def test_a_missing_role_is_named(missing: str) -> None:
     nodes = {"master", "worker0", "worker1", "worker2", "client"} - {missing}
     assert find("spark").roles_missing(nodes) == [missing]
+
+
+def test_more_replicas_than_workers_are_refused() -> None:
+    asked = read(workload="sort", storage="hdfs", replicas=3)
+    nodes = ["master", "worker0", "worker1", "client"]
+    assert [place for place, _ in find("spark").misfits(asked, nodes)] == [("replicas",)]
+    assert not list(find("spark").misfits(asked, [*nodes, "worker2"]))

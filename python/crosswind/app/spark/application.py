@@ -7,11 +7,15 @@ from crosswind.app.base import Application, Figure, Load, Stage
 from crosswind.app.requirements import Requirement
 from crosswind.app.spark.cluster import MASTER, Cluster, workers_of
 from crosswind.app.spark.driver import CLIENT, Driver
+from crosswind.app.spark.ending import end_all
 from crosswind.app.spark.hdfs import Hdfs
 from crosswind.app.spark.parameters import QUERIES, SparkParameters
 from crosswind.app.spark.programs import HDFS, JAVA, PYSPARK
 from crosswind.app.spark.tables import Tables
 from crosswind.testbed.errors import TestbedError
+
+# In all; a process that hangs is killed then.
+STOP_S = 2.0
 
 
 class Spark(Application):
@@ -80,7 +84,9 @@ class Spark(Application):
         return self._driver
 
     def stop(self, stage: Stage) -> None:
-        dead = [*self._cluster.stop(), *(self._hdfs.stop() if self._hdfs is not None else ())]
+        stores = self._hdfs.processes if self._hdfs is not None else []
+        dead = end_all([*self._cluster.processes, *stores], STOP_S)
+        self._cluster.keep_logs()
         if dead:
             raise TestbedError(
                 "; ".join(

@@ -20,11 +20,10 @@ MASTER_PORT = 7077
 WORKER_PORT = 7078
 # A Java virtual machine on a busy machine takes seconds; a minute and a half is stuck.
 READY_S = 90.0
-STOP_S = 2.0
-# Nothing in /tmp; and daemons that only pass messages are not worth an optimising compiler or more than one
-# thread for their garbage.
-JAVA_OPTIONS = "-XX:-UsePerfData -XX:+UseSerialGC -Djava.io.tmpdir={scratch}"
-DAEMON_OPTIONS = f"{JAVA_OPTIONS} -XX:TieredStopAtLevel=1"
+# Nothing in /tmp.
+JAVA_OPTIONS = "-XX:-UsePerfData -Djava.io.tmpdir={scratch}"
+# Daemons that only pass messages are not worth an optimising compiler, nor threads for their garbage.
+DAEMON_OPTIONS = f"{JAVA_OPTIONS} -XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 DAEMON_MEMORY = "256m"
 
 
@@ -61,15 +60,6 @@ class Cluster:
         workers = [self._worker(node) for node in self.workers]
         for worker in workers:
             await_text(worker, worker.stderr, "Successfully registered with master", READY_S, [master])
-
-    def stop(self) -> list[Process]:
-        """End every process and keep the executors' outputs; return those that had ended under the load."""
-        dead = [process for process in self.processes if process.ended is not None]
-        for process in self.processes:
-            if process.ended is None:
-                process.stop(STOP_S)
-        self.keep_logs()
-        return dead
 
     def keep_logs(self) -> None:
         """Copy the outputs of the executors, which the workers keep in the folder of the trial."""

@@ -21,12 +21,12 @@ from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.fabric import Process
 
 CLIENT = "client"
-DRIVER_MEMORY = "512m"
+DRIVER_MEMORY = "1g"
 EXECUTORS_S = 60.0
 # Executors, input and warm-up; of the largest inputs.
 READY_S = 7200.0
 LONGEST_S = 7200.0
-MARKER_S = 10.0
+BEGIN_S = 10.0
 _MIB = 1 << 20
 # The warm-up is for compilers and connections, which a tenth of the input does as well.
 _WARM_UP_PART = 10
@@ -68,10 +68,12 @@ class Driver(Load):
         self._begin.touch()
 
     def await_measured_phase(self) -> None:
-        deadline = time.monotonic() + MARKER_S
-        while "measured phase" not in self.process.stdout.read_text() and time.monotonic() < deadline:
+        deadline = time.monotonic() + BEGIN_S
+        while "measured phase\n" not in self.process.stdout.read_text():
             if self.process.wait(0.005) is not None:
                 return
+            if time.monotonic() > deadline:
+                raise TestbedError(f"{self.process}: did not begin within {BEGIN_S:g} s of the word to begin")
 
     def outcome(self) -> Outcome:
         brought = json.loads(self._outcome.read_text())

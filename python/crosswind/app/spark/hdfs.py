@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape
 
 from crosswind.app.base import Stage
 from crosswind.app.spark import programs
-from crosswind.app.spark.cluster import DAEMON_OPTIONS, MASTER, READY_S, STOP_S
+from crosswind.app.spark.cluster import DAEMON_OPTIONS, MASTER, READY_S
 from crosswind.app.spark.files import make_folder
 from crosswind.testbed.agent import Ended
 from crosswind.testbed.errors import TestbedError
@@ -52,7 +52,7 @@ class Hdfs:
         self._workers = workers
         self._replicas = replicas
         self._folder = stage.folder / "hdfs"
-        self._processes: list[Process] = []
+        self.processes: list[Process] = []
 
     @property
     def uri(self) -> str:
@@ -71,8 +71,8 @@ class Hdfs:
         ended = formatting.wait(READY_S)
         if ended != Ended(0, None):
             raise TestbedError(f"{formatting}: {ended or 'still running'}; {formatting.last_words()}")
-        self._processes = [self._java(MASTER, "namenode", _NAME_NODE)]
-        self._processes += [self._java(worker, "datanode", _DATA_NODE) for worker in self._workers]
+        self.processes = [self._java(MASTER, "namenode", _NAME_NODE)]
+        self.processes += [self._java(worker, "datanode", _DATA_NODE) for worker in self._workers]
         query = quote("Hadoop:service=NameNode,name=FSNamesystemState", safe=":=,")
         address = f"http://{MASTER}:{HTTP_PORT}/jmx?qry={query}"
         self._stage.fabric.probe(
@@ -81,16 +81,8 @@ class Hdfs:
             [programs.python(), "-c", _PROBE, address, len(self._workers)],
             cwd=self._folder,
             timeout_s=READY_S,
-            alive=self._processes,
+            alive=self.processes,
         )
-
-    def stop(self) -> list[Process]:
-        """End every process; return those that had ended under the load."""
-        dead = [process for process in self._processes if process.ended is not None]
-        for process in self._processes:
-            if process.ended is None:
-                process.stop(STOP_S)
-        return dead
 
     def _configure(self) -> None:
         conf = self._folder / "conf"

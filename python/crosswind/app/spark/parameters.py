@@ -30,6 +30,8 @@ SMALL_RECORDS = {
 # TPC-DS: the queries that Uta et al. (NSDI '20) show: 65 and 68 depend on the network, 82 does not.
 SMALL_QUERIES = {"tpch": (3, 9, 18), "tpcds": (65, 68, 82)}
 QUERIES = {"tpch": 22, "tpcds": 99}
+# Spark refuses executors with less than 450 MiB.
+LEAST_MEMORY_BYTES = 512 << 20
 
 
 class SparkParameters(SpecModel):
@@ -93,6 +95,10 @@ class SparkParameters(SpecModel):
         if self.storage == "local" and "replicas" in self.model_fields_set:
             raise ValueError(
                 "`replicas` says nothing about local files; add `storage: hdfs`, or leave it out"
+            )
+        if self.memory_bytes < LEAST_MEMORY_BYTES:
+            raise ValueError(
+                f"`memory` is {self.memory_bytes} B, too little for an executor; write at least 512MiB"
             )
         last = QUERIES.get(self.workload)
         for number in self.queries or ():

@@ -17,7 +17,7 @@ from .sorted_text import check_sorted, count_lines, read_lines, sort_lines
 LINE_END = "\r\n"
 KEY_BYTES = 10
 # 10 key + 2 + 32 row + 2 + 52 filler + 2 end of line = 100.
-RECORD = "concat({key}, '  ', lpad(hex(id), 32, '0'), '  ', rpad('', 52, hex(xxhash64(id, {seed} + 1))))"
+RECORD = "concat({key}, '  ', lpad(hex(id), 32, '0'), '  ', rpad('', 52, hex(xxhash64(id, {seed}, 1))))"
 # 60 random bits as ten characters.
 KEY = "substring(base64(unhex(lpad(hex(xxhash64(id, {seed})), 16, '0'))), 1, 10)"
 
