@@ -24,6 +24,8 @@ class Spark(Application):
     name = "spark"
     summary = "sorting, counting, clustering, ranking and TPC queries on an Apache Spark cluster"
     Parameters = SparkParameters
+    # Six virtual machines on two cores, and a warm-up.
+    overhead_s = 45.0
     requirements = (PYSPARK, JAVA)
     variants: ClassVar[Mapping[str, tuple[Requirement, ...]]] = {"hdfs": (HDFS,)}
     parameters: SparkParameters

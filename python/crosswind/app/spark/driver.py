@@ -12,6 +12,7 @@ from crosswind.app.base import Load, Outcome, Stage
 from crosswind.app.spark import programs
 from crosswind.app.spark.await_text import await_text
 from crosswind.app.spark.cluster import JAVA_OPTIONS, Cluster
+from crosswind.app.spark.driver_errors import first_cause
 from crosswind.app.spark.event_log import read_stages
 from crosswind.app.spark.files import copy_jobs, make_folder
 from crosswind.app.spark.hdfs import Hdfs
@@ -89,10 +90,7 @@ class Driver(Load):
         )
 
     def first_error(self) -> str | None:
-        """Return the last line that Python or the job itself wrote: Spark's own log surrounds it."""
-        lines = self.process.stderr.read_text(errors="replace").splitlines()
-        said = [line for line in lines if line.startswith(f"{self._asked.workload}: ") or "Error: " in line]
-        return said[-1].strip() if said else None
+        return first_cause(self.process.stderr.read_text(errors="replace"), self._asked.workload)
 
     def _plan(self) -> dict[str, Any]:
         asked = self._asked
