@@ -40,6 +40,12 @@ def test_what_would_be_ignored_is_refused(asked: dict[str, object], said: str) -
         read(**asked)
 
 
+@pytest.mark.parametrize(("asked", "shown"), [([3, 9], ["query 3", "query 9"]), (list(range(1, 23)), [])])
+def test_queries_are_figures_as_long_as_there_is_room(asked: list[int], shown: list[str]) -> None:
+    labels = [figure.label for figure in find("spark")(read(workload="tpch", queries=asked)).figures()]
+    assert labels == ["job time", *shown, "lost to stragglers", "shuffled across nodes"]
+
+
 def test_workers_are_in_order_of_their_number() -> None:
     assert workers_of(["worker10", "client", "worker0", "worker2", "worker02", "worker"]) == [
         "worker0",

@@ -16,6 +16,8 @@ from crosswind.testbed.errors import TestbedError
 
 # In all; a process that hangs is killed then.
 STOP_S = 2.0
+# A table of a report has no room for more.
+QUERIES_SHOWN = 5
 
 
 class Spark(Application):
@@ -41,8 +43,14 @@ class Spark(Application):
         return None if self.parameters.storage == "local" else self.parameters.storage
 
     def figures(self) -> tuple[Figure, ...]:
+        asked = self.parameters.size.get("queries", [])
+        queries = asked if len(asked) <= QUERIES_SHOWN else []
         return (
             Figure("job.time", "total", "ns", "job time", "lower"),
+            *(
+                Figure(f"part.q{number}.time", "total", "ns", f"query {number}", "lower")
+                for number in queries
+            ),
             Figure("straggler.time", "total", "ns", "lost to stragglers", "lower"),
             Figure("shuffle.read.remote", "total", "B", "shuffled across nodes", "lower"),
         )

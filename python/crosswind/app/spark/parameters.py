@@ -1,6 +1,6 @@
 """What a Spark trial runs, how much of it, and on how large a cluster."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -107,7 +107,7 @@ class SparkParameters(SpecModel):
         return self
 
     @property
-    def size(self) -> dict[str, int | list[int]]:
+    def size(self) -> dict[str, Any]:
         """What the job is told of its size; tables are not among it."""
         if self.workload in QUERIES:
             return {"queries": self.queries or list(SMALL_QUERIES[self.workload])}
