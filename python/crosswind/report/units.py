@@ -7,19 +7,21 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit that a whole column is shown in; a value is divided by `size`."""
+    """A unit that a whole column is shown in; a value is divided by `size`. What is counted is `whole`."""
 
     name: str
     size: float
+    whole: bool = False
 
     def show(self, value: float | None) -> str:
         """Return the number without the unit, `-` for an unknown one."""
+        if self.whole and value is not None and float(value).is_integer():
+            return count(int(value))
         return number(None if value is None else value / self.size)
 
 
 DURATIONS = (Unit("s", 1e9), Unit("ms", 1e6), Unit("us", 1e3), Unit("ns", 1.0))  # values in ns
 RATES = (Unit("Gbit/s", 1e9), Unit("Mbit/s", 1e6), Unit("kbit/s", 1e3), Unit("bit/s", 1.0))  # values in bit/s
-_BARE = (Unit("", 1.0),)
 # What the unit of a metric (contracts.md, section 5) is shown in; any other stands as it is.
 _SHOWN_IN = {
     "ns": DURATIONS,
@@ -28,8 +30,8 @@ _SHOWN_IN = {
     "B/s": (Unit("GB/s", 1e9), Unit("MB/s", 1e6), Unit("kB/s", 1e3), Unit("B/s", 1.0)),
     "flop/s": (Unit("Tflop/s", 1e12), Unit("Gflop/s", 1e9), Unit("Mflop/s", 1e6), Unit("flop/s", 1.0)),
     "1/s": (Unit("million/s", 1e6), Unit("per second", 1.0)),
-    "count": _BARE,
-    "1": _BARE,
+    "count": (Unit("", 1.0, whole=True),),
+    "1": (Unit("", 1.0),),
 }
 
 
