@@ -27,6 +27,12 @@ pub enum Command {
     RpcServe(RpcServe),
     /// Send requests to an rpc-serve and record every call
     Rpc(Rpc),
+    /// Store every key of the ETC mix in a memcached, once
+    MemcachedPrepare(MemcachedPrepare),
+    /// Offer Facebook's ETC mix to a memcached and record every operation
+    Memcached(Memcached),
+    /// Fetch objects from a web server and record every request
+    Http(Http),
     /// Send evenly spaced UDP packets that carry the instant they were sent
     ProbeSend(ProbeSend),
     /// Record when the packets of a probe-send arrive; prints `listening ADDRESS:PORT` when it does
@@ -167,6 +173,60 @@ pub struct Rpc {
     pub run: RunArguments,
 }
 
+#[derive(Args)]
+pub struct MemcachedPrepare {
+    /// The memcached to fill
+    #[arg(long, value_name = "HOST:PORT")]
+    pub server: String,
+    /// How many keys to store
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=KEYS_MAX))]
+    pub keys: u64,
+    /// Same seed, same sizes
+    #[arg(long, default_value = "0")]
+    pub seed: u64,
+}
+
+#[derive(Args, Serialize)]
+pub struct Memcached {
+    /// The memcached to ask
+    #[arg(long, value_name = "HOST:PORT")]
+    pub server: String,
+    /// How many keys memcached-prepare has stored
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=KEYS_MAX))]
+    pub keys: u64,
+    /// Share of SETs among the requests
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value = "0.033")]
+    pub set_share: f64,
+    /// Connections, each with at most one request in flight
+    #[arg(long, value_name = "N", value_parser = connections)]
+    pub connections: usize,
+    /// Length of the measured phase
+    #[arg(long, value_name = "SECONDS", value_parser = seconds_above_zero)]
+    pub duration: f64,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub run: RunArguments,
+}
+
+#[derive(Args, Serialize)]
+pub struct Http {
+    /// The web server to ask
+    #[arg(long, value_name = "HOST:PORT")]
+    pub server: String,
+    /// Sizes of the objects, separated by commas; the object of 1000 bytes is /1000
+    #[arg(long, value_name = "BYTES", value_delimiter = ',', required = true)]
+    pub object_bytes: Vec<u32>,
+    /// Connections, each with at most one request in flight
+    #[arg(long, value_name = "N", value_parser = connections)]
+    pub connections: usize,
+    /// Length of the measured phase
+    #[arg(long, value_name = "SECONDS", value_parser = seconds_above_zero)]
+    pub duration: f64,
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub run: RunArguments,
+}
+
 /// What every measured run is told.
 #[derive(Args, Serialize)]
 pub struct RunArguments {
@@ -191,6 +251,7 @@ pub struct RunArguments {
 }
 
 const RECORDS_MAX: u64 = 1_000_000_000; // a terabyte
+const KEYS_MAX: u64 = 1_000_000_000; // 200 gigabytes of values
 /// A row takes 24 bytes of memory.
 const PROBES_MAX: u64 = 100_000_000;
 const CONNECTIONS_MAX: usize = 10_000;

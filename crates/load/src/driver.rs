@@ -44,6 +44,10 @@ pub trait Session {
     fn choose(&mut self) -> Operation;
     /// Performs what was chosen, from the first byte sent to the last byte received.
     fn perform(&mut self) -> Result<(), Failure>;
+    /// Payload that the operation performed last has brought, if it went well; 0 where nobody counts it.
+    fn payload_bytes(&self) -> u32 {
+        0
+    }
 }
 
 /// What ended a run.
@@ -76,6 +80,8 @@ pub struct Outcome {
     pub operations: u64,
     /// Measured operations that failed.
     pub errors: u64,
+    /// Payload of measured operations that went well.
+    pub payload_bytes: u64,
     /// Of the whole run, warm-up included.
     pub first_error: Option<String>,
     /// Operations of an open loop that were due, but never started.
@@ -233,6 +239,7 @@ fn drive(
             intended_ns: turn.intended_ns,
             started_ns: turn.started_ns,
             finished_ns,
+            payload_bytes: if result.is_ok() { session.payload_bytes() } else { 0 },
             ok: result.is_ok(),
             measured: turn.measured,
         });
@@ -322,6 +329,7 @@ fn summarise(plan: &Plan, start_ns: u64, finished_ns: u64, stop: &Stop, ended: V
         finished_ns,
         operations: measured().count() as u64,
         errors: measured().filter(|sample| !sample.ok).count() as u64,
+        payload_bytes: measured().map(|sample| u64::from(sample.payload_bytes)).sum(),
         first_error,
         not_started: ended
             .iter()

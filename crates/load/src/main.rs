@@ -1,7 +1,8 @@
 //! `crosswind-load`: offers load to a real server and records every operation.
 //!
-//! Two workloads, one loop. `ycsb` is the core workload set of the Yahoo! Cloud Serving Benchmark on a real store;
-//! `rpc` asks a server of its own for answers of a chosen size. Each operation has three instants (intended, started,
+//! Several workloads, one loop. `ycsb` is the core workload set of the Yahoo! Cloud Serving Benchmark on a real store;
+//! `memcached` is Facebook's ETC mix; `http` fetches objects from a web server; `rpc` asks a server of its own for
+//! answers of a chosen size. Each operation has three instants (intended, started,
 //! finished), all CLOCK_MONOTONIC nanoseconds, and all of them are kept: percentiles are somebody else's business.
 //!
 //! **Why threads and blocking sockets, not an asynchronous runtime.** What is measured here is tens of microseconds.
@@ -15,6 +16,8 @@ mod clock;
 mod driver;
 mod exit;
 mod flood;
+mod http;
+mod memcached;
 mod output;
 mod plan;
 mod probe;
@@ -32,7 +35,7 @@ use std::sync::Arc;
 
 use clap::Parser;
 
-use arguments::{Arguments, Command, RunArguments, YcsbPrepare};
+use arguments::{Arguments, Command, RunArguments};
 use driver::Session;
 use exit::Failed;
 use plan::Plan;
@@ -56,7 +59,9 @@ fn carry_out(command: &Command) -> Result<ExitCode, Failed> {
     // Before any thread exists, so that every thread inherits the mask and the waiting thread alone sees the signals.
     signals::block();
     match command {
-        Command::YcsbPrepare(arguments) => prepare(arguments),
+        Command::YcsbPrepare(arguments) => {
+            prepare(|stop| store::prepare(&arguments.target, arguments.records, arguments.seed, stop))
+        }
         Command::Ycsb(arguments) => {
             let plan = Plan::new(arguments.clients, arguments.operations, arguments.duration, &arguments.run)
                 .map_err(Failed::Usage)?;
@@ -72,6 +77,30 @@ fn carry_out(command: &Command) -> Result<ExitCode, Failed> {
             measure(&plan, arguments, &arguments.run, |number, stop| {
                 let store = store::connect(&arguments.target, stop)?;
                 Ok(Client::new(store, arguments.workload, &keys, chooser.clone(), arguments.run.seed, number))
+            })
+        }
+        Command::MemcachedPrepare(arguments) => prepare(|stop| {
+            memcached::prepare::prepare(&arguments.server, arguments.keys, arguments.seed, stop)
+        }),
+        Command::Memcached(arguments) => {
+            let plan = Plan::new(arguments.connections, None, Some(arguments.duration), &arguments.run)
+                .map_err(Failed::Usage)?;
+            let mix = memcached::client::Mix::new(arguments.keys, arguments.set_share);
+            measure(&plan, arguments, &arguments.run, |number, stop| {
+                memcached::client::Client::connect(&arguments.server, &mix, arguments.run.seed, number, stop)
+            })
+        }
+        Command::Http(arguments) => {
+            let plan = Plan::new(arguments.connections, None, Some(arguments.duration), &arguments.run)
+                .map_err(Failed::Usage)?;
+            measure(&plan, arguments, &arguments.run, |number, stop| {
+                http::client::Client::connect(
+                    &arguments.server,
+                    &arguments.object_bytes,
+                    arguments.run.seed,
+                    number,
+                    stop,
+                )
             })
         }
         Command::ProbeSend(arguments) => {
@@ -115,18 +144,16 @@ fn carry_out(command: &Command) -> Result<ExitCode, Failed> {
     }
 }
 
-fn prepare(arguments: &YcsbPrepare) -> Result<ExitCode, Failed> {
+fn prepare(fill: impl FnOnce(&Arc<Stop>) -> Result<(), NotPrepared>) -> Result<ExitCode, Failed> {
     let stop = Arc::new(Stop::new());
     signals::stop_on_signal(&stop);
-    store::prepare(&arguments.target, arguments.records, arguments.seed, &stop)
-        .map(|()| ExitCode::SUCCESS)
-        .map_err(|failure| match (failure, stop.reason()) {
-            (_, Some(StopReason::Signal(number))) => Failed::Stopped(number),
-            (NotPrepared::Unreachable(message), _) => Failed::Unreachable(message),
-            (NotPrepared::Failed(failure), _) => {
-                Failed::Refused(format!("the table could not be filled: {failure}"))
-            }
-        })
+    fill(&stop).map(|()| ExitCode::SUCCESS).map_err(|failure| match (failure, stop.reason()) {
+        (_, Some(StopReason::Signal(number))) => Failed::Stopped(number),
+        (NotPrepared::Unreachable(message), _) => Failed::Unreachable(message),
+        (NotPrepared::Failed(failure), _) => {
+            Failed::Refused(format!("the server could not be filled: {failure}"))
+        }
+    })
 }
 
 /// Runs the load, writes both files whatever happened to it, and turns the result into an exit status.

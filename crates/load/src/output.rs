@@ -71,6 +71,7 @@ struct Summary<'a, P> {
     finished_ns: u64,
     operations: u64,
     errors: u64,
+    payload_bytes: u64,
     first_error: Option<&'a str>,
     not_started: u64,
     ended_by: &'static str,
@@ -95,6 +96,7 @@ impl<'a, P> Summary<'a, P> {
             finished_ns: outcome.finished_ns,
             operations: outcome.operations,
             errors: outcome.errors,
+            payload_bytes: outcome.payload_bytes,
             first_error: outcome.first_error.as_deref(),
             not_started: outcome.not_started,
             ended_by: match outcome.ended_by {
@@ -131,6 +133,7 @@ mod tests {
             intended_ns: 1,
             started_ns: 2,
             finished_ns: 3,
+            payload_bytes: 0,
             ok: true,
             measured: false,
         });

@@ -12,6 +12,8 @@ const BLOCK_ROWS: usize = 1 << 14; // 512 KiB
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     Call,
+    Get,
+    Set,
     Read,
     Update,
     Insert,
@@ -24,6 +26,8 @@ impl Operation {
     pub fn name(self) -> &'static str {
         match self {
             Operation::Call => "call",
+            Operation::Get => "get",
+            Operation::Set => "set",
             Operation::Read => "read",
             Operation::Update => "update",
             Operation::Insert => "insert",
@@ -40,6 +44,8 @@ pub struct Sample {
     pub intended_ns: u64,
     pub started_ns: u64,
     pub finished_ns: u64,
+    /// Payload that it brought; 0 where nobody counts it.
+    pub payload_bytes: u32,
     pub ok: bool,
     pub measured: bool,
 }
@@ -91,6 +97,7 @@ mod tests {
             intended_ns: 0,
             started_ns,
             finished_ns: started_ns,
+            payload_bytes: 0,
             ok: true,
             measured: true,
         };
