@@ -89,14 +89,14 @@ def seconds(ns: int) -> str:
 
 
 def await_listening(server: Process, words: str = "listening") -> None:
-    """Wait until a server says on its standard output that it listens.
+    """Wait until a server says that it listens, on its standard output or error.
 
     Args:
         words: what it prints when it does.
     Raises: TestbedError: it ended, or did not say so within `READY_S`.
     """
     deadline = time.monotonic() + READY_S
-    while words not in server.stdout.read_text(errors="replace"):
+    while not any(words in log.read_text(errors="replace") for log in (server.stdout, server.stderr)):
         if server.ended is not None or time.monotonic() > deadline:
             state = "still silent" if server.ended is None else str(server.ended)
             raise TestbedError(

@@ -1,0 +1,5 @@
+"""An authoritative name server, nsd, asked by dnsperf over UDP or TCP."""
+
+from crosswind.app.dns.application import Dns, DnsParameters
+
+__all__ = ["Dns", "DnsParameters"]

@@ -1,0 +1,222 @@
+"""dnsperf: its command, and percentiles from what it says of every query.
+
+With `-v` dnsperf prints a line for every answer, with its latency, and one for every query that it gave up;
+with `-S` a line with the time of day after every interval, in between. So the lines up to the first of these
+that lies behind the warm-up are the warm-up's, and load and measurement are one unbroken run.
+
+dnsperf measures from when it sent a query. A lost query counts as outstanding until it is given up, so an
+open loop needs room for all that may be lost in that time, or it stops sending: `room_for`.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from crosswind.app.load import seconds
+from crosswind.app.requirements import DebianPackages
+from crosswind.testbed.errors import TestbedError
+
+DNSPERF = DebianPackages("dnsperf", packages=("dnsperf",), programs=("dnsperf",))
+INTERVAL_S = 0.1
+# Of dnsperf.
+OUTSTANDING_MAX = 65_535
+
+_STAMP = re.compile(r"(\d+\.\d{6}): \d+\.\d+\n")
+_TOTAL = re.compile(r"  Queries (sent|completed|lost): +(\d+)")
+_NS_PER_S = 1_000_000_000
+
+
+@dataclass
+class Measured:
+    """What happened behind the warm-up.
+
+    Attributes:
+        latencies_ns: of answers that say NOERROR, in the order in which they came; dnsperf counts whole
+            microseconds.
+        lost: queries that were given up.
+        refusals: answers with another code, by code.
+        span_s: from the end of the warm-up to the last whole interval.
+        in_span: answers of any code within `span_s`.
+    """
+
+    latencies_ns: list[int] = field(default_factory=list)
+    lost: int = 0
+    refusals: Counter[str] = field(default_factory=Counter)
+    span_s: float = 0.0
+    in_span: int = 0
+
+    @property
+    def queries(self) -> int:
+        """All queries that came to an end."""
+        return len(self.latencies_ns) + self.lost + self.refusals.total()
+
+    def quantile_ns(self, share: float) -> float:
+        """Return a quantile of the latencies, of type 7, as elsewhere here."""
+        return float(np.quantile(np.asarray(self.latencies_ns), share))
+
+
+def room_for(rate: float, timeout_ns: int) -> int:
+    """Return how many queries must be allowed to be outstanding so that a rate goes on when all are lost."""
+    return min(OUTSTANDING_MAX, math.ceil(rate * timeout_ns / _NS_PER_S) + 1)
+
+
+def command(
+    program: Path,
+    *,
+    server: str,
+    port: int,
+    protocol: str,
+    queries: Path,
+    clients: int,
+    outstanding: int,
+    rate: float | None,
+    length_ns: int,
+    timeout_ns: int,
+) -> list[object]:
+    """Return the command of a run.
+
+    Args:
+        protocol: `udp` or `tcp`.
+        clients: sockets, or connections.
+        outstanding: queries that may wait for an answer at any time, all clients together.
+        rate: queries per second; as fast as `outstanding` allows without one.
+        length_ns: of warm-up and measured phase together.
+        timeout_ns: after which a query is given up.
+    """
+    return [
+        program,
+        *("-s", server),
+        *("-p", port),
+        *("-m", protocol),
+        *("-d", queries),
+        *("-c", clients),
+        *("-T", 1),
+        *("-q", outstanding),
+        *(("-Q", f"{rate:g}") if rate is not None else ()),
+        *("-l", seconds(length_ns)),
+        *("-t", seconds(timeout_ns)),
+        *("-S", INTERVAL_S),
+        "-v",
+        # EDNS: answers of more than 512 bytes over UDP.
+        "-e",
+        # While a connection is being made it would say so ten thousand times a second.
+        *("-O", "suppress=sockready"),
+    ]
+
+
+class _Reader:
+    """What was read so far; instants are seconds of the time of day."""
+
+    def __init__(self, warm_up_ns: int, timeout_ns: int) -> None:
+        self.measured = Measured()
+        self.said: Counter[str] = Counter()
+        self.totals: Counter[str] = Counter()
+        self.is_complete = False
+        self._warm_up_s = warm_up_ns / _NS_PER_S
+        self._timeout_s = timeout_ns / _NS_PER_S
+        self._warm_until_s: float | None = None
+        self._begin_s: float | None = None
+        self._answers = 0
+        self._lost_since_stamp = 0
+
+    def take(self, line: str) -> None:
+        if line.startswith("> "):
+            self._query(line)
+        elif stamp := _STAMP.fullmatch(line):
+            self._stamp(float(stamp[1]))
+        elif total := _TOTAL.match(line):
+            self.totals[total[1]] = int(total[2])
+        elif line.startswith("[Status] Testing complete"):
+            self.is_complete = True
+
+    def end(self) -> Measured:
+        # What is lost after the last stamp was sent in the last `timeout` of the run.
+        self.measured.lost += self._lost_since_stamp
+        return self.measured
+
+    def _query(self, line: str) -> None:
+        words = line.split()
+        if words[1] == "T":
+            self.said["lost"] += 1
+            self._lost_since_stamp += 1
+            return
+        self.said["completed"] += 1
+        if self._begin_s is None:
+            return
+        self._answers += 1
+        if words[1] == "NOERROR":
+            self.measured.latencies_ns.append(_nanoseconds(words[-1], line))
+        else:
+            self.measured.refusals[words[1]] += 1
+
+    def _stamp(self, at_s: float) -> None:
+        if self._warm_until_s is None:
+            # The first stamp is one interval behind the start, which itself is printed in whole seconds.
+            self._warm_until_s = at_s - INTERVAL_S + self._warm_up_s
+        if self._begin_s is None:
+            if at_s >= self._warm_until_s:
+                self._begin_s = at_s
+        else:
+            self.measured.span_s, self.measured.in_span = at_s - self._begin_s, self._answers
+            # A query is given up one timeout after it was sent: until then these are the warm-up's. Stamps
+            # are a millisecond late, so half an interval decides to which side one belongs.
+            if at_s - self._begin_s > self._timeout_s + INTERVAL_S / 2:
+                self.measured.lost += self._lost_since_stamp
+        self._lost_since_stamp = 0
+
+
+def read(lines: Iterable[str], warm_up_ns: int, timeout_ns: int) -> Measured:
+    """Read what dnsperf printed; takes time for every line, memory only for the latencies.
+
+    Args:
+        timeout_ns: after which a query was given up, at most the length of the measured phase.
+    Raises: TestbedError: it is not a whole output, or not one that can be true.
+    """
+    reader = _Reader(warm_up_ns, timeout_ns)
+    for line in lines:
+        reader.take(line)
+    measured = reader.end()
+    _check(measured, reader)
+    return measured
+
+
+def _nanoseconds(text: str, line: str) -> int:
+    try:
+        return round(float(text) * 1e6) * 1000
+    except ValueError:
+        raise TestbedError(f'dnsperf: "{line.strip()}" has no latency at its end') from None
+
+
+def _check(measured: Measured, reader: _Reader) -> None:
+    """Check that the output is whole, agrees with its own totals, and has something to say."""
+    said, totals = reader.said, reader.totals
+    if not reader.is_complete or len(totals) < 3:
+        raise TestbedError("dnsperf: its output has no end; see its log")
+    for kind in ("completed", "lost"):
+        if said[kind] != totals[kind]:
+            raise TestbedError(
+                f"dnsperf: it reports {totals[kind]} queries {kind} and printed {said[kind]} of them"
+            )
+    if totals["sent"] == 0:
+        raise TestbedError("dnsperf: it sent no query; is the server there?")
+    if measured.span_s == 0:
+        raise TestbedError("dnsperf: it ended within the warm-up; give a longer `duration`")
+    if not measured.latencies_ns:
+        raise TestbedError(
+            f"dnsperf: no answer in the measured phase ({measured.lost} queries lost, "
+            f"{_listed(measured.refusals)}); see its log"
+        )
+
+
+def refusals_text(measured: Measured) -> str:
+    """Return the answers that were no answers, such as `3 SERVFAIL`."""
+    return _listed(measured.refusals)
+
+
+def _listed(refusals: Counter[str]) -> str:
+    return ", ".join(f"{count} {code}" for code, count in refusals.most_common()) or "none refused"

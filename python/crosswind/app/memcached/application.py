@@ -1,0 +1,125 @@
+"""memcached as an application: Debian's server, filled once in every trial, and our load generator."""
+
+from collections.abc import Collection
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from crosswind.app.base import Application, Figure, Load, Stage
+from crosswind.app.load import latency_figures, offer_load
+from crosswind.app.requirements import DebianPackages, OwnProgram
+from crosswind.app.server import READY_S, end, run_to_end
+from crosswind.spec.base import SpecModel
+from crosswind.spec.quantities import Duration, OperationRate, PositiveDuration, Share, Size
+from crosswind.testbed.binaries import LOAD, find_binary
+from crosswind.testbed.fabric import Process
+
+SERVER, CLIENT = "server", "client"
+PORT = 11211
+MEMCACHED = DebianPackages("memcached", packages=("memcached",), programs=("memcached",))
+
+# Filling goes on at about 400,000 keys a second here; a tenth of that is slow, and still an end.
+_KEYS_PER_S_MIN = 40_000
+# Our own connections beside those of the load: the ones that fill it.
+_SPARE_CONNECTIONS = 16
+_MIB = 1 << 20
+
+
+class MemcachedParameters(SpecModel):
+    """How much is stored, what is asked of it, by how many, how often and for how long."""
+
+    # Not `keys`: whatever has an attribute of that name is taken for a mapping by `dict`.
+    key_count: Annotated[int, Field(ge=1, le=100_000_000)] = Field(
+        100_000,
+        alias="keys",
+        description="Keys stored before the load begins, about 300 B each; 100000 when absent.",
+    )
+    memory_bytes: Size = Field(
+        256 * _MIB,
+        alias="memory",
+        description="Memory of the server for items; what does not fit is evicted and then an error. "
+        "256MiB when absent.",
+    )
+    threads: Annotated[int, Field(ge=1, le=64)] = Field(
+        2, description="Worker threads of the server; 2 when absent."
+    )
+    sets: Share = Field(
+        0.033, description="Share of SETs among the requests; 3.3% when absent, one to 30 GETs."
+    )
+    connections: Annotated[int, Field(ge=1, le=1000)] = Field(
+        4, description="Connections of the client, each with at most one request in flight; 4 when absent."
+    )
+    rate: OperationRate | None = Field(
+        None, description="Requests per second of all connections (an open loop); a closed loop when absent."
+    )
+    duration_ns: PositiveDuration = Field(alias="duration", description="Length of the measured phase.")
+    warm_up_ns: Duration = Field(
+        1_000_000_000, alias="warm_up", description="Before the measured phase; 1s when absent."
+    )
+
+
+class Memcached(Application):
+    """`memcached` on the node `server`, `crosswind-load memcached` on the node `client`."""
+
+    name = "memcached"
+    summary = "a cache in memory under Facebook's ETC mix"
+    Parameters = MemcachedParameters
+    requirements = (OwnProgram(LOAD), MEMCACHED)
+    parameters: MemcachedParameters
+    _server: Process
+
+    ROLES: ClassVar[tuple[str, ...]] = (SERVER, CLIENT)
+
+    def figures(self) -> tuple[Figure, ...]:
+        return latency_figures(self.parameters.rate)
+
+    @classmethod
+    def roles_missing(cls, nodes: Collection[str]) -> list[str]:
+        return [role for role in cls.ROLES if role not in nodes]
+
+    def start(self, stage: Stage) -> None:
+        asked, program = self.parameters, MEMCACHED.program("memcached")
+        command = [
+            program.path,
+            *("-l", stage.fabric.nodes[SERVER].address),
+            *("-p", PORT),
+            *("-U", 0),
+            *("-t", asked.threads),
+            *("-m", -(-asked.memory_bytes // _MIB)),
+            *("-c", asked.connections + _SPARE_CONNECTIONS),
+        ]
+        self._server = stage.fabric.start(SERVER, "memcached", command, cwd=stage.folder, env=program.env)
+        stage.fabric.probe(
+            CLIENT,
+            "first-key",
+            self._fill(stage, 1),
+            cwd=stage.folder,
+            timeout_s=READY_S,
+            alive=[self._server],
+        )
+        filling_s = READY_S + asked.key_count / _KEYS_PER_S_MIN
+        run_to_end(stage, CLIENT, "memcached-prepare", self._fill(stage, asked.key_count), filling_s)
+
+    def load(self, stage: Stage) -> Load:
+        asked = self.parameters
+        arguments = [
+            "memcached",
+            *("--server", self._address(stage)),
+            *("--keys", str(asked.key_count)),
+            *("--set-share", f"{asked.sets:.9f}"),
+            *("--connections", str(asked.connections)),
+            *(("--rate", f"{asked.rate:g}") if asked.rate is not None else ()),
+        ]
+        return offer_load(
+            stage, CLIENT, arguments, warm_up_ns=asked.warm_up_ns, duration_ns=asked.duration_ns
+        )
+
+    def stop(self, stage: Stage) -> None:
+        end(self._server)
+
+    def _address(self, stage: Stage) -> str:
+        return f"{stage.fabric.nodes[SERVER].address}:{PORT}"
+
+    def _fill(self, stage: Stage, keys: int) -> list[object]:
+        """Return the command that stores the first keys; the same contents in every trial."""
+        return [find_binary(LOAD), "memcached-prepare", "--server", self._address(stage), "--keys", keys]

@@ -1,0 +1,62 @@
+"""Apache httpd with the event MPM: a fixed pool of threads."""
+
+from typing import ClassVar
+
+from crosswind.app.requirements import DebianPackages
+from crosswind.app.web.server import PORT, Site, WebServer
+
+THREADS_PER_PROCESS = 64
+
+# The pool is there from the start and stays as it is, one thread for each connection, or processes would be
+# born during the measurement. Connections are kept for ever, or some requests would pay for a handshake and
+# others not. The error log goes through `cat`: log files of ours are opened by the agent, and /dev/stderr may
+# not be opened again by an unprivileged account.
+_CONFIGURATION = """\
+ServerRoot "{folder}"
+ServerName {address}
+Listen {address}:{port}
+PidFile "{folder}/httpd.pid"
+DefaultRuntimeDir "{folder}"
+ErrorLog "||/bin/cat"
+LogLevel notice
+LoadModule mpm_event_module "{modules}/mod_mpm_event.so"
+LoadModule authz_core_module "{modules}/mod_authz_core.so"
+ServerLimit {processes}
+StartServers {processes}
+ThreadLimit {threads}
+ThreadsPerChild {threads}
+MaxRequestWorkers {workers}
+MinSpareThreads 1
+MaxSpareThreads {workers}
+MaxConnectionsPerChild 0
+KeepAlive On
+MaxKeepAliveRequests 0
+KeepAliveTimeout 86400
+EnableSendfile On
+DocumentRoot "{objects}"
+"""
+
+
+class Apache(WebServer):
+    """Debian's apache2, with the two modules that serving files takes."""
+
+    packages: ClassVar[DebianPackages] = DebianPackages(
+        "apache", packages=("apache2-bin",), programs=("apache2",)
+    )
+
+    def configuration(self, site: Site) -> str:
+        processes = -(-site.connections // THREADS_PER_PROCESS)
+        return _CONFIGURATION.format(
+            folder=site.folder,
+            address=site.address,
+            port=PORT,
+            modules=self.packages.root / "usr/lib/apache2/modules",
+            processes=processes,
+            threads=THREADS_PER_PROCESS,
+            workers=processes * THREADS_PER_PROCESS,
+            objects=site.objects,
+        )
+
+    def command(self, site: Site) -> list[object]:
+        apache = self.packages.program("apache2").path
+        return [apache, "-d", site.folder, "-f", site.configuration, "-D", "FOREGROUND"]

@@ -1,0 +1,163 @@
+"""A web server and its client as an application."""
+
+import shutil
+from collections.abc import Collection
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from crosswind.app.base import Application, Figure, Load, Stage
+from crosswind.app.load import latency_figures, offer_load
+from crosswind.app.requirements import OwnProgram, Requirement
+from crosswind.app.server import READY_S, end
+from crosswind.app.web import vegeta
+from crosswind.app.web.apache import Apache
+from crosswind.app.web.client import OwnClient, Vegeta
+from crosswind.app.web.nginx import Nginx
+from crosswind.app.web.server import PORT, Site, WebServer
+from crosswind.spec.base import SpecModel
+from crosswind.spec.quantities import Duration, OperationRate, PositiveDuration, Size
+from crosswind.testbed.binaries import LOAD, find_binary
+from crosswind.testbed.fabric import Process
+
+SERVER, CLIENT = "server", "client"
+_SERVERS: dict[str, WebServer] = {"nginx": Nginx(), "apache": Apache()}
+# Connections of the probe, beside those of the load.
+_SPARE_CONNECTIONS = 4
+
+
+class WebParameters(SpecModel):
+    """What is served by whom, who asks for it, and how."""
+
+    server: Literal["nginx", "apache"] = Field("nginx", description="The web server; nginx when absent.")
+    client: Literal["crosswind", "vegeta"] = Field(
+        "crosswind", description="Who asks: our load generator, or vegeta; our own when absent."
+    )
+    objects_bytes: Annotated[list[Size], Field(min_length=1, max_length=1000)] = Field(
+        [10_000],
+        alias="objects",
+        description="Sizes of the objects; each request asks for one of them, with equal probability. "
+        "[10kB] when absent.",
+    )
+    connections: Annotated[int, Field(ge=1, le=1000)] = Field(
+        4, description="Connections of the client, each with at most one request in flight; 4 when absent."
+    )
+    rate: OperationRate | None = Field(
+        None, description="Requests per second of all connections (an open loop); a closed loop when absent."
+    )
+    duration_ns: PositiveDuration = Field(alias="duration", description="Length of the measured phase.")
+    warm_up_ns: Duration = Field(
+        1_000_000_000, alias="warm_up", description="Before the measured phase; 1s when absent."
+    )
+
+
+class Web(Application):
+    """nginx or Apache on the node `server`, `crosswind-load http` or vegeta on the node `client`."""
+
+    name = "web"
+    summary = "objects of declared sizes from nginx or Apache"
+    Parameters = WebParameters
+    requirements = (OwnProgram(LOAD),)
+    variants: ClassVar[dict[str, tuple[Requirement, ...]]] = {
+        **{name: (server.packages,) for name, server in _SERVERS.items()},
+        **{f"{name}-vegeta": (server.packages, vegeta.VEGETA) for name, server in _SERVERS.items()},
+    }
+    parameters: WebParameters
+    _process: Process
+
+    ROLES: ClassVar[tuple[str, ...]] = (SERVER, CLIENT)
+
+    @property
+    def variant(self) -> str:
+        asked = self.parameters
+        return asked.server if asked.client == "crosswind" else f"{asked.server}-{asked.client}"
+
+    def figures(self) -> tuple[Figure, ...]:
+        transfer = Figure("transfer", "mean", "B/s", "transfer", "higher")
+        return (*latency_figures(self.parameters.rate), transfer)
+
+    @classmethod
+    def roles_missing(cls, nodes: Collection[str]) -> list[str]:
+        return [role for role in cls.ROLES if role not in nodes]
+
+    def start(self, stage: Stage) -> None:
+        asked, server = self.parameters, _SERVERS[self.parameters.server]
+        address = stage.fabric.nodes[SERVER].address
+        site = Site(address, stage.folder / "site", asked.connections + _SPARE_CONNECTIONS)
+        site.objects.mkdir(parents=True)
+        for size in set(asked.objects_bytes):
+            with (site.objects / str(size)).open("wb") as file:
+                file.truncate(size)
+        site.configuration.write_text(server.configuration(site))
+        for path in (site.folder, site.objects):
+            shutil.chown(path, *stage.fabric.application_account)
+        env = server.packages.env
+        self._process = stage.fabric.start(
+            SERVER, asked.server, server.command(site), cwd=site.folder, env=env
+        )
+        stage.fabric.probe(
+            CLIENT,
+            "first-request",
+            self._first_request(stage),
+            cwd=stage.folder,
+            timeout_s=READY_S,
+            alive=[self._process],
+        )
+
+    def load(self, stage: Stage) -> Load:
+        return self._own_client(stage) if self.parameters.client == "crosswind" else self._vegeta(stage)
+
+    def stop(self, stage: Stage) -> None:
+        end(self._process)
+
+    def _own_client(self, stage: Stage) -> Load:
+        asked = self.parameters
+        arguments = [
+            "http",
+            *("--server", self._address(stage)),
+            *("--object-bytes", ",".join(str(size) for size in asked.objects_bytes)),
+            *("--connections", str(asked.connections)),
+            *(("--rate", f"{asked.rate:g}") if asked.rate is not None else ()),
+        ]
+        load = offer_load(
+            stage, CLIENT, arguments, warm_up_ns=asked.warm_up_ns, duration_ns=asked.duration_ns
+        )
+        return OwnClient(load)
+
+    def _vegeta(self, stage: Stage) -> Load:
+        asked, table = self.parameters, stage.folder / "results.csv"
+        base = f"http://{self._address(stage)}"
+        (stage.folder / "targets").write_text(vegeta.targets(base, asked.objects_bytes, stage.seed))
+        command = vegeta.attack(
+            stage.folder,
+            connections=asked.connections,
+            rate=asked.rate,
+            length_ns=asked.warm_up_ns + asked.duration_ns,
+            results=stage.folder / "results",
+            table=table,
+        )
+        return Vegeta(
+            stage.fabric.start(CLIENT, "vegeta", command, cwd=stage.folder),
+            table,
+            rate=asked.rate,
+            warm_up_ns=asked.warm_up_ns,
+            duration_ns=asked.duration_ns,
+            parameters=asked.model_dump(mode="json"),
+        )
+
+    def _address(self, stage: Stage) -> str:
+        return f"{stage.fabric.nodes[SERVER].address}:{PORT}"
+
+    def _first_request(self, stage: Stage) -> list[object]:
+        """Return a command that succeeds when the smallest object comes as declared."""
+        return [
+            find_binary(LOAD),
+            "http",
+            *("--server", self._address(stage)),
+            *("--object-bytes", min(self.parameters.objects_bytes)),
+            *("--connections", 1),
+            *("--duration", 0.01),
+            *("--seed", stage.seed),
+            *("--samples", stage.folder / "probe.csv"),
+            *("--summary", stage.folder / "probe.json"),
+        ]

@@ -1,0 +1,97 @@
+"""The two clients of a web server, as loads: our own, and vegeta."""
+
+import time
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from crosswind.app.base import Load, Outcome
+from crosswind.app.load import NS_PER_S, TAIL_S, WINDOW_LEAD_S
+from crosswind.app.web import vegeta
+from crosswind.store.rows import Metric
+from crosswind.testbed.errors import TestbedError
+from crosswind.testbed.fabric import Process
+
+# Of measured requests; as `--error-share-max` of our own client.
+ERROR_SHARE_MAX = 0.01
+
+
+def transfer(node: str, payload_bytes: int, span_ns: int) -> Metric:
+    """Return the payload that arrived, less heads and packets, per second of the measured phase."""
+    return Metric(node, "transfer", "B/s", "mean", payload_bytes / (span_ns / NS_PER_S))
+
+
+class OwnClient(Load):
+    """`crosswind-load http`: an operations load that says as well how much it was given."""
+
+    def __init__(self, load: Load) -> None:
+        self._load = load
+        self.process = load.process
+        self.longest_s = load.longest_s
+
+    def await_measured_phase(self) -> None:
+        self._load.await_measured_phase()
+
+    def outcome(self) -> Outcome:
+        outcome = self._load.outcome()
+        said = outcome.facts
+        span_ns = said["finished_ns"] - said["started_ns"]
+        return replace(outcome, metrics=(transfer(self.process.node, said["payload_bytes"], span_ns),))
+
+    def first_error(self) -> str | None:
+        return self._load.first_error()
+
+
+class Vegeta(Load):
+    """A `vegeta attack` whose results are written as a table when it has ended.
+
+    Args:
+        table: that file.
+        rate: hits per second; None in a closed loop.
+        parameters: what it was asked for, for the facts.
+    """
+
+    def __init__(
+        self,
+        process: Process,
+        table: Path,
+        *,
+        rate: float | None,
+        warm_up_ns: int,
+        duration_ns: int,
+        parameters: dict[str, Any],
+    ) -> None:
+        self.process = process
+        self.longest_s = (warm_up_ns + duration_ns) / NS_PER_S + TAIL_S
+        self._table = table
+        self._rate = rate
+        self._warm_up_ns = warm_up_ns
+        self._parameters = parameters
+
+    def await_measured_phase(self) -> None:
+        self.process.wait(max(0.0, self._warm_up_ns / NS_PER_S - WINDOW_LEAD_S))
+
+    def outcome(self) -> Outcome:
+        operations = self._table.with_name("samples.csv")
+        with self._table.open(newline="") as table, operations.open("w") as file:
+            totals = vegeta.write_operations(
+                vegeta.read_hits(table),
+                file,
+                realtime_minus_monotonic_ns=time.time_ns() - time.monotonic_ns(),
+                rate=self._rate,
+                warm_up_ns=self._warm_up_ns,
+            )
+        # vegeta ends with 0 whatever became of its requests.
+        if totals.operations == 0:
+            raise TestbedError(
+                f"{self.process}: no request was measured; first error: {totals.first_error or 'none'}"
+            )
+        if totals.errors > ERROR_SHARE_MAX * totals.operations:
+            raise TestbedError(
+                f"{self.process}: {totals.errors} of {totals.operations} requests failed, more than the "
+                f"share of {ERROR_SHARE_MAX:g}; first error: {totals.first_error}"
+            )
+        facts = {"tool": "vegeta", "parameters": self._parameters} | asdict(totals)
+        return Outcome(
+            operations, (transfer(self.process.node, totals.payload_bytes, totals.span_ns),), facts
+        )

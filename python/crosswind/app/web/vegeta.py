@@ -1,0 +1,159 @@
+"""vegeta, the field's own open-loop client: its targets, its command, and its results as our operations.
+
+vegeta writes down when it sent each request, by CLOCK_REALTIME, and how long the answer took. It does not
+write down when a request was due. That follows from its plan: hit n of a constant rate is due n periods after
+the first. A hit that had to wait for a free worker then shows it, as in our own client.
+"""
+
+import csv
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TextIO
+
+from crosswind.app.load import seconds
+from crosswind.app.requirements import GoProgram
+from crosswind.testbed.errors import TestbedError
+
+VEGETA = GoProgram(
+    "vegeta",
+    module="github.com/tsenart/vegeta/v12",
+    version="v12.12.0",
+    package="github.com/tsenart/vegeta/v12",
+)
+
+# As in our own client: a later answer would belong to a question that nobody remembers.
+TIMEOUT_S = 30
+# Long enough that its repetition is no pattern, short enough to be read at once.
+_TARGETS = 10_000
+_NS_PER_S = 1_000_000_000
+_FIELDS = 12
+_HEADER = "operation,connection,intended_ns,started_ns,finished_ns,ok,measured\n"
+
+
+@dataclass(frozen=True)
+class Hit:
+    """One request; `number` counts from 0 in the order of sending, `started_ns` is CLOCK_REALTIME.
+
+    `error` is empty for the statuses 200 to 399.
+    """
+
+    number: int
+    started_ns: int
+    latency_ns: int
+    status: int
+    error: str
+    url: str
+
+
+@dataclass(frozen=True)
+class Totals:
+    """What the hits of the measured phase come to; `payload_bytes` are of those that went well."""
+
+    operations: int
+    errors: int
+    payload_bytes: int
+    span_ns: int
+    first_error: str | None
+
+
+def targets(base: str, object_bytes: Sequence[int], seed: int) -> str:
+    """Return a targets file: objects with equal probability, in an order that follows from the seed."""
+    draw = random.Random(seed)
+    return "".join(f"GET {base}/{draw.choice(object_bytes)}\n" for _ in range(_TARGETS))
+
+
+def attack(
+    folder: Path, *, connections: int, rate: float | None, length_ns: int, results: Path, table: Path
+) -> list[object]:
+    """Return the command that attacks the targets in `folder` and then writes its results as a table.
+
+    Args:
+        rate: hits per second; as fast as the workers can without one.
+        length_ns: of warm-up and measured phase together.
+        results: file for vegeta's own format, which is quick to write during the attack.
+        table: file for the same as CSV, written afterwards.
+    """
+    # vegeta wants a whole number of hits in a time.
+    pace = Fraction(rate or 0).limit_denominator(1000)
+    options = [
+        *("-targets", folder / "targets"),
+        *("-rate", f"{pace.numerator}/{pace.denominator}s"),
+        *("-duration", f"{seconds(length_ns)}s"),
+        *("-timeout", f"{TIMEOUT_S}s"),
+        # A worker for each connection, from the start.
+        *("-workers", connections),
+        *("-max-workers", connections),
+        *("-connections", connections),
+        *("-max-connections", connections),
+        # Bodies are read to their end, and forgotten.
+        *("-max-body", 0),
+        *("-output", results),
+    ]
+    script = (
+        'vegeta=$1 results=$2 table=$3; shift 3; "$vegeta" attack "$@" && '
+        'exec "$vegeta" encode -to csv -output "$table" "$results"'
+    )
+    return ["/bin/sh", "-c", script, "sh", VEGETA.program().path, results, table, *options]
+
+
+def read_hits(table: TextIO) -> Iterator[Hit]:
+    """Yield the rows of what `vegeta encode -to csv` prints.
+
+    Raises: TestbedError: a row is not one of vegeta's; the file may end in the middle of it.
+    """
+    for number, row in enumerate(csv.reader(table), start=1):
+        try:
+            if len(row) != _FIELDS:
+                raise ValueError(f"{len(row)} fields")
+            yield Hit(
+                number=int(row[8]),
+                started_ns=int(row[0]),
+                latency_ns=int(row[2]),
+                status=int(row[1]),
+                error=row[5],
+                url=row[10],
+            )
+        except ValueError as error:
+            raise TestbedError(
+                f"vegeta: row {number} of its results is not one of {_FIELDS} fields ({error})"
+            ) from error
+
+
+def write_operations(
+    hits: Iterable[Hit],
+    operations: TextIO,
+    *,
+    realtime_minus_monotonic_ns: int,
+    rate: float | None,
+    warm_up_ns: int,
+) -> Totals:
+    """Write the hits as operations (docs/reference/contracts.md, section 4) and return their totals.
+
+    Raises: TestbedError: there are none.
+    """
+    ordered = sorted(hits, key=lambda hit: hit.number)
+    if not ordered:
+        raise TestbedError("vegeta: its results are empty; not one request was sent")
+    first_ns = ordered[0].started_ns
+    period_ns = None if rate is None else _NS_PER_S / rate
+    count, errors, payload_bytes, last_ns, first_error = 0, 0, 0, first_ns + warm_up_ns, None
+    operations.write(_HEADER)
+    for hit in ordered:
+        due_ns = hit.started_ns if period_ns is None else first_ns + round(hit.number * period_ns)
+        # The first hit is itself a little late, so the others may seem early by that.
+        intended_ns = min(due_ns, hit.started_ns)
+        ok, measured = hit.status == 200, intended_ns >= first_ns + warm_up_ns
+        instants = (intended_ns, hit.started_ns, hit.started_ns + hit.latency_ns)
+        row = ",".join(str(ns - realtime_minus_monotonic_ns) for ns in instants)
+        operations.write(f"get,0,{row},{ok:d},{measured:d}\n")
+        if not ok and first_error is None:
+            first_error = hit.error or f"status {hit.status}"
+        if measured:
+            count += 1
+            errors += not ok
+            payload_bytes += int(hit.url.rpartition("/")[2]) if ok else 0
+            last_ns = max(last_ns, hit.started_ns + hit.latency_ns)
+    return Totals(count, errors, payload_bytes, last_ns - first_ns - warm_up_ns, first_error)
