@@ -5,7 +5,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 
-from bench import delay, engine, monitors, nodes, peers, rates, throughput
+from bench import crosscheck_services, delay, engine, monitors, nodes, peers, rates, throughput
 from bench.figures import Figure, skipped
 from crosswind.certify.bare import bare_impossible
 
@@ -24,6 +24,8 @@ BENCHMARKS: dict[str, Callable[[int], Iterator[Figure]]] = {
     "events": engine.events,
     "paths": engine.paths,
     "rattan": peers.rattan,
+    "crosscheck-memcached": crosscheck_services.memcached,
+    "crosscheck-web": crosscheck_services.web,
 }
 
 

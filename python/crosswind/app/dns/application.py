@@ -71,6 +71,13 @@ class DnsParameters(SpecModel):
             return self.outstanding
         return 100 if self.rate is None else dnsperf.room_for(self.rate, self.timeout_ns)
 
+    @field_validator("rate")
+    @classmethod
+    def _is_whole(cls, value: float | None) -> float | None:
+        if value is not None and value != round(value):
+            raise ValueError(f"is {value:g} queries per second; dnsperf counts whole ones, so round it")
+        return value
+
     @field_validator("duration_ns")
     @classmethod
     def _is_ten_intervals(cls, value: int) -> int:

@@ -84,7 +84,7 @@ def command(
         protocol: `udp` or `tcp`.
         clients: sockets, or connections.
         outstanding: queries that may wait for an answer at any time, all clients together.
-        rate: queries per second; as fast as `outstanding` allows without one.
+        rate: queries per second, a whole number of them; as fast as `outstanding` allows without one.
         length_ns: of warm-up and measured phase together.
         timeout_ns: after which a query is given up.
     """
@@ -97,7 +97,7 @@ def command(
         *("-c", clients),
         *("-T", 1),
         *("-q", outstanding),
-        *(("-Q", f"{rate:g}") if rate is not None else ()),
+        *(("-Q", round(rate)) if rate is not None else ()),
         *("-l", seconds(length_ns)),
         *("-t", seconds(timeout_ns)),
         *("-S", INTERVAL_S),
