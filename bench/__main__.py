@@ -5,7 +5,17 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 
-from bench import crosscheck_services, delay, engine, monitors, nodes, peers, rates, throughput
+from bench import (
+    crosscheck_services,
+    crosscheck_traffic,
+    delay,
+    engine,
+    monitors,
+    nodes,
+    peers,
+    rates,
+    throughput,
+)
 from bench.figures import Figure, skipped
 from crosswind.certify.bare import bare_impossible
 
@@ -26,6 +36,7 @@ BENCHMARKS: dict[str, Callable[[int], Iterator[Figure]]] = {
     "rattan": peers.rattan,
     "crosscheck-memcached": crosscheck_services.memcached,
     "crosscheck-web": crosscheck_services.web,
+    "crosscheck-traffic": crosscheck_traffic.crosscheck_traffic,
 }
 
 

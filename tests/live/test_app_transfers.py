@@ -64,6 +64,7 @@ BUCKET_BPS = 20e6
         "iperf3: {streams: 4, duration: 1s}",
         "iperf3: {streams: 2, duration: 1s, warm_up: 0s, protocol: udp, rate: 50Mbit/s}",
         "nuttcp: {streams: 3, duration: 2s}",
+        "traffic: {connections: 4, duration: 1s}",
     ],
 )
 def test_a_bucket_takes_goodput_away(live: Live, application: str) -> None:
@@ -72,6 +73,15 @@ def test_a_bucket_takes_goodput_away(live: Live, application: str) -> None:
     assert min(goodput["none"]) > 1.5 * max(goodput["bucket"])
     assert min(goodput["bucket"]) > 0
     assert all(1 / 4 <= value <= 1 for each in values(live, "fairness", "jain").values() for value in each)
+
+
+def test_a_bucket_makes_a_shuffle_last(live: Live) -> None:
+    # 8 x 500 kB each way are 32 Mbit: 1.6 s through the bucket, less its burst, and 0.04 s through the link.
+    shuffle = "traffic: {pattern: many-to-many, connections: 4, message: 500kB, count: 2, warm_up: 0s}"
+    completion = measure(live, shuffle, "completion", "max")
+    assert min(completion["bucket"]) > 1.55e9
+    assert max(completion["none"]) < min(completion["bucket"])
+    assert {value for each in values(live, "operations", "count").values() for value in each} == {16}
 
 
 def test_a_bucket_makes_messages_wait(live: Live) -> None:

@@ -25,6 +25,7 @@ class Other(SpecModel):
 class Whole(SpecModel):
     parts: dict[str, Part]
     either: Part | Other | str
+    optional: Annotated[Part | Other, Field(description="a union with something said about it")] | None
     listed: list[Other | None]
     trace: Annotated[NamedFile[dict[str, Other]], *named_file(lambda _: {"a": Other(count=3)}, "a.txt")]
 
@@ -33,6 +34,7 @@ def read() -> Whole:
     data = {
         "parts": {"x": {"within": "2s", "words": ("a", "b")}},
         "either": {"count": 1},
+        "optional": {"count": 4},
         "listed": [{"count": 2}, None],
         "trace": "a.txt",
     }

@@ -6,6 +6,9 @@ use clap::{Args, Parser, Subcommand};
 use serde::Serialize;
 
 use crate::rpc::frame;
+use crate::traffic::control::Answer;
+use crate::traffic::pattern::Pattern;
+use crate::traffic::size::Size;
 use crate::ycsb::store::Target;
 use crate::ycsb::workload::Workload;
 
@@ -33,6 +36,10 @@ pub enum Command {
     Memcached(Memcached),
     /// Fetch objects from a web server and record every request
     Http(Http),
+    /// Take part in traffic among nodes until SIGTERM or SIGINT; prints `listening ADDRESS:PORT` when it does
+    TrafficServe(TrafficServe),
+    /// Let traffic of a pattern flow among traffic-serves and count it over one window
+    Traffic(Traffic),
     /// Send evenly spaced UDP packets that carry the instant they were sent
     ProbeSend(ProbeSend),
     /// Record when the packets of a probe-send arrive; prints `listening ADDRESS:PORT` when it does
@@ -227,6 +234,76 @@ pub struct Http {
     pub run: RunArguments,
 }
 
+#[derive(Args)]
+pub struct TrafficServe {
+    /// Where to take data; port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub listen: String,
+    /// Where to take orders: a Unix socket that is made here, and must not be there yet
+    #[arg(long, value_name = "FILE")]
+    pub control: PathBuf,
+}
+
+#[derive(Args, Serialize)]
+pub struct Traffic {
+    /// A node's name and the control socket of its traffic-serve; twice or more, in the order of the pattern
+    #[arg(long, value_name = "NAME=FILE", value_parser = traffic_node)]
+    pub node: Vec<TrafficNode>,
+    /// Who sends to whom
+    #[arg(long)]
+    pub pattern: Pattern,
+    /// Connections from each sender to each of its receivers
+    #[arg(long, value_name = "N", value_parser = connections)]
+    pub connections: usize,
+    /// Length of each message: bytes, uniform:LEAST:MOST, exponential:MEAN, pareto:MEAN:SHAPE or web-search; without it
+    /// bytes flow without end
+    #[arg(long, value_name = "LAW")]
+    pub size: Option<Size>,
+    /// Length of each answer: a law as above, or `same` as the message; without it a receipt of 8 bytes
+    #[arg(long, value_name = "LAW", value_parser = answer)]
+    pub answer: Option<Answer>,
+    /// Messages of each connection; the measured phase ends when all are answered
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub count: Option<u64>,
+    /// Length of the measured phase
+    #[arg(long, value_name = "SECONDS", value_parser = seconds_above_zero)]
+    pub duration: Option<f64>,
+    /// Length of the phase before the measured one
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "0")]
+    pub warm_up: f64,
+    /// Messages per second of all connections together, evenly spaced (open loop); without it the loop is closed
+    #[arg(long, value_name = "PER_S", value_parser = rate)]
+    pub rate: Option<f64>,
+    /// Bytes of each write, where bytes flow without end
+    #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..=16 << 20), default_value = "131072")]
+    pub write_bytes: u32,
+    /// How finely each connection's series of bytes begins
+    #[arg(long, value_name = "SECONDS", value_parser = seconds_above_zero, default_value = "0.1")]
+    pub part: f64,
+    /// Congestion control of the connections, in turn
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    pub congestion_control: Vec<String>,
+    /// Same seed, same sizes
+    #[arg(long)]
+    pub seed: u64,
+    /// Where messages go, one row each
+    #[arg(long, value_name = "FILE.csv")]
+    pub samples: PathBuf,
+    /// Where the summary goes
+    #[arg(long, value_name = "FILE.json")]
+    pub summary: PathBuf,
+    /// Share of measured messages that may fail before the exit status says 4
+    #[arg(long, value_name = "SHARE", value_parser = share, default_value = "0.01")]
+    pub error_share_max: f64,
+}
+
+/// A node that takes part in traffic.
+#[derive(Clone, Debug, Serialize)]
+pub struct TrafficNode {
+    pub name: String,
+    pub control: PathBuf,
+}
+
 /// What every measured run is told.
 #[derive(Args, Serialize)]
 pub struct RunArguments {
@@ -311,6 +388,22 @@ fn share(text: &str) -> Result<f64, String> {
         Ok(value)
     } else {
         Err("must be a share between 0 and 1".into())
+    }
+}
+
+fn traffic_node(text: &str) -> Result<TrafficNode, String> {
+    match text.split_once('=') {
+        Some((name, control)) if !name.is_empty() && !control.is_empty() => {
+            Ok(TrafficNode { name: name.into(), control: control.into() })
+        }
+        _ => Err("must be NAME=FILE".into()),
+    }
+}
+
+fn answer(text: &str) -> Result<Answer, String> {
+    match text {
+        "same" => Ok(Answer::Same),
+        law => law.parse().map(Answer::Drawn),
     }
 }
 

@@ -5,16 +5,17 @@
 
 use std::fmt;
 use std::net::SocketAddr;
+use std::ops::Range;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{channel, Receiver, Sender};
 use std::sync::Arc;
 
 use crate::clock::{monotonic_ns, Clock, WallClock};
 use crate::exit;
-use crate::plan::{Plan, Schedule};
+use crate::plan::{Plan, Quota, Schedule};
 use crate::sample::{Operation, Sample, Samples, SAMPLES_MAX};
 use crate::stop::{Stop, StopReason};
+use crate::together::start_together;
 
 /// Why an operation brought no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,38 +146,38 @@ pub fn run<S: Session>(
     /// Time for every thread to have heard the starting instant before it comes.
     const HEAD_START_NS: u64 = 5_000_000;
 
-    let taken = AtomicU64::new(0);
-    let (ready, all_ready) = channel();
-    std::thread::scope(|scope| {
-        let mut gates = Vec::new();
-        let mut threads = Vec::new();
-        for connection in 0..plan.connections {
-            let (gate, start) = channel();
-            let (ready, taken, connect) = (ready.clone(), &taken, &connect);
-            let thread = std::thread::Builder::new()
-                .spawn_scoped(scope, move || {
-                    let session = connect(connection, stop);
-                    run_connection(session, &ready, &start, Turns::new(plan, connection, taken, stop))
-                })
-                .map_err(|error| format!("cannot start a thread for connection {connection}: {error}"))?;
-            gates.push(gate);
-            threads.push(thread);
+    run_some(plan, 0..plan.connections, stop, connect, || Ok(monotonic_ns() + HEAD_START_NS))
+}
+
+/// Like [`run`], for some of the plan's connections (others run elsewhere), from an instant that others agree on.
+///
+/// # Errors
+/// When any connection cannot be made, or what `agree` says.
+pub fn run_some<S: Session>(
+    plan: &Plan,
+    numbers: Range<usize>,
+    stop: &Arc<Stop>,
+    connect: impl Fn(usize, &Arc<Stop>) -> Result<S, String> + Sync,
+    agree: impl FnOnce() -> Result<u64, String>,
+) -> Result<Outcome, String> {
+    let together = AtomicU64::new(0);
+    let connected = |number| {
+        let session = connect(number, stop)?;
+        match session.addresses() {
+            Ok(addresses) => Ok((session, addresses)),
+            Err(error) => Err(format!("a connection was lost as soon as it was made: {error}")),
         }
-        drop(ready); // so that waiting for a thread that died ends
-        for _ in 0..plan.connections {
-            // On an error the gates are dropped, and with them the threads that wait at them.
-            all_ready.recv().map_err(|_| "a connection's thread ended unexpectedly".to_string())??;
-        }
-        let start_ns = monotonic_ns() + HEAD_START_NS;
-        for gate in gates {
-            // A thread that is gone tells more when it is joined.
-            let _ = gate.send(start_ns);
-        }
-        let ended: Option<Vec<Ended>> =
-            threads.into_iter().map(|thread| thread.join().ok().flatten()).collect();
-        let ended = ended.ok_or("a connection's thread ended unexpectedly")?;
-        Ok(summarise(plan, start_ns, monotonic_ns(), stop, ended))
-    })
+    };
+    let (start_ns, ended) =
+        start_together(numbers, connected, agree, |number, (session, addresses), start_ns| {
+            let alone = AtomicU64::new(0);
+            let taken = match plan.operations {
+                Some(Quota::Each(_)) => &alone,
+                Some(Quota::Together(_)) | None => &together,
+            };
+            run_connection(session, addresses, start_ns, Turns::new(plan, number, taken, stop))
+        })?;
+    Ok(summarise(plan, start_ns, monotonic_ns(), stop, ended))
 }
 
 /// What one thread leaves behind.
@@ -187,32 +188,17 @@ struct Ended {
 }
 
 fn run_connection<S: Session>(
-    session: Result<S, String>,
-    ready: &Sender<Result<(), String>>,
-    start: &Receiver<u64>,
+    mut session: S,
+    (local, remote): (SocketAddr, SocketAddr),
+    start_ns: u64,
     mut turns: Turns,
-) -> Option<Ended> {
-    let connected = session.and_then(|session| match session.addresses() {
-        Ok(addresses) => Ok((session, addresses)),
-        Err(error) => Err(format!("a connection was lost as soon as it was made: {error}")),
-    });
-    let (mut session, (local, remote)) = match connected {
-        Ok(connected) => {
-            ready.send(Ok(())).ok()?;
-            connected
-        }
-        Err(message) => {
-            ready.send(Err(message)).ok()?;
-            return None;
-        }
-    };
+) -> Ended {
     let clock = WallClock::for_this_thread(turns.stop);
-    let start_ns = start.recv().ok()?;
     let mut samples = Samples::with_room_for(SAMPLES_MAX / turns.plan.connections);
     clock.sleep_until_ns(start_ns);
     let (lost, first_failure) = drive(&mut session, &clock, start_ns, &mut turns, &mut samples);
     let connection = Connection { local, remote, lost, samples };
-    Some(Ended { connection, schedule: turns.schedule, first_failure })
+    Ended { connection, schedule: turns.schedule, first_failure }
 }
 
 /// The loop. Returns whether the connection was lost, and the first failure with its instant.
@@ -267,7 +253,7 @@ struct Turn {
 struct Turns<'a> {
     plan: &'a Plan,
     schedule: Option<Schedule>,
-    taken: &'a AtomicU64, // measured operations of a closed loop so far, all connections together
+    taken: &'a AtomicU64, // measured operations of a closed loop so far, of those that share the quota
     stop: &'a Arc<Stop>,
 }
 
@@ -303,7 +289,10 @@ impl<'a> Turns<'a> {
     }
 
     fn take(&self) -> bool {
-        self.plan.operations.is_none_or(|operations| self.taken.fetch_add(1, Ordering::Relaxed) < operations)
+        let Some(Quota::Together(quota) | Quota::Each(quota)) = self.plan.operations else {
+            return true;
+        };
+        self.taken.fetch_add(1, Ordering::Relaxed) < quota
     }
 }
 

@@ -27,6 +27,8 @@ mod sample;
 mod signals;
 mod stop;
 mod stream;
+mod together;
+mod traffic;
 mod udp;
 mod ycsb;
 
@@ -122,6 +124,21 @@ fn carry_out(command: &Command) -> Result<ExitCode, Failed> {
             let stop = Arc::new(Stop::new());
             signals::stop_on_signal(&stop);
             flood::receive(arguments, &stop).map(|()| ExitCode::SUCCESS)
+        }
+        Command::TrafficServe(arguments) => {
+            let listening =
+                traffic::node::start(&arguments.listen, &arguments.control).map_err(Failed::Unreachable)?;
+            println!("listening {listening}");
+            signals::wait();
+            Ok(ExitCode::SUCCESS)
+        }
+        Command::Traffic(arguments) => {
+            signals::exit_on_signal();
+            let complaint = traffic::coordinator::run(arguments)?;
+            if let Some(complaint) = &complaint {
+                eprintln!("crosswind-load: {complaint}");
+            }
+            Ok(complaint.map_or(ExitCode::SUCCESS, |_| ExitCode::from(exit::TOO_MANY_ERRORS)))
         }
         Command::RpcServe(arguments) => {
             let listening = rpc::server::start(&arguments.listen).map_err(Failed::Unreachable)?;

@@ -43,9 +43,18 @@ impl Files {
     }
 }
 
+/// The first line of a file of samples.
+pub const HEADER: &str = "operation,connection,intended_ns,started_ns,finished_ns,ok,measured";
+
 fn write_samples(mut file: impl Write, connections: &[Connection]) -> io::Result<()> {
-    writeln!(file, "operation,connection,intended_ns,started_ns,finished_ns,ok,measured")?;
-    for (number, connection) in connections.iter().enumerate() {
+    writeln!(file, "{HEADER}")?;
+    write_rows(&mut file, 0, connections)?;
+    file.flush()
+}
+
+/// Writes the samples of connections that are numbered from `first`.
+pub fn write_rows(file: &mut impl Write, first: usize, connections: &[Connection]) -> io::Result<()> {
+    for (number, connection) in (first..).zip(connections) {
         for row in connection.samples.iter() {
             writeln!(
                 file,
@@ -59,7 +68,7 @@ fn write_samples(mut file: impl Write, connections: &[Connection]) -> io::Result
             )?;
         }
     }
-    file.flush()
+    Ok(())
 }
 
 #[derive(Serialize)]

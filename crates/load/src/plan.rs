@@ -4,7 +4,7 @@
 //! `duration` or after `operations`, whichever comes first.
 //!
 //! * **Closed loop**: each connection starts its next operation when the previous one ends. The intended instant is the
-//!   actual one. The number of operations is shared by all connections, so all stay busy to the end.
+//!   actual one. The number of operations is shared by all connections, so all stay busy to the end, or is each one's.
 //! * **Open loop**: operation `k` of the run is due at `start + k / rate`, whatever the server does, and belongs to
 //!   connection `k mod connections`. Spacing is constant, as that of YCSB's `-target`. An operation whose connection is
 //!   still busy starts late, and the time from its intended instant shows it (no coordinated omission).
@@ -26,6 +26,15 @@ pub enum Pace {
     Open { rate_per_s: f64 },
 }
 
+/// How many operations end the measured phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quota {
+    /// Of all connections together, so that all stay busy to the end.
+    Together(u64),
+    /// Of each connection, so that all do the same.
+    Each(u64),
+}
+
 /// What a run is to do. Instants are relative to its start.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -35,8 +44,8 @@ pub struct Plan {
     pub warm_up_ns: u64,
     /// Of the measured phase; `None` is without limit.
     pub duration_ns: Option<u64>,
-    /// Of the measured phase, all connections together; `None` is without limit.
-    pub operations: Option<u64>,
+    /// Of the measured phase; `None` is without limit.
+    pub operations: Option<Quota>,
 }
 
 impl Plan {
@@ -57,7 +66,7 @@ impl Plan {
             pace: run.rate.map_or(Pace::Closed, |rate_per_s| Pace::Open { rate_per_s }),
             warm_up_ns: nanoseconds(run.warm_up),
             duration_ns: duration_s.map(nanoseconds),
-            operations,
+            operations: operations.map(Quota::Together),
         })
     }
 
@@ -83,7 +92,12 @@ impl Plan {
             (guess.saturating_sub(1)..).find(|&index| due_ns(index, period_ns) >= instant_ns).unwrap_or(guess)
         };
         let first_measured = first_at_or_after(self.warm_up_ns);
-        let end_by_count = self.operations.map(|operations| first_measured.saturating_add(operations));
+        let count = self.operations.map(|quota| match quota {
+            Quota::Together(operations) => operations,
+            // Operations go round the connections, so that each gets as many of them.
+            Quota::Each(operations) => operations.saturating_mul(self.connections as u64),
+        });
+        let end_by_count = count.map(|operations| first_measured.saturating_add(operations));
         let end_by_clock = self.end_ns().map(first_at_or_after);
         let end = end_by_count.into_iter().chain(end_by_clock).min().unwrap_or(u64::MAX);
         Some(Schedule { period_ns, next: connection as u64, step: self.connections as u64, end })
@@ -127,7 +141,8 @@ fn due_ns(index: u64, period_ns: f64) -> u64 {
     (index as f64 * period_ns) as u64
 }
 
-fn nanoseconds(seconds: f64) -> u64 {
+/// Whole nanoseconds of a time in seconds.
+pub fn nanoseconds(seconds: f64) -> u64 {
     (seconds * 1e9).round() as u64
 }
 
@@ -143,7 +158,7 @@ mod tests {
             pace: Pace::Open { rate_per_s },
             warm_up_ns: SECOND_NS,
             duration_ns: duration_s.map(|seconds| seconds * SECOND_NS),
-            operations,
+            operations: operations.map(Quota::Together),
         }
     }
 
@@ -178,6 +193,16 @@ mod tests {
         let plan = open(4, 300.0, Some(100), Some(250));
         let measured = all_instants(&plan).into_iter().filter(|&instant_ns| plan.is_measured(instant_ns));
         assert_eq!(measured.count(), 250);
+    }
+
+    #[test]
+    fn a_quota_of_each_connection_is_due_on_each() {
+        let mut plan = open(3, 300.0, None, None);
+        plan.operations = Some(Quota::Each(5));
+        for connection in 0..3 {
+            let mut schedule = plan.schedule(connection).unwrap();
+            assert_eq!(instants(&mut schedule).filter(|&instant_ns| plan.is_measured(instant_ns)).count(), 5);
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ const BLOCK_ROWS: usize = 1 << 14; // 512 KiB
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     Call,
+    Transfer,
     Get,
     Set,
     Read,
@@ -26,6 +27,7 @@ impl Operation {
     pub fn name(self) -> &'static str {
         match self {
             Operation::Call => "call",
+            Operation::Transfer => "transfer",
             Operation::Get => "get",
             Operation::Set => "set",
             Operation::Read => "read",

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::exit;
 use crate::stop::{Stop, StopReason};
 
 /// Keeps SIGTERM and SIGINT from ending the process; to be called before the first thread is made.
@@ -24,6 +25,11 @@ pub fn wait() -> u8 {
 pub fn stop_on_signal(stop: &Arc<Stop>) {
     let stop = Arc::clone(stop);
     std::thread::spawn(move || stop.request(StopReason::Signal(wait())));
+}
+
+/// Makes the first SIGTERM or SIGINT the end of the process, for one that has nothing to save.
+pub fn exit_on_signal() {
+    std::thread::spawn(|| std::process::exit(i32::from(exit::after_signal(wait()))));
 }
 
 fn ending_signals() -> libc::sigset_t {

@@ -61,6 +61,11 @@ impl Stream {
         Ok((self.tcp.local_addr()?, self.tcp.peer_addr()?))
     }
 
+    /// The socket itself, for what is asked of it or set on it.
+    pub fn tcp(&self) -> &TcpStream {
+        &self.tcp
+    }
+
     /// Sets how long an operation may take; [`OPERATION_TIMEOUT`] at first.
     pub fn set_timeout(&mut self, timeout: Duration) {
         self.timeout = timeout;

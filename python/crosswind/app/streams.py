@@ -11,11 +11,11 @@ GOODPUT = Figure("goodput", "mean", "bit/s", "goodput", "higher")
 FAIRNESS = Figure("fairness", "jain", "1", "fairness", "higher")
 
 
-def goodput_metrics(node: str, total_bps: float, streams_bps: Sequence[float]) -> list[Metric]:
+def goodput_metrics(node: str | None, total_bps: float, streams_bps: Sequence[float]) -> list[Metric]:
     """Return the goodput of all streams together and of each, and how evenly it is shared.
 
     Args:
-        node: that received.
+        node: that received; None for several.
         total_bps: payload in bit/s over the time that all streams have in common.
         streams_bps: the same of each stream; they are numbered from 0.
     """

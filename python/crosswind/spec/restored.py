@@ -49,6 +49,8 @@ def _fits(member: Any, value: Any) -> bool:
     """Tell whether a member of a union may have been dumped as `value`; models by their fields' names."""
     while get_origin(member) is Annotated:
         member = get_args(member)[0]
+    if get_origin(member) in (Union, UnionType):
+        return any(_fits(inner, value) for inner in get_args(member))
     if _is_model(member):
         return isinstance(value, dict) and set(value) == set(member.model_fields)
     kind = get_origin(member) or member

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use super::*;
-use crate::plan::{Pace, DRAIN_NS};
+use crate::plan::{Pace, Quota, DRAIN_NS};
 
 const MS: u64 = 1_000_000;
 const START_NS: u64 = 7_000 * MS;
@@ -59,7 +59,7 @@ fn driven(plan: &Plan, answer: impl FnMut(usize) -> (u64, Result<(), Failure>)) 
 }
 
 fn plan(pace: Pace, warm_up_ns: u64, duration_ns: Option<u64>, operations: Option<u64>) -> Plan {
-    Plan { connections: 1, pace, warm_up_ns, duration_ns, operations }
+    Plan { connections: 1, pace, warm_up_ns, duration_ns, operations: operations.map(Quota::Together) }
 }
 
 const HUNDRED_PER_S: Pace = Pace::Open { rate_per_s: 100.0 };

@@ -96,7 +96,9 @@ impl Session for Client {
                 first_key: self.existing_key(),
                 count: 1 + self.random.below(SCAN_RECORDS_MAX),
             },
-            Operation::Call | Operation::Get | Operation::Set => unreachable!("no core workload has it"),
+            Operation::Call | Operation::Transfer | Operation::Get | Operation::Set => {
+                unreachable!("no core workload has it")
+            }
         };
         operation
     }

@@ -111,7 +111,8 @@ impl Run {
     }
 }
 
-fn row(line: &str) -> Row {
+/// One row of a samples file.
+pub fn row(line: &str) -> Row {
     let fields: Vec<&str> = line.split(',').collect();
     let [operation, connection, intended_ns, started_ns, finished_ns, ok, measured] = fields[..] else {
         panic!("a row of seven fields, not {line}")

@@ -67,6 +67,8 @@ class Sockperf(ClientServer):
     requirements = (tool,)
     summary = "round trips of single messages over UDP or TCP, all kept (sockperf)"
     Parameters = SockperfParameters
+    # Two seconds are sockperf's own, for its clock.
+    overhead_s = 5.0
     parameters: SockperfParameters
 
     def figures(self) -> tuple[Figure, ...]:

@@ -1,0 +1,226 @@
+//! What a `traffic` and the nodes' `traffic-serve` say to each other: JSON lines over a Unix socket, one run a connection.
+//!
+//! `listening` (node) · `prepare` · `prepared` · `connect` · `connected` · `start` · `done`, and behind it as many rows of
+//! samples as it says. A node answers `failed` where it cannot go on; either end's closing calls the run off.
+
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::meter::{Counted, Window};
+use super::size::Size;
+use crate::plan::{Pace, Plan, Quota};
+
+/// What a node is told.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "kebab-case")]
+pub enum Order {
+    /// Its part of the run; from now on it takes the connections that belong to it.
+    Prepare(Task),
+    /// To make its own connections.
+    Connect,
+    /// When all begin, CLOCK_MONOTONIC.
+    Start { at_ns: u64 },
+}
+
+/// What a node says.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(tag = "is", rename_all = "kebab-case")]
+pub enum Report {
+    /// Where it takes data connections; said unasked.
+    Listening {
+        address: String,
+    },
+    Prepared,
+    Connected,
+    Failed {
+        message: String,
+    },
+    Done(Done),
+}
+
+/// One node's part of a run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Task {
+    /// Tells this run's connections from those of another.
+    pub run: u64,
+    pub load: Load,
+    /// Of all nodes together; they are numbered from 0.
+    pub connections: usize,
+    /// Number of the first of `outgoing`; the others follow.
+    pub first: usize,
+    pub outgoing: Vec<Outgoing>,
+    pub incoming: Vec<Incoming>,
+}
+
+/// A connection that a node makes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Outgoing {
+    /// ADDRESS:PORT.
+    pub to: String,
+    pub congestion_control: Option<String>,
+}
+
+/// A connection that a node takes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Incoming {
+    pub number: usize,
+    pub congestion_control: Option<String>,
+}
+
+/// What goes over every connection, and for how long.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Load {
+    pub exchange: Exchange,
+    pub warm_up_ns: u64,
+    /// Of the measured phase; absent where `count` ends it.
+    pub duration_ns: Option<u64>,
+    /// Messages of each connection.
+    pub count: Option<u64>,
+    /// Messages per second of all connections (open loop).
+    pub rate_per_s: Option<f64>,
+    /// How finely series begin.
+    pub part_ns: u64,
+    pub seed: u64,
+}
+
+/// What goes over a connection.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Exchange {
+    /// Bytes without end, in writes of this size.
+    Stream { write_bytes: usize },
+    /// Messages, the next when the one before it is answered, or when it is due.
+    Messages { size: Size, answer: Answer },
+}
+
+/// How long answers are.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Answer {
+    /// As short as can be: that the message has arrived.
+    Receipt,
+    /// As long as the message.
+    Same,
+    /// Drawn from a law of its own.
+    Drawn(Size),
+}
+
+impl Load {
+    /// The measured window of a run that begins at this instant.
+    pub fn window(&self, start_ns: u64) -> Window {
+        let from_ns = start_ns + self.warm_up_ns;
+        Window { start_ns, from_ns, to_ns: self.duration_ns.map(|duration_ns| from_ns + duration_ns) }
+    }
+
+    /// When messages are due and which of them count.
+    pub fn plan(&self, connections: usize) -> Plan {
+        Plan {
+            connections,
+            pace: self.rate_per_s.map_or(Pace::Closed, |rate_per_s| Pace::Open { rate_per_s }),
+            warm_up_ns: self.warm_up_ns,
+            duration_ns: self.duration_ns,
+            operations: self.count.map(Quota::Each),
+        }
+    }
+}
+
+/// What a node has sent and received.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Done {
+    pub sent: Vec<Sent>,
+    pub received: Vec<Received>,
+    /// Measured messages, failed ones included.
+    pub operations: u64,
+    pub errors: u64,
+    pub first_error: Option<String>,
+    /// Messages of an open loop that were due and never started.
+    pub not_started: u64,
+    /// Rows of samples that follow.
+    pub rows: usize,
+}
+
+/// The sending end of a connection.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Sent {
+    pub number: usize,
+    pub local: String,
+    pub remote: String,
+    /// Answers, where messages are exchanged.
+    pub answers: Option<Counted>,
+    /// When the last measured message was answered.
+    pub finished_ns: Option<u64>,
+    /// Of the thread, in the measured window.
+    pub cpu_ns: u64,
+    /// Segments sent again, of the connection's whole life; null where the kernel did not say.
+    pub retransmits: Option<u32>,
+    /// The smoothed round-trip time at the end, likewise.
+    pub rtt_us: Option<u32>,
+    /// Why it ended too early, if it did.
+    pub lost: Option<String>,
+}
+
+/// The receiving end of a connection.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Received {
+    pub number: usize,
+    pub counted: Counted,
+    /// Of the thread, in the measured window.
+    pub cpu_ns: u64,
+    pub lost: Option<String>,
+}
+
+/// Says one thing.
+pub fn say(to: &mut impl Write, what: &impl Serialize) -> io::Result<()> {
+    let mut line = serde_json::to_vec(what)?;
+    line.push(b'\n');
+    to.write_all(&line)
+}
+
+/// Hears one thing; `None` when the other end has closed.
+pub fn hear<T: DeserializeOwned>(from: &mut BufReader<UnixStream>) -> io::Result<Option<T>> {
+    let mut line = String::new();
+    if from.read_line(&mut line)? == 0 {
+        return Ok(None);
+    }
+    Ok(Some(serde_json::from_str(&line)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_one_end_says_the_other_hears() {
+        let (mut here, there) = UnixStream::pair().unwrap();
+        let mut there = BufReader::new(there);
+        let task = Task {
+            run: 1,
+            load: Load {
+                exchange: Exchange::Messages {
+                    size: "pareto:1000:1.5".parse().unwrap(),
+                    answer: Answer::Receipt,
+                },
+                warm_up_ns: 0,
+                duration_ns: None,
+                count: Some(3),
+                rate_per_s: None,
+                part_ns: 1,
+                seed: 7,
+            },
+            connections: 2,
+            first: 1,
+            outgoing: vec![Outgoing { to: "10.77.0.1:7078".into(), congestion_control: None }],
+            incoming: vec![Incoming { number: 0, congestion_control: Some("reno".into()) }],
+        };
+        say(&mut here, &Order::Prepare(task.clone())).unwrap();
+        say(&mut here, &Order::Start { at_ns: 5 }).unwrap();
+        drop(here);
+        let Some(Order::Prepare(heard)) = hear(&mut there).unwrap() else { panic!("prepare comes first") };
+        assert_eq!(format!("{heard:?}"), format!("{task:?}"));
+        assert!(matches!(hear(&mut there).unwrap(), Some(Order::Start { at_ns: 5 })));
+        assert!(hear::<Order>(&mut there).unwrap().is_none());
+    }
+}

@@ -1,0 +1,27 @@
+//! Traffic of a chosen pattern among many nodes, all of it from one instant and counted over one window.
+//!
+//! Every node runs a `traffic-serve` ([`node`]): it listens for data from others, and sends what it is told to. One
+//! `traffic` ([`coordinator`]) tells them who sends what to whom ([`pattern`], [`size`]), waits until all connections
+//! are made, names the instant at which all begin, and gathers what they counted ([`meter`]).
+//!
+//! **Why the two talk over Unix sockets ([`control`]).** Nodes have networks of their own, and what is under test is the
+//! network between them: commands and results that crossed it would be delayed by it and would disturb it. A socket with
+//! a path belongs to the file system, which the nodes of one machine share, as they share CLOCK_MONOTONIC.
+//!
+//! Two exchanges are enough for every kind of load: an endless [`stream`], and [`message`]s, each of which is answered.
+//! A transfer of a size is a message whose answer is the least there is; a ping-pong is one whose answer is as long.
+
+pub mod control;
+pub mod coordinator;
+mod cpu;
+mod hello;
+mod incoming;
+mod message;
+mod meter;
+pub mod node;
+mod outgoing;
+pub mod pattern;
+pub mod size;
+mod start;
+mod stream;
+mod tcp;

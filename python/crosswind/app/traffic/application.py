@@ -1,0 +1,134 @@
+"""Traffic among all nodes: a `crosswind-load traffic-serve` on each, and one `traffic` that directs them."""
+
+import json
+import time
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from crosswind.app.base import Application, Figure, Load, Outcome, Stage
+from crosswind.app.load import TAIL_S, UNBOUNDED_S, WINDOW_LEAD_S, await_listening, latency_figures, seconds
+from crosswind.app.requirements import OwnProgram
+from crosswind.app.streams import FAIRNESS, GOODPUT
+from crosswind.app.traffic.parameters import NS_PER_S, TrafficParameters
+from crosswind.app.traffic.summary import metrics_of
+from crosswind.testbed.binaries import LOAD, find_binary
+from crosswind.testbed.errors import TestbedError
+from crosswind.testbed.fabric import Process
+
+PORT = 7078
+# Neighbour nodes, on which the runner makes real interference, take no part.
+NEIGHBOUR = "noise-"
+# Connecting all, also where many SYNs are lost, and hearing of the start.
+BEGIN_S = 60.0
+
+
+class Traffic(Application):
+    """All nodes of the topology, in its order."""
+
+    name = "traffic"
+    summary = "bulk, requests, ping-pong among many nodes: pairs, one to many, incast, shuffle, ring"
+    Parameters = TrafficParameters
+    requirements = (OwnProgram(LOAD),)
+    parameters: TrafficParameters
+
+    def __init__(self, parameters: TrafficParameters) -> None:
+        super().__init__(parameters)
+        self._servers: dict[str, Process] = {}
+
+    def figures(self) -> tuple[Figure, ...]:
+        asked = self.parameters
+        if asked.count is not None:
+            return (Figure("completion", "max", "ns", "completion", "lower"), GOODPUT, FAIRNESS)
+        if asked.has_messages:
+            return (*latency_figures(asked.rate), GOODPUT)
+        return (GOODPUT, FAIRNESS, Figure("retransmits", "count", "count", "retransmits", "lower"))
+
+    @classmethod
+    def roles_missing(cls, nodes: Collection[str]) -> list[str]:
+        # Names mean nothing here; `misfits` says how many there must be.
+        return []
+
+    @classmethod
+    def misfits(
+        cls, parameters: TrafficParameters, nodes: Collection[str]
+    ) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        if len(nodes) < 2:
+            yield (), f"needs two nodes at least, and the topology has {len(nodes)}; add nodes"
+        elif parameters.pattern == "pairs" and len(nodes) % 2:
+            yield ("pattern",), f"is pairs, and one of {len(nodes)} nodes is left over; add or remove a node"
+
+    def start(self, stage: Stage) -> None:
+        self._servers = {}
+        for name, node in stage.fabric.nodes.items():
+            if not name.startswith(NEIGHBOUR):
+                # A path relative to the folder: those of Unix sockets are short (108 bytes).
+                where = ["--listen", f"{node.address}:{PORT}", "--control", f"{name}.sock"]
+                self._servers[name] = stage.fabric.start(
+                    name, "traffic-serve", [find_binary(LOAD), "traffic-serve", *where], cwd=stage.folder
+                )
+        for server in self._servers.values():
+            await_listening(server)
+
+    def load(self, stage: Stage) -> Load:
+        asked = self.parameters
+        samples, summary = stage.folder / "samples.csv", stage.folder / "summary.json"
+        command = [
+            *(find_binary(LOAD), "traffic", "--pattern", asked.pattern, "--connections", asked.connections),
+            *(word for name in self._servers for word in ("--node", f"{name}={name}.sock")),
+            *(("--size", asked.message) if asked.message is not None else ()),
+            *("--write-bytes", asked.write_bytes),
+            *(("--answer", "same") if asked.exchange == "ping-pong" else ()),
+            *(("--answer", asked.response) if asked.response is not None else ()),
+            *(("--count", asked.count) if asked.count is not None else ()),
+            *(("--duration", seconds(asked.duration_ns)) if asked.duration_ns is not None else ()),
+            *("--warm-up", seconds(asked.warm_up_ns), "--part", seconds(asked.part_ns)),
+            *(("--rate", f"{asked.rate:g}") if asked.rate is not None else ()),
+            *(
+                ("--congestion-control", ",".join(asked.congestion_control))
+                if asked.congestion_control
+                else ()
+            ),
+            *("--seed", stage.seed, "--samples", samples, "--summary", summary),
+        ]
+        # Which node it runs on does not matter: it talks to the others through the file system.
+        node = next(iter(self._servers))
+        process = stage.fabric.start(node, "traffic", command, cwd=stage.folder)
+        return _TrafficLoad(process, asked, samples, summary)
+
+    def stop(self, stage: Stage) -> None:
+        servers, self._servers = list(self._servers.values()), {}
+        for server in servers:
+            if server.ended is not None:
+                raise TestbedError(f"{server}: ended under the load ({server.ended}); {server.last_words()}")
+        for server in servers:
+            server.stop()
+
+
+class _TrafficLoad(Load):
+    def __init__(self, process: Process, asked: TrafficParameters, samples: Path, summary: Path) -> None:
+        measured_s = UNBOUNDED_S if asked.duration_ns is None else asked.duration_ns / NS_PER_S
+        self.process = process
+        self.longest_s = BEGIN_S + asked.warm_up_ns / NS_PER_S + measured_s + TAIL_S
+        self._asked = asked
+        self._samples = samples
+        self._summary = summary
+
+    def await_measured_phase(self) -> None:
+        deadline_s = time.monotonic() + BEGIN_S
+        while (begins_ns := self._begins_ns()) is None and time.monotonic() < deadline_s:
+            if self.process.wait(0.01) is not None:
+                return
+        if begins_ns is not None:
+            opens_s = (begins_ns + self._asked.warm_up_ns) / NS_PER_S - WINDOW_LEAD_S
+            self.process.wait(max(0.0, opens_s - time.monotonic()))
+
+    def outcome(self) -> Outcome:
+        summary: Mapping[str, Any] = json.loads(self._summary.read_text())
+        operations = self._samples if self._asked.has_messages else None
+        return Outcome(operations, tuple(metrics_of(summary)), summary)
+
+    def _begins_ns(self) -> int | None:
+        """Return the instant that `traffic` has announced, CLOCK_MONOTONIC."""
+        words = self.process.stdout.read_text().split()
+        return int(words[1]) if len(words) == 2 and words[0] == "begins" else None
