@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::account::Account;
 use crate::failure::Failure;
+use crate::protocol::Root;
 
 /// Largest message, bytes: the default size of a Unix socket's buffer less its own overhead.
 pub const MESSAGE_BYTES_MAX: usize = 200_000;
@@ -58,6 +59,7 @@ pub struct StartOrder {
     /// The whole environment.
     pub env: Vec<(String, String)>,
     pub cwd: PathBuf,
+    pub root: Option<Root>,
     pub account: Account,
 }
 

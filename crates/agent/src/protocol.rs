@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crosswind_fabric::{Condition, Fabric};
 use nix::poll::{poll, PollFd, PollFlags, PollTimeout};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{json, Value};
 
 use crate::failure::Failure;
@@ -78,12 +78,37 @@ pub struct Start {
     /// Added to a minimal environment.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
-    /// Absolute.
+    /// Absolute; as the process sees it.
     pub cwd: PathBuf,
+    #[serde(default)]
+    pub root: Option<Root>,
     /// Appended to; created if need be.
     pub stdout: PathBuf,
     /// Appended to; created if need be.
     pub stderr: PathBuf,
+}
+
+/// A root file system for a process, instead of the host's.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Root {
+    /// Absolute.
+    pub folder: PathBuf,
+    /// What else is seen in it.
+    #[serde(default)]
+    pub binds: Vec<Bind>,
+}
+
+/// A file or folder that is also seen elsewhere.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bind {
+    /// Absolute, as the node sees it.
+    pub from: PathBuf,
+    /// Absolute, as the node sees it: in `folder`, where there is a file or folder already.
+    pub to: PathBuf,
+    #[serde(default)]
+    pub read_only: bool,
 }
 
 /// Reads one line. On failure the reply still carries the id, if one could be read.

@@ -72,6 +72,30 @@ class Process:
 
 
 @dataclass(frozen=True)
+class Bind:
+    """A file or folder that a process also sees at `to`, a path in its root; both as the node sees them."""
+
+    source: Path
+    to: Path
+    read_only: bool
+
+
+@dataclass(frozen=True)
+class Root:
+    """A root file system for a process, with what else is seen in it (contracts.md, section 2)."""
+
+    folder: Path
+    binds: tuple[Bind, ...]
+
+    def as_request(self) -> dict[str, Any]:
+        """Return the value of `root` in a request to start a process."""
+        binds = [
+            {"from": str(bind.source), "to": str(bind.to), "read_only": bind.read_only} for bind in self.binds
+        ]
+        return {"folder": str(self.folder), "binds": binds}
+
+
+@dataclass(frozen=True)
 class Files:
     """Files that the agent writes while a fabric is up; neither may exist before.
 
@@ -158,11 +182,18 @@ class Fabric:
         *,
         cwd: Path,
         env: Mapping[str, str] | None = None,
+        root: Root | None = None,
     ) -> Process:
-        """Start a process in a node as the application's account; its output goes to the trial's logs."""
+        """Start a process in a node as the application's account; its output goes to the trial's logs.
+
+        Args:
+            cwd: as the process sees it.
+            root: its root file system; the host's when absent.
+        """
         folder = self._logs / node
         folder.mkdir(parents=True, exist_ok=True)
         stdout, stderr = folder / f"{name}.out", folder / f"{name}.err"
+        rooted: dict[str, Any] = {} if root is None else {"root": root.as_request()}
         started = self._agent.request(
             "start",
             node=node,
@@ -172,6 +203,7 @@ class Fabric:
             cwd=str(cwd),
             stdout=str(stdout),
             stderr=str(stderr),
+            **rooted,
         )
         return Process(self._agent, started["process"], node, name, stdout, stderr)
 

@@ -19,6 +19,7 @@ use nix::unistd::{
 
 use super::credentials;
 use super::executable::{self, Executable};
+use super::root;
 use crate::channel::{Channel, FromInit, StartOrder};
 use crate::failure::Failure;
 
@@ -29,11 +30,10 @@ use crate::failure::Failure;
 pub fn start(order: &StartOrder, files: Vec<OwnedFd>, channel: &Channel) -> Result<Pid, Failure> {
     let [stdout, stderr] = <[OwnedFd; 2]>::try_from(files)
         .map_err(|_| Failure::internal("not two files came with the order to start"))?;
-    let program =
-        order.argv.first().ok_or_else(|| Failure::invalid("argv is empty; name at least the program"))?;
-    let search_path = order.env.iter().find(|(name, _)| name == "PATH").map_or("", |(_, value)| value);
-    let executable = executable::find(program, &order.cwd, search_path)?;
-    let image = Image::new(order, executable)
+    if order.argv.is_empty() {
+        return Err(Failure::invalid("argv is empty; name at least the program"));
+    }
+    let image = Image::new(order)
         .map_err(|_| Failure::invalid("argv, env: a zero byte inside; C programs cannot receive one"))?;
     let system = |error: io::Error| Failure::internal(format!("make a process: {error}"));
     let nothing = File::open("/dev/null").map_err(system)?;
@@ -63,17 +63,13 @@ pub fn start(order: &StartOrder, files: Vec<OwnedFd>, channel: &Channel) -> Resu
 
 /// Everything exec needs, made before the fork.
 struct Image {
-    path: CString,
-    executable: Executable,
     argv: Vec<CString>,
     env: Vec<CString>,
 }
 
 impl Image {
-    fn new(order: &StartOrder, executable: Executable) -> Result<Self, NulError> {
+    fn new(order: &StartOrder) -> Result<Self, NulError> {
         Ok(Self {
-            path: CString::new(executable.path.as_os_str().as_encoded_bytes())?,
-            executable,
             argv: order.argv.iter().map(|word| CString::new(word.as_str())).collect::<Result<_, _>>()?,
             env: order
                 .env
@@ -99,6 +95,12 @@ fn become_application(
     dup2_stdout(streams[1]).map_err(system)?;
     dup2_stderr(streams[2]).map_err(system)?;
     restore_signals().map_err(system)?;
+    if let Some(root) = &order.root {
+        root::enter(root)?;
+    }
+    let executable = find_executable(order).map_err(|failure| failure.message)?;
+    let path = CString::new(executable.path.as_os_str().as_encoded_bytes())
+        .map_err(|_| "PATH: a zero byte inside; C programs cannot receive one".to_owned())?;
     let account = order.account;
     credentials::give_up(account).map_err(|error| {
         format!("become user {} and group {}: {}", account.uid, account.gid, error.desc())
@@ -113,18 +115,24 @@ fn become_application(
     })?;
     // By path if that can be walked, so that the program finds its own folder as usual. Otherwise by descriptor: a
     // binary below /root runs too. A script cannot, because its interpreter has to open it.
-    let Err(mut error) = execve(&image.path, &image.argv, &image.env);
+    let Err(mut error) = execve(&path, &image.argv, &image.env);
     if error == Errno::EACCES {
-        let file = image.executable.file.as_fd();
+        let file = executable.file.as_fd();
         let Err(other) = execveat(file, c"", &image.argv, &image.env, AtFlags::AT_EMPTY_PATH);
         error = if other == Errno::ENOENT { error } else { other };
     }
     Err(format!(
         "program {}, execute as user {}: {}; let that user pass through its folders, and its interpreter's",
-        image.executable.path.display(),
+        executable.path.display(),
         account.uid,
         error.desc()
     ))
+}
+
+/// In the root that the process has by now, and with the privileges that it is about to lose.
+fn find_executable(order: &StartOrder) -> Result<Executable, Failure> {
+    let search_path = order.env.iter().find(|(name, _)| name == "PATH").map_or("", |(_, value)| value);
+    executable::find(&order.argv[0], &order.cwd, search_path)
 }
 
 /// As a program expects them: nothing blocked, nothing ignored. Rust programs ignore SIGPIPE, and the agent's caller
@@ -143,15 +151,15 @@ mod tests {
 
     #[test]
     fn a_zero_byte_in_an_argument_is_refused() {
-        let executable = executable::find("/bin/sh", std::path::Path::new("/"), "").unwrap();
         let order = StartOrder {
             process: 1,
             name: "x".into(),
             argv: vec!["a\0b".into()],
             env: vec![],
             cwd: "/".into(),
+            root: None,
             account: crate::account::Account { uid: 1, gid: 1 },
         };
-        assert!(Image::new(&order, executable).is_err());
+        assert!(Image::new(&order).is_err());
     }
 }

@@ -9,6 +9,7 @@ mod application;
 mod credentials;
 mod executable;
 mod namespaces;
+mod root;
 
 use std::io;
 use std::os::fd::{AsFd, FromRawFd, OwnedFd, RawFd};

@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::os::fd::AsFd;
-use std::path::Path;
+use std::path::{Component, Path};
 use std::time::{Duration, Instant};
 
 use serde_json::{json, Value};
@@ -11,7 +11,7 @@ use super::{about, unreachable, Session, Step};
 use crate::channel::{FromInit, StartOrder, ToInit, MESSAGE_BYTES_MAX};
 use crate::failure::Failure;
 use crate::process::Process;
-use crate::protocol::Start;
+use crate::protocol::{Root, Start};
 
 /// Where programs are looked for unless `env` says otherwise: the same on every machine, unlike the caller's own.
 const SEARCH_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -38,6 +38,9 @@ impl Session {
                 start.cwd
             )));
         }
+        if let Some(root) = &start.root {
+            check_root(root).map_err(|failure| about(&what, failure))?;
+        }
         let stdout = open(&start.stdout).map_err(|failure| about(&what, failure))?;
         let stderr = open(&start.stderr).map_err(|failure| about(&what, failure))?;
         let process = self.processes.add(node);
@@ -47,6 +50,7 @@ impl Session {
             name: start.name,
             argv: start.argv,
             cwd: start.cwd,
+            root: start.root,
             account: self.application,
         });
         let answer =
@@ -146,6 +150,24 @@ impl Session {
             return Ok(());
         }
         node.tell(&ToInit::Signal { process, signal }, &[]).map_err(|_| unreachable(&node.name))
+    }
+}
+
+/// Paths are plain, so that what they lead to is what they say.
+fn check_root(root: &Root) -> Result<(), Failure> {
+    for path in root.binds.iter().flat_map(|bind| [&bind.from, &bind.to]).chain([&root.folder]) {
+        if !path.is_absolute() || path.components().any(|part| part == Component::ParentDir) {
+            return Err(Failure::invalid(format!(
+                "root: {path:?} is relative or has \"..\" in it; write it from /"
+            )));
+        }
+    }
+    match root.binds.iter().find(|bind| !bind.to.starts_with(&root.folder)) {
+        Some(outside) => Err(Failure::invalid(format!(
+            "root: {:?} is not in {:?}; binds are seen in the root only",
+            outside.to, root.folder
+        ))),
+        None => Ok(()),
     }
 }
 

@@ -8,3 +8,4 @@ mod leaving;
 mod network;
 mod processes;
 mod requests;
+mod root;
