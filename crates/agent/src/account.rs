@@ -10,6 +10,7 @@ const NOBODY: u32 = 65_534;
 
 /// A user and a group, as numbers in the agent's user namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Account {
     pub uid: u32,
     pub gid: u32,

@@ -15,6 +15,7 @@ use nix::poll::{poll, PollFd, PollFlags, PollTimeout};
 use serde::{Deserialize, Serialize};
 use serde_json::{json, Value};
 
+use crate::account::Account;
 use crate::failure::Failure;
 
 /// Number of this protocol; a change that an older caller cannot follow increments it.
@@ -82,6 +83,9 @@ pub struct Start {
     pub cwd: PathBuf,
     #[serde(default)]
     pub root: Option<Root>,
+    /// Who it runs as, instead of the account for applications.
+    #[serde(default)]
+    pub account: Option<Account>,
     /// Appended to; created if need be.
     pub stdout: PathBuf,
     /// Appended to; created if need be.

@@ -143,10 +143,14 @@ def _application_problems(document: Document) -> Iterator[Problem]:
         for role in [] if nodes is None else applications.roles_missing(name, nodes):
             message = f'{name} needs a node "{role}"; place it on a host, such as {role}: h0'
             yield document.problem(("topology", "nodes"), f"topology.nodes: {message}", at_key=True)
-        parameters = _parameters(document)
-        if nodes is not None and parameters is not None:
-            for inner, message in applications.misfits(name, parameters, nodes):
-                yield _problem(document, (*path, *inner), message)
+
+
+def misfit_problems(document: Document, parameters: Any) -> Iterator[Problem]:
+    """Yield what does not fit between the application's parameters, read as a whole, and the topology."""
+    nodes = setting_of(document).nodes
+    for path, _ in items(document.data, "application") if nodes is not None else []:
+        for inner, message in applications.misfits(str(path[-1]), parameters, nodes or {}):
+            yield _problem(document, (*path, *inner), message)
 
 
 def _trials_problems(document: Document) -> Iterator[Problem]:

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from crosswind import catalog
 from crosswind.spec import applications
 from crosswind.spec.base import FILES, SpecModel
-from crosswind.spec.checks import experiment_problems
+from crosswind.spec.checks import experiment_problems, misfit_problems
 from crosswind.spec.condition import Condition
 from crosswind.spec.document import Document, Path, parse_document, read_document
 from crosswind.spec.draft import items
@@ -62,6 +62,8 @@ def experiment_of(document: Document) -> Experiment:
     experiment = read(TypeAdapter(Experiment), document, problems)
     parameters = _read_parameters(document, problems)
     problems.extend(experiment_problems(document))
+    if parameters is not None:
+        problems.extend(misfit_problems(document, parameters))
     if problems or experiment is None or parameters is None:
         raise SpecErrors(problems)
     return experiment.with_parameters(parameters, size)

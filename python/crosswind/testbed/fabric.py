@@ -183,17 +183,21 @@ class Fabric:
         cwd: Path,
         env: Mapping[str, str] | None = None,
         root: Root | None = None,
+        account: tuple[int, int] | None = None,
     ) -> Process:
         """Start a process in a node as the application's account; its output goes to the trial's logs.
 
         Args:
             cwd: as the process sees it.
             root: its root file system; the host's when absent.
+            account: the user and group id it runs as, where not those of applications; only as root.
         """
         folder = self._logs / node
         folder.mkdir(parents=True, exist_ok=True)
         stdout, stderr = folder / f"{name}.out", folder / f"{name}.err"
-        rooted: dict[str, Any] = {} if root is None else {"root": root.as_request()}
+        asked: dict[str, Any] = {} if root is None else {"root": root.as_request()}
+        if account is not None:
+            asked["account"] = {"uid": account[0], "gid": account[1]}
         started = self._agent.request(
             "start",
             node=node,
@@ -203,7 +207,7 @@ class Fabric:
             cwd=str(cwd),
             stdout=str(stdout),
             stderr=str(stderr),
-            **rooted,
+            **asked,
         )
         return Process(self._agent, started["process"], node, name, stdout, stderr)
 

@@ -87,7 +87,7 @@ def test_figures_follow_from_the_metrics(tmp_path: Path) -> None:
         ("files: [serve.py]", "files: [/etc/passwd]", "does not lie beside the experiment file"),
         ("{address:server}", "{address:db}", "no node has that name"),
         ("{seed}", "{duration}", "there is no `duration`"),
-        ("json: p99, unit: ms", "json: p99, unit: msec", 'did you mean "ms"?'),
+        ("json: p99, unit: ms", "json: p99, unit: msec", "write ms"),
         ("json: p99, unit: ms", "json: p99", "has no unit; add it"),
         ("json: p99, unit: ms", "json: p99, regex: '(?P<value>1)', unit: ms", "exactly one of json"),
         ("json: p99, unit: ms", "regex: p99, unit: ms", "has no group called value"),

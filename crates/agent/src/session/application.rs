@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::{json, Value};
 
 use super::{about, unreachable, Session, Step};
+use crate::account::Account;
 use crate::channel::{FromInit, StartOrder, ToInit, MESSAGE_BYTES_MAX};
 use crate::failure::Failure;
 use crate::process::Process;
@@ -41,6 +42,7 @@ impl Session {
         if let Some(root) = &start.root {
             check_root(root).map_err(|failure| about(&what, failure))?;
         }
+        let account = self.account(start.account).map_err(|failure| about(&what, failure))?;
         let stdout = open(&start.stdout).map_err(|failure| about(&what, failure))?;
         let stderr = open(&start.stderr).map_err(|failure| about(&what, failure))?;
         let process = self.processes.add(node);
@@ -51,7 +53,7 @@ impl Session {
             argv: start.argv,
             cwd: start.cwd,
             root: start.root,
-            account: self.application,
+            account,
         });
         let answer =
             self.order_start(node, &order, [stdout, stderr]).map_err(|failure| about(&what, failure));
@@ -60,6 +62,21 @@ impl Session {
         }
         answer?;
         Ok(json!({"process": process, "pid": self.processes.get(process)?.pid}))
+    }
+
+    /// The account that was asked for, if this agent can become it and it is not root.
+    fn account(&self, asked: Option<Account>) -> Result<Account, Failure> {
+        match asked {
+            None => Ok(self.application),
+            Some(account) if account.uid == 0 || account.gid == 0 => {
+                Err(Failure::invalid("account: applications never run as root; name another user and group"))
+            }
+            Some(account) if self.rootless && account != self.application => Err(Failure::preflight(format!(
+                "account: user {} cannot be had without root, which has only its own; run as root, or leave it out",
+                account.uid
+            ))),
+            Some(account) => Ok(account),
+        }
     }
 
     fn order_start(&mut self, node: usize, order: &ToInit, files: [File; 2]) -> Result<(), Failure> {

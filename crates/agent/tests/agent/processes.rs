@@ -76,6 +76,31 @@ fn applications_have_no_privileges_and_a_minimal_environment() {
 }
 
 #[test]
+fn another_account_is_root_s_to_give_and_never_root() {
+    for_each_user(|user| {
+        let mut agent = Agent::with_nodes(user, &["a"]);
+        let mut start = agent.shell("a", "who", "grep -E '^(Uid|Gid|CapEff):' /proc/self/status");
+        start["account"] = json!({"uid": 4321, "gid": 1234});
+        if user == User::Own && is_root() {
+            let process = agent.must(start.clone())["process"].clone();
+            agent.event(|event| event["process"] == process);
+            let said = agent.read("who");
+            assert!(
+                said.contains("Uid:\t4321\t4321\t4321\t4321\n") && said.contains("Gid:\t1234\t1234"),
+                "{said}"
+            );
+            assert!(said.contains("CapEff:\t0000000000000000"), "{said}");
+        } else {
+            let (kind, message) = agent.must_not(start.clone());
+            assert_eq!(kind, "preflight");
+            assert!(message.contains("user 4321 cannot be had without root"), "{message}");
+        }
+        start["account"] = json!({"uid": 0, "gid": 1234});
+        assert!(agent.must_not(start).1.contains("never run as root"));
+    });
+}
+
+#[test]
 fn output_is_appended() {
     let mut agent = Agent::with_nodes(User::Own, &["a"]);
     agent.run("a", "log", "echo one; echo two >&2");

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Collection, Iterator
 from functools import partial
 
@@ -10,16 +9,16 @@ from pydantic import Field
 
 from crosswind.app.base import Application, Figure, Load, Missing, Stage
 from crosswind.app.command.command_line import is_shell_line
+from crosswind.app.command.files import copy_files
 from crosswind.app.command.measured import NS_PER_S, MeasuredParameters
 from crosswind.app.command.own_load import OwnLoad
 from crosswind.app.command.programs import program_missing, program_versions
 from crosswind.app.command.readiness import await_ready, look_for
 from crosswind.app.command.role import Role
 from crosswind.app.command.servers import check_alive, stop_all
-from crosswind.app.command.variables import ADDRESS, DURATION, filled, variable_findings
+from crosswind.app.command.variables import ADDRESS, DURATION, FOLDER, SEED, filled, variable_findings
 from crosswind.spec.nearest import did_you_mean
 from crosswind.testbed.fabric import Process
-from crosswind.testbed.folders import give
 
 
 class CommandParameters(MeasuredParameters):
@@ -90,7 +89,7 @@ class Command(Application):
     def start(self, stage: Stage) -> None:
         self._servers = []
         for name, role in self.parameters.roles.items():
-            _furnish(stage, name, role)
+            copy_files(stage, role.files, stage.folder / name)
             if role.ready is None:
                 continue
             server = self._start(stage, name, name, role.command)
@@ -126,18 +125,13 @@ class Command(Application):
         return [self._fill(stage, node, word) for word in command]
 
     def _fill(self, stage: Stage, node: str, text: str) -> str:
-        def value(name: str, of: str | None) -> str:
-            match name:
-                case _ if name == ADDRESS:
-                    return stage.fabric.nodes[of or ""].address
-                case _ if name == DURATION:
-                    return f"{(self.parameters.duration_ns or 0) / NS_PER_S:g}"
-                case "seed":
-                    return str(stage.seed)
-                case _:
-                    return str(stage.folder / node)
-
-        return filled(text, value)
+        values = {
+            SEED: str(stage.seed),
+            FOLDER: str(stage.folder / node),
+            DURATION: f"{(self.parameters.duration_ns or 0) / NS_PER_S:g}",
+        }
+        nodes = stage.fabric.nodes
+        return filled(text, lambda name, of: nodes[of or ""].address if name == ADDRESS else values[name])
 
 
 def _variables_in(
@@ -146,19 +140,3 @@ def _variables_in(
     for word in words:
         for message in variable_findings(word, nodes, has_duration=parameters.duration_ns is not None):
             yield place, message
-
-
-def _furnish(stage: Stage, name: str, role: Role) -> None:
-    """Make the working folder of a role with its files, all of them the application's."""
-    account = stage.fabric.application_account
-    folder = stage.folder / name
-    folder.mkdir()
-    give(folder, *account)
-    for file in role.files:
-        target = folder / file.file
-        for parent in reversed(target.relative_to(folder).parents):
-            (folder / parent).mkdir(exist_ok=True)
-            give(folder / parent, *account)
-        shutil.copyfile(stage.files[file.file], target)
-        target.chmod(0o755)
-        give(target, *account)

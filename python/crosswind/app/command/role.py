@@ -2,28 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from crosswind.app.command.command_line import CommandLine, EnvironmentText
+from crosswind.app.command.files import CopiedFile
 from crosswind.app.command.readiness import Ready
 from crosswind.spec.base import SpecModel
-from crosswind.spec.named_file import NamedFile, named_file
-from crosswind.spec.quantities import QuantityError, shown
-
-
-def _beside(file: NamedFile[None]) -> NamedFile[None]:
-    if file.file.startswith("/") or ".." in file.file.split("/"):
-        raise QuantityError(
-            f"{shown(file.file)} does not lie beside the experiment file or below; name one that does"
-        )
-    return file
-
-
-CopiedFile = Annotated[
-    NamedFile[None], *named_file(lambda content: None, "server.py"), AfterValidator(_beside)
-]
 
 
 class Role(SpecModel):

@@ -36,6 +36,7 @@ UNITS: dict[str, Unit] = {
         Unit("%", "1", 0.01),
     )
 }
+_ALL = f"units are {', '.join(UNITS)}"
 # What programs print for microseconds besides `us`: the micro sign and the Greek letter.
 _PRINTED = {"µs": "us", "μs": "us"}
 
@@ -47,8 +48,9 @@ def unit_of(word: str) -> Unit:
     """
     unit = UNITS.get(_PRINTED.get(word, word))
     if unit is None:
-        remedy = did_you_mean(word, UNITS) or f"units are {', '.join(UNITS)}"
-        raise QuantityError(f"{shown(word)} is not a unit; {remedy}")
+        usual = next((kind.misspelt[word] for kind in (TIME, SIZE, RATE) if word in kind.misspelt), None)
+        meant = did_you_mean(word, UNITS) if usual is None else f"write {usual}"
+        raise QuantityError(f"{shown(word)} is not a unit; {meant or _ALL}")
     return unit
 
 

@@ -14,8 +14,10 @@ from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.quantities import shown
 
 ADDRESS = "address"
+SEED = "seed"
+FOLDER = "folder"
 DURATION = "duration"
-NAMES = (ADDRESS, "seed", "folder", DURATION)
+NAMES = (ADDRESS, SEED, FOLDER, DURATION)
 
 _WORD = r"[A-Za-z_]+(?::[^{}\s]*)?"
 _FORM = re.compile(

@@ -1,0 +1,144 @@
+"""Images of services: files that the experiment names, or what podman or docker has; unpacked once."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+
+from crosswind.app.base import Missing
+from crosswind.app.compose.unpack import ImageConfiguration, digest_of, unpack
+from crosswind.store.durable import write_text
+from crosswind.testbed.errors import NotHere, TestbedError
+from crosswind.testbed.folders import cache_folder, give_tree, remove_tree
+
+_TOOLS = ("podman", "docker")
+_CONFIGURATION = "configuration.json"
+_ROOT = "root"
+_ASK_S = 20.0
+
+
+class Images:
+    """The images of a compose file.
+
+    Args:
+        archives: files of images by their names in the compose file.
+    """
+
+    def __init__(self, archives: Mapping[str, str]) -> None:
+        self._archives = archives
+        self._digests: dict[str, str] = {}
+
+    def missing(self, names: set[str]) -> list[Missing]:
+        """Return the images that are nowhere."""
+        found = []
+        for name in sorted(names):
+            try:
+                self.digest(name)
+            except NotHere as error:
+                found.append(
+                    Missing(
+                        str(error), f"podman pull {name}, or name a file of it: images: {{{name}: /FILE.tar}}"
+                    )
+                )
+        return found
+
+    def digest(self, name: str) -> str:
+        """Return the SHA-256 that identifies an image.
+
+        Raises: NotHere: there is no such image.
+        """
+        if name not in self._digests:
+            archive = self._archives.get(name)
+            if archive is None:
+                self._digests[name] = _ask(name)[1]
+            elif not Path(archive).is_file():
+                raise NotHere(f"image {name}: {archive} is no file")
+            else:
+                self._digests[name] = digest_of(Path(archive))
+        return self._digests[name]
+
+    def is_unpacked(self, name: str) -> bool:
+        """Tell whether the image is in the cache."""
+        return (self._folder(name) / _CONFIGURATION).is_file()
+
+    def root(self, name: str) -> Path:
+        """Return the root file system of an unpacked image; to be copied, never to be changed."""
+        return self._folder(name) / _ROOT
+
+    def configuration(self, name: str) -> ImageConfiguration:
+        """Return what an unpacked image says of how it is started."""
+        values = json.loads((self._folder(name) / _CONFIGURATION).read_text())
+        return ImageConfiguration(
+            tuple(values["entrypoint"]),
+            tuple(values["command"]),
+            tuple(values["environment"]),
+            values["working_dir"],
+        )
+
+    def unpack(self, name: str, uid: int, gid: int) -> None:
+        """Put an image into the cache, its files given to an account: all of it, or nothing."""
+        if self.is_unpacked(name):
+            return
+        folder = self._folder(name)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        partial = Path(tempfile.mkdtemp(prefix=".part-", dir=folder.parent))
+        try:
+            archive = (
+                Path(self._archives[name]) if name in self._archives else _save(name, partial / "saved.tar")
+            )
+            (partial / _ROOT).mkdir()
+            configuration = unpack(archive, partial / _ROOT)
+            (partial / "saved.tar").unlink(missing_ok=True)
+            give_tree(partial / _ROOT, uid, gid)
+            # The folder itself stays private: the account may change copies of the image, not the image.
+            write_text(partial / _CONFIGURATION, json.dumps(asdict(configuration)) + "\n")
+            remove_tree(folder)
+            partial.rename(folder)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+
+    def _folder(self, name: str) -> Path:
+        return cache_folder() / "images" / self.digest(name)
+
+
+def _ask(name: str) -> tuple[str, str]:
+    """Return the tool that has an image, and the digest of the image.
+
+    Raises: NotHere: neither podman nor docker is here, or has it; with what each of them says.
+    """
+    said = []
+    for tool in _TOOLS:
+        if shutil.which(tool) is None:
+            said.append(f"{tool} is not here")
+            continue
+        try:
+            done = subprocess.run(
+                [tool, "image", "inspect", "--format", "{{.Id}}", name],
+                capture_output=True,
+                text=True,
+                timeout=_ASK_S,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            said.append(f"{tool} does not answer")
+            continue
+        if done.returncode == 0:
+            return tool, done.stdout.strip().removeprefix("sha256:")
+        said.append(f"{tool}: {' '.join(done.stderr.split())}")
+    raise NotHere(f"image {name}: {'; '.join(said)}")
+
+
+def _save(name: str, archive: Path) -> Path:
+    """Write an image that podman or docker has into a file."""
+    tool = _ask(name)[0]
+    done = subprocess.run(
+        [tool, "save", "--output", archive, name], capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        raise TestbedError(f"image {name}: {tool} save: {' '.join(done.stderr.split())}")
+    return archive

@@ -1,0 +1,157 @@
+"""Unpack a file of an image: its root file system, and what its configuration says of starting it.
+
+Two kinds of file are understood: what `docker save` and `podman save` write (a manifest, a configuration and
+layers, each a tar that adds to the ones before and takes away from them), and the tar of a root file system
+alone, as `docker export` writes it, which has no configuration. All files belong to whoever unpacks them,
+without special bits; devices are left out, because a service sees the node's own /dev.
+
+Source: OCI Image Format Specification 1.1, layer.md, sections "Applying Changesets" and "Whiteouts".
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import shutil
+import tarfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from crosswind.app.compose.inside import inside
+from crosswind.testbed.errors import TestbedError
+
+_WHITEOUT = ".wh."
+_OPAQUE = ".wh..wh..opq"
+
+
+@dataclass(frozen=True)
+class ImageConfiguration:
+    """What an image says of how it is started."""
+
+    entrypoint: tuple[str, ...] = ()
+    command: tuple[str, ...] = ()
+    environment: tuple[str, ...] = ()  # NAME=VALUE
+    working_dir: str = "/"
+
+    @classmethod
+    def of(cls, document: dict[str, Any]) -> ImageConfiguration:
+        """Return what the configuration of an image says (OCI Image Format, config.md)."""
+        config = document.get("config") or {}
+        return cls(
+            tuple(config.get("Entrypoint") or ()),
+            tuple(config.get("Cmd") or ()),
+            tuple(config.get("Env") or ()),
+            config.get("WorkingDir") or "/",
+        )
+
+
+def digest_of(archive: Path) -> str:
+    """Return what identifies the image in a file: the SHA-256 of its configuration, or of the whole file.
+
+    Raises: TestbedError: it is no image.
+    """
+    with _opened(archive) as tar:
+        manifest = _manifest(tar)
+        if manifest is not None:
+            return hashlib.sha256(_member(tar, manifest["Config"])).hexdigest()
+    with archive.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def unpack(archive: Path, root: Path) -> ImageConfiguration:
+    """Unpack the image in a file into an empty folder.
+
+    Raises: TestbedError: it is no image, or a layer is not what an image may have.
+    """
+    try:
+        return _unpack(archive, root)
+    except (tarfile.TarError, EOFError, KeyError, ValueError) as error:
+        raise TestbedError(f"image {archive}: {error}; it is damaged: save it again") from None
+
+
+def _unpack(archive: Path, root: Path) -> ImageConfiguration:
+    with _opened(archive) as tar:
+        manifest = _manifest(tar)
+        if manifest is None:
+            _apply(tar, root)
+            return ImageConfiguration()
+        for layer in manifest["Layers"]:
+            content = tar.extractfile(layer)
+            assert content is not None
+            with tarfile.open(fileobj=content) as layer_tar:
+                _apply(layer_tar, root)
+        return ImageConfiguration.of(json.loads(_member(tar, manifest["Config"])))
+
+
+def _opened(archive: Path) -> tarfile.TarFile:
+    try:
+        return tarfile.open(archive)
+    except (OSError, tarfile.TarError) as error:
+        raise TestbedError(
+            f"image {archive}: {str(error).lower()}; name a file that `docker save` or `docker export` wrote"
+        ) from None
+
+
+def _manifest(tar: tarfile.TarFile) -> dict[str, Any] | None:
+    """Return the entry of the one image in an archive; None for a root file system alone."""
+    try:
+        images: list[dict[str, Any]] = json.loads(_member(tar, "manifest.json"))
+    except KeyError:
+        return None
+    if len(images) != 1:
+        raise TestbedError(f"image {tar.name!r}: has {len(images)} images; save one only")
+    return images[0]
+
+
+def _member(tar: tarfile.TarFile, name: str) -> bytes:
+    content = tar.extractfile(name)
+    assert content is not None
+    return content.read()
+
+
+def _apply(tar: tarfile.TarFile, root: Path) -> None:
+    """Apply one layer: add, replace and take away."""
+    for member in tar:
+        folder, _, name = member.name.strip("/").rpartition("/")
+        if name in ("", ".", ".."):
+            continue
+        parent = inside(root, folder)
+        if name == _OPAQUE:
+            for entry in parent.iterdir() if parent.is_dir() else ():
+                _remove(entry)
+        elif name.startswith(_WHITEOUT):
+            _remove(parent / name.removeprefix(_WHITEOUT))
+        else:
+            parent.mkdir(parents=True, exist_ok=True)
+            _place(tar, member, parent / name, root)
+
+
+def _place(tar: tarfile.TarFile, member: tarfile.TarInfo, target: Path, root: Path) -> None:
+    # A layer may replace anything by anything; only a folder that stays a folder keeps what is in it.
+    if not (member.isdir() and target.is_dir() and not target.is_symlink()):
+        _remove(target)
+    if member.isdir():
+        target.mkdir(exist_ok=True)
+        # Whoever unpacks has to be able to enter and, in a later layer, to write.
+        target.chmod(member.mode & 0o777 | 0o700)
+    elif member.issym():
+        target.symlink_to(member.linkname)
+    elif member.islnk():
+        folder, _, name = member.linkname.strip("/").rpartition("/")
+        target.hardlink_to(inside(root, folder) / name)
+    elif member.isfile():
+        content = tar.extractfile(member)
+        assert content is not None
+        with target.open("wb") as copy:
+            shutil.copyfileobj(content, copy)
+        target.chmod(member.mode & 0o777 | 0o400)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+        return
+    with contextlib.suppress(FileNotFoundError):
+        path.unlink()

@@ -1,0 +1,128 @@
+"""A user's compose file, end to end: images of our own making on nodes of their own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import duckdb
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "app" / "compose"))
+from archives import layer, save, with_programs
+
+if TYPE_CHECKING:
+    from conftest import Live
+
+EXPERIMENT = """
+name: live
+topology:
+  hosts: 3
+  uplink: {rate: 1Gbit/s, delay: 100us, buffer: 512KiB}
+  nodes: {seed: h0, web: h1, client: h2}
+conditions: [none, slow: {host.egress: [{police: {rate: 20Mbit/s, burst: 20kB, on: [web]}}]}]
+trials: {repeat: REPEAT, rest: 0s, seed: 7}
+application:
+  compose:
+    file: compose.yaml
+    load: client
+    images: {ours: IMAGE}
+    files: [conf/words.txt]
+    metrics:
+      transfer: {json: seconds, in: out/result.json, unit: s, better: lower}
+"""
+# A shell and crosswind-load are all that the image has. The load measures how long 50 kB take.
+COMPOSE = """
+services:
+  seed:
+    image: ours
+    command: [sh, -c, "echo prepared > /data/mark"]
+    volumes: ["data:/data"]
+  web:
+    image: ours
+    depends_on: {seed: {condition: service_completed_successfully}}
+    command: [sh, -c, "read words < /conf/words.txt; read mark < /data/mark; echo $$words $$mark $$ROLE; exec crosswind-load rpc-serve --listen 0.0.0.0:7077"]
+    environment: {ROLE: server}
+    volumes: ["./conf:/conf:ro", "data:/data:ro"]
+    healthcheck: {test: [CMD-SHELL, "while read -r line; do case $$line in *:1BA5*0A*) exit 0;; esac; done < /proc/net/tcp; exit 1"], interval: 1s, retries: 10}
+  client:
+    image: ours
+    depends_on: {web: {condition: service_healthy}}
+    command: [sh, -c, "[ ! -e /usr ] && : > out/written && crosswind-load rpc --server web:7077 --request-bytes 100 --response-bytes 50000 --connections 1 --duration 0.5 --warm-up 0 --seed 1 --samples ops.csv --summary sum.json && exec sh measure"]
+    working_dir: /work
+volumes: {data: }
+"""  # noqa: E501
+# The mean time of a call, from the summary: duration over operations, by the shell alone.
+MEASURE = b"""while read -r key value; do case $key in '"operations":') n=${value%,};; '"started_ns":') a=${value%,};; '"finished_ns":') b=${value%,};; esac; done < sum.json
+us=$(((b - a) / n / 1000))
+echo "{\\"seconds\\": 0.$(printf %06d $us)}" > out/result.json
+"""  # noqa: E501
+
+
+@pytest.fixture
+def compose(live: Live) -> str:
+    """Write the experiment with its compose file and its image; return its name."""
+    if shutil.which("ldd") is None:
+        pytest.skip("no ldd, which says what libraries a root file system of our own needs")
+    entries = with_programs("/bin/sh", live.env["CROSSWIND_LOAD"])
+    entries |= {"work": None, "work/out": None, "work/measure": MEASURE, "data": None}
+    image = save(live.folder / "ours.tar", [layer(entries)], {"Env": ["PATH=/bin"], "Cmd": ["false"]})
+    (live.folder / "conf").mkdir()
+    (live.folder / "conf/words.txt").write_text("from the file\n")
+    (live.folder / "compose.yaml").write_text(COMPOSE)
+    (live.folder / "live.yaml").write_text(EXPERIMENT.replace("IMAGE", str(image)).replace("REPEAT", "3"))
+    live.env["CROSSWIND_CACHE_DIR"] = str(live.folder / "cache")
+    return "live.yaml"
+
+
+def test_a_token_bucket_slows_the_services_of_a_compose_file(live: Live, compose: str) -> None:
+    status, said = live.run("run", compose)
+    assert status == 0, said
+    folder = live.run_folder
+    select = (
+        f"SELECT value FROM '{folder}/metrics.parquet' JOIN '{folder}/trials.parquet' USING (trial) "
+        "WHERE metric = 'transfer' AND condition = '{}'"
+    )
+    free, slow = (
+        [value for (value,) in duckdb.sql(select.format(name)).fetchall()] for name in ("none", "slow")
+    )
+    assert len(free) == len(slow) == 3
+    assert min(slow) > max(free)
+    for trial in folder.glob("logs/b*"):
+        assert (trial / "web/web.out").read_text().startswith("from the file prepared server\n")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="without root every process runs as the user")
+def test_a_service_runs_as_its_user(live: Live, compose: str) -> None:
+    says = (
+        "while read -r key value rest; do case $$key in Uid:) echo runs as $$value;; esac; done "
+        "< /proc/self/status; > /work/mine && > /data/mine && exec"
+    )
+    text = COMPOSE.replace("exec crosswind-load rpc-serve", f"{says} crosswind-load rpc-serve")
+    text = text.replace("data:/data:ro", "data:/data").replace(
+        "ROLE: server}", "ROLE: server}\n    user: 4321:1234"
+    )
+    (live.folder / "compose.yaml").write_text(text)
+    (live.folder / compose).write_text((live.folder / compose).read_text().replace("repeat: 3", "repeat: 1"))
+    status, said = live.run("run", compose)
+    assert status == 0, said
+    for trial in live.run_folder.glob("logs/b*"):
+        assert "runs as 4321\n" in (trial / "web/web.out").read_text()
+
+
+def test_a_compose_file_needs_no_root(live: Live, compose: str) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("is rootless already: the other test covers it")
+    text = (live.folder / compose).read_text().replace("repeat: 3", "repeat: 1")
+    (live.folder / compose).write_text(text)
+    for path in (live.folder, *live.folder.rglob("*")):
+        os.chown(path, 65534, 65534)
+    live.env["HOME"] = str(live.folder)
+    as_nobody = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
+    status, said = live.run("run", compose, prefix=as_nobody)
+    if status == 3 or "Permission denied: '/root" in said:
+        pytest.skip(said)
+    assert status == 0, said
