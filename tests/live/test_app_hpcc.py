@@ -88,8 +88,9 @@ def test_a_rank_that_dies_fails_the_trial_at_once(live: Live) -> None:
     said, _ = run.communicate(timeout=60)
     assert run.returncode == 4, said
     ((reason,),) = duckdb.sql(f"SELECT reason FROM '{live.run_folder}/trials.parquet'").fetchall()
-    assert "rank 1" in reason, reason
-    assert "signal 9" in reason, reason
+    assert "process rank 1 with PID" in reason, reason
+    assert "on node rank1 exited on signal 9" in reason, reason
+    assert "---" not in reason
 
 
 def test_a_grid_that_stays_on_one_node_is_refused_before_anything_starts(live: Live) -> None:

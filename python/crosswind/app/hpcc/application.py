@@ -55,6 +55,12 @@ class HpccLoad(Load):
         }
         return Outcome(None, metrics_of(report.summary), facts)
 
+    def first_error(self) -> str | None:
+        # mpirun says it between two lines of dashes.
+        lines = self.process.stderr.read_text(errors="replace").splitlines()
+        words = [line.strip() for line in lines if line.strip("- ")]
+        return " ".join(words[-6:]) or None
+
 
 class Hpcc(Application):
     """`hpcc` on the nodes rank0 (with `mpirun`), rank1, rank2 and so on, as many as the topology has."""
