@@ -29,7 +29,7 @@ name: live
 topology:
   hosts: 2
   wait: sleep
-  uplink: {{rate: 1Gbit/s, delay: 10us, buffer: 512KiB}}
+  uplink: {{rate: 10Gbit/s, delay: 10us, buffer: 512KiB}}
   nodes: {{rank0: h0, rank1: h1}}
 conditions: [{condition}]
 application: {{hpcc: {{n: 400{extra}}}}}
