@@ -22,10 +22,12 @@ pub struct Arguments {
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Create and fill the table of the YCSB core workloads
+    /// Create and fill the records of the YCSB core workloads
     YcsbPrepare(YcsbPrepare),
     /// Offer a YCSB core workload to a store and record every operation
     Ycsb(Ycsb),
+    /// Run one command on a MongoDB server, on its database admin, and print the reply as JSON
+    MongodbCommand(MongodbCommand),
     /// Answer requests until SIGTERM or SIGINT; prints `listening ADDRESS:PORT` when it does
     RpcServe(RpcServe),
     /// Send requests to an rpc-serve and record every call
@@ -149,6 +151,16 @@ pub struct Ycsb {
     #[command(flatten)]
     #[serde(flatten)]
     pub run: RunArguments,
+}
+
+#[derive(Args)]
+pub struct MongodbCommand {
+    /// The server
+    #[arg(long, value_name = "HOST:PORT")]
+    pub server: String,
+    /// The command as a JSON object, its name first: {"replSetGetStatus": 1}
+    #[arg(long, value_name = "JSON")]
+    pub command: String,
 }
 
 #[derive(Args)]

@@ -62,9 +62,11 @@ fn carry_out(command: &Command) -> Result<ExitCode, Failed> {
     signals::block();
     match command {
         Command::YcsbPrepare(arguments) => {
+            arguments.target.check().map_err(Failed::Usage)?;
             prepare(|stop| store::prepare(&arguments.target, arguments.records, arguments.seed, stop))
         }
         Command::Ycsb(arguments) => {
+            arguments.target.check().map_err(Failed::Usage)?;
             let plan = Plan::new(arguments.clients, arguments.operations, arguments.duration, &arguments.run)
                 .map_err(Failed::Usage)?;
             let insert_start = arguments.insert_start.unwrap_or(arguments.records);
@@ -139,6 +141,12 @@ fn carry_out(command: &Command) -> Result<ExitCode, Failed> {
                 eprintln!("crosswind-load: {complaint}");
             }
             Ok(complaint.map_or(ExitCode::SUCCESS, |_| ExitCode::from(exit::TOO_MANY_ERRORS)))
+        }
+        Command::MongodbCommand(arguments) => {
+            let stop = Arc::new(Stop::new());
+            signals::stop_on_signal(&stop);
+            println!("{}", store::mongodb::single::run(&arguments.server, &arguments.command, &stop)?);
+            Ok(ExitCode::SUCCESS)
         }
         Command::RpcServe(arguments) => {
             let listening = rpc::server::start(&arguments.listen).map_err(Failed::Unreachable)?;

@@ -18,7 +18,8 @@ pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Longest operation. A later answer would belong to a question nobody remembers, so the connection is given up.
 pub const OPERATION_TIMEOUT: Duration = Duration::from_secs(30);
 
-const TICK: Duration = Duration::from_millis(250);
+/// How soon a deadline that has passed, or a request to stop, is noticed at the latest.
+pub const TICK: Duration = Duration::from_millis(250);
 
 /// A connection to a server, with TCP_NODELAY.
 pub struct Stream {
@@ -64,6 +65,12 @@ impl Stream {
     /// The socket itself, for what is asked of it or set on it.
     pub fn tcp(&self) -> &TcpStream {
         &self.tcp
+    }
+
+    /// The socket alone, for those who wait in their own way.
+    pub fn into_nonblocking(self) -> io::Result<TcpStream> {
+        self.tcp.set_nonblocking(true)?;
+        Ok(self.tcp)
     }
 
     /// Sets how long an operation may take; [`OPERATION_TIMEOUT`] at first.

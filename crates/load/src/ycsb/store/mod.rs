@@ -1,6 +1,9 @@
 //! What a store must be able to do, and the stores that there are. A new one is one folder and one line in each function.
 
+pub mod etcd;
+pub mod mongodb;
 pub mod postgresql;
+pub mod redis;
 
 use std::sync::Arc;
 
@@ -11,14 +14,17 @@ use super::record::{Field, Record};
 use crate::driver::Failure;
 use crate::stop::Stop;
 
-/// A kind of store.
-#[derive(Clone, Copy, Debug, ValueEnum, Serialize)]
+/// A kind of store, by the protocol that it speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     Postgresql,
+    Redis,
+    Etcd,
+    Mongodb,
 }
 
-/// Where a store is, and as whom to use it.
+/// Where a store is, as whom to use it, and what a confirmed operation is to mean.
 #[derive(Clone, Debug, clap::Args, Serialize)]
 pub struct Target {
     /// The kind of store
@@ -27,12 +33,35 @@ pub struct Target {
     /// The server
     #[arg(long, value_name = "HOST:PORT")]
     pub server: String,
-    /// The account, which must need no password
-    #[arg(long)]
-    pub user: String,
-    /// The database
-    #[arg(long)]
-    pub database: String,
+    /// The account, which must need no password; for PostgreSQL, and required there
+    #[arg(long, required_if_eq("store", "postgresql"))]
+    pub user: Option<String>,
+    /// The database; for PostgreSQL, and required there
+    #[arg(long, required_if_eq("store", "postgresql"))]
+    pub database: Option<String>,
+    /// For redis wait=N; for etcd linearizable or serializable; for mongodb w=0, w=1 or majority
+    #[arg(long, value_name = "WORD")]
+    pub durability: Option<String>,
+}
+
+impl Target {
+    /// Refuses what this kind of store has no use for.
+    pub fn check(&self) -> Result<(), String> {
+        if self.store != Kind::Postgresql && (self.user.is_some() || self.database.is_some()) {
+            return Err("--user and --database are for postgresql; leave them out".into());
+        }
+        let word = self.durability.as_deref();
+        match self.store {
+            Kind::Postgresql if word.is_some() => {
+                Err("--durability: PostgreSQL's is a setting of the server, synchronous_commit; set it there"
+                    .into())
+            }
+            Kind::Postgresql => Ok(()),
+            Kind::Redis => redis::durability(word).map(|_| ()),
+            Kind::Etcd => etcd::durability(word).map(|_| ()),
+            Kind::Mongodb => mongodb::durability(word).map(|_| ()),
+        }
+    }
 }
 
 /// One connection to a store. A record that is not there, or is there already, is a [`Failure::Refused`].
@@ -51,9 +80,12 @@ pub trait Store {
 
 /// Connects to a store that [`prepare`] has filled.
 pub fn connect(target: &Target, stop: &Arc<Stop>) -> Result<Box<dyn Store>, String> {
-    match target.store {
-        Kind::Postgresql => Ok(Box::new(postgresql::Postgresql::connect(target, stop)?)),
-    }
+    Ok(match target.store {
+        Kind::Postgresql => Box::new(postgresql::Postgresql::connect(target, stop)?),
+        Kind::Redis => Box::new(redis::Redis::connect(target, stop)?),
+        Kind::Etcd => Box::new(etcd::Etcd::connect(target, stop)?),
+        Kind::Mongodb => Box::new(mongodb::Mongodb::connect(target, stop)?),
+    })
 }
 
 /// Why a store could not be filled.
@@ -69,5 +101,8 @@ pub enum NotPrepared {
 pub fn prepare(target: &Target, records: u64, seed: u64, stop: &Arc<Stop>) -> Result<(), NotPrepared> {
     match target.store {
         Kind::Postgresql => postgresql::prepare::prepare(target, records, seed, stop),
+        Kind::Redis => redis::prepare::prepare(target, records, seed, stop),
+        Kind::Etcd => etcd::prepare::prepare(target, records, seed, stop),
+        Kind::Mongodb => mongodb::prepare::prepare(target, records, seed, stop),
     }
 }

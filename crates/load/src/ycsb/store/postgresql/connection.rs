@@ -21,6 +21,7 @@ use postgres_protocol::IsNull;
 use crate::driver::Failure;
 use crate::stop::Stop;
 use crate::stream::{Stream, CONNECT_TIMEOUT, OPERATION_TIMEOUT};
+use crate::ycsb::store::Target;
 
 const RECEIVE_BYTES: usize = 64 << 10; // a scan of 100 records is 110 kB
 
@@ -41,7 +42,9 @@ pub struct Connection {
 
 impl Connection {
     /// Connects and starts a session.
-    pub fn connect(server: &str, user: &str, database: &str, stop: &Arc<Stop>) -> Result<Connection, String> {
+    pub fn connect(target: &Target, stop: &Arc<Stop>) -> Result<Connection, String> {
+        let server = &target.server;
+        let (user, database) = account(target)?;
         let mut connection = Connection {
             stream: Stream::connect(server, stop)?,
             to_send: BytesMut::new(),
@@ -177,6 +180,14 @@ impl Connection {
                 }
             }
         }
+    }
+}
+
+/// The account and the database, which the command line has made sure of.
+fn account(target: &Target) -> Result<(&str, &str), String> {
+    match (&target.user, &target.database) {
+        (Some(user), Some(database)) => Ok((user, database)),
+        _ => Err("PostgreSQL needs --user and --database".into()),
     }
 }
 

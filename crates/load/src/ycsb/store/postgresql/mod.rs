@@ -21,11 +21,10 @@ pub struct Postgresql {
 impl Postgresql {
     /// Connects and prepares all statements.
     pub fn connect(target: &Target, stop: &Arc<Stop>) -> Result<Postgresql, String> {
-        let mut connection = Connection::connect(&target.server, &target.user, &target.database, stop)?;
+        let mut connection = Connection::connect(target, stop)?;
         for (name, text) in statements() {
             connection.prepare(&name, &text).map_err(|failure| {
-                let (server, database) = (&target.server, &target.database);
-                format!("PostgreSQL at {server}, database {database}: {failure}; has ycsb-prepare filled it?")
+                format!("PostgreSQL at {}: {failure}; has ycsb-prepare filled the database?", target.server)
             })?;
         }
         Ok(Postgresql { connection })

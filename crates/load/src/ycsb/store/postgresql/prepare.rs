@@ -23,8 +23,7 @@ const RECORDS_PER_PART: u64 = 64; // 70 kB a message
 
 /// Replaces the table.
 pub fn prepare(target: &Target, records: u64, seed: u64, stop: &Arc<Stop>) -> Result<(), NotPrepared> {
-    let mut connection = Connection::connect(&target.server, &target.user, &target.database, stop)
-        .map_err(NotPrepared::Unreachable)?;
+    let mut connection = Connection::connect(target, stop).map_err(NotPrepared::Unreachable)?;
     connection.set_timeout(STATEMENT_TIMEOUT);
     fill(&mut connection, records, seed, stop).map_err(NotPrepared::Failed)
 }
