@@ -28,7 +28,7 @@ def test_an_outline_is_plain_json() -> None:
 
 def test_the_text_names_every_condition_what_is_done_and_what_scaling_costs() -> None:
     text = describe(outline(resolve(load_experiment(catalog.experiment_file("rpc-quick")))))
-    for word in ("icpe23/interference", "What will be done", "no port", "Preserved", "Not preserved"):
+    for word in ("icpe23/interference", "What will be done", "no port", "Preserved", "To be known"):
         assert word in text
 
 

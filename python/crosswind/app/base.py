@@ -180,6 +180,10 @@ class Application(ABC):
         """
         yield from ()
 
+    def remarks(self) -> list[str]:
+        """Return what a reader of the results has to know about these parameters; the report says it."""
+        return []
+
     def own_missing(self) -> list[Missing]:
         """Return what these parameters need and this machine lacks, beyond what `missing` knows."""
         return []

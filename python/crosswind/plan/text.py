@@ -17,7 +17,7 @@ def describe(outline: Outline) -> str:
     lines += ["", "What will be done", *(f"  - {action}" for action in outline.actions)]
     if outline.warnings:
         lines += ["", "Preserved", *(f"  - {item}" for item in outline.preserved)]
-        lines += ["", "Not preserved", *(f"  - {item}" for item in outline.warnings)]
+        lines += ["", "To be known", *(f"  - {item}" for item in outline.warnings)]
     return "\n".join(lines)
 
 

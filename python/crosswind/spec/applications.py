@@ -70,6 +70,13 @@ def expected_s(name: str, values: dict[str, Any]) -> float | None:
     return None if load_s is None else kind.overhead_s + load_s
 
 
+def remarks(name: str, parameters: Any) -> list[str]:
+    """Return what a reader of results with these parameters has to know."""
+    from crosswind import app
+
+    return app.find(name)(parameters).remarks()
+
+
 def measured_ns(parameters: Any) -> int | None:
     """Return how long a trial is measured at most; None when the parameters do not say."""
     duration_ns = getattr(parameters, "duration_ns", None)

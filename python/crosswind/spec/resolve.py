@@ -52,7 +52,7 @@ def resolve(experiment: Experiment) -> dict[str, Any]:
             resolve_condition(name, condition, experiment.topology, experiment.scale)
             for name, condition in named_conditions(experiment)
         ],
-        "warnings": not_preserved(experiment.scale),
+        "warnings": [*not_preserved(experiment.scale), *_remarks(experiment)],
         "preserved": preserved(experiment.scale),
     }
 
@@ -213,6 +213,11 @@ def _application(experiment: Experiment) -> dict[str, Any]:
     }
     files = {file.file: file.sha256 for file in named_files(experiment.parameters)}
     return {**resolved, "files": _hashes(files)} if files else resolved
+
+
+def _remarks(experiment: Experiment) -> list[str]:
+    (name,) = experiment.application
+    return applications.remarks(name, experiment.parameters)
 
 
 def _trials(trials: Trials) -> dict[str, Any]:

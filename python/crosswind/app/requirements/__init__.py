@@ -11,6 +11,7 @@ from crosswind.app.requirements.go_program import GoProgram
 from crosswind.app.requirements.maven_artifacts import MavenArtifacts
 from crosswind.app.requirements.on_path import OnPath
 from crosswind.app.requirements.own_program import OwnProgram
+from crosswind.app.requirements.patched_go_program import PatchedGoProgram
 from crosswind.app.requirements.python_packages import PythonPackages
 from crosswind.app.requirements.requirement import CannotInstall, Program, Requirement
 
@@ -22,6 +23,7 @@ __all__ = [
     "MavenArtifacts",
     "OnPath",
     "OwnProgram",
+    "PatchedGoProgram",
     "Program",
     "PythonPackages",
     "Requirement",

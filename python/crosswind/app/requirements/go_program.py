@@ -4,7 +4,7 @@
 refuses one of them fails the installation; the module named in full is asked for alone. Needs `go` on PATH.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -48,10 +48,15 @@ class GoProgram(BuiltProgram):
             "GOMODCACHE": str(work / "modules"),
             "GOCACHE": str(work / "cache"),
         }
-        for words in (
-            ("mod", "init", f"{self.name}-build"),
-            ("get", "-modcacherw", f"{self.module}@{self.version}"),
-            ("build", "-mod=mod", "-modcacherw", "-trimpath", "-o", self.name, self.package),
-        ):
-            run_tool(["go", *words], wanted=self.name, folder=work, env=env, lock=fresh.lock)
+
+        def go(*words: str) -> str:
+            return run_tool(["go", *words], wanted=self.name, folder=work, env=env, lock=fresh.lock)
+
+        go("mod", "init", f"{self.name}-build")
+        go("get", "-modcacherw", f"{self.module}@{self.version}")
+        self.change(work, go)
+        go("build", "-mod=mod", "-modcacherw", "-trimpath", "-o", self.name, self.package)
         return work / self.name
+
+    def change(self, work: Path, go: Callable[..., str]) -> None:
+        """Change the sources before the build, where that is needed; `go` runs `go` in the folder `work`."""

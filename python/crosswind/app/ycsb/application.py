@@ -1,27 +1,58 @@
 """YCSB as an application: parameters and load; the servers are a store's business."""
 
-from collections.abc import Collection
-from typing import Annotated, ClassVar, Literal
+from collections.abc import Collection, Iterator
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
 from crosswind.app.base import Application, Figure, Load, Stage
 from crosswind.app.load import latency_figures, offer_load
 from crosswind.app.requirements import OwnProgram, Requirement
+from crosswind.app.ycsb.etcd import Etcd
+from crosswind.app.ycsb.ferretdb import FerretDB
+from crosswind.app.ycsb.mongodb import MongoDB
 from crosswind.app.ycsb.postgresql import PostgreSQL
-from crosswind.app.ycsb.store import Store
+from crosswind.app.ycsb.redis import Redis
+from crosswind.app.ycsb.store import PRIMARY, Store
 from crosswind.spec.base import SpecModel
 from crosswind.spec.quantities import Duration, OperationRate, PositiveDuration
 from crosswind.testbed.binaries import LOAD
 
 CLIENT = "client"
-_STORES: dict[str, type[Store]] = {"postgresql": PostgreSQL}
+_STORES: dict[str, type[Store]] = {
+    store.name: store for store in (PostgreSQL, Redis, Etcd, MongoDB, FerretDB)
+}
+Durability = Literal[
+    "on",
+    "remote_apply",
+    "remote_write",
+    "local",
+    "off",
+    "wait=0",
+    "wait=1",
+    "wait=2",
+    "linearizable",
+    "serializable",
+    "w=1",
+    "majority",
+    "w=0",
+]
 
 
 class YcsbParameters(SpecModel):
     """What is stored where, what is asked of it, by how many, and until when."""
 
-    store: Literal["postgresql"] = Field("postgresql", description="The database under test.")
+    store: Literal["postgresql", "redis", "etcd", "mongodb", "ferretdb"] = Field(
+        "postgresql", description="The database under test."
+    )
+    durability: Durability | None = Field(
+        None,
+        description=(
+            "What a confirmed operation means, in the store's own words: postgresql and ferretdb on (when "
+            "absent), remote_apply, remote_write, local, off; redis wait=0 (when absent), wait=1, wait=2; "
+            "etcd linearizable (when absent), serializable; mongodb w=1 (when absent), majority, w=0."
+        ),
+    )
     workload: Literal["a", "b", "c", "d", "e", "f"] = Field(description="A YCSB core workload.")
     records: Annotated[int, Field(ge=1, le=100_000_000)] = Field(
         10_000, description="Records of 1 kB loaded before the first trial; 10000 when absent."
@@ -63,7 +94,7 @@ class Ycsb(Application):
 
     def __init__(self, parameters: YcsbParameters) -> None:
         super().__init__(parameters)
-        self._store = _STORES[parameters.store](parameters.records)
+        self._store = _store(parameters)
 
     @property
     def variant(self) -> str:
@@ -74,7 +105,22 @@ class Ycsb(Application):
 
     @classmethod
     def roles_missing(cls, nodes: Collection[str]) -> list[str]:
-        return [role for role in ("db0", CLIENT) if role not in nodes]
+        return [role for role in (PRIMARY, CLIENT) if role not in nodes]
+
+    @classmethod
+    def misfits(cls, parameters: Any, nodes: Collection[str]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        durabilities = _STORES[parameters.store].durabilities
+        if parameters.durability is not None and parameters.durability not in durabilities:
+            yield (
+                ("durability",),
+                f'"{parameters.durability}" is none of {parameters.store}; write {", ".join(durabilities)}',
+            )
+        elif misfit := _store(parameters).misfit(nodes):
+            yield ("durability",), f'"{parameters.durability}" {misfit}'
+
+    def remarks(self) -> list[str]:
+        remark = self._store.remark()
+        return [] if remark is None else [remark]
 
     def is_prepared(self, nodes: Collection[str]) -> bool:
         return self._store.is_prepared(nodes)
@@ -102,3 +148,12 @@ class Ycsb(Application):
 
     def stop(self, stage: Stage) -> None:
         self._store.stop()
+
+
+def stores() -> tuple[type[Store], ...]:
+    """Return all stores."""
+    return tuple(_STORES.values())
+
+
+def _store(parameters: YcsbParameters) -> Store:
+    return _STORES[parameters.store](parameters.records, parameters.durability)

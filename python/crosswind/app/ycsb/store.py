@@ -3,14 +3,23 @@
 Its nodes are `db0` (takes the load) and `db1`, `db2` ... (replicas), as many as the topology has.
 """
 
+import hashlib
+import os
 import re
+import subprocess
 from abc import ABC, abstractmethod
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import ClassVar
 
 from crosswind.app.base import Stage
-from crosswind.app.requirements import Requirement
+from crosswind.app.requirements import Program, Requirement
+from crosswind.app.ycsb.data_folders import DataFolders
+from crosswind.app.ycsb.servers import FILLED_S, run_to_end
+from crosswind.testbed.binaries import LOAD, find_binary
+from crosswind.testbed.folders import cache_folder
 
+PRIMARY = "db0"
 # The contents are the same in every trial and every experiment; only the requests differ by seed.
 DATA_SEED = 1
 
@@ -20,19 +29,39 @@ class Store(ABC):
 
     Args:
         records: number of records in it.
+        durability: one of `durabilities`.
 
     Attributes:
+        name: as files write it.
         requirements: what it needs from this machine.
+        durabilities: what a confirmed operation may mean, in the database's own words; the default first.
+        settings: everything that decides what the data look like besides version, records and replicas.
     """
 
+    name: ClassVar[str]
     requirements: ClassVar[tuple[Requirement, ...]]
+    durabilities: ClassVar[tuple[str, ...]]
+    settings: ClassVar[str]
 
-    def __init__(self, records: int) -> None:
+    def __init__(self, records: int, durability: str | None = None) -> None:
         self.records = records
+        self.durability = durability or self.durabilities[0]
 
-    @abstractmethod
+    def remark(self) -> str | None:
+        """Return what a reader of the results has to know about this durability, if anything."""
+        return None
+
+    def misfit(self, nodes: Collection[str]) -> str | None:
+        """Return why this durability cannot be had with these nodes, and the remedy."""
+        return None
+
     def is_prepared(self, nodes: Collection[str]) -> bool:
         """Tell whether the data are in the cache."""
+        return self.data(nodes).are_kept
+
+    @abstractmethod
+    def version(self) -> str:
+        """Return the version of the server, such as `7.0.15`."""
 
     @abstractmethod
     def prepare(self, stage: Stage, loader: str) -> None:
@@ -50,8 +79,63 @@ class Store(ABC):
     def stop(self) -> None:
         """End the servers; raise TestbedError when one had died under the load."""
 
+    def data(self, nodes: Collection[str]) -> DataFolders:
+        """Return the data that trials on these nodes start from."""
+        settings = hashlib.sha256(self.settings.encode()).hexdigest()[:8]
+        replicas = len(replicas_of(nodes))
+        name = f"{self.version()}-{self.records}-records-seed-{DATA_SEED}-{replicas}-replicas-{settings}"
+        return DataFolders(cache_folder() / f"ycsb-{self.name}" / name)
+
+    def keep(self, stage: Stage, nodes: Sequence[str]) -> None:
+        """Put the data of stopped servers into the cache."""
+        manifest = {"version": self.version(), "records": self.records, "seed": DATA_SEED}
+        self.data(stage.fabric.nodes).keep(stage.folder, nodes, manifest)
+
+    def fill(self, stage: Stage, loader: str) -> None:
+        """Load the records into servers that are ready."""
+        contents = [*self.target(stage), "--records", str(self.records), "--seed", str(DATA_SEED)]
+        command = [find_binary(LOAD), "ycsb-prepare", *contents]
+        run_to_end(stage, loader, "ycsb-prepare", command, timeout_s=FILLED_S)
+
 
 def replicas_of(nodes: Collection[str]) -> list[str]:
     """Return the names of the replicas among the nodes of a topology, in order of their number."""
     found = [name for name in nodes if re.fullmatch(r"db[1-9][0-9]*", name)]
     return sorted(found, key=lambda name: int(name[2:]))
+
+
+def members_of(nodes: Collection[str]) -> list[str]:
+    """Return the names of all nodes of the database, the one that takes the load first."""
+    return [PRIMARY, *replicas_of(nodes)]
+
+
+def address_of(stage: Stage, node: str) -> str:
+    """Return the address of a node, for servers that cannot listen on a name."""
+    return stage.fabric.nodes[node].address
+
+
+def version_of(program: Program, *arguments: str) -> str:
+    """Return the version in what a program prints: the first number with a dot in it, such as `7.0.15`.
+
+    Raises: ValueError: there is none.
+    """
+    done = subprocess.run(
+        [program.path, *arguments], capture_output=True, text=True, check=True, timeout=10, env=program.env
+    )
+    return parse_version(done.stdout)
+
+
+def parse_version(printed: str) -> str:
+    """Return the first number with a dot in it."""
+    match = re.search(r"\d+(\.\d+)+", printed)
+    if match is None:
+        raise ValueError(f"no version in {printed!r}")
+    return match[0]
+
+
+def own_folder(stage: Stage, node: str) -> Path:
+    """Make the folder of a server that starts without data, for the account that it runs as; return it."""
+    folder = stage.folder / node
+    folder.mkdir()
+    os.chown(folder, *stage.fabric.application_account)
+    return folder

@@ -1,0 +1,64 @@
+"""The data folders that every trial starts from: kept below the cache, and copied for each trial."""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from crosswind.store.durable import write_text
+from crosswind.testbed.errors import TestbedError
+
+
+@dataclass(frozen=True)
+class DataFolders:
+    """The data folders of a stopped cluster, one for each node that has any.
+
+    Args:
+        path: exists once they are kept; its name says everything that decides the contents.
+    """
+
+    path: Path
+
+    @property
+    def are_kept(self) -> bool:
+        """Whether they are there."""
+        return self.path.is_dir()
+
+    def keep(self, folder: Path, nodes: Sequence[str], manifest: Mapping[str, Any]) -> None:
+        """Put the folders of these nodes below `folder` into the cache: all of them at once, or none."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        partial = Path(tempfile.mkdtemp(prefix=".part-", dir=self.path.parent))
+        try:
+            partial.chmod(0o755)
+            for node in nodes:
+                _copy_tree(folder / node, partial / node)
+            write_text(partial / "manifest.json", json.dumps({**manifest, "nodes": nodes}, indent=2) + "\n")
+            os.sync()
+            # Another run may have prepared the same data meanwhile; either copy will do.
+            if not self.are_kept:
+                partial.rename(self.path)
+        finally:
+            shutil.rmtree(partial, ignore_errors=True)
+
+    def lay_out(self, folder: Path) -> None:
+        """Copy them below the folder of a trial."""
+        for source in self.path.iterdir():
+            if source.is_dir():
+                _copy_tree(source, folder / source.name)
+        # A write of the trial would otherwise wait for these files: a journalling file system flushes them
+        # first.
+        subprocess.run(["sync", "--file-system", folder], check=True)
+
+
+def _copy_tree(source: Path, target: Path) -> None:
+    """Copy files with owner and mode; as clones of the same blocks where the file system can."""
+    done = subprocess.run(
+        ["cp", "-a", "--reflink=auto", source, target], capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        raise TestbedError(f"copy {source.name}: {done.stderr.strip().splitlines()[-1]}")

@@ -1,0 +1,137 @@
+"""etcd: a Raft cluster of all database nodes, whose leader is db0 when a trial begins.
+
+Records are loaded once; every trial starts from a copy of all members' data. Which member leads is chance
+after a start, and decides what a client of db0 waits for: so leadership is moved to db0 before the condition
+comes into force. Under a condition that delays heartbeats the cluster may elect another one; that is part of
+what is measured.
+
+`durability` is what a read has to prove: `linearizable` asks a quorum, `serializable` answers from what db0
+has. Writes always wait for a quorum.
+
+Source: etcd 3.4 documentation, "Configuration flags", "KV API guarantees".
+"""
+
+import signal
+from collections.abc import Sequence
+
+from crosswind.app.base import Stage
+from crosswind.app.requirements import DebianPackages
+from crosswind.app.ycsb.etcd_status import Member, member_id, parse_status
+from crosswind.app.ycsb.servers import await_answer, check_alive, end, run_to_end
+from crosswind.app.ycsb.store import PRIMARY, Store, address_of, members_of, own_folder, version_of
+from crosswind.testbed.fabric import Process
+
+ETCD = DebianPackages("etcd", packages=("etcd-server", "etcd-client"), programs=("etcd", "etcdctl"))
+CLIENT_PORT, PEER_PORT = 2379, 2380
+# The default, 2 GiB, is less than a million records take.
+_QUOTA_BYTES = 8 << 30
+
+
+class Etcd(Store):
+    """A cluster of as many members as there are database nodes."""
+
+    name = "etcd"
+    requirements = (ETCD,)
+    durabilities = ("linearizable", "serializable")
+    settings = f"keys by field, quota {_QUOTA_BYTES}"
+
+    def __init__(self, records: int, durability: str | None = None) -> None:
+        super().__init__(records, durability)
+        self._servers: list[Process] = []
+
+    def version(self) -> str:
+        return version_of(ETCD.program("etcd"), "--version")
+
+    def remark(self) -> str | None:
+        if self.durability == "linearizable":
+            return None
+        return (
+            "etcd answers serializable reads from what db0 has: the network between the database's nodes is "
+            "not in the latency of a read, and a read may be stale. Writes wait for a quorum."
+        )
+
+    def prepare(self, stage: Stage, loader: str) -> None:
+        members = members_of(stage.fabric.nodes)
+        for member in members:
+            own_folder(stage, member)
+        servers = self._serve_all(stage)
+        self._await_members(stage, servers, "endpoint-status")
+        self.fill(stage, loader)
+        for server in servers:
+            end(server, signal.SIGTERM)
+        self.keep(stage, members)
+
+    def start(self, stage: Stage) -> None:
+        self.data(stage.fabric.nodes).lay_out(stage.folder)
+        self._servers = self._serve_all(stage)
+        status = self._await_members(stage, self._servers, "endpoint-status")
+        primary = member_id(status, _client_url(PRIMARY))
+        if status[0].leader != primary:
+            command = self._ask(stage, "move-leader", f"{primary:x}")
+            run_to_end(stage, PRIMARY, "move-leader", command, env=self._env)
+            self._await_members(stage, self._servers, "endpoint-status-moved", leader=primary)
+
+    def target(self, stage: Stage) -> list[str]:
+        server = f"{address_of(stage, PRIMARY)}:{CLIENT_PORT}"
+        return ["--store", "etcd", "--server", server, "--durability", self.durability]
+
+    def stop(self) -> None:
+        check_alive(self._servers)
+        for server in self._servers:
+            end(server, signal.SIGKILL)  # The data are thrown away.
+
+    def _serve_all(self, stage: Stage) -> list[Process]:
+        """Start all members; they are ready only after `_await_members`."""
+        members = members_of(stage.fabric.nodes)
+        cluster = ",".join(f"{member}={_peer_url(member)}" for member in members)
+        return [self._serve(stage, member, cluster) for member in members]
+
+    def _serve(self, stage: Stage, node: str, cluster: str) -> Process:
+        """Start a member. Others know it by name: data outlive the addresses of the fabric they came from."""
+        folder, address = stage.folder / node, address_of(stage, node)
+        server = ETCD.program("etcd")
+        command = [
+            server.path,
+            *("--name", node),
+            *("--data-dir", folder / "data"),
+            *("--listen-peer-urls", f"http://{address}:{PEER_PORT}"),
+            *("--initial-advertise-peer-urls", _peer_url(node)),
+            *("--listen-client-urls", f"http://{address}:{CLIENT_PORT}"),
+            *("--advertise-client-urls", _client_url(node)),
+            *("--initial-cluster", cluster),
+            *("--quota-backend-bytes", str(_QUOTA_BYTES)),
+        ]
+        return stage.fabric.start(node, "etcd", command, cwd=folder, env=server.env)
+
+    def _await_members(
+        self, stage: Stage, servers: Sequence[Process], name: str, leader: int | None = None
+    ) -> list[Member]:
+        """Wait until all members agree on a leader and have applied the same entries; return their status."""
+
+        def accept(said: str) -> bool:
+            status = parse_status(said)
+            leaders = {member.leader for member in status}
+            return (
+                len(status) == len(servers)
+                and (leaders == {leader} if leader is not None else len(leaders) == 1 and leaders != {0})
+                and len({member.applied for member in status}) == 1
+            )
+
+        command = self._ask(stage, "endpoint", "status", "--write-out=json")
+        return parse_status(await_answer(stage, PRIMARY, name, command, accept, alive=servers, env=self._env))
+
+    def _ask(self, stage: Stage, *words: str) -> list[object]:
+        endpoints = ",".join(_client_url(member) for member in members_of(stage.fabric.nodes))
+        return [ETCD.program("etcdctl").path, f"--endpoints={endpoints}", *words]
+
+    @property
+    def _env(self) -> dict[str, str]:
+        return {**ETCD.env, "ETCDCTL_API": "3"}
+
+
+def _client_url(node: str) -> str:
+    return f"http://{node}:{CLIENT_PORT}"
+
+
+def _peer_url(node: str) -> str:
+    return f"http://{node}:{PEER_PORT}"

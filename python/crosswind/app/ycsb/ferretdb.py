@@ -1,0 +1,87 @@
+"""FerretDB: MongoDB's wire protocol in front of the PostgreSQL cluster.
+
+It proves the client of `mongodb` where no mongod can be had, and it is a system of its own: a stateless
+gateway on db0 that turns each command into SQL. It needs far more processor time for an operation than
+PostgreSQL, which hides small effects of a network, and reads the whole collection for a scan (workload e).
+
+Durability is PostgreSQL's: FerretDB 1.24 takes no notice of a write concern, and answers even what asks for
+no answer.
+
+Source: FerretDB 1.24 documentation, "Flags".
+"""
+
+import signal
+from typing import ClassVar
+
+from crosswind.app.base import Stage
+from crosswind.app.requirements import PatchedGoProgram, Requirement
+from crosswind.app.ycsb.postgresql import PORT as POSTGRESQL_PORT
+from crosswind.app.ycsb.postgresql import POSTGRESQL, USER, PostgreSQL
+from crosswind.app.ycsb.servers import await_answer, check_alive, end
+from crosswind.app.ycsb.store import PRIMARY, address_of, own_folder
+from crosswind.testbed.binaries import LOAD, find_binary
+from crosswind.testbed.fabric import Process
+
+_VERSION = "v1.24.0"
+FERRETDB = PatchedGoProgram(
+    "ferretdb",
+    module="github.com/FerretDB/FerretDB",
+    version=_VERSION,
+    package="github.com/FerretDB/FerretDB/cmd/ferretdb",
+    # A release is built from an archive that has this file; the module has it with another text, and refuses
+    # to start.
+    patches=(("build/version/version.txt", _VERSION),),
+)
+PORT = 27017
+_DATABASE = "ferretdb"
+
+
+class FerretDB(PostgreSQL):
+    """The gateway on db0, and PostgreSQL's primary and standbys behind it."""
+
+    name = "ferretdb"
+    requirements: ClassVar[tuple[Requirement, ...]] = (POSTGRESQL, FERRETDB)
+
+    def __init__(self, records: int, durability: str | None = None) -> None:
+        super().__init__(records, durability)
+        self._gateway: Process | None = None
+
+    def version(self) -> str:
+        return f"{_VERSION}-on-{super().version()}"
+
+    def start(self, stage: Stage) -> None:
+        super().start(stage)
+        self._gateway = self._serve_gateway(stage)
+
+    def target(self, stage: Stage) -> list[str]:
+        return ["--store", "mongodb", "--server", f"{address_of(stage, PRIMARY)}:{PORT}"]
+
+    def fill(self, stage: Stage, loader: str) -> None:
+        self.sql(stage, "create-database", f"CREATE DATABASE {_DATABASE}")
+        gateway = self._serve_gateway(stage)
+        super().fill(stage, loader)
+        end(gateway, signal.SIGTERM)
+        self.sql(stage, "settle-ferretdb", "VACUUM (FREEZE, ANALYZE)", _DATABASE)
+
+    def stop(self) -> None:
+        if self._gateway is not None:
+            check_alive([self._gateway])
+            end(self._gateway, signal.SIGKILL)  # It has no state.
+        super().stop()
+
+    def _serve_gateway(self, stage: Stage) -> Process:
+        folder, address = own_folder(stage, _DATABASE), address_of(stage, PRIMARY)
+        command = [
+            FERRETDB.program().path,
+            "--handler=postgresql",
+            "--telemetry=disable",
+            f"--state-dir={folder}",
+            f"--listen-addr={address}:{PORT}",
+            "--debug-addr=-",
+            f"--postgresql-url=postgres://{USER}@{address}:{POSTGRESQL_PORT}/{_DATABASE}",
+        ]
+        gateway = stage.fabric.start(PRIMARY, "ferretdb", command, cwd=folder)
+        server = ["--server", f"{address}:{PORT}"]
+        ping = [find_binary(LOAD), "mongodb-command", *server, "--command", '{"ping": 1}']
+        await_answer(stage, PRIMARY, "ping", ping, lambda _: True, alive=[gateway])
+        return gateway

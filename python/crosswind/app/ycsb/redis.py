@@ -1,0 +1,125 @@
+"""Redis: a primary (db0) and replicas that follow it asynchronously.
+
+Records are loaded once and saved as an RDB file; in every trial the primary loads that file and each replica
+copies everything from the primary, before the condition comes into force. In a trial nothing is written to
+disk: a fork for a snapshot, or a rewritten log, would fall into some trials and not into others.
+
+`durability` is `wait=N`: the client sends WAIT N behind every write, and the write counts as done when N
+replicas have acknowledged it. With `wait=0`, which is Redis as it is, no write ever waits for the network
+between the database's nodes.
+
+Source: Redis 7 documentation, "Replication", WAIT.
+"""
+
+import signal
+from collections.abc import Collection
+
+from crosswind.app.base import Stage
+from crosswind.app.requirements import DebianPackages
+from crosswind.app.ycsb.redis_replication import online_replicas
+from crosswind.app.ycsb.servers import await_answer, check_alive, end, run_to_end
+from crosswind.app.ycsb.store import (
+    PRIMARY,
+    Store,
+    address_of,
+    own_folder,
+    replicas_of,
+    version_of,
+)
+from crosswind.testbed.fabric import Process
+
+REDIS = DebianPackages("redis", packages=("redis-server",), programs=("redis-server", "redis-cli"))
+PORT = 6379
+# The default delay before a first replica is served is five seconds, longer than many trials.
+_SETTINGS = (
+    *("--protected-mode", "no"),
+    *("--save", ""),
+    *("--appendonly", "no"),
+    *("--repl-diskless-sync", "yes"),
+    *("--repl-diskless-sync-delay", "0"),
+)
+
+
+class Redis(Store):
+    """A primary and replicas; or a primary alone."""
+
+    name = "redis"
+    requirements = (REDIS,)
+    durabilities = ("wait=0", "wait=1", "wait=2")
+    settings = " ".join(_SETTINGS)
+
+    def __init__(self, records: int, durability: str | None = None) -> None:
+        super().__init__(records, durability)
+        self._servers: list[Process] = []
+
+    def version(self) -> str:
+        return version_of(REDIS.program("redis-server"), "--version")
+
+    def misfit(self, nodes: Collection[str]) -> str | None:
+        awaited, replicas = int(self.durability.partition("=")[2]), len(replicas_of(nodes))
+        if awaited <= replicas:
+            return None
+        return f"waits for {awaited} replicas of {replicas}; add nodes db1, db2 ... or write wait={replicas}"
+
+    def remark(self) -> str:
+        if self.durability == "wait=0":
+            return (
+                "Redis replicates asynchronously: a write is confirmed before any replica has it, so the "
+                "network between the database's nodes is not in its latency. `durability: wait=1` waits."
+            )
+        return (
+            f"Redis replicates asynchronously; with {self.durability} the client waits for that many "
+            "replicas to acknowledge each write, in memory: it may still be lost when all of them fail."
+        )
+
+    def prepare(self, stage: Stage, loader: str) -> None:
+        own_folder(stage, PRIMARY)
+        primary = self._serve(stage, PRIMARY)
+        self._await_replicas(stage, [primary])
+        self.fill(stage, loader)
+        run_to_end(stage, PRIMARY, "save", self._ask(stage, "SAVE"), env=REDIS.env)
+        end(primary, signal.SIGTERM)
+        self.keep(stage, [PRIMARY])
+
+    def start(self, stage: Stage) -> None:
+        self.data(stage.fabric.nodes).lay_out(stage.folder)
+        primary = self._serve(stage, PRIMARY)
+        self._servers = [primary]
+        for replica in replicas_of(stage.fabric.nodes):
+            own_folder(stage, replica)
+            self._servers.append(self._serve(stage, replica, "--replicaof", PRIMARY, str(PORT)))
+        self._await_replicas(stage, self._servers)
+
+    def target(self, stage: Stage) -> list[str]:
+        server = f"{address_of(stage, PRIMARY)}:{PORT}"
+        return ["--store", "redis", "--server", server, "--durability", self.durability]
+
+    def stop(self) -> None:
+        check_alive(self._servers)
+        for server in self._servers:
+            end(server, signal.SIGKILL)  # The data are thrown away.
+
+    def _serve(self, stage: Stage, node: str, *options: str) -> Process:
+        folder, address = stage.folder / node, address_of(stage, node)
+        server = REDIS.program("redis-server")
+        place = ["--bind", address, "--port", str(PORT), "--dir", folder, "--daemonize", "no"]
+        command = [server.path, *place, *_SETTINGS, *options]
+        return stage.fabric.start(node, "redis-server", command, cwd=folder, env=server.env)
+
+    def _await_replicas(self, stage: Stage, servers: list[Process]) -> None:
+        """Wait until the primary has loaded its data and every replica has all of them and follows."""
+        wanted = len(servers) - 1
+        await_answer(
+            stage,
+            PRIMARY,
+            "info-replication",
+            self._ask(stage, "INFO", "replication"),
+            lambda said: online_replicas(said) == wanted,
+            alive=servers,
+            env=REDIS.env,
+        )
+
+    def _ask(self, stage: Stage, *words: str) -> list[object]:
+        client = REDIS.program("redis-cli").path
+        # Without -e a refusal, such as while data are loaded, would be a success.
+        return [client, "-e", "-h", address_of(stage, PRIMARY), "-p", str(PORT), *words]

@@ -1,0 +1,63 @@
+"""YCSB on every store that can be had here, through a real fabric, with and without a token bucket."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import duckdb
+import pytest
+
+from crosswind.app.ycsb import Ycsb
+from crosswind.testbed.folders import cache_folder
+
+if TYPE_CHECKING:
+    from conftest import Live
+
+# Scans, of fifty records on average: 20 Mbit/s then limit the store, and not two cores that others use, too.
+# FerretDB scans too slowly for that; its reads meet a rate that is as low as its own.
+STORES = {
+    "redis": ("20Mbit/s", "workload: e, clients: 4, durability: wait=2"),
+    "etcd": ("20Mbit/s", "workload: e, clients: 4"),
+    "mongodb": ("20Mbit/s", "workload: e, clients: 4, durability: majority"),
+    "ferretdb": ("500kbit/s", "workload: c, clients: 4"),
+}
+
+EXPERIMENT = """
+name: live-store
+topology:
+  hosts: 4
+  uplink: {{rate: 1Gbit/s, delay: 2us, buffer: 64KiB}}
+  nodes: {{db0: h0, db1: h1, db2: h2, client: h3}}
+conditions:
+  - none
+  - bucket: {{host.egress: [{{shape: {{rate: {rate}, burst: 30kB, buffer: 64KiB}}}}]}}
+application: {{ycsb: {{store: {store}, {parameters}, records: 500, duration: 1s, warm_up: 300ms}}}}
+trials: {{repeat: 3, rest: 0s, seed: 7}}
+"""
+
+
+@pytest.fixture(params=STORES)
+def store(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    if missing := Ycsb.missing(name):
+        pytest.skip("; ".join(f"{item.what}; install it with: {item.install}" for item in missing))
+    return name
+
+
+def test_a_token_bucket_lowers_the_throughput_of_a_replicated_store(live: Live, store: str) -> None:
+    rate, parameters = STORES[store]
+    text = EXPERIMENT.format(store=store, rate=rate, parameters=parameters)
+    (live.folder / "store.yaml").write_text(text)
+    live.env["CROSSWIND_CACHE_DIR"] = str(cache_folder())
+    status, said = live.run("run", "store.yaml", timeout_s=300)
+    assert status == 0, said
+    folder = (live.results / "live-store" / "latest").resolve()
+    found = duckdb.sql(
+        f"SELECT condition, min(value), max(value), count(*) FROM '{folder}/metrics.parquet' "
+        f"JOIN '{folder}/trials.parquet' USING (trial) WHERE metric = 'throughput' GROUP BY condition"
+    ).fetchall()
+    lowest = {condition: value for condition, value, _, _ in found}
+    highest = {condition: value for condition, _, value, _ in found}
+    assert [count for _, _, _, count in found] == [3, 3]
+    # The worst of three trials without the bucket is above the best of three with it.
+    assert lowest["none"] > highest["bucket"], found
