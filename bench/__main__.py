@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 
 from bench import (
+    crosscheck,
     crosscheck_services,
     crosscheck_traffic,
     delay,
@@ -34,6 +35,7 @@ BENCHMARKS: dict[str, Callable[[int], Iterator[Figure]]] = {
     "events": engine.events,
     "paths": engine.paths,
     "rattan": peers.rattan,
+    "crosscheck-ycsb": crosscheck.crosscheck,
     "crosscheck-memcached": crosscheck_services.memcached,
     "crosscheck-web": crosscheck_services.web,
     "crosscheck-traffic": crosscheck_traffic.crosscheck_traffic,
