@@ -1,10 +1,9 @@
-"""The command line as a user meets it: exit statuses, texts, and how fast help is."""
+"""The command line as a user meets it: exit statuses, texts, and what help does without."""
 
 import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -39,16 +38,6 @@ def test_help_imports_none_of_the_libraries_that_verbs_need() -> None:
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.splitlines()[-1] == "[]"
-
-
-def test_help_is_fast() -> None:
-    # 0.15 s on the reference machine when idle; the best of five, because other work may run beside it.
-    times = []
-    for _ in range(5):
-        start = time.perf_counter()
-        in_a_process("--help")
-        times.append(time.perf_counter() - start)
-    assert min(times) < 0.3
 
 
 def test_init_writes_a_valid_experiment_and_never_overwrites(tmp_path: Path, monkeypatch, capsys) -> None:
