@@ -39,6 +39,7 @@ def monitored(results: Results, condition: ConditionSummary) -> None:
             "capacity": [],
             "drops": {"lost_records": 0, "rows": []},
             "retransmissions": {"lost_records": 0, "rows": []},
+            "nodes": [],
         }
         store_monitors(measurement, measurement["load"], trial.row.trial, results.path / "monitors")
 

@@ -111,6 +111,10 @@ def measurement(**changes: Any) -> dict[str, Any]:
         ],
         "drops": {"lost_records": 0, "rows": [drop]},
         "retransmissions": {"lost_records": 4, "rows": []},
+        "nodes": [
+            {"node": "db0", "memory_peak_bytes": 1000, "cpu_time_ns": 20},
+            {"node": "lost", "memory_peak_bytes": None, "cpu_time_ns": None},
+        ],
         **changes,
     }
 

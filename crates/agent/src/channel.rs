@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::account::Account;
 use crate::failure::Failure;
+use crate::init::Usage;
 use crate::protocol::Root;
 
 /// Largest message, bytes: the default size of a Unix socket's buffer less its own overhead.
@@ -37,6 +38,8 @@ pub enum ToInit {
     Start(StartOrder),
     /// Sends a signal to the process group of a process; 0 only asks whether the group still exists.
     Signal { process: u64, signal: i32 },
+    /// Asks what the node has used.
+    Use,
 }
 
 /// Where a node is in the network and how its TCP behaves.
@@ -70,6 +73,8 @@ pub enum FromInit {
     Done,
     /// It was not.
     Refused(Failure),
+    /// The answer to `Use`.
+    Used(Usage),
     /// Sent by the new process itself, for the process id that the kernel attaches.
     Born { process: u64 },
     /// A process has ended; others of its group may live on.

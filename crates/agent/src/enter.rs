@@ -19,6 +19,8 @@ use nix::sys::signalfd::SignalFd;
 use nix::sys::wait::{waitpid, WaitPidFlag, WaitStatus};
 use nix::unistd::{chdir, execvp, fork, ForkResult, Pid};
 
+use crate::cgroup;
+
 /// The node cannot be entered.
 const CANNOT_ENTER: u8 = 3;
 /// The command cannot be executed; what shells use.
@@ -48,6 +50,7 @@ fn join(pid: &str) -> Result<(), String> {
     if is_ours(&folder, "net") {
         return Err(format!("process {number} is no node: its network is the one we are in; `up` replies with the init of each node"));
     }
+    cgroup::join(number)?;
     let here = std::env::current_dir().ok();
     let mut kinds = vec![
         ("net", CloneFlags::CLONE_NEWNET),

@@ -3,15 +3,18 @@
 //! Without arguments it serves requests, JSON lines on its standard streams (docs/reference/contracts.md, section 2):
 //! it builds nodes, drives the emulator between them, runs processes in them, and undoes everything when its input
 //! ends, when it is told to stop (SIGTERM, SIGINT, SIGHUP) or when its lease runs out. It opens no listening socket
-//! and makes nothing that has a name in the host's namespaces, so that even `kill -9` leaves nothing behind.
+//! and makes nothing that has a name in the host's namespaces, so that even `kill -9` leaves nothing behind; control
+//! groups, which nodes with limits need, are the exception that `cgroup::sweep` takes care of.
 //!
 //! `crosswind-agent enter PID -- CMD ...` runs a command in a node. `crosswind-agent node-init` is what the agent
-//! executes as process 1 of each node; it is of no use to anybody else.
+//! executes as process 1 of each node; it is of no use to anybody else. `crosswind-agent sweep` removes the control
+//! groups of agents that were killed.
 //!
 //! Exit statuses: 0 done; 1 internal error; 2 usage; 3 this machine cannot honour the request.
 
 mod account;
 mod address;
+mod cgroup;
 mod channel;
 mod enter;
 mod failure;
@@ -31,6 +34,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: crosswind-agent                        serve requests: JSON lines on standard input and output
        crosswind-agent enter PID -- CMD ...   run CMD in the node whose init is PID
+       crosswind-agent sweep                  remove control groups that killed agents left
        crosswind-agent --version";
 
 fn main() -> ExitCode {
@@ -47,6 +51,8 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         ["enter", pid, "--", _, ..] => enter::main(pid, &arguments[3..]),
+        ["sweep"] => cgroup::sweep_main(None),
+        ["sweep", _] => cgroup::sweep_main(Some(&arguments[1])),
         ["node-init"] => init::main(),
         _ => {
             eprintln!("{USAGE}");

@@ -8,6 +8,7 @@ use nix::sys::signal::{kill, Signal};
 use nix::sys::wait::waitpid;
 use nix::unistd::Pid;
 
+use crate::cgroup::Kept;
 use crate::channel::{Channel, FromInit, Received, ToInit};
 use crate::launch::Launcher;
 
@@ -18,6 +19,8 @@ pub struct Node {
     /// Process id of its init as the agent's caller sees it.
     pub init: Pid,
     channel: Channel,
+    /// Its limits, and who keeps them.
+    pub kept: Kept,
     /// Set once its init is known to be gone.
     pub lost: bool,
 }
@@ -30,7 +33,14 @@ impl Node {
         host: &str,
     ) -> io::Result<Self> {
         let (init, channel) = launcher.launch(processors)?;
-        Ok(Self { name: name.to_owned(), host: host.to_owned(), init, channel, lost: false })
+        Ok(Self {
+            name: name.to_owned(),
+            host: host.to_owned(),
+            init,
+            channel,
+            kept: Kept::default(),
+            lost: false,
+        })
     }
 
     pub fn tell(&self, order: &ToInit, files: &[BorrowedFd<'_>]) -> io::Result<()> {

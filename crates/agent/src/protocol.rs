@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{json, Value};
 
 use crate::account::Account;
+use crate::cgroup::Limits;
 use crate::failure::Failure;
 
 /// Number of this protocol; a change that an older caller cannot follow increments it.
@@ -33,6 +34,9 @@ pub enum Action {
         record: Option<PathBuf>,
         #[serde(default)]
         capture: Option<Capture>,
+        /// By node.
+        #[serde(default)]
+        limits: BTreeMap<String, Limits>,
     },
     Start(Start),
     Stop {

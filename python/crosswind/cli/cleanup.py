@@ -1,4 +1,4 @@
-"""Remove what dead runs left behind: work folders and sockets. Running ones are left alone."""
+"""Remove what dead runs left behind: work folders, sockets, control groups. Running ones are left alone."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from crosswind.errors import Exit
 
 @click.command()
 def command() -> Exit:
-    """Remove what dead runs left behind: work folders and sockets. Running ones are left alone.
+    """Remove what dead runs left behind: work folders, sockets, control groups. Running ones are left alone.
 
     Nodes, processes and network devices never need this: they end with the run, however it ends.
     """
+    from crosswind.testbed.binaries import sweep
     from crosswind.testbed.control import stale_sockets
     from crosswind.testbed.folders import stale_work_folders
 
@@ -27,6 +28,12 @@ def command() -> Exit:
         except OSError as error:
             remaining += 1
             click.echo(f"{error.filename or path}: not removed: {error.strerror}", err=True)
+    swept, left = sweep()
+    removed, remaining = removed + len(swept), remaining + len(left)
+    for group in swept:
+        click.echo(f"removed {group}")
+    for reason in left:
+        click.echo(reason, err=True)
     if not removed and not remaining:
         click.echo("nothing to clean up")
     return Exit.CLEANUP_INCOMPLETE if remaining else Exit.DONE

@@ -46,7 +46,7 @@ def command(file: str, condition: str | None, record: Path | None, capture: Path
     its input. A capture ends at 1 GiB; what does not fit is counted.
     """
     from crosswind.runner.interruption import Interruption
-    from crosswind.spec import condition_for_agent, fabric_of, find_experiment, load_setup
+    from crosswind.spec import condition_for_agent, fabric_of, find_experiment, limits_of, load_setup
     from crosswind.spec.quantities import SIZE, QuantityError
     from crosswind.testbed import Agent, Fabric, Files, WorkFolder
     from crosswind.testbed.control import ControlServer
@@ -75,7 +75,7 @@ def command(file: str, condition: str | None, record: Path | None, capture: Path
         interruption.handling(),
         WorkFolder() as work,
         Agent() as agent,
-        Fabric(agent, spec, work.path, files) as fabric,
+        Fabric(agent, spec, work.path, files, limits_of(resolved)) as fabric,
         ControlServer(answer) as server,
     ):
         # A timeline counts from the start of a measurement.

@@ -15,6 +15,7 @@ from crosswind.plan import Trial
 from crosswind.runner.disk import DiskFull, is_disk_full
 from crosswind.runner.fidelity import Verdict, judge
 from crosswind.runner.interruption import Interrupted, Interruption
+from crosswind.runner.plausible import check_plausible
 from crosswind.runner.trial import Measured, run_trial
 from crosswind.store import Journal, Metric, ResultsFolder, TrialRow, store_monitors, store_samples
 from crosswind.store.rows import attempt_name
@@ -83,6 +84,7 @@ class Attempt:
                 )
             self._step("measured")
             metrics = [*measured.outcome.metrics, *self._store(measured)]
+            check_plausible(metrics, self._resolved["application"]["figures"])
             row = self._row(judge(measured.measurement))
             self._journal.stored(self._trial.id, row, metrics)
             return row, metrics

@@ -9,7 +9,8 @@ from typing import Any
 from crosswind.app import Application, Load, Outcome, Stage
 from crosswind.plan import Trial
 from crosswind.runner.interference import real_noise
-from crosswind.spec import fabric_of, real_interference
+from crosswind.runner.limits import check_limits, within_limits
+from crosswind.spec import fabric_of, limits_of, real_interference
 from crosswind.testbed import Agent, Ended, Fabric, Files, TestbedError, WorkFolder
 
 EMPTY_CONDITION = {"name": "none", "places": {}, "interference": [], "timeline": []}
@@ -52,7 +53,8 @@ def run_trial(
     spec = fabric_of(dict(resolved), trial.condition, trial.seed)
     condition, spec["condition"] = spec["condition"], EMPTY_CONDITION
     noise_entries = real_interference(dict(resolved), trial.condition)
-    with Agent() as agent, Fabric(agent, spec, logs, files) as fabric:
+    limits = limits_of(resolved)
+    with Agent() as agent, Fabric(agent, spec, logs, files, limits) as fabric, within_limits(fabric):
         on_step("up")
         stage = Stage(fabric, work.fresh("trial", *fabric.application_account), trial.seed, named)
         application.start(stage)
@@ -65,6 +67,7 @@ def run_trial(
             fabric.measure()
             _await_end(load, began_s, application, stage)
             measurement = fabric.read()
+        check_limits(measurement)
         measurement["interference"] = [*measurement["interference"], *noise]
         outcome = load.outcome()
         application.stop(stage)

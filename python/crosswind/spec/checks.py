@@ -62,10 +62,11 @@ def topology_problems(document: Document) -> Iterator[Problem]:
             yield _problem(
                 document, ("topology", "hosts", index), f'"{host}" is given twice; hosts have different names'
             )
-    for path, host in items(document.data, "topology", "nodes"):
-        if hosts and isinstance(host, str) and host not in hosts:
-            remedy = did_you_mean(host, hosts) or f"hosts are {', '.join(hosts)}"
-            yield _problem(document, path, f"is on {shown(host)}, which is no host; {remedy}")
+    for path, placed in items(document.data, "topology", "nodes"):
+        on = placed.get("host") if isinstance(placed, dict) else placed
+        if hosts and isinstance(on, str) and on not in hosts:
+            remedy = did_you_mean(on, hosts) or f"hosts are {', '.join(hosts)}"
+            yield _problem(document, path, f"is on {shown(on)}, which is no host; {remedy}")
         if path[-1] in hosts:
             yield _problem(
                 document, path, "is also the name of a host; give the node another name", at_key=True

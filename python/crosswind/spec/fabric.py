@@ -6,6 +6,7 @@ condition and becomes neighbour nodes, on which the runner starts real processes
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 # A receiver's interrupt coalescing: segments of one super-packet due within this time are handed over
@@ -25,6 +26,12 @@ def fabric_of(resolved: dict[str, Any], condition: str, seed: int | None = None)
     return _fabric(
         resolved, condition_of(resolved, condition), resolved["trials"]["seed"] if seed is None else seed
     )
+
+
+def limits_of(resolved: Mapping[str, Any]) -> dict[str, dict[str, int | None]]:
+    """Return the limits of nodes, as the agent takes them (contracts.md, section 2)."""
+    # A folder of an earlier version has none.
+    return dict(resolved["topology"].get("limits", {}))
 
 
 def condition_of(resolved: dict[str, Any], name: str) -> dict[str, Any]:

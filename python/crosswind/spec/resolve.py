@@ -72,7 +72,8 @@ def resolve_topology(topology: Topology, scale: float) -> dict[str, Any]:
     return {
         "topology": {
             "hosts": list(topology.hosts),
-            "nodes": dict(topology.nodes),
+            "nodes": {name: placed.host for name, placed in topology.nodes.items()},
+            "limits": {name: placed.limits for name, placed in topology.nodes.items() if placed.limits},
             "uplink": {
                 "rate_bps": scaled(uplink.rate_bps, scale),
                 "delay_ns": uplink.delay_ns,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from crosswind.spec.document import Path
@@ -14,7 +15,7 @@ class Setting:
     """What a condition meets. None: not known (the file is unsound there, or the condition stands alone)."""
 
     hosts: list[str] | None = None
-    nodes: dict[str, str] | None = None
+    nodes: Collection[str] | None = None
     mtu_bytes: int | None = None
     scale: float = 1.0
     uplink_bps: int | None = None  # As written.

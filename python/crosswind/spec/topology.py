@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, field_validator
 
 from crosswind.spec.base import SpecModel
 from crosswind.spec.buffer import BufferOrUnlimited, Room
@@ -18,6 +18,7 @@ from crosswind.spec.quantities import (
     shown,
 )
 
+MEMORY_BYTES_MIN = 4 << 20  # The agent refuses less: it would not hold the init of a node.
 HOSTS_MAX = 1000  # Far above what one machine emulates; a bound only so that a typing error is not built.
 
 
@@ -49,6 +50,45 @@ def _hosts(value: Any) -> Any:
     if not isinstance(value, list):
         raise QuantityError(
             f"{shown(value)} is neither a number of hosts nor a list of their names; write 4 or [h0, h1]"
+        )
+    return value
+
+
+class PlacedNode(SpecModel):
+    """A node, and what its processes may use together; as much as the machine has where nothing is said."""
+
+    host: str = Field(description="One of the hosts.")
+    memory_bytes: Size | None = Field(
+        None, alias="memory", description="Memory of the node, page cache included; at least 4MiB."
+    )
+    cpus: Annotated[float, Field(ge=0.01, le=1024)] | None = Field(
+        None, description="Processor time per time: 0.5 is half a processor."
+    )
+
+    @field_validator("memory_bytes")
+    @classmethod
+    def _holds_a_process(cls, memory_bytes: int | None) -> int | None:
+        if memory_bytes is not None and memory_bytes < MEMORY_BYTES_MIN:
+            raise QuantityError(f"{memory_bytes} bytes do not hold a process; allow at least 4MiB")
+        return memory_bytes
+
+    @property
+    def limits(self) -> dict[str, int | None]:
+        """The limits as the agent takes them (contracts.md, section 2); empty without any."""
+        limits = {
+            "memory_bytes": self.memory_bytes,
+            "cpus_ppm": None if self.cpus is None else round(self.cpus * 1_000_000),
+        }
+        return limits if any(limit is not None for limit in limits.values()) else {}
+
+
+def _placed(value: Any) -> Any:
+    """Let `db0: h0` stand for `db0: {host: h0}`."""
+    if isinstance(value, str):
+        return {"host": value}
+    if not isinstance(value, dict):
+        raise QuantityError(
+            f"{shown(value)} is neither a host nor a host with limits; write h0 or {{host: h0, memory: 2GiB}}"
         )
     return value
 
@@ -97,8 +137,11 @@ class Topology(SpecModel):
         ),
     ]
     uplink: Uplink
-    nodes: dict[NodeName, str] = Field(
-        min_length=1, description="Where each part of the application runs: node: host."
+    nodes: dict[
+        NodeName, Annotated[PlacedNode, BeforeValidator(_placed, json_schema_input_type=str | PlacedNode)]
+    ] = Field(
+        min_length=1,
+        description="Where each part of the application runs: `node: host`, or a host with limits.",
     )
     mtu_bytes: Size = Field(1500, alias="mtu", description="IP bytes, 576B to 9000B; 1500B when absent.")
     wait: Literal["spin", "sleep"] = Field(

@@ -154,6 +154,11 @@ def _metrics(measurement: Mapping[str, Any]) -> list[Metric]:
             drops[element["place"], reason] += dropped["packets"]
     for (place, reason), packets in sorted(drops.items()):
         metrics.append(Metric(place, "drops", "count", reason, packets))
+    # An agent of an earlier version, which CROSSWIND_AGENT may name, does not know.
+    for node in measurement.get("nodes", []):
+        if node["memory_peak_bytes"] is not None:
+            metrics.append(Metric(node["node"], "memory.peak", "B", "max", node["memory_peak_bytes"]))
+            metrics.append(Metric(node["node"], "cpu.time", "ns", "total", node["cpu_time_ns"]))
     retransmissions = measurement["retransmissions"]
     count = len(retransmissions["rows"]) + retransmissions["lost_records"]
     metrics.append(Metric(None, "retransmissions", "count", "count", count))

@@ -57,3 +57,14 @@ def binary_version(path: Path) -> str:
     except (OSError, subprocess.SubprocessError) as error:
         raise NotHere(f"{path} --version: {error}; reinstall or rebuild it for this machine") from error
     return done.stdout.strip()
+
+
+def sweep() -> tuple[list[str], list[str]]:
+    """Remove control groups that killed agents left; return those removed, and why others were not.
+
+    Raises: NotHere: the agent is missing.
+    """
+    done = subprocess.run(
+        [find_binary(AGENT), "sweep"], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    return done.stdout.splitlines(), done.stderr.splitlines()

@@ -1,5 +1,6 @@
 """A fabric that is up: its nodes, the processes in them, the condition in force, the measurement window."""
 
+import signal
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,8 @@ from typing import Any, Self
 from crosswind.testbed.agent import Agent, Ended
 from crosswind.testbed.errors import TestbedError
 
-GRACE_S = 5.0
+# With what the kernel needs to end the rest, a stop takes less than five seconds.
+GRACE_S = 4.0
 # Short against the start of any server, long against the cost of one probe (a few ms).
 PROBE_INTERVAL_S = 0.02
 
@@ -133,17 +135,26 @@ class Fabric:
         spec: the fabric of docs/reference/contracts.md, section 1.
         logs: folder for the outputs of processes, as `<node>/<process>.{out,err}`.
         files: what is written meanwhile.
+        limits: of nodes, as in section 2 of the same page.
 
     Attributes:
         kept: after the block, what became of these files: `recording` and `capture` of `down` (contracts.md,
             section 2).
     """
 
-    def __init__(self, agent: Agent, spec: Mapping[str, Any], logs: Path, files: Files | None = None) -> None:
+    def __init__(
+        self,
+        agent: Agent,
+        spec: Mapping[str, Any],
+        logs: Path,
+        files: Files | None = None,
+        limits: Mapping[str, Any] | None = None,
+    ) -> None:
         self._agent = agent
         self._spec = spec
         self._logs = logs
         self._files = files or Files()
+        self._limits = dict(limits or {})
         self.kept: dict[str, Any] = {"recording": None, "capture": None}
         self.nodes: dict[str, Node] = {}
         self.wait_mode = ""
@@ -154,7 +165,10 @@ class Fabric:
         return self._agent.hello.application_uid, self._agent.hello.application_gid
 
     def __enter__(self) -> Self:
-        made = self._agent.request("up", fabric=dict(self._spec), **self._files.as_request())
+        request = self._files.as_request()
+        if self._limits:
+            request["limits"] = self._limits
+        made = self._agent.request("up", fabric=dict(self._spec), **request)
         self.nodes = {
             node["name"]: Node(node["name"], node["host"], node["address"], node["pid"])
             for node in made["nodes"]
@@ -210,6 +224,21 @@ class Fabric:
             **asked,
         )
         return Process(self._agent, started["process"], node, name, stdout, stderr)
+
+    def stop(self, processes: Sequence[Process], grace_s: float = GRACE_S) -> None:
+        """End several processes side by side, however many of them do not listen.
+
+        Args:
+            grace_s: between SIGTERM to all of them and SIGKILL to those that are still there.
+        """
+        for process in processes:
+            if process.ended is None:
+                process.signal(signal.SIGTERM)
+        deadline = time.monotonic() + grace_s
+        for process in processes:
+            process.wait(max(0.0, deadline - time.monotonic()))
+        for process in processes:
+            process.stop(0)
 
     def probe(
         self,

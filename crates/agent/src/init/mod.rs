@@ -10,10 +10,12 @@ mod credentials;
 mod executable;
 mod namespaces;
 mod root;
+mod usage;
 
 use std::io;
 use std::os::fd::{AsFd, FromRawFd, OwnedFd, RawFd};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::fcntl::{fcntl, FcntlArg, FdFlag};
@@ -27,6 +29,8 @@ use nix::unistd::{setsid, Pid};
 
 use crate::channel::{Channel, FromInit, Received, StartOrder, ToInit};
 use crate::failure::Failure;
+use usage::Meter;
+pub use usage::Usage;
 
 /// Where the agent leaves the init's end of the channel.
 pub const CHANNEL_FD: RawFd = 3;
@@ -46,6 +50,8 @@ struct Init {
     channel: Channel,
     children: SignalFd,
     groups: Vec<Group>,
+    /// From the moment that the node has its own /proc.
+    meter: Option<Meter>,
 }
 
 /// A process that was asked for, and whatever shares its process group.
@@ -74,7 +80,7 @@ impl Init {
         mask.add(Signal::SIGCHLD);
         mask.thread_set_mask()?;
         let children = SignalFd::with_flags(&mask, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
-        Ok(Self { channel, children, groups: Vec::new() })
+        Ok(Self { channel, children, groups: Vec::new(), meter: None })
     }
 
     fn serve(mut self) -> io::Result<()> {
@@ -82,6 +88,9 @@ impl Init {
             let (order, child) = self.wait()?;
             if child {
                 self.reap()?;
+            }
+            if let Some(meter) = &mut self.meter {
+                meter.tick();
             }
             if order {
                 let Some(received) = self.channel.receive()? else {
@@ -92,13 +101,17 @@ impl Init {
         }
     }
 
-    /// Waits until there is an order or a child has ended; says which.
+    /// Waits until there is an order, a child has ended or the meter has to look; says which of the first two.
     fn wait(&self) -> io::Result<(bool, bool)> {
         let mut ready = [
             PollFd::new(self.channel.as_fd(), PollFlags::POLLIN),
             PollFd::new(self.children.as_fd(), PollFlags::POLLIN),
         ];
-        match poll(&mut ready, PollTimeout::NONE) {
+        let patience = self.meter.as_ref().map_or(PollTimeout::NONE, |meter| {
+            // Rounded up, so that the meter looks when the wait ends.
+            PollTimeout::try_from(meter.rest() + Duration::from_micros(999)).unwrap_or(PollTimeout::MAX)
+        });
+        match poll(&mut ready, patience) {
             Err(Errno::EINTR) => Ok((false, false)),
             Err(error) => Err(error.into()),
             Ok(_) => Ok((ready[0].any().unwrap_or(true), ready[1].any().unwrap_or(true))),
@@ -108,11 +121,17 @@ impl Init {
     fn obey(&mut self, received: Received<ToInit>) -> io::Result<()> {
         let outcome = match received.message {
             ToInit::Prepare { hostname, application } => {
-                namespaces::prepare(&hostname, received.files, application)
+                let prepared = namespaces::prepare(&hostname, received.files, application);
+                self.meter = Some(Meter::new());
+                prepared
             }
             ToInit::Connect(connect) => namespaces::connect(&connect),
             ToInit::Start(order) => self.start(&order, received.files),
             ToInit::Signal { process, signal } => return self.signal(process, signal),
+            ToInit::Use => {
+                let used = self.meter.as_mut().map(Meter::look).unwrap_or_default();
+                return self.channel.send(&FromInit::Used(used), &[]);
+            }
         };
         let answer = match outcome {
             Ok(()) => FromInit::Done,

@@ -4,6 +4,7 @@
 //! killing the inits: what the kernel clears away behind them needs nobody to wait for it, because the next fabric
 //! gets a network namespace of its own.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
@@ -17,6 +18,7 @@ use serde_json::{json, Value};
 
 use super::{about, unreachable, Session, Step};
 use crate::address;
+use crate::cgroup::{Groups, Limits};
 use crate::channel::{Connect, FromInit, ToInit};
 use crate::failure::Failure;
 use crate::isolation;
@@ -31,15 +33,17 @@ impl Session {
         fabric: &Fabric,
         record: Option<&Path>,
         capture: Option<&Capture>,
+        limits: &BTreeMap<String, Limits>,
     ) -> Result<Value, Failure> {
         let began = Instant::now();
         if !self.nodes.is_empty() {
             return Err(Failure::invalid("up: a fabric is up already; ask for `down` first"));
         }
         fabric.check().map_err(|error| Failure::invalid(error.to_string()))?;
+        check_limits(fabric, limits)?;
         let rto_min_ms = rto_min_ms(fabric.tcp.rto_min_us)?;
         let files = files(record, capture)?;
-        let built = self.build(fabric, rto_min_ms, files);
+        let built = self.build(fabric, rto_min_ms, files, limits);
         if built.is_err() {
             self.undo();
             // Nothing was written; a second try may use the names. The first error is the one to show.
@@ -47,7 +51,7 @@ impl Session {
             let _ = capture.map(|capture| std::fs::remove_file(&capture.to));
         }
         built?;
-        let described = |(position, node): (u16, &Node)| json!({"name": node.name, "host": node.host, "address": address::ip(position), "pid": node.init.as_raw()});
+        let described = |(position, node): (u16, &Node)| json!({"name": node.name, "host": node.host, "address": address::ip(position), "pid": node.init.as_raw(), "memory_limit": node.kept.memory_limit(), "cpus_limit": node.kept.cpus_limit()});
         let nodes: Vec<_> = (0..).zip(&self.nodes).map(described).collect();
         let wait_mode = self.emulator("up")?.wait_mode();
         Ok(json!({"nodes": nodes, "took_ns": nanoseconds_since(began), "wait_mode": wait_mode}))
@@ -69,12 +73,20 @@ impl Session {
     pub(super) fn undo(&mut self) -> Kept {
         let kept = self.emulator.take().map(Emulator::stop).unwrap_or_default();
         node::end_all(std::mem::take(&mut self.nodes));
+        self.groups = Groups::default();
+        self.used_before.clear();
         self.processes.clear();
         self.inbox.forget_fabric();
         kept
     }
 
-    fn build(&mut self, fabric: &Fabric, rto_min_ms: u32, files: Files) -> Result<(), Failure> {
+    fn build(
+        &mut self,
+        fabric: &Fabric,
+        rto_min_ms: u32,
+        files: Files,
+        limits: &BTreeMap<String, Limits>,
+    ) -> Result<(), Failure> {
         isolation::enter_network_namespace()?;
         link::keep_ipv6_off().map_err(|error| {
             Failure::preflight(format!("keep IPv6 off the ports: {error}; /proc/sys must be writable"))
@@ -85,7 +97,7 @@ impl Session {
         netlink
             .request([link::loopback_up()])
             .map_err(|error| Failure::preflight(format!("bring the fabric's own lo up: {error}")))?;
-        self.launch_all(fabric)?;
+        self.launch_all(fabric, limits)?;
         let mut unprepared = vec![true; self.nodes.len()];
         let mut unconnected = self.nodes.len();
         while unconnected > 0 {
@@ -119,17 +131,22 @@ impl Session {
         Ok(())
     }
 
-    fn launch_all(&mut self, fabric: &Fabric) -> Result<(), Failure> {
+    fn launch_all(&mut self, fabric: &Fabric, limits: &BTreeMap<String, Limits>) -> Result<(), Failure> {
+        self.groups = Groups::for_limits(limits.values().copied());
         let hosts = hosts_file(fabric)
             .map_err(|error| Failure::internal(format!("write the names of nodes: {error}")))?;
         let processors = crosswind_emulator::application_processors(fabric.wait);
         for node in &fabric.nodes {
-            let launched = Node::launch(&self.launcher, &processors, &node.name, &node.host).map_err(|error| {
+            let mut launched = Node::launch(&self.launcher, &processors, &node.name, &node.host).map_err(|error| {
                 Failure::preflight(format!(
                     "node {}: make its init: {error}; see `ulimit -u`, `ulimit -n` and `sysctl user.max_pid_namespaces`",
                     node.name
                 ))
             })?;
+            // Before it has been told anything, so before it has any child.
+            if let Some(&limits) = limits.get(&node.name) {
+                launched.kept = self.groups.limit(&node.name, limits, launched.init);
+            }
             let order = ToInit::Prepare { hostname: node.name.clone(), application: self.application };
             let told = launched.tell(&order, &[hosts.as_fd()]);
             self.nodes.push(launched);
@@ -164,6 +181,18 @@ impl Session {
         };
         node.tell(&ToInit::Connect(connect), &[]).map_err(|_| unreachable(&node.name))
     }
+}
+
+fn check_limits(fabric: &Fabric, limits: &BTreeMap<String, Limits>) -> Result<(), Failure> {
+    for (name, limits) in limits {
+        if !fabric.nodes.iter().any(|node| node.name == *name) {
+            return Err(Failure::invalid(format!(
+                "limits: no node is called {name:?}; name one of the fabric's"
+            )));
+        }
+        limits.check(name)?;
+    }
+    Ok(())
 }
 
 /// A checked fabric has fewer than 65 535 nodes.

@@ -5,6 +5,7 @@
 
 mod application;
 mod fabric;
+mod usage;
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -20,9 +21,11 @@ use nix::unistd::geteuid;
 use serde_json::{json, Value};
 
 use crate::account::Account;
+use crate::cgroup::Groups;
 use crate::channel::FromInit;
 use crate::failure::{Failure, Kind};
 use crate::inbox::{Happening, Inbox};
+use crate::init::Usage;
 use crate::isolation;
 use crate::launch::Launcher;
 use crate::node::Node;
@@ -64,6 +67,10 @@ struct Session {
     lease: Option<Lease>,
     /// Empty when no fabric is up.
     nodes: Vec<Node>,
+    /// What keeps the limits of nodes.
+    groups: Groups,
+    /// What each node had used when the measurement window began.
+    used_before: Vec<Option<Usage>>,
     emulator: Option<Emulator>,
     processes: Processes,
 }
@@ -104,6 +111,8 @@ impl Session {
             unwritable: None,
             lease: None,
             nodes: Vec::new(),
+            groups: Groups::default(),
+            used_before: Vec::new(),
             emulator: None,
             processes: Processes::default(),
         })
@@ -141,7 +150,9 @@ impl Session {
     fn carry_out(&mut self, action: Action) -> Result<Value, Failure> {
         match action {
             Action::Hello {} => Ok(self.hello()),
-            Action::Up { fabric, record, capture } => self.up(&fabric, record.as_deref(), capture.as_ref()),
+            Action::Up { fabric, record, capture, limits } => {
+                self.up(&fabric, record.as_deref(), capture.as_ref(), &limits)
+            }
             Action::Start(start) => self.start(start),
             Action::Stop { process, grace_ns } => self.stop(process, Duration::from_nanos(grace_ns)),
             Action::Signal { process, signal } => self.signal(process, signal),
@@ -149,8 +160,8 @@ impl Session {
                 let effective_ns = self.emulator("set")?.set(*condition).map_err(Failure::invalid)?;
                 Ok(json!({ "effective_ns": effective_ns }))
             }
-            Action::Measure {} => Ok(json!({"started_ns": self.emulator("measure")?.measure()})),
-            Action::Read {} => Ok(self.emulator("read")?.read()),
+            Action::Measure {} => self.measure(),
+            Action::Read {} => self.read(),
             Action::Lease { seconds } => self.take_lease(seconds),
             Action::Down {} => Ok(self.down()),
         }
@@ -194,7 +205,7 @@ impl Session {
             Happening::Fault(message) => self.report_fault(&message),
             Happening::Lost(position) => self.lose(position),
             Happening::Said(position, received) => match received.message {
-                answer @ (FromInit::Done | FromInit::Refused(_)) => {
+                answer @ (FromInit::Done | FromInit::Refused(_) | FromInit::Used(_)) => {
                     return Ok(Step::Answer(position, answer))
                 }
                 FromInit::Born { process } => {

@@ -5,6 +5,7 @@
 mod driver;
 mod enter;
 mod leaving;
+mod limits;
 mod network;
 mod processes;
 mod requests;

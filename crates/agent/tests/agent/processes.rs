@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{json, Value};
 
-use crate::driver::{for_each_user, is_root, processes_with, Agent, User};
+use crate::driver::{eventually, for_each_user, is_root, processes_with, Agent, User, PATIENCE};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -225,4 +225,32 @@ fn orphans_are_reaped() {
     agent.run("a", "x", "for i in 1 2 3; do (sleep 0.05 &) ; done");
     let states = "sleep 0.2; cat /proc/[0-9]*/stat | awk '$3 == \"Z\"' | wc -l";
     assert_eq!(agent.run("a", "y", states).trim(), "0");
+}
+
+#[test]
+fn fifty_processes_that_do_not_listen_and_their_daemons_end_with_the_fabric() {
+    for_each_user(|user| {
+        let mut agent = Agent::with_nodes(user, &["a", "b"]);
+        let marker = format!("6666.{}", agent.child.id());
+        // Each ignores the request to end, and has a daemon in a session of its own that does as well.
+        let script = format!("trap '' TERM; setsid sleep {marker} & while :; do sleep {marker}; done");
+        let processes: Vec<_> = (0..50)
+            .map(|number| {
+                let node = if number % 2 == 0 { "a" } else { "b" };
+                agent.must(agent.shell(node, &format!("deaf{number}"), &script))["process"].clone()
+            })
+            .collect();
+        // A shell, its own sleep and the daemon's.
+        eventually(PATIENCE, "all run", || processes_with(&marker).len() == 150);
+        let began = Instant::now();
+        let stopped = agent.must(json!({"do": "stop", "process": processes[0], "grace_ns": SECOND_NS / 5}));
+        assert_eq!(stopped["signal"], 9);
+        assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+        // What left the process's group lives until the node goes.
+        assert_eq!(processes_with(&marker).len(), 148);
+        let began = Instant::now();
+        agent.must(json!({"do": "down"}));
+        assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+        assert_eq!(processes_with(&marker), Vec::<String>::new());
+    });
 }

@@ -1,0 +1,238 @@
+//! The agent's own group in one tree, and the groups of nodes below it.
+//!
+//! Source: kernel documentation, admin-guide/cgroup-v1/memory.rst, scheduler/sched-bwc.rst, admin-guide/cgroup-v2.rst.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use nix::unistd::Pid;
+
+use super::hierarchy::{Hierarchy, Version};
+use super::Controller;
+
+/// What container engines use as well: a node with half a processor runs 50 ms and waits 50 ms.
+const PERIOD_US: u64 = 100_000;
+
+/// A group of the agent; limits nothing itself.
+pub struct Branch {
+    version: Version,
+    folder: PathBuf,
+    controllers: Vec<Controller>,
+}
+
+/// Makes a group called `name` wherever one is needed to have all the controllers that are wanted.
+pub fn make(hierarchies: &[Hierarchy], mut wanted: Vec<Controller>, name: &str) -> Vec<Branch> {
+    let mut branches = Vec::new();
+    for hierarchy in hierarchies {
+        if let Some(branch) = make_in(hierarchy, &wanted, name) {
+            wanted.retain(|controller| !branch.controllers.contains(controller));
+            branches.push(branch);
+        }
+    }
+    branches
+}
+
+fn make_in(hierarchy: &Hierarchy, wanted: &[Controller], name: &str) -> Option<Branch> {
+    let has = |list: &[&str]| -> Vec<Controller> {
+        wanted.iter().copied().filter(|controller| list.contains(&controller.name())).collect()
+    };
+    let mut places: Vec<(&Path, Vec<Controller>)> = match hierarchy.version {
+        Version::One => {
+            let all: Vec<_> = hierarchy.controllers.iter().map(String::as_str).collect();
+            vec![(&hierarchy.own, has(&all))]
+        }
+        // "Non-root cgroups can distribute domain resources to their children only when they don't have any processes
+        // of their own" (cgroup-v2.rst): ours has one, so the place is an ancestor that hands the controllers on
+        // already. None is made to: that would stay behind.
+        Version::Two => ancestors(&hierarchy.own, &hierarchy.top)
+            .map(|folder| {
+                let handed_on = fs::read_to_string(folder.join("cgroup.subtree_control")).unwrap_or_default();
+                (folder, has(&handed_on.split_whitespace().collect::<Vec<_>>()))
+            })
+            .collect(),
+    };
+    places.sort_by_key(|(_, controllers)| std::cmp::Reverse(controllers.len()));
+    places.into_iter().filter(|(_, controllers)| !controllers.is_empty()).find_map(|(place, controllers)| {
+        let folder = place.join(name);
+        fs::create_dir(&folder).ok()?;
+        let branch = Branch { version: hierarchy.version, folder, controllers };
+        match branch.hand_on() {
+            Ok(()) => Some(branch),
+            Err(_) => {
+                super::sweep::remove(&branch.folder);
+                None
+            }
+        }
+    })
+}
+
+/// The group and those above it, up to the top.
+fn ancestors<'a>(own: &'a Path, top: &'a Path) -> impl Iterator<Item = &'a Path> {
+    own.ancestors().take_while(move |folder| folder.starts_with(top))
+}
+
+impl Branch {
+    pub fn has(&self, controller: Controller) -> bool {
+        self.controllers.contains(&controller)
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    fn hand_on(&self) -> io::Result<()> {
+        if self.version == Version::One {
+            return Ok(());
+        }
+        self.controllers.iter().try_for_each(|controller| {
+            fs::write(self.folder.join("cgroup.subtree_control"), format!("+{}", controller.name()))
+        })
+    }
+
+    /// Limits a process and all that it will start.
+    pub fn place(&self, node: &str, controller: Controller, amount: u64, init: Pid) -> io::Result<Leaf> {
+        // A prefix, because `tasks` is a good name for a node and in version 1 one of the kernel's files.
+        let leaf = Leaf { version: self.version, folder: self.folder.join(format!("node-{node}")) };
+        if !leaf.folder.is_dir() {
+            fs::create_dir(&leaf.folder)?;
+        }
+        leaf.limit(controller, amount)?;
+        fs::write(leaf.folder.join("cgroup.procs"), init.to_string())?;
+        Ok(leaf)
+    }
+}
+
+/// The group of a node.
+pub struct Leaf {
+    version: Version,
+    folder: PathBuf,
+}
+
+impl Leaf {
+    pub fn version(&self) -> Version {
+        self.version
+    }
+
+    fn limit(&self, controller: Controller, amount: u64) -> io::Result<()> {
+        let quota_us = amount * PERIOD_US / 1_000_000;
+        match (self.version, controller) {
+            (Version::One, Controller::Memory) => {
+                self.write("memory.limit_in_bytes", amount)?;
+                // Swap would let it go on at the speed of a disk; there is no such file where swap is not counted.
+                self.write_if_there("memory.memsw.limit_in_bytes", amount)
+            }
+            (Version::Two, Controller::Memory) => {
+                self.write("memory.max", amount)?;
+                self.write_if_there("memory.swap.max", 0)
+            }
+            (Version::One, Controller::Cpu) => {
+                self.write("cpu.cfs_period_us", PERIOD_US)?;
+                self.write("cpu.cfs_quota_us", quota_us)
+            }
+            (Version::Two, Controller::Cpu) => self.write("cpu.max", format!("{quota_us} {PERIOD_US}")),
+        }
+    }
+
+    /// Processes of the node that the kernel killed because of its memory limit.
+    pub fn kills(&self) -> u64 {
+        let file = match self.version {
+            Version::One => "memory.oom_control",
+            Version::Two => "memory.events",
+        };
+        self.count(file, "oom_kill")
+    }
+
+    pub fn throttled_ns(&self) -> u64 {
+        match self.version {
+            Version::One => self.count("cpu.stat", "throttled_time"),
+            Version::Two => self.count("cpu.stat", "throttled_usec") * 1000,
+        }
+    }
+
+    fn write(&self, file: &str, value: impl ToString) -> io::Result<()> {
+        fs::write(self.folder.join(file), value.to_string())
+    }
+
+    fn write_if_there(&self, file: &str, value: u64) -> io::Result<()> {
+        if self.folder.join(file).exists() {
+            self.write(file, value)
+        } else {
+            Ok(())
+        }
+    }
+
+    fn count(&self, file: &str, key: &str) -> u64 {
+        value_of(&fs::read_to_string(self.folder.join(file)).unwrap_or_default(), key)
+    }
+}
+
+/// The number behind a key in a file of `key number` lines; 0 without that key.
+fn value_of(text: &str, key: &str) -> u64 {
+    let lines = text.lines().filter_map(|line| line.split_once(' '));
+    lines.filter(|(name, _)| *name == key).find_map(|(_, number)| number.trim().parse().ok()).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree_of_version_2(handed_on: &[(&str, &str)]) -> (tempfile::TempDir, Hierarchy) {
+        let top = tempfile::tempdir().unwrap();
+        let own = top.path().join("user/session");
+        fs::create_dir_all(&own).unwrap();
+        for (group, controllers) in handed_on {
+            fs::write(top.path().join(group).join("cgroup.subtree_control"), controllers).unwrap();
+        }
+        let hierarchy = Hierarchy { version: Version::Two, controllers: vec![], top: top.path().into(), own };
+        (top, hierarchy)
+    }
+
+    #[test]
+    fn the_nearest_ancestor_that_hands_everything_on_is_taken() {
+        let (top, hierarchy) =
+            tree_of_version_2(&[("", "cpu memory pids\n"), ("user", "memory\n"), ("user/session", "\n")]);
+        let branches = make(
+            std::slice::from_ref(&hierarchy),
+            vec![Controller::Memory, Controller::Cpu],
+            "crosswind-1-2",
+        );
+        assert_eq!(branches.len(), 1);
+        assert_eq!(branches[0].folder, top.path().join("crosswind-1-2"));
+        assert!(branches[0].has(Controller::Memory) && branches[0].has(Controller::Cpu));
+        let memory = make(&[hierarchy], vec![Controller::Memory], "crosswind-3-4");
+        assert_eq!(memory[0].folder, top.path().join("user/crosswind-3-4"));
+    }
+
+    #[test]
+    fn where_nothing_is_handed_on_there_is_no_group() {
+        let (_top, hierarchy) = tree_of_version_2(&[("", "pids\n"), ("user", "\n")]);
+        assert!(make(&[hierarchy], vec![Controller::Memory], "crosswind-1-2").is_empty());
+    }
+
+    #[test]
+    fn version_1_needs_one_group_for_each_tree() {
+        let top = tempfile::tempdir().unwrap();
+        let tree = |name: &str| {
+            let own = top.path().join(name);
+            fs::create_dir(&own).unwrap();
+            let controllers = vec![name.to_owned()];
+            Hierarchy { version: Version::One, controllers, top: own.clone(), own }
+        };
+        let trees = [tree("freezer"), tree("memory"), tree("cpu")];
+        let branches = make(&trees, vec![Controller::Cpu, Controller::Memory], "crosswind-1-2");
+        let folders: Vec<_> = branches.iter().map(|branch| branch.folder.clone()).collect();
+        assert_eq!(
+            folders,
+            vec![top.path().join("memory/crosswind-1-2"), top.path().join("cpu/crosswind-1-2")]
+        );
+    }
+
+    #[test]
+    fn counts_are_read_from_both_versions() {
+        // Linux 6.18 and, below, 6.1.
+        assert_eq!(value_of("oom_kill_disable 0\nunder_oom 0\noom_kill 2\n", "oom_kill"), 2);
+        assert_eq!(value_of("low 0\nhigh 0\nmax 7\noom 1\noom_kill 1\noom_group_kill 0\n", "oom_kill"), 1);
+        assert_eq!(value_of("nr_periods 5\n", "oom_kill"), 0);
+    }
+}

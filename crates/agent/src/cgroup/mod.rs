@@ -1,0 +1,227 @@
+//! Memory and processor limits of nodes, kept by the kernel's control groups where this machine lets us make some.
+//!
+//! A node with limits gets a group of its own below one of the agent's, version 1 or 2 of the file system, whichever
+//! has the controller. Its init is moved there before it has any child, so everything in the node is under the limit.
+//! The agent's group lies below the one that the agent was started in, or (version 2, where a group with processes
+//! can have no limited children) below the nearest ancestor that hands the controllers on: limits of whoever started
+//! the agent stay in force. Where no such group can be made, nobody keeps the limit and the caller has to compare it
+//! with what `usage` measures; that is what `KeptBy::Checks` says.
+//!
+//! Groups are the one thing with a name on the host that the agent makes. They are removed when the fabric goes, and
+//! by `sweep` when the agent was killed.
+
+mod branch;
+mod hierarchy;
+mod sweep;
+
+use std::fs;
+use std::path::Path;
+
+use nix::unistd::Pid;
+use serde::{Deserialize, Serialize};
+
+use branch::{Branch, Leaf};
+pub use sweep::main as sweep_main;
+use sweep::Sweeper;
+
+use crate::failure::Failure;
+
+/// What the processes of a node may use together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    /// Memory, page cache included where the kernel keeps it; at least [`MEMORY_BYTES_MIN`].
+    #[serde(default)]
+    pub memory_bytes: Option<u64>,
+    /// Processor time per time, in millionths of one processor; at least [`CPUS_PPM_MIN`].
+    #[serde(default)]
+    pub cpus_ppm: Option<u64>,
+}
+
+/// Less would not hold the init itself.
+const MEMORY_BYTES_MIN: u64 = 4 << 20;
+/// The kernel's smallest quota is 1 ms of a period of 100 ms.
+const CPUS_PPM_MIN: u64 = 10_000;
+
+impl Limits {
+    pub fn check(self, node: &str) -> Result<(), Failure> {
+        if self.memory_bytes.is_some_and(|bytes| bytes < MEMORY_BYTES_MIN) {
+            return Err(Failure::invalid(format!(
+                "limits of node {node}: memory_bytes {} is below {MEMORY_BYTES_MIN}; allow at least that",
+                self.memory_bytes.unwrap_or_default()
+            )));
+        }
+        if self.cpus_ppm.is_some_and(|ppm| ppm < CPUS_PPM_MIN) {
+            return Err(Failure::invalid(format!(
+                "limits of node {node}: cpus_ppm {} is below {CPUS_PPM_MIN}; the kernel divides no finer",
+                self.cpus_ppm.unwrap_or_default()
+            )));
+        }
+        Ok(())
+    }
+
+    fn controllers(self) -> impl Iterator<Item = Controller> {
+        let memory = self.memory_bytes.map(|_| Controller::Memory);
+        memory.into_iter().chain(self.cpus_ppm.map(|_| Controller::Cpu))
+    }
+}
+
+/// What a group can limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Controller {
+    Memory,
+    Cpu,
+}
+
+impl Controller {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+            Self::Cpu => "cpu",
+        }
+    }
+}
+
+/// Who keeps a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum KeptBy {
+    CgroupV1,
+    CgroupV2,
+    /// Nobody: whoever reads the measurement compares.
+    Checks,
+}
+
+/// A limit of a node as the measurement shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct MemoryLimit {
+    pub bytes: u64,
+    pub kept_by: KeptBy,
+    /// Processes that the kernel killed for it.
+    pub kills: u64,
+}
+
+/// A limit of a node as the measurement shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct CpusLimit {
+    pub ppm: u64,
+    pub kept_by: KeptBy,
+    /// Time in which processes wanted to run and were not let, since the fabric is up.
+    pub throttled_ns: u64,
+}
+
+/// The groups of a fabric; they go when it goes.
+#[derive(Default)]
+pub struct Groups {
+    branches: Vec<Branch>,
+    /// Removes the groups when this process is killed.
+    _sweeper: Option<Sweeper>,
+}
+
+impl Groups {
+    /// Makes the agent's own groups for what these limits need; fewer, or none, where this machine does not allow it.
+    pub fn for_limits(limits: impl Iterator<Item = Limits>) -> Self {
+        let mut wanted = Vec::new();
+        for controller in limits.flat_map(Limits::controllers) {
+            if !wanted.contains(&controller) {
+                wanted.push(controller);
+            }
+        }
+        if wanted.is_empty() {
+            return Self::default();
+        }
+        let read = |name: &str| fs::read_to_string(format!("/proc/self/{name}")).unwrap_or_default();
+        let hierarchies = hierarchy::parse(&read("mountinfo"), &read("cgroup"));
+        sweep::sweep(&hierarchies, |_| {});
+        let branches = branch::make(&hierarchies, wanted, &sweep::own_name());
+        let sweeper = if branches.is_empty() { None } else { Sweeper::start().ok() };
+        Self { branches, _sweeper: sweeper }
+    }
+
+    /// Puts the init of a node, and with it all that will run there, under its limits.
+    pub fn limit(&self, node: &str, limits: Limits, init: Pid) -> Kept {
+        let place = |controller, amount: Option<u64>| {
+            let branch = self.branches.iter().find(|branch| branch.has(controller))?;
+            branch.place(node, controller, amount?, init).ok()
+        };
+        Kept {
+            limits,
+            memory: place(Controller::Memory, limits.memory_bytes),
+            cpus: place(Controller::Cpu, limits.cpus_ppm),
+        }
+    }
+}
+
+impl Drop for Groups {
+    /// Every process of the nodes has ended by now.
+    fn drop(&mut self) {
+        self.branches.iter().for_each(|branch| sweep::remove(branch.folder()));
+    }
+}
+
+/// The limits of a node and the groups that keep them.
+#[derive(Default)]
+pub struct Kept {
+    limits: Limits,
+    memory: Option<Leaf>,
+    cpus: Option<Leaf>,
+}
+
+impl Kept {
+    pub fn memory_limit(&self) -> Option<MemoryLimit> {
+        let bytes = self.limits.memory_bytes?;
+        let kills = self.memory.as_ref().map_or(0, Leaf::kills);
+        Some(MemoryLimit { bytes, kept_by: kept_by(self.memory.as_ref()), kills })
+    }
+
+    pub fn cpus_limit(&self) -> Option<CpusLimit> {
+        let ppm = self.limits.cpus_ppm?;
+        let throttled_ns = self.cpus.as_ref().map_or(0, Leaf::throttled_ns);
+        Some(CpusLimit { ppm, kept_by: kept_by(self.cpus.as_ref()), throttled_ns })
+    }
+}
+
+fn kept_by(leaf: Option<&Leaf>) -> KeptBy {
+    leaf.map_or(KeptBy::Checks, |leaf| leaf.version().into())
+}
+
+/// Moves this process into the groups of another one, so that what it starts is under the same limits.
+pub fn join(pid: u32) -> Result<(), String> {
+    let read = |path: String| fs::read_to_string(path).unwrap_or_default();
+    let theirs = hierarchy::parse(&read("/proc/self/mountinfo".into()), &read(format!("/proc/{pid}/cgroup")));
+    for group in theirs.iter().map(|hierarchy| &hierarchy.own).filter(|own| is_a_nodes(own)) {
+        let procs = group.join("cgroup.procs");
+        fs::write(&procs, std::process::id().to_string()).map_err(|error| {
+            format!(
+                "move into {}: {error}; the node has limits, and this must run as the user who brought it up",
+                procs.display()
+            )
+        })?;
+    }
+    Ok(())
+}
+
+fn is_a_nodes(group: &Path) -> bool {
+    group.parent().and_then(Path::file_name).is_some_and(|name| sweep::agent_of(name).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_that_the_kernel_cannot_keep_are_refused() {
+        let limits = |memory_bytes, cpus_ppm| Limits { memory_bytes, cpus_ppm };
+        assert!(limits(None, None).check("a").is_ok());
+        assert!(limits(Some(4 << 20), Some(10_000)).check("a").is_ok());
+        assert!(limits(Some(4096), None).check("db0").unwrap_err().message.contains("node db0"));
+        assert!(limits(None, Some(9_999)).check("a").unwrap_err().message.contains("9999"));
+    }
+
+    #[test]
+    fn only_groups_of_nodes_are_joined() {
+        assert!(is_a_nodes(Path::new("/sys/fs/cgroup/memory/x/crosswind-12-345/node-db0")));
+        assert!(!is_a_nodes(Path::new("/sys/fs/cgroup/memory/x/user-12/session")));
+        assert!(!is_a_nodes(Path::new("/")));
+    }
+}

@@ -1,0 +1,174 @@
+//! Removing groups: the agent's own in order, and those of agents that were killed.
+//!
+//! A group is called `crosswind-PID-START`, with the start of its agent in clock ticks since boot, so that a group
+//! whose agent is gone can be told even when its number was given to another process. While a fabric has groups a
+//! second process, `crosswind-agent sweep`, waits for the end of its input, which is the agent's end however it comes,
+//! and then removes what a killed one left. Should both be killed, the next fabric with limits does it, or
+//! `crosswind cleanup`.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, Read};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::hierarchy::{self, Hierarchy};
+
+const PREFIX: &str = "crosswind-";
+/// How long processes that were killed may take to leave a group.
+const PATIENCE: Duration = Duration::from_secs(2);
+const CHECK: Duration = Duration::from_millis(5);
+
+/// `crosswind-agent sweep [GROUP]`: removes what killed agents left, and names it. With the name of an agent's group
+/// it waits first for the end of its input, and then until that agent is gone.
+pub fn main(after: Option<&OsStr>) -> ExitCode {
+    if let Some((pid, start)) = after.and_then(agent_of) {
+        // An error ends the wait as the end does. The kernel closes the files of a process before it is gone.
+        let _ = io::stdin().read_to_end(&mut Vec::new());
+        let deadline = Instant::now() + PATIENCE;
+        while start_of(pid) == Some(start) && Instant::now() < deadline {
+            thread::sleep(CHECK);
+        }
+    }
+    let read = |name: &str| fs::read_to_string(format!("/proc/self/{name}")).unwrap_or_default();
+    let mut remaining = false;
+    sweep(&hierarchy::parse(&read("mountinfo"), &read("cgroup")), |folder| {
+        if folder.exists() {
+            remaining = true;
+            eprintln!(
+                "crosswind-agent sweep: {}: still has processes or belongs to another user",
+                folder.display()
+            );
+        } else {
+            println!("{}", folder.display());
+        }
+    });
+    if remaining {
+        ExitCode::FAILURE
+    } else {
+        ExitCode::SUCCESS
+    }
+}
+
+/// The process that sweeps after this one.
+pub struct Sweeper {
+    process: Child,
+}
+
+impl Sweeper {
+    pub fn start() -> io::Result<Self> {
+        let process = Command::new("/proc/self/exe")
+            .args(["sweep", &own_name()])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            // What a terminal sends to the agent is not for it.
+            .process_group(0)
+            .spawn()?;
+        Ok(Self { process })
+    }
+}
+
+impl Drop for Sweeper {
+    /// Its agent lives and removes its groups itself.
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// What the groups of this process are called.
+pub fn own_name() -> String {
+    let pid = std::process::id();
+    format!("{PREFIX}{pid}-{}", start_of(pid).unwrap_or(0))
+}
+
+/// Removes the groups of agents that no longer exist, and tells of each.
+pub fn sweep(hierarchies: &[Hierarchy], mut tell: impl FnMut(&Path)) {
+    for folder in hierarchies.iter().flat_map(groups_of_agents) {
+        let gone =
+            folder.file_name().and_then(agent_of).is_some_and(|(pid, start)| start_of(pid) != Some(start));
+        if gone {
+            remove(&folder);
+            tell(&folder);
+        }
+    }
+}
+
+/// Agents make their groups in their own or above it, and the next one may have been started elsewhere.
+fn groups_of_agents(hierarchy: &Hierarchy) -> Vec<PathBuf> {
+    let places = hierarchy.own.ancestors().take_while(|folder| folder.starts_with(&hierarchy.top));
+    let entries = places.filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
+    entries
+        .map(|entry| entry.path())
+        .filter(|path| path.is_dir() && path.file_name().is_some_and(|name| agent_of(name).is_some()))
+        .collect()
+}
+
+/// Process id and start of the agent that a group is called after.
+pub fn agent_of(name: &OsStr) -> Option<(u32, u64)> {
+    let (pid, start) = name.to_str()?.strip_prefix(PREFIX)?.split_once('-')?;
+    Some((pid.parse().ok()?, start.parse().ok()?))
+}
+
+/// When a process started, in clock ticks since boot; `None` when it is not there, or dead and not yet waited for.
+fn start_of(pid: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // Fields 3 and 22 of proc_pid_stat(5), counted from the name, which may have anything in it.
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+    let state = fields.next()?;
+    fields.nth(18)?.parse().ok().filter(|_| !matches!(state, "Z" | "X"))
+}
+
+/// Removes a group and those below it, as soon as the kernel has seen their last processes end.
+pub fn remove(folder: &Path) {
+    let below = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let deadline = Instant::now() + PATIENCE;
+    for group in below.filter(|path| path.is_dir()).chain([folder.to_owned()]) {
+        while fs::remove_dir(&group).is_err_and(|error| error.raw_os_error() == Some(libc::EBUSY)) {
+            if Instant::now() > deadline {
+                return;
+            }
+            thread::sleep(CHECK);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_carry_the_agent() {
+        let name = own_name();
+        assert_eq!(agent_of(OsStr::new(&name)).unwrap().0, std::process::id());
+        for other in ["crosswind", "crosswind-1", "crosswind-x-1", "crosswind-1-x", "system.slice"] {
+            assert_eq!(agent_of(OsStr::new(other)), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn only_groups_of_dead_agents_are_removed() {
+        let top = tempfile::tempdir().unwrap();
+        let own = top.path().join("session");
+        let living = top.path().join(own_name());
+        // Of this process's number, but an earlier process.
+        let dead = own.join(format!("crosswind-{}-1", std::process::id()));
+        for group in [&living.join("node-a"), &dead.join("node-a"), &own.join("crosswind-like")] {
+            fs::create_dir_all(group).unwrap();
+        }
+        let hierarchy = Hierarchy {
+            version: hierarchy::Version::One,
+            controllers: vec![],
+            top: top.path().into(),
+            own: own.clone(),
+        };
+        let mut told = Vec::new();
+        sweep(&[hierarchy], |folder| told.push(folder.to_owned()));
+        assert_eq!(told, vec![dead.clone()]);
+        assert!(living.is_dir() && own.join("crosswind-like").is_dir() && !dead.exists());
+    }
+}

@@ -1,0 +1,46 @@
+//! The measurement window, and what each node used in it.
+
+use serde_json::{json, Value};
+
+use super::{Session, Step};
+use crate::channel::{FromInit, ToInit};
+use crate::failure::Failure;
+use crate::init::Usage;
+
+impl Session {
+    pub(super) fn measure(&mut self) -> Result<Value, Failure> {
+        self.emulator("measure")?;
+        self.used_before = self.usage()?;
+        Ok(json!({"started_ns": self.emulator("measure")?.measure()}))
+    }
+
+    pub(super) fn read(&mut self) -> Result<Value, Failure> {
+        let mut measurement = self.emulator("read")?.read();
+        let used = self.usage()?;
+        let nodes = self.nodes.iter().zip(used).enumerate().map(|(position, (node, used))| {
+            // Without a window it counts from `up`.
+            let before = self.used_before.get(position).copied().flatten().unwrap_or_default();
+            let cpu_time_ns = used.map(|used| used.cpu_time_ns.saturating_sub(before.cpu_time_ns));
+            json!({"node": node.name, "memory_peak_bytes": used.map(|used| used.memory_peak_bytes),
+                   "cpu_time_ns": cpu_time_ns, "memory_limit": node.kept.memory_limit(),
+                   "cpus_limit": node.kept.cpus_limit()})
+        });
+        measurement["nodes"] = nodes.collect();
+        Ok(measurement)
+    }
+
+    /// Asks every node what it has used so far, all at once; a node whose init is gone does not know.
+    fn usage(&mut self) -> Result<Vec<Option<Usage>>, Failure> {
+        for node in &self.nodes {
+            // One that cannot be told is gone, and will be noticed below.
+            let _ = node.tell(&ToInit::Use, &[]);
+        }
+        let mut answers = vec![None; self.nodes.len()];
+        while self.nodes.iter().zip(&answers).any(|(node, answer)| answer.is_none() && !node.lost) {
+            if let Step::Answer(from, FromInit::Used(usage)) = self.wait(None)? {
+                answers[from] = Some(usage);
+            }
+        }
+        Ok(answers)
+    }
+}

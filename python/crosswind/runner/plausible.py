@@ -1,0 +1,57 @@
+"""Whether what a trial brought home can be true, whatever the application: exit status 0 proves nothing.
+
+Several tools of the field end well when every one of their requests has failed. An application knows its own
+tool and checks it in `Load.outcome`; what must hold for every application is checked here, once.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from crosswind.runner.figures import value_of
+from crosswind.store import Metric
+from crosswind.testbed import TestbedError
+
+# As `crosswind-load --error-share-max` (contracts.md, section 4): above it a load has not met its target.
+ERROR_SHARE_MAX = 0.01
+
+
+def check_plausible(metrics: Sequence[Metric], figures: Sequence[Mapping[str, Any]]) -> None:
+    """Check the numbers of a trial.
+
+    Args:
+        figures: of the application, as resolved.json has them.
+    Raises: TestbedError: names each number that cannot be true.
+    """
+    if wrong := [*_operations(metrics), *_numbers(metrics), *_figures(metrics, figures)]:
+        raise TestbedError("; ".join(wrong) + "; the logs of the trial have what its tools said")
+
+
+def _operations(metrics: Sequence[Metric]) -> Iterator[str]:
+    done, errors = _total(metrics, "operations"), _total(metrics, "errors") or 0
+    if done == 0:
+        yield f"no operation succeeded, {errors:g} failed"
+    elif done is not None and errors > (done + errors) * ERROR_SHARE_MAX:
+        yield f"{errors:g} of {done + errors:g} operations failed, more than {ERROR_SHARE_MAX:.0%}"
+
+
+def _numbers(metrics: Sequence[Metric]) -> Iterator[str]:
+    for metric in metrics:
+        if not math.isfinite(metric.value):
+            yield f"{metric.metric} ({metric.statistic}) is {metric.value}, which is no number"
+
+
+def _figures(metrics: Sequence[Metric], figures: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for figure in figures:
+        value, name = value_of(figure, metrics), f"{figure['metric']} ({figure['statistic']})"
+        if value is None:
+            yield f"{name} is missing, which every trial of this application gives"
+        elif value < 0:
+            yield f"{name} is {value:g} {figure['unit']}, below zero"
+        elif value == 0 and (figure["better"] == "higher" or figure["unit"] == "ns"):
+            yield f"{name} is 0 {figure['unit']}: nothing was done, or nothing was measured"
+
+
+def _total(metrics: Sequence[Metric], name: str) -> float | None:
+    values = [metric.value for metric in metrics if metric.metric == name]
+    return sum(values) if values else None
