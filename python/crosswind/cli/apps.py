@@ -96,13 +96,13 @@ def _requirements(name: str) -> list[Requirement]:
 
 def _entries() -> list[dict[str, Any]]:
     from crosswind.app import Missing, find, names
-    from crosswind.app.readiness import readiness
+    from crosswind.app.availability import availability
     from crosswind.app.requirements.iperf3 import IPERF3
 
     entries = []
     for name in names():
         application = find(name)
-        parts = readiness(application)
+        parts = availability(application)
         entry = {
             "name": name,
             "summary": application.summary,

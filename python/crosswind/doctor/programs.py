@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 
 from crosswind.app import registry
-from crosswind.app.readiness import readiness
+from crosswind.app.availability import availability
 from crosswind.app.requirements.iperf3 import IPERF3
 from crosswind.doctor.finding import Finding, missing, ok, warning
 from crosswind.doctor.quantities import memory_text
@@ -54,7 +54,7 @@ def applications() -> list[Finding]:
     """Ask each installed application what it lacks; the others run without it."""
     findings = []
     for name in registry.names():
-        for part in readiness(registry.find(name)):
+        for part in availability(registry.find(name)):
             if part.ready:
                 findings.append(ok(f"application {part.name}", "ready"))
                 continue

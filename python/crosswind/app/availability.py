@@ -7,7 +7,7 @@ from crosswind.app.base import Application, Missing
 
 
 @dataclass(frozen=True)
-class Readiness:
+class Availability:
     """An application, or one variant of it.
 
     Attributes:
@@ -23,11 +23,11 @@ class Readiness:
         return not self.missing
 
 
-def readiness(application: type[Application]) -> list[Readiness]:
-    """Return the readiness of each variant, or of the application itself where it has none."""
+def availability(application: type[Application]) -> list[Availability]:
+    """Return the availability of each variant, or of the application itself where it has none."""
     if not application.variants:
-        return [Readiness(application.name, application.missing())]
+        return [Availability(application.name, application.missing())]
     return [
-        Readiness(f"{application.name}/{variant}", application.missing(variant))
+        Availability(f"{application.name}/{variant}", application.missing(variant))
         for variant in application.variants
     ]
