@@ -42,9 +42,6 @@ const RELAX_ABOVE_NS: u64 = 3_000;
 const CATCH_UP_NS: u64 = 50_000;
 /// Packets become visible this long after their stamp at the latest; ghosts are not advanced into that time.
 const VISIBLE_AFTER_NS: u64 = 10_000;
-/// A due instant further away than this is slept for twice, the second time from so long before it: a processor that has slept
-/// for long takes longer to wake.
-const DOZE_NS: u64 = 300_000;
 /// Sleeping with ghosts, the engine is advanced this often.
 const NAP_NS: u64 = 500_000;
 /// The longest sleep.
@@ -256,10 +253,7 @@ impl Worker {
         let ghosts = self.forwarder.network.sources().next().is_some();
         let longest = if ghosts { NAP_NS } else { SLEEP_NS };
         let until = next
-            .map_or(
-                now + longest,
-                |due| if due > now + DOZE_NS { due - DOZE_NS + SPIN_NS } else { due - SPIN_NS },
-            )
+            .map_or(now + longest, |due| due - SPIN_NS)
             .min(now + longest)
             .min(self.series.step_ends_ns().max(now));
         let timeline = self.timeline.first().map_or(u64::MAX, |step| self.window.started_ns + step.at_ns);
