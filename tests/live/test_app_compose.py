@@ -52,7 +52,7 @@ services:
     image: ours
     depends_on: {web: {condition: service_healthy}}
     command: [sh, -c, "[ ! -e /usr ] && : > out/written && crosswind-load rpc --server web:7077 --request-bytes 100 --response-bytes 50000 --connections 1 --duration 0.5 --warm-up 0 --seed 1 --samples ops.csv --summary sum.json && exec sh measure"]
-    working_dir: /work
+    working_dir: /app
 volumes: {data: }
 """  # noqa: E501
 # The mean time of a call, from the summary: duration over operations, by the shell alone.
@@ -68,7 +68,7 @@ def compose(live: Live) -> str:
     if shutil.which("ldd") is None:
         pytest.skip("no ldd, which says what libraries a root file system of our own needs")
     entries = with_programs("/bin/sh", live.env["CROSSWIND_LOAD"])
-    entries |= {"work": None, "work/out": None, "work/measure": MEASURE, "data": None}
+    entries |= {"app": None, "app/out": None, "app/measure": MEASURE, "data": None}
     image = save(live.folder / "ours.tar", [layer(entries)], {"Env": ["PATH=/bin"], "Cmd": ["false"]})
     (live.folder / "conf").mkdir()
     (live.folder / "conf/words.txt").write_text("from the file\n")
@@ -99,7 +99,7 @@ def test_a_token_bucket_slows_the_services_of_a_compose_file(live: Live, compose
 def test_a_service_runs_as_its_user(live: Live, compose: str) -> None:
     says = (
         "while read -r key value rest; do case $$key in Uid:) echo runs as $$value;; esac; done "
-        "< /proc/self/status; > /work/mine && > /data/mine && exec"
+        "< /proc/self/status; > /app/mine && > /data/mine && exec"
     )
     text = COMPOSE.replace("exec crosswind-load rpc-serve", f"{says} crosswind-load rpc-serve")
     text = text.replace("data:/data:ro", "data:/data").replace(

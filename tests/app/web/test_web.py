@@ -10,7 +10,7 @@ from crosswind.app.web.apache import Apache
 from crosswind.app.web.nginx import Nginx
 from crosswind.app.web.server import Site
 
-SITE = Site("10.77.0.1", Path("/work/site"), connections=100)
+SITE = Site("10.77.0.1", Path("/srv/site"), connections=100)
 
 
 def test_the_variant_says_what_has_to_be_installed() -> None:
@@ -29,7 +29,7 @@ def test_nginx_can_serve_all_connections_from_one_worker() -> None:
     text = Nginx().configuration(SITE)
     assert "worker_connections 164;" in text
     assert "listen 10.77.0.1:8080" in text
-    assert "root /work/site/objects;" in text
+    assert "root /srv/site/objects;" in text
 
 
 def test_apache_has_a_thread_for_every_connection_from_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
