@@ -21,7 +21,7 @@ topology:
   hosts: 2
   uplink: {rate: 10Gbit/s, delay: 2us, buffer: 512KiB}
   nodes: {server: h0, client: h1}
-  tcp: {congestion_control: reno, rto_min: 100ms}
+  tcp: {congestion_control: reno, rto_min: 100ms, socket_buffer: 64MiB}
 scale: 0.1
 conditions:
   - none
@@ -159,7 +159,12 @@ def test_a_timeline_is_in_the_order_of_time() -> None:
 
 def test_every_default_is_written_out() -> None:
     experiment = resolved()
-    assert experiment["tcp"] == {"congestion_control": "reno", "rto_min_us": 100_000, "ecn": False}
+    assert experiment["tcp"] == {
+        "congestion_control": "reno",
+        "rto_min_us": 100_000,
+        "ecn": False,
+        "socket_buffer_bytes": 64 << 20,
+    }
     assert experiment["topology"]["mtu_bytes"] == 1500
     assert experiment["trials"] == {
         "repeat": {

@@ -51,6 +51,7 @@ pub struct Connect {
     pub congestion_control: String,
     pub rto_min_ms: u32,
     pub ecn: bool,
+    pub socket_buffer_bytes: Option<u32>,
 }
 
 /// A process to run.

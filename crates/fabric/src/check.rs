@@ -4,6 +4,7 @@
 
 use std::collections::HashSet;
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use crosswind_engine::MonitorSpec;
 
@@ -30,6 +31,9 @@ impl std::error::Error for FabricError {}
 
 /// Most nodes a fabric can address: 10.77.0.1 to 10.77.255.254.
 const NODES_MAX: usize = 65_534;
+
+/// Below it a connection cannot grow; above it no window can be announced (RFC 7323, section 2.3).
+const SOCKET_BUFFER_BYTES: RangeInclusive<u32> = 65_536..=1 << 30;
 
 impl Fabric {
     /// Checks the whole fabric, its condition included.
@@ -80,6 +84,10 @@ impl Fabric {
         }
         if !(576..=9000).contains(&self.mtu_bytes) {
             wrong.push(format!("mtu {} bytes: outside 576 to 9000", self.mtu_bytes));
+        }
+        if let Some(bytes) = self.tcp.socket_buffer_bytes.filter(|bytes| !SOCKET_BUFFER_BYTES.contains(bytes))
+        {
+            wrong.push(format!("tcp: socket_buffer_bytes {bytes}: outside 65536 to 1073741824"));
         }
         self.check_places(&self.condition.places, &mut wrong);
         for step in &self.condition.timeline {

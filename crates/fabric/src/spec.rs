@@ -88,6 +88,9 @@ pub struct Tcp {
     /// Connections ask for explicit congestion notification.
     #[serde(default)]
     pub ecn: bool,
+    /// The most that a connection's socket holds each way (`tcp_rmem`, `tcp_wmem`); the machine's own where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub socket_buffer_bytes: Option<u32>,
 }
 
 /// A named set of treatments by place, plus interference, plus a timeline.

@@ -86,6 +86,7 @@ def resolve_topology(topology: Topology, scale: float) -> dict[str, Any]:
             "congestion_control": topology.tcp.congestion_control,
             "rto_min_us": topology.tcp.rto_min_ns // 1000,
             "ecn": topology.tcp.ecn,
+            "socket_buffer_bytes": topology.tcp.socket_buffer_bytes,
         },
     }
 

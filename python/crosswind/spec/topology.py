@@ -19,6 +19,9 @@ from crosswind.spec.quantities import (
 )
 
 MEMORY_BYTES_MIN = 4 << 20  # The agent refuses less: it would not hold the init of a node.
+# Below it a connection cannot grow at all; above it no window can be announced (RFC 7323, section 2.3).
+SOCKET_BUFFER_BYTES_MIN = 64 * 1024
+SOCKET_BUFFER_BYTES_MAX = 1 << 30
 HOSTS_MAX = 1000  # Far above what one machine emulates; a bound only so that a typing error is not built.
 
 
@@ -117,6 +120,21 @@ class Tcp(SpecModel):
         False,
         description="Connections ask for explicit congestion notification; marks need it. false when absent.",
     )
+    socket_buffer_bytes: Size | None = Field(
+        None,
+        alias="socket_buffer",
+        description="The most that a connection's socket holds each way, 64KiB to 1GiB, about twice what "
+        "it has on the way; the machine's own when absent.",
+    )
+
+    @field_validator("socket_buffer_bytes")
+    @classmethod
+    def _can_be_set(cls, size: int | None) -> int | None:
+        if size is not None and not SOCKET_BUFFER_BYTES_MIN <= size <= SOCKET_BUFFER_BYTES_MAX:
+            raise QuantityError(
+                f"{size} bytes are not between 64KiB and 1GiB; write 64MiB for 10Gbit/s over 20ms"
+            )
+        return size
 
 
 class Topology(SpecModel):

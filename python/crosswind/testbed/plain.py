@@ -14,6 +14,7 @@ def plain_fabric(
     buffer_bytes: int | None = None,
     places: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
     congestion_control: str = "cubic",
+    socket_buffer_bytes: int | None = None,
     seed: int = 1,
 ) -> dict[str, Any]:
     """Return a fabric (docs/reference/contracts.md, section 1) of nodes with a host each, h0, h1 and so on.
@@ -22,6 +23,7 @@ def plain_fabric(
         rate_bps, delay_ns, buffer_bytes: of every uplink, each way; None is unlimited.
         places: elements by place; nothing where absent.
         congestion_control: one that the kernel knows.
+        socket_buffer_bytes: the most that a connection's socket holds; None leaves it to the machine.
     """
     return {
         "seed": seed,
@@ -29,7 +31,11 @@ def plain_fabric(
         "nodes": [{"name": name, "host": f"h{number}"} for number, name in enumerate(nodes)],
         "uplink": {"rate_bps": rate_bps, "delay_ns": delay_ns, "buffer_bytes": buffer_bytes},
         "mtu_bytes": 1500,
-        "tcp": {"congestion_control": congestion_control, "rto_min_us": 200_000},
+        "tcp": {
+            "congestion_control": congestion_control,
+            "rto_min_us": 200_000,
+            "socket_buffer_bytes": socket_buffer_bytes,
+        },
         "merge_window_ns": 20_000,
         "condition": {"name": "plain", "places": dict(places or {})},
     }

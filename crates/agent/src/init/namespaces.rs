@@ -114,6 +114,9 @@ fn sysctls(application: Account) -> Result<(), Failure> {
 /// Gives `eth0` its address, its route and its neighbours.
 pub fn connect(connect: &Connect) -> Result<(), Failure> {
     let position = connect.position;
+    if let Some(bytes) = connect.socket_buffer_bytes {
+        socket_buffers(bytes)?;
+    }
     let mut netlink = Netlink::open().or_refuse("open a netlink socket", "the kernel needs CONFIG_NET")?;
     netlink
         .request([link::eth0_up(), link::settle_eth0(), link::address(position)])
@@ -124,6 +127,24 @@ pub fn connect(connect: &Connect) -> Result<(), Failure> {
     netlink
         .request(link::neighbours(position, connect.nodes))
         .or_refuse("tell eth0 its neighbours", "the kernel is short of memory; use fewer nodes")
+}
+
+/// Sets the most that a connection's socket holds each way; what it begins with stays, or is the most where that is less.
+fn socket_buffers(most: u32) -> Result<(), Failure> {
+    for name in ["tcp_rmem", "tcp_wmem"] {
+        let path = format!("/proc/sys/net/ipv4/{name}");
+        let remedy = "/proc/sys must be writable; leave tcp.socket_buffer out to keep the machine's own";
+        let now = fs::read_to_string(&path).or_refuse(&format!("read net.ipv4.{name}"), remedy)?;
+        let bounded: Vec<_> = now
+            .split_whitespace()
+            .take(2)
+            .filter_map(|bytes| bytes.parse::<u32>().ok())
+            .map(|bytes| bytes.min(most).to_string())
+            .collect();
+        fs::write(&path, format!("{} {most}", bounded.join(" ")))
+            .or_refuse(&format!("set net.ipv4.{name}"), remedy)?;
+    }
+    Ok(())
 }
 
 /// The kernel answers an unknown congestion control with a plain "invalid argument".

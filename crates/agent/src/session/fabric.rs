@@ -178,6 +178,7 @@ impl Session {
             congestion_control: fabric.tcp.congestion_control.clone(),
             rto_min_ms,
             ecn: fabric.tcp.ecn,
+            socket_buffer_bytes: fabric.tcp.socket_buffer_bytes,
         };
         node.tell(&ToInit::Connect(connect), &[]).map_err(|_| unreachable(&node.name))
     }

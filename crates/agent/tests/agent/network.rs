@@ -52,6 +52,22 @@ fn the_network_of_a_node_is_exactly_what_was_declared() {
 }
 
 #[test]
+fn sockets_hold_what_the_fabric_says() {
+    for_each_user(|user| {
+        let mut agent = Agent::start(user);
+        let mut wide = fabric(&["a", "b"]);
+        wide["tcp"]["socket_buffer_bytes"] = 65_536.into();
+        agent.must(json!({"do": "up", "fabric": wide}));
+        for name in ["tcp_rmem", "tcp_wmem"] {
+            let sizes = agent.run("a", name, &format!("cat /proc/sys/net/ipv4/{name}"));
+            let sizes: Vec<u32> = sizes.split_whitespace().map(|size| size.parse().unwrap()).collect();
+            assert_eq!((sizes.len(), sizes[2]), (3, 65_536), "{name}");
+            assert!(sizes.is_sorted(), "{name}: {sizes:?}");
+        }
+    });
+}
+
+#[test]
 fn connections_ask_for_congestion_notification_where_the_fabric_says_so() {
     for_each_user(|user| {
         let mut agent = Agent::start(user);

@@ -18,7 +18,12 @@ pub(crate) fn fabric(n: usize) -> Fabric {
             buffer_ns: None,
         },
         mtu_bytes: 1500,
-        tcp: Tcp { congestion_control: "cubic".into(), rto_min_us: 200_000, ecn: false },
+        tcp: Tcp {
+            congestion_control: "cubic".into(),
+            rto_min_us: 200_000,
+            ecn: false,
+            socket_buffer_bytes: None,
+        },
         merge_window_ns: 20_000,
         wait: Wait::default(),
         condition: Condition::default(),
