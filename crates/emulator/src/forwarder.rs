@@ -27,7 +27,7 @@ const BOUND_NS: u64 = 100_000;
 const SEND_PATIENCE_NS: u64 = 2_000_000;
 /// What is due so soon is prepared now, and sent when its time has come: looking up, cutting and checking a frame takes time
 /// that would be the packet's. A packet that comes meanwhile may be taken for as much younger than it is.
-pub const AHEAD_NS: u64 = 500;
+pub const AHEAD_NS: u64 = 2_000;
 /// Frames read from one port before the others get their turn.
 const FRAMES_PER_TURN: usize = 16;
 
@@ -278,7 +278,7 @@ impl<P: Port> Forwarder<P> {
             outcomes += 1;
             self.record(|| Record::Decided(Decision::of(&outcome)));
             match outcome {
-                Outcome::Departure { due, packet, .. } => self.departed(due.as_nanos(), &packet),
+                Outcome::Departure { due, packet, .. } => self.departed(due.as_nanos(), &packet, now),
                 Outcome::Duplicated { packet, .. } => self.trains.get(Frame::key_of(packet.tag)).inside += 1,
                 Outcome::Dropped { at, element, reason, packet, .. } => {
                     let key = Frame::key_of(packet.tag);
@@ -312,16 +312,18 @@ impl<P: Port> Forwarder<P> {
         outcomes
     }
 
-    fn departed(&mut self, due_ns: u64, packet: &Packet) {
+    fn departed(&mut self, due_ns: u64, packet: &Packet, now: u64) {
         let key = Frame::key_of(packet.tag);
         let window = self.merge_window_ns;
+        // What is late already gets no later by leaving together, and an emulator that is behind catches up.
+        let late = if window > 0 { now } else { 0 };
         let entry = self.trains.get(key);
         let (first, last) = wire_packets(packet, &entry.train);
         let joins = |run: &Run| {
             run.last + 1 == first
                 && (run.dscp, run.ecn) == (packet.dscp, packet.ecn)
                 && (run.damage, packet.damage) == (None, None)
-                && due_ns <= run.first_due_ns + window
+                && due_ns <= late.max(run.first_due_ns + window)
         };
         if entry.run.is_some_and(|run| !joins(&run)) {
             self.hand_over(key);

@@ -24,6 +24,7 @@ mod records;
 mod series;
 mod sightings;
 mod trains;
+mod waking;
 mod warmth;
 mod worker;
 

@@ -26,18 +26,17 @@ use crate::monitors;
 use crate::port::{close_all, Need, Port, Veth};
 use crate::records::Fate;
 use crate::series::{Series, STEP_NS};
+use crate::waking::Waking;
 use crate::warmth::Warmth;
 use crate::Kept;
 
 /// Spinning goes on for this long after the last packet: requests of a closed loop come closer together than this.
 const LINGER_NS: u64 = 20_000_000;
-/// A due instant closer than this is waited for by spinning: waking up takes about 25 us, rarely 60.
-const SPIN_NS: u64 = 60_000;
 /// Processors of a virtual machine are often two threads of one core: a loop that spins without pausing takes a tenth of the
 /// application's throughput. So many pauses last about 1 us, which the ingress stamp repays.
 const RELAX_PAUSES: u32 = 24;
 /// A due instant closer than this is watched without pausing.
-const RELAX_ABOVE_NS: u64 = 3_000;
+const RELAX_ABOVE_NS: u64 = 5_000;
 /// The engine's ghosts are caught up with at least this often, so that no packet waits for a long catch-up.
 const CATCH_UP_NS: u64 = 50_000;
 /// Packets become visible this long after their stamp at the latest; ghosts are not advanced into that time.
@@ -114,6 +113,7 @@ pub struct Worker {
     /// What came into force: last before the window, and in it.
     changes: Vec<Change>,
     canary_gap_ns_max: u64,
+    waking: Waking,
     descriptors: Vec<RawFd>,
 }
 
@@ -147,6 +147,7 @@ impl Worker {
             timeline: Vec::new(),
             changes: vec![change],
             canary_gap_ns_max: 0,
+            waking: Waking::new(),
             descriptors,
         }
     }
@@ -197,13 +198,13 @@ impl Worker {
                 continue;
             }
             let next = self.forwarder.next_due_ns();
-            let spin = next.is_some_and(|due| due < now + SPIN_NS)
+            let spin = next.is_some_and(|due| due < now + self.waking.margin_ns())
                 || (self.own.is_some() && now < active_ns + LINGER_NS);
             if spin {
                 spun_since = Some(now);
                 let close = next.is_some_and(|due| due < now + RELAX_ABOVE_NS);
                 if let (Some((_, warmth)), false) = (&mut self.own, close) {
-                    warmth.keep(now);
+                    warmth.keep(now, next);
                 }
                 for _ in 0..if close { 1 } else { RELAX_PAUSES } {
                     std::hint::spin_loop();
@@ -253,7 +254,7 @@ impl Worker {
         let ghosts = self.forwarder.network.sources().next().is_some();
         let longest = if ghosts { NAP_NS } else { SLEEP_NS };
         let until = next
-            .map_or(now + longest, |due| due - SPIN_NS)
+            .map_or(now + longest, |due| due - self.waking.margin_ns())
             .min(now + longest)
             .min(self.series.step_ends_ns().max(now));
         let timeline = self.timeline.first().map_or(u64::MAX, |step| self.window.started_ns + step.at_ns);
@@ -279,6 +280,9 @@ impl Worker {
             if error.kind() != io::ErrorKind::Interrupted {
                 return Err(format!("waiting for packets: {error}"));
             }
+        }
+        if result == 0 && wait < SLEEP_NS {
+            self.waking.woke(now + wait, clock::monotonic_ns());
         }
         Ok(())
     }

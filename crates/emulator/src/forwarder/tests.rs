@@ -63,6 +63,24 @@ fn without_a_merge_window_every_wire_packet_leaves_on_its_own() {
 }
 
 #[test]
+fn wire_packets_that_are_late_leave_together() {
+    // Ten packets of 12 us each, looked at when all of them are due.
+    let mut forwarder = forwarder("{}", 20_000, "1000000000");
+    let (vnet, frame) = super_packet(14_600);
+    let begun = clock::monotonic_ns() - 1_000_000;
+    forwarder.ports[0].arrive(
+        begun.wrapping_add(forwarder.stamps.realtime_minus_monotonic_ns() as u64),
+        vnet,
+        frame,
+    );
+    forwarder.take_in(begun);
+    forwarder.let_out(begun + 1_000_000);
+    assert_eq!(forwarder.ports[1].sent.len(), 1);
+    assert_eq!(forwarder.passed.out, 10);
+    assert!(forwarder.ledger.report().error_ns.max >= Some(850_000), "each is as late as it is");
+}
+
+#[test]
 fn a_policer_cuts_the_end_off_a_super_packet() {
     let mut forwarder = forwarder(
         r#"{"switch.ingress": [{"police": {"rate_bps": 8000, "burst_bytes": 4500}}]}"#,
