@@ -121,7 +121,7 @@ def _probe(fabric: Fabric, folder: Path) -> "np.ndarray[Any, np.dtype[np.int64]]
     fabric.start("server", "probe-send", send, cwd=folder)
     receiver.wait(WINDOW_S + 30)
     rows = np.loadtxt(out, delimiter=",", skiprows=1, dtype=np.int64, ndmin=2)
-    return rows[:, 2] - rows[:, 1]
+    return rows[:, 3] - rows[:, 2]
 
 
 def _figures(measurement: dict[str, Any], delays: "np.ndarray[Any, np.dtype[np.int64]]") -> Figures:

@@ -67,6 +67,6 @@ def _error(flood: Flood, bytes_each: int, rate_bps: int) -> float:
 
 
 def _excess(flood: Flood, bytes_each: int, rate_bps: int, burst: int | None = None) -> float:
-    sizes = flood.packets * bytes_each
+    sizes = flood.ip_bytes + flood.packets * (bytes_each - IP_BYTES)
     burst = burst_bytes(rate_bps) if burst is None else burst
     return arrival_curve_excess(flood.received_ns, sizes, rate_bps=rate_bps, burst_bytes=burst).bytes

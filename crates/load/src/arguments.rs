@@ -42,7 +42,7 @@ pub enum Command {
     TrafficServe(TrafficServe),
     /// Let traffic of a pattern flow among traffic-serves and count it over one window
     Traffic(Traffic),
-    /// Send evenly spaced UDP packets that carry the instant they were sent
+    /// Send UDP packets, about evenly spaced, that carry the instant they were sent
     ProbeSend(ProbeSend),
     /// Record when the packets of a probe-send arrive; prints `listening ADDRESS:PORT` when it does
     ProbeReceive(ProbeReceive),
@@ -76,7 +76,7 @@ pub struct ProbeReceive {
     /// End after so many packets, or 2 s after the last one
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=PROBES_MAX))]
     pub count: u64,
-    /// Where the packets go, one row each: sequence,sent_ns,received_ns (CLOCK_REALTIME)
+    /// Where the packets go, one row each: sequence,planned_ns,sent_ns,received_ns (CLOCK_REALTIME)
     #[arg(long, value_name = "FILE.csv")]
     pub out: PathBuf,
 }

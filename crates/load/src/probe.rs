@@ -5,6 +5,10 @@
 //! remains besides the network is the sender's system call: the floor, to be measured over a bare veth pair in the same run.
 //!
 //! The sender sleeps until shortly before each instant and spins the rest: at 1000 packets a second it uses about 6 % of a core.
+//! The instants are planned with gaps between half and one and a half of the mean, because evenly spaced packets would fall
+//! into step with what is measured: with a delay of 1 ms each would arrive just when the one before it is due.
+//!
+//! Source: RFC 2330, "Framework for IP Performance Metrics", section 11.1 (random additive sampling).
 
 use std::fs;
 use std::io::{self, Write};
@@ -16,11 +20,14 @@ use std::time::Duration;
 use crate::arguments::{ProbeReceive, ProbeSend};
 use crate::clock::{monotonic_ns, Clock, WallClock};
 use crate::exit::Failed;
+use crate::random::{Purpose, Random};
 use crate::stop::Stop;
 use crate::udp;
 
-/// Sequence number and send stamp.
+/// Sequence number (4 bytes), how much later than planned it was sent (4, ns) and the send stamp (8).
 const HEAD_BYTES: usize = 16;
+/// The plan is the same in every run.
+const PLAN_SEED: u64 = 1;
 /// Waking up takes about 25 us, rarely 60.
 const SPIN_NS: u64 = 60_000;
 /// The receiver gives up this long after the last packet.
@@ -33,16 +40,17 @@ fn realtime_ns() -> u64 {
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
-/// Sends evenly spaced packets.
+/// Sends packets at planned instants.
 pub fn send(arguments: &ProbeSend, stop: &Arc<Stop>) -> Result<(), Failed> {
     let unreachable = |error: io::Error| Failed::Unreachable(format!("{}: {error}", arguments.to));
     let socket = UdpSocket::bind("0.0.0.0:0").map_err(unreachable)?;
     socket.connect(&arguments.to).map_err(unreachable)?;
     let clock = WallClock::for_this_thread(stop);
     let mut packet = vec![0; usize::from(arguments.payload_bytes)];
-    let started = monotonic_ns() + 1_000_000;
-    for sequence in 0..arguments.count {
-        let due = started + (sequence as f64 * 1e9 / arguments.rate) as u64;
+    let mut random = Random::stream(PLAN_SEED, Purpose::Connection, 0);
+    let mut due = monotonic_ns() + 1_000_000;
+    for sequence in 0..arguments.count as u32 {
+        due += ((0.5 + random.unit()) * 1e9 / arguments.rate) as u64;
         if monotonic_ns() + SPIN_NS < due {
             clock.sleep_until_ns(due - SPIN_NS);
         }
@@ -52,7 +60,9 @@ pub fn send(arguments: &ProbeSend, stop: &Arc<Stop>) -> Result<(), Failed> {
         while monotonic_ns() < due {
             std::hint::spin_loop();
         }
-        packet[..8].copy_from_slice(&sequence.to_le_bytes());
+        let late = u32::try_from(monotonic_ns() - due).unwrap_or(u32::MAX);
+        packet[..4].copy_from_slice(&sequence.to_le_bytes());
+        packet[4..8].copy_from_slice(&late.to_le_bytes());
         packet[8..HEAD_BYTES].copy_from_slice(&realtime_ns().to_le_bytes());
         // A full buffer or a refused packet is a lost packet, which the receiver counts.
         let _ = socket.send(&packet);
@@ -60,19 +70,25 @@ pub fn send(arguments: &ProbeSend, stop: &Arc<Stop>) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Receives `count` packets or until silence; writes `sequence,sent_ns,received_ns` and prints how many came.
+/// Receives `count` packets or until silence; writes a row for each and prints how many came.
 pub fn receive(arguments: &ProbeReceive, stop: &Stop) -> Result<(), Failed> {
     let unreachable = |error: io::Error| Failed::Unreachable(format!("{}: {error}", arguments.listen));
     let socket = udp::listen(&arguments.listen, SILENCE).map_err(unreachable)?;
     println!("listening {}", arguments.listen);
-    let mut rows: Vec<(u64, u64, u64)> = Vec::with_capacity(arguments.count as usize);
+    let mut rows: Vec<Row> = Vec::with_capacity(arguments.count as usize);
     let mut packet = [0; 65_536];
     while (rows.len() as u64) < arguments.count && stop.reason().is_none() {
         match udp::receive(&socket, &mut packet) {
             Ok(received) if received.bytes >= HEAD_BYTES => {
-                let number =
-                    |at: usize| u64::from_le_bytes(packet[at..at + 8].try_into().expect("eight bytes"));
-                rows.push((number(0), number(8), received.at_ns));
+                let short =
+                    |at: usize| u32::from_le_bytes(packet[at..at + 4].try_into().expect("four bytes"));
+                let sent_ns = u64::from_le_bytes(packet[8..HEAD_BYTES].try_into().expect("eight bytes"));
+                rows.push(Row {
+                    sequence: short(0),
+                    late_ns: short(4),
+                    sent_ns,
+                    received_ns: received.at_ns,
+                });
             }
             Ok(_) => {}
             // Before the first packet the receiver waits for its sender as long as it takes.
@@ -87,11 +103,19 @@ pub fn receive(arguments: &ProbeReceive, stop: &Stop) -> Result<(), Failed> {
     Ok(())
 }
 
-fn write(path: &Path, rows: &[(u64, u64, u64)]) -> io::Result<()> {
+/// A packet that arrived.
+struct Row {
+    sequence: u32,
+    late_ns: u32,
+    sent_ns: u64,
+    received_ns: u64,
+}
+
+fn write(path: &Path, rows: &[Row]) -> io::Result<()> {
     let mut file = io::BufWriter::new(fs::File::create(path)?);
-    writeln!(file, "sequence,sent_ns,received_ns")?;
-    for (sequence, sent_ns, received_ns) in rows {
-        writeln!(file, "{sequence},{sent_ns},{received_ns}")?;
+    writeln!(file, "sequence,planned_ns,sent_ns,received_ns")?;
+    for Row { sequence, late_ns, sent_ns, received_ns } in rows {
+        writeln!(file, "{sequence},{},{sent_ns},{received_ns}", sent_ns.saturating_sub(u64::from(*late_ns)))?;
     }
     file.flush()
 }
@@ -122,7 +146,8 @@ mod tests {
             .skip(1)
             .map(|line| {
                 let cells: Vec<i64> = line.split(',').map(|cell| cell.parse().unwrap()).collect();
-                cells[2] - cells[1]
+                assert!(cells[1] <= cells[2], "sent no earlier than planned");
+                cells[3] - cells[2]
             })
             .collect();
         assert_eq!(delays.len(), 200);

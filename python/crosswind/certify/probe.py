@@ -27,11 +27,12 @@ class Probes:
     Attributes:
         sent: how many were.
         sequence: from 0.
-        sent_ns, received_ns: CLOCK_REALTIME.
+        planned_ns, sent_ns, received_ns: CLOCK_REALTIME; the last is the kernel's.
     """
 
     sent: int
     sequence: NDArray[np.int64]
+    planned_ns: NDArray[np.int64]
     sent_ns: NDArray[np.int64]
     received_ns: NDArray[np.int64]
 
@@ -52,7 +53,7 @@ class Probes:
 
 
 def probe_task(rate_per_s: float, count: int, payload_bytes: int = PAYLOAD_BYTES) -> Task:
-    """Return the commands that send so many evenly spaced packets and record their arrival."""
+    """Return the commands that send so many packets, about evenly spaced, and record their arrival."""
     load = str(find_binary(LOAD))
     send = ["--rate", f"{rate_per_s:g}", "--count", str(count), "--payload-bytes", str(payload_bytes)]
     receive = ["--listen", _WHERE, "--count", str(count)]
@@ -83,5 +84,4 @@ def probe_fabric(
 def read_probes(file: Path, sent: int) -> Probes:
     """Return the packets that `crosswind-load probe-receive` has written."""
     rows = np.loadtxt(file, delimiter=",", skiprows=1, dtype=np.int64, ndmin=2)
-    sequence, sent_ns, received_ns = rows.reshape(-1, 3).T
-    return Probes(sent, sequence, sent_ns, received_ns)
+    return Probes(sent, *rows.reshape(-1, 4).T)
