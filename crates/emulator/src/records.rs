@@ -3,8 +3,7 @@
 //! What a retransmission is, `crosswind_monitor` says; the record holds when the bytes were first sent, so that a timeout is
 //! visible as such. Records and flows are bounded; what did not fit is counted.
 
-use std::collections::HashMap;
-
+use ahash::AHashMap;
 use crosswind_engine::{DropReason, ElementId};
 use crosswind_monitor::Sent;
 use crosswind_wire::{Flow, Train};
@@ -71,7 +70,7 @@ pub struct Records {
     pub retransmissions: Vec<Retransmission>,
     /// Retransmissions and flows that did not fit.
     pub retransmissions_lost: u64,
-    flows: HashMap<Flow, Sent>,
+    flows: AHashMap<Flow, Sent>,
 }
 
 impl Records {

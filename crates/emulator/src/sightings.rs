@@ -3,8 +3,7 @@
 //! A monitor at `link` stands in both directions of a host's link; both are one place, so that what goes up can be matched with
 //! what comes down. Everywhere else a monitor is a place of its own.
 
-use std::collections::HashMap;
-
+use ahash::AHashMap;
 use crosswind_engine::{ElementId, Sighting};
 use crosswind_fabric::{Network, What};
 use crosswind_monitor::{Finding, Point, Quantity, Segment, Side};
@@ -13,7 +12,7 @@ use crosswind_wire::Train;
 /// The places, and which monitor is which direction of which.
 #[derive(Debug, Default)]
 pub struct Sightings {
-    points: HashMap<String, (Vec<What>, Point)>,
+    points: AHashMap<String, (Vec<What>, Point)>,
 }
 
 impl Sightings {

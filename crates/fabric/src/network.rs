@@ -11,6 +11,7 @@
 
 use std::collections::HashMap;
 
+use ahash::AHashMap;
 use crosswind_engine::{
     Duration, ElementId, ElementSpec, Engine, Instant, Limit, MemoryId, PathId, ProcessId, Queueing, Rate,
     SourceId,
@@ -105,7 +106,7 @@ pub struct Network {
     pub(crate) watching: Vec<ElementId>,
     drives: Drives,
     /// Monitors that read headers.
-    pub(crate) readers: HashMap<ElementId, HeaderReader>,
+    pub(crate) readers: AHashMap<ElementId, HeaderReader>,
     pub(crate) labels: Labels,
 }
 
@@ -135,7 +136,7 @@ impl Network {
             sources_started: 0,
             watching: Vec::new(),
             drives: Drives::default(),
-            readers: HashMap::new(),
+            readers: AHashMap::new(),
             labels: Labels::default(),
         };
         network.engine.advance(start);

@@ -3,8 +3,9 @@
 //! A flow is one direction of a 5-tuple. At most 16,384 are followed (about 1 kB each); when there is no room the one that
 //! ended first makes some, and if none has ended the new flow is not followed and its packets are counted.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
+use ahash::AHashMap;
 use crosswind_wire::Flow;
 
 use crate::flow_size::Size;
@@ -27,7 +28,7 @@ pub(crate) struct State {
 
 #[derive(Debug, Default)]
 pub(crate) struct Flows {
-    states: HashMap<Flow, State>,
+    states: AHashMap<Flow, State>,
     /// In the order in which they ended; may name flows that are no longer followed.
     ended: VecDeque<Flow>,
     /// Packets of flows for which there was no room.
