@@ -56,6 +56,17 @@ def test_every_study_has_its_experiments_and_those_that_were_deployed_otherwise_
             assert name.removesuffix("-deployed") in names
 
 
+def test_every_application_of_nrg_has_an_experiment() -> None:
+    names = [name for name in catalog.experiment_names() if name.startswith("nrg-")]
+    applications = [load_experiment(catalog.experiment_file(name)).application for name in names]
+    assert {name for application in applications for name in application} >= {
+        "dns",
+        "memcached",
+        "training",
+        "web",
+    }
+
+
 @pytest.mark.parametrize(
     "file",
     [catalog.condition_file(name) for name in catalog.condition_names()]
