@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from crosswind.app.iperf3 import Iperf3Parameters
+from crosswind.app.iperf3 import Iperf3, Iperf3Parameters
 
 
 @pytest.mark.parametrize(
@@ -30,3 +30,12 @@ def test_what_iperf3_would_misunderstand_is_refused_with_the_remedy(
 def test_udp_without_a_limit_has_to_be_meant() -> None:
     asked = {"duration": "2s", "protocol": "udp", "rate": "unlimited", "warm_up": "0s"}
     assert Iperf3Parameters.model_validate(asked).rate_bps is None
+
+
+def test_round_trips_are_shown_where_iperf3_tells_them() -> None:
+    def labels(**asked: Any) -> list[str]:
+        parameters = Iperf3Parameters.model_validate({"duration": "2s"} | asked)
+        return [figure.label for figure in Iperf3(parameters).figures()]
+
+    assert labels() == ["goodput", "retransmits", "round trip", "fairness"]
+    assert labels(sender="server") == ["goodput", "retransmits", "fairness"]

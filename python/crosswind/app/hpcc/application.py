@@ -78,8 +78,11 @@ class Hpcc(Application):
             Figure("PTRANS", STATISTIC, "B/s", "PTRANS", "higher"),
             Figure("MPIRandomAccess", STATISTIC, "1/s", "RandomAccess", "higher"),
             Figure("MPIFFT", STATISTIC, "flop/s", "FFT", "higher"),
-            Figure("RandomlyOrderedRingBandwidth", STATISTIC, "B/s", "ring bandwidth", "higher"),
-            Figure("RandomlyOrderedRingLatency", STATISTIC, "ns", "ring latency", "lower"),
+            Figure("AvgPingPongLatency", STATISTIC, "ns", "ping-pong latency", "lower"),
+            Figure("AvgPingPongBandwidth", STATISTIC, "B/s", "ping-pong bandwidth", "higher"),
+            Figure("NaturallyOrderedRingBandwidth", STATISTIC, "B/s", "ring bandwidth", "higher"),
+            Figure("RandomlyOrderedRingBandwidth", STATISTIC, "B/s", "random ring bandwidth", "higher"),
+            Figure("RandomlyOrderedRingLatency", STATISTIC, "ns", "random ring latency", "lower"),
             # No network in it: where it differs between conditions, processors did too.
             Figure("SingleDGEMM", STATISTIC, "flop/s", "DGEMM (processor)", "higher"),
         )

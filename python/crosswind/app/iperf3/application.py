@@ -88,7 +88,11 @@ class Iperf3(ClientServer):
     def figures(self) -> tuple[Figure, ...]:
         if self.parameters.protocol == "udp":
             return (GOODPUT, Figure("lost", "share", "1", "lost", "lower"), FAIRNESS)
-        return (GOODPUT, Figure("retransmits", "count", "count", "retransmits", "lower"), FAIRNESS)
+        retransmits = Figure("retransmits", "count", "count", "retransmits", "lower")
+        if self.parameters.sender == "server":
+            # iperf3 says nothing of the server's round trips.
+            return (GOODPUT, retransmits, FAIRNESS)
+        return (GOODPUT, retransmits, Figure("rtt", "mean", "ns", "round trip", "lower"), FAIRNESS)
 
     def start(self, stage: Stage) -> None:
         address = stage.fabric.nodes["server"].address

@@ -19,6 +19,15 @@ from crosswind.spec.quantities import Duration, OperationRate, PositiveDuration
 from crosswind.testbed.binaries import LOAD
 
 CLIENT = "client"
+# What a workload's operations are, as its metrics name them; none where they are all of one kind.
+_KINDS = {
+    "a": ("read", "update"),
+    "b": ("read", "update"),
+    "c": (),
+    "d": ("read", "insert"),
+    "e": ("scan", "insert"),
+    "f": ("read", "read-modify-write"),
+}
 _STORES: dict[str, type[Store]] = {
     store.name: store for store in (PostgreSQL, Redis, Etcd, MongoDB, FerretDB)
 }
@@ -101,7 +110,13 @@ class Ycsb(Application):
         return self.parameters.store
 
     def figures(self) -> tuple[Figure, ...]:
-        return latency_figures(self.parameters.rate)
+        pooled = latency_figures(self.parameters.rate)
+        # Kinds wait for different parts of the network: reads for the primary, updates for a replica as well.
+        kinds = _KINDS[self.parameters.workload]
+        return (
+            *pooled,
+            *(Figure(f"{pooled[0].metric}.{kind}", "p99", "ns", f"{kind} P99", "lower") for kind in kinds),
+        )
 
     @classmethod
     def roles_missing(cls, nodes: Collection[str]) -> list[str]:
