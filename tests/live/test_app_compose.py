@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sys
@@ -46,6 +47,7 @@ services:
     depends_on: {seed: {condition: service_completed_successfully}}
     command: [sh, -c, "read words < /conf/words.txt; read mark < /data/mark; echo $$words $$mark $$ROLE; exec crosswind-load rpc-serve --listen 0.0.0.0:7077"]
     environment: {ROLE: server}
+    mem_limit: 256m
     volumes: ["./conf:/conf:ro", "data:/data:ro"]
     healthcheck: {test: [CMD-SHELL, "while read -r line; do case $$line in *:1BA5*0A*) exit 0;; esac; done < /proc/net/tcp; exit 1"], interval: 1s, retries: 10}
   client:
@@ -93,6 +95,9 @@ def test_a_token_bucket_slows_the_services_of_a_compose_file(live: Live, compose
     assert min(slow) > max(free)
     for trial in folder.glob("logs/b*"):
         assert (trial / "web/web.out").read_text().startswith("from the file prepared server\n")
+    for file in folder.glob("monitors/*.json"):
+        (web,) = (node for node in json.loads(file.read_text())["nodes"] if node["node"] == "web")
+        assert web["memory_limit"]["bytes"] == 256 << 20
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="without root every process runs as the user")

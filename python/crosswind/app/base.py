@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 from crosswind.app.requirements import Requirement
 from crosswind.spec.applications import busy_ns
 from crosswind.spec.base import SpecModel
+from crosswind.spec.node_limits import NodeLimits
 from crosswind.store.rows import Metric
 from crosswind.testbed.fabric import Fabric, Process
 
@@ -179,6 +180,14 @@ class Application(ABC):
         Each is a place in the parameters, as the file has it, and what is wrong there, with the remedy.
         """
         yield from ()
+
+    @classmethod
+    def node_limits(cls, parameters: Any) -> Mapping[str, NodeLimits]:
+        """Return what the application's own files limit nodes to, by node.
+
+        A topology may say the same or nothing; anything else is an error of the experiment.
+        """
+        return {}
 
     def remarks(self) -> list[str]:
         """Return what a reader of the results has to know about these parameters; the report says it."""

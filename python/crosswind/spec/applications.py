@@ -6,12 +6,13 @@ and `warm_up_ns` (before it): the two that plans and limits are computed from.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
 from crosswind.spec.base import SpecModel
 from crosswind.spec.document import Path
+from crosswind.spec.node_limits import NodeLimits
 from crosswind.spec.restored import restored
 
 # The key that takes an application's parameters from one of its sizes.
@@ -59,6 +60,13 @@ def misfits(name: str, parameters: Any, nodes: Collection[str]) -> Iterator[tupl
     from crosswind import app
 
     yield from app.find(name).misfits(parameters, nodes)
+
+
+def node_limits(name: str, parameters: Any) -> Mapping[str, NodeLimits]:
+    """Return what the application's own files limit nodes to, by node."""
+    from crosswind import app
+
+    return app.find(name).node_limits(parameters)
 
 
 def expected_s(name: str, values: dict[str, Any]) -> float | None:

@@ -16,6 +16,7 @@ from crosswind.spec.document import Document, Path, read_document
 from crosswind.spec.draft import items, sound, sound_field, value_at
 from crosswind.spec.experiment import Experiment
 from crosswind.spec.nearest import did_you_mean
+from crosswind.spec.node_limits import NodeLimits
 from crosswind.spec.problems import Problem
 from crosswind.spec.quantities import shown
 from crosswind.spec.queue_rules import Emptied, buffer_findings
@@ -148,10 +149,18 @@ def _application_problems(document: Document) -> Iterator[Problem]:
 
 def misfit_problems(document: Document, parameters: Any) -> Iterator[Problem]:
     """Yield what does not fit between the application's parameters, read as a whole, and the topology."""
-    nodes = setting_of(document).nodes
+    nodes = sound_field(Topology, "nodes", value_at(document.data, "topology"))
     for path, _ in items(document.data, "application") if nodes is not None else []:
-        for inner, message in applications.misfits(str(path[-1]), parameters, nodes or {}):
+        name = str(path[-1])
+        for inner, message in applications.misfits(name, parameters, nodes):
             yield _problem(document, (*path, *inner), message)
+        for node, own in applications.node_limits(name, parameters).items():
+            placed = nodes[node].limits if node in nodes else NodeLimits()
+            for key, text in placed.contradictions(own):
+                place = ("topology", "nodes", node, key)
+                said = shown(value_at(document.data, *place))
+                message = f"{said} contradicts the {text} of {name}'s own files; leave one of the two out"
+                yield _problem(document, place, message)
 
 
 def _trials_problems(document: Document) -> Iterator[Problem]:

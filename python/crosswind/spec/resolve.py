@@ -6,7 +6,8 @@ resumed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from crosswind.spec import applications
@@ -24,6 +25,7 @@ from crosswind.spec.loss import Lose
 from crosswind.spec.meter import Srtcm, Trtcm
 from crosswind.spec.monitor import PROTOCOL_NUMBERS, Match, Monitor
 from crosswind.spec.named_file import named_files
+from crosswind.spec.node_limits import NodeLimits
 from crosswind.spec.pace import Pace
 from crosswind.spec.process import process_of
 from crosswind.spec.queue import Queue, ScheduledQueue, resolved_queue
@@ -45,7 +47,7 @@ def resolve(experiment: Experiment) -> dict[str, Any]:
         "summary": experiment.summary,
         "source": experiment.source,
         "scale": experiment.scale,
-        **resolve_topology(experiment.topology, experiment.scale),
+        **resolve_topology(experiment.topology, experiment.scale, _own_limits(experiment)),
         "application": _application(experiment),
         "trials": _trials(experiment.trials),
         "conditions": [
@@ -66,14 +68,24 @@ def named_conditions(experiment: Experiment) -> Iterator[tuple[str, Condition]]:
             yield from entry.items()
 
 
-def resolve_topology(topology: Topology, scale: float) -> dict[str, Any]:
-    """Return `topology` and `tcp` of the resolved experiment."""
+def resolve_topology(
+    topology: Topology, scale: float, own_limits: Mapping[str, NodeLimits] = MappingProxyType({})
+) -> dict[str, Any]:
+    """Return `topology` and `tcp` of the resolved experiment.
+
+    Args:
+        own_limits: what the application's own files limit nodes to.
+    """
     uplink = topology.uplink
+    limits = {
+        name: placed.limits.filled(own_limits.get(name, NodeLimits())).as_request()
+        for name, placed in topology.nodes.items()
+    }
     return {
         "topology": {
             "hosts": list(topology.hosts),
             "nodes": {name: placed.host for name, placed in topology.nodes.items()},
-            "limits": {name: placed.limits for name, placed in topology.nodes.items() if placed.limits},
+            "limits": {name: limit for name, limit in limits.items() if limit},
             "uplink": {
                 "rate_bps": scaled(uplink.rate_bps, scale),
                 "delay_ns": uplink.delay_ns,
@@ -215,6 +227,11 @@ def _application(experiment: Experiment) -> dict[str, Any]:
     }
     files = {file.file: file.sha256 for file in named_files(experiment.parameters)}
     return {**resolved, "files": _hashes(files)} if files else resolved
+
+
+def _own_limits(experiment: Experiment) -> Mapping[str, NodeLimits]:
+    (name,) = experiment.application
+    return applications.node_limits(name, experiment.parameters)
 
 
 def _remarks(experiment: Experiment) -> list[str]:

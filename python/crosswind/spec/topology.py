@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, fie
 from crosswind.spec.base import SpecModel
 from crosswind.spec.buffer import BufferOrUnlimited, Room
 from crosswind.spec.names import name_rule
+from crosswind.spec.node_limits import CPUS_MAX, CPUS_MIN, NodeLimits, check_memory
 from crosswind.spec.quantities import (
     Duration,
     PositiveDuration,
@@ -18,7 +19,6 @@ from crosswind.spec.quantities import (
     shown,
 )
 
-MEMORY_BYTES_MIN = 4 << 20  # The agent refuses less: it would not hold the init of a node.
 # Below it a connection cannot grow at all; above it no window can be announced (RFC 7323, section 2.3).
 SOCKET_BUFFER_BYTES_MIN = 64 * 1024
 SOCKET_BUFFER_BYTES_MAX = 1 << 30
@@ -64,25 +64,19 @@ class PlacedNode(SpecModel):
     memory_bytes: Size | None = Field(
         None, alias="memory", description="Memory of the node, page cache included; at least 4MiB."
     )
-    cpus: Annotated[float, Field(ge=0.01, le=1024)] | None = Field(
+    cpus: Annotated[float, Field(ge=CPUS_MIN, le=CPUS_MAX)] | None = Field(
         None, description="Processor time per time: 0.5 is half a processor."
     )
 
     @field_validator("memory_bytes")
     @classmethod
     def _holds_a_process(cls, memory_bytes: int | None) -> int | None:
-        if memory_bytes is not None and memory_bytes < MEMORY_BYTES_MIN:
-            raise QuantityError(f"{memory_bytes} bytes do not hold a process; allow at least 4MiB")
-        return memory_bytes
+        return None if memory_bytes is None else check_memory(memory_bytes)
 
     @property
-    def limits(self) -> dict[str, int | None]:
-        """The limits as the agent takes them (contracts.md, section 2); empty without any."""
-        limits = {
-            "memory_bytes": self.memory_bytes,
-            "cpus_ppm": None if self.cpus is None else round(self.cpus * 1_000_000),
-        }
-        return limits if any(limit is not None for limit in limits.values()) else {}
+    def limits(self) -> NodeLimits:
+        """What its processes may use together."""
+        return NodeLimits(self.memory_bytes, self.cpus)
 
 
 def _placed(value: Any) -> Any:

@@ -7,6 +7,7 @@ import pytest
 from crosswind.app.compose.file import ComposeFile, parse_compose
 from crosswind.app.compose.order import start_order
 from crosswind.app.compose.service import Mount
+from crosswind.spec.node_limits import NodeLimits
 from crosswind.spec.text_lines import LineError
 
 WHOLE = r"""
@@ -53,6 +54,26 @@ def test_services_are_understood() -> None:
     assert database.test == ["/bin/sh", "-c", "pg_isready"]
 
 
+@pytest.mark.parametrize(
+    ("keys", "limits"),
+    [
+        ("mem_limit: 512m, cpus: 0.5", NodeLimits(512 << 20, 0.5)),
+        ("mem_limit: 1.5GB, cpus: '2'", NodeLimits(3 << 29, 2.0)),
+        ("mem_limit: 8388608", NodeLimits(8 << 20)),
+        ("deploy: {resources: {limits: {memory: 64M, cpus: '0.25'}}}", NodeLimits(64 << 20, 0.25)),
+        (
+            "cpus: 0.25, deploy: {resources: {limits: {memory: 9000kb, cpus: '0.25'}}}",
+            NodeLimits(9216000, 0.25),
+        ),
+        ("deploy: {resources: }", NodeLimits()),
+        ("user: me", NodeLimits()),
+    ],
+)
+def test_limits_of_a_service_are_read_wherever_they_stand(keys: str, limits: NodeLimits) -> None:
+    file = parse_compose(WHOLE.replace("image: pg,", f"image: pg, {keys},").encode())
+    assert file.services["db"].limits == limits
+
+
 def test_services_start_behind_what_they_depend_on() -> None:
     assert start_order(parsed().services) == (["db", "migrate", "web"], [])
 
@@ -80,6 +101,30 @@ def test_services_start_behind_what_they_depend_on() -> None:
         ("healthcheck: {test: pg_isready}", "expose: [1]", "has to be healthy, and db has no healthcheck"),
         ('"daemon off;"', '"daemon off;', "cannot be split into words"),
         ("x-note: nothing", "networks: {a: }", 'unknown key "networks"'),
+        ("image: pg,", "image: pg, mem_limit: 1m,", "mem_limit 1048576 bytes do not hold a process"),
+        ("image: pg,", "image: pg, mem_limit: 1TiB,", '"1TiB" is not a byte value; write such as 512m'),
+        ("image: pg,", "image: pg, cpus: 0,", '"0.0" is outside 0.01 to 1024 processors'),
+        ("image: pg,", "image: pg, cpus: half,", '"half" is not a number of processors'),
+        (
+            "image: pg,",
+            "image: pg, deploy: {replicas: 2, mode: global},",
+            'deploy has "replicas": a service is one node; write a service for each replica; has "mode"',
+        ),
+        (
+            "image: pg,",
+            "image: pg, deploy: {resources: {reservations: {cpus: '1'}}},",
+            'resources has "reservations": nothing is reserved for a node',
+        ),
+        (
+            "image: pg,",
+            "image: pg, deploy: {resources: {limits: {pids: 5}}},",
+            'limits has "pids": processes of a node are not counted',
+        ),
+        (
+            "image: pg,",
+            "image: pg, mem_limit: 1g, deploy: {resources: {limits: {memory: 2g}}},",
+            "has another mem_limit than the 2147483648B of its deploy.resources.limits",
+        ),
     ],
 )
 def test_what_is_not_understood_is_an_error_with_its_place(old: str, new: str, message: str) -> None:

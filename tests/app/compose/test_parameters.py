@@ -84,6 +84,44 @@ def test_what_does_not_fit_is_an_error_with_the_remedy(
     assert message in refusal(written(tmp_path, EXPERIMENT.replace(old, new, 1)))
 
 
+LIMITED = FILE.replace("image: nginx,", "image: nginx, mem_limit: 64m, cpus: 0.5,")
+
+
+@pytest.mark.parametrize(
+    "web",
+    ["h0", "{host: h0, memory: 64MiB}", "{host: h0, cpus: 0.5}", "{host: h0, memory: 65536KiB, cpus: 0.5}"],
+)
+def test_limits_of_services_are_limits_of_their_nodes(tmp_path: Path, web: str) -> None:
+    experiment = load_experiment(written(tmp_path, EXPERIMENT.replace("web: h0", f"web: {web}"), LIMITED))
+    assert resolve(experiment)["topology"]["limits"] == {
+        "web": {"memory_bytes": 64 << 20, "cpus_ppm": 500_000}
+    }
+
+
+@pytest.mark.parametrize(
+    ("web", "message"),
+    [
+        (
+            "memory: 1GiB",
+            'topology.nodes.web: memory "1GiB" contradicts the 67108864B of compose\'s own files',
+        ),
+        ("cpus: 1", 'topology.nodes.web: cpus "1" contradicts the 0.5 of compose\'s own files; leave one of'),
+    ],
+)
+def test_a_topology_that_limits_a_service_otherwise_is_refused(
+    tmp_path: Path, web: str, message: str
+) -> None:
+    path = written(tmp_path, EXPERIMENT.replace("web: h0", f"web: {{host: h0, {web}}}"), LIMITED)
+    assert message in refusal(path)
+
+
+def test_a_node_that_only_the_topology_limits_keeps_its_limit(tmp_path: Path) -> None:
+    written_so = EXPERIMENT.replace("client: h1", "client: {host: h1, memory: 8MiB}")
+    limits = resolve(load_experiment(written(tmp_path, written_so, LIMITED)))["topology"]["limits"]
+    assert limits["client"] == {"memory_bytes": 8 << 20, "cpus_ppm": None}
+    assert set(limits) == {"web", "client"}
+
+
 def test_nobody_waits_for_the_load(tmp_path: Path) -> None:
     file = FILE.replace("image: nginx,", "image: nginx, depends_on: [client],").replace(
         ", depends_on: [web]", ""

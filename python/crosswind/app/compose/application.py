@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,6 +24,7 @@ from crosswind.app.compose.root import make_root, room_for
 from crosswind.app.compose.service import Mount, Service
 from crosswind.app.compose.unpack import ImageConfiguration
 from crosswind.app.compose.user import account_of
+from crosswind.spec.node_limits import NodeLimits
 from crosswind.testbed.agent import Ended
 from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.fabric import Bind, Process, Root
@@ -73,6 +74,10 @@ class Compose(Application):
         cls, parameters: ComposeParameters, nodes: Collection[str]
     ) -> Iterator[tuple[tuple[str | int, ...], str]]:
         yield from parameters.findings(nodes)
+
+    @classmethod
+    def node_limits(cls, parameters: ComposeParameters) -> Mapping[str, NodeLimits]:
+        return parameters.node_limits
 
     def own_missing(self) -> list[Missing]:
         missing = self._images.missing(self._image_names)

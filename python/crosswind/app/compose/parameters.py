@@ -15,6 +15,7 @@ from crosswind.app.compose.file import ComposeFile, parse_compose
 from crosswind.app.compose.service import Mount, Service
 from crosswind.spec.named_file import NamedFile, named_file
 from crosswind.spec.nearest import did_you_mean
+from crosswind.spec.node_limits import NodeLimits
 from crosswind.spec.quantities import QuantityError, shown
 
 _COMPLETED = "service_completed_successfully"
@@ -61,6 +62,11 @@ class ComposeParameters(MeasuredParameters):
             for name, dependency in service.depends_on.items()
             if dependency.condition == _COMPLETED
         }
+
+    @property
+    def node_limits(self) -> dict[str, NodeLimits]:
+        """What the file limits services to, by service."""
+        return {name: service.limits for name, service in self.services.items()}
 
     def kept_path(self, mount: Mount) -> str:
         """Return the path of what a service binds, from the experiment file's folder."""

@@ -13,7 +13,9 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, model_validator
 
 from crosswind.app.command.command_line import SHELL, read_command, read_text
+from crosswind.app.compose.limits import ByteValue, Cpus, Deploy, DeployOrNothing
 from crosswind.spec.base import SpecModel
+from crosswind.spec.node_limits import NodeLimits
 from crosswind.spec.quantities import TIME, QuantityError, shown
 
 # What the specification says of a healthcheck whose keys are absent.
@@ -160,6 +162,9 @@ class Service(SpecModel):
     user: Text | None = None
     working_dir: Annotated[str, AfterValidator(_absolute)] | None = None
     volumes: list[Annotated[Mount, BeforeValidator(_mount)]] = Field(default_factory=list)
+    memory_bytes: ByteValue | None = Field(None, alias="mem_limit")
+    cpus: Cpus | None = None
+    deploy: DeployOrNothing = None
     # What follows changes nothing here: every port of a node can be reached from every other node.
     ports: list[Annotated[str, PlainValidator(_port)]] = Field(default_factory=list)
     expose: list[Annotated[str, PlainValidator(_port)]] = Field(default_factory=list)
@@ -179,3 +184,18 @@ class Service(SpecModel):
         if self.image is None and self.volumes:
             raise ValueError("has volumes and no image; it sees the host's files, so leave them out")
         return self
+
+    @model_validator(mode="after")
+    def _says_each_limit_once(self) -> Service:
+        own, deployed = NodeLimits(self.memory_bytes, self.cpus), (self.deploy or Deploy()).limits
+        for key, text in own.contradictions(deployed):
+            word = "mem_limit" if key == "memory" else key
+            raise ValueError(
+                f"has another {word} than the {text} of its deploy.resources.limits; leave one of the two out"
+            )
+        return self
+
+    @property
+    def limits(self) -> NodeLimits:
+        """What its node may use."""
+        return NodeLimits(self.memory_bytes, self.cpus).filled((self.deploy or Deploy()).limits)

@@ -1,0 +1,101 @@
+"""What a service may use: `mem_limit`, `cpus` and `deploy.resources.limits`, which become limits of its node.
+
+Source: the Compose Specification, sections "Specifying byte values", mem_limit and cpus; Compose Deploy
+Specification, section resources.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, PlainValidator
+
+from crosswind.spec.base import SpecModel
+from crosswind.spec.node_limits import NodeLimits, check_cpus, check_memory
+from crosswind.spec.quantities import QuantityError, shown
+
+_BYTES = re.compile(r"(?P<number>[0-9]{1,15}(?:\.[0-9]{1,6})?) ?(?P<unit>b|kb?|mb?|gb?)?", re.IGNORECASE)
+# What compose itself takes them for: k is 1024 bytes.
+_UNIT_BYTES = {"b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+
+# Why the other parts of `deploy` mean nothing for a node, and what to do instead.
+_NOT_DEPLOYED = {
+    "replicas": "a service is one node; write a service for each replica",
+    "mode": "a service is one node; leave it out",
+    "placement": "the topology says which host a node is on; leave it out",
+    "restart_policy": "a service that ends fails its trial; leave it out",
+    "endpoint_mode": "nodes reach each other by name, without a virtual address; leave it out",
+    "update_config": "nothing is updated during a trial; leave it out",
+    "rollback_config": "nothing is updated during a trial; leave it out",
+    "labels": "nobody reads them; leave them out, or move them to `labels` of the service",
+}
+_NOT_RESOURCES = {"reservations": "nothing is reserved for a node, only limited; leave it out"}
+_NOT_LIMITED = {"pids": "processes of a node are not counted; leave it out"}
+
+
+def read_bytes(value: Any) -> int:
+    """Return the bytes of a compose file's byte value, such as `512m`; a number alone is bytes.
+
+    Raises: QuantityError: it is none, or too little for a node.
+    """
+    match = None if isinstance(value, bool) else _BYTES.fullmatch(str(value))
+    if match is None:
+        raise QuantityError(f"{shown(value)} is not a byte value; write such as 512m or 2g")
+    return check_memory(int(float(match["number"]) * _UNIT_BYTES[(match["unit"] or "b")[0].lower()]))
+
+
+def read_cpus(value: Any) -> float:
+    """Return processor time per time from a number, or a text such as `'0.50'`.
+
+    Raises: QuantityError: it is no such number.
+    """
+    text = "" if isinstance(value, bool) else str(value)
+    if not re.fullmatch(r"[0-9]{1,6}(?:\.[0-9]{1,9})?", text):
+        raise QuantityError(f"{shown(value)} is not a number of processors; write such as 0.5")
+    return check_cpus(float(text))
+
+
+def _without(reasons: dict[str, str]) -> BeforeValidator:
+    """Refuse keys that compose has and that are not honoured here, each with its reason."""
+
+    def check(value: Any) -> Any:
+        found = [key for key in reasons if key in value] if isinstance(value, dict) else []
+        if found:
+            raise QuantityError("; ".join(f'has "{key}": {reasons[key]}' for key in found))
+        return value
+
+    return BeforeValidator(check)
+
+
+ByteValue = Annotated[int, PlainValidator(read_bytes)]
+Cpus = Annotated[float, PlainValidator(read_cpus)]
+
+
+class DeployedLimits(SpecModel):
+    """`deploy.resources.limits`."""
+
+    memory_bytes: ByteValue | None = Field(None, alias="memory")
+    cpus: Cpus | None = None
+
+
+class Resources(SpecModel):
+    """`deploy.resources`."""
+
+    limits: Annotated[DeployedLimits | None, _without(_NOT_LIMITED)] = None
+
+
+class Deploy(SpecModel):
+    """`deploy`, of which only limits have a meaning for a node."""
+
+    resources: Annotated[Resources | None, _without(_NOT_RESOURCES)] = None
+
+    @property
+    def limits(self) -> NodeLimits:
+        """The limits that it has."""
+        limits = None if self.resources is None else self.resources.limits
+        return NodeLimits() if limits is None else NodeLimits(limits.memory_bytes, limits.cpus)
+
+
+# As a service has it.
+DeployOrNothing = Annotated[Deploy | None, _without(_NOT_DEPLOYED)]
