@@ -1,27 +1,29 @@
 //! The engine: elements, paths and sources, driven by instants that the caller gives.
 
+mod driving;
+mod watching;
+
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::agenda::{Agenda, Target};
-use crate::ecn::Ecn;
 use crate::element::{Context, Element, ElementId, ElementSpec, Stage, Verdict};
 use crate::error::{Problem, SpecError};
-use crate::monitor::{ClassTotals, Counters, Monitor, Readings, Totals};
+use crate::monitor::{ClassTotals, Counters, Readings, Totals};
 use crate::outcome::{DropReason, Outcome, Sighting};
 use crate::packet::{Class, Packet};
 use crate::path::{PathId, Paths};
-use crate::process::{Change, Process, ProcessId, ProcessSpec};
+use crate::process::Process;
 use crate::queue::{Memory, MemoryId};
 use crate::random::Stream;
 use crate::slab::{Slab, Slot, SlotId};
-use crate::source::{ReplaySpec, Shot, Source, SourceId, SourceSpec, Tag};
-use crate::units::{Capacity, Duration, Instant};
+use crate::source::Tag;
+use crate::units::Instant;
 use crate::watch::Watch;
+use driving::Origin;
 
 /// What happens to packets. See the crate's documentation for its promises.
 pub struct Engine {
@@ -50,15 +52,6 @@ struct Station {
     counters: Counters,
     element: Element,
     name: String,
-}
-
-/// A source with its name.
-struct Origin {
-    source: Source,
-    name: String,
-    running: bool,
-    /// Its next event in the agenda. Later ones may be there too, left behind by timers that were brought forward.
-    armed: Option<Instant>,
 }
 
 impl core::fmt::Debug for Engine {
@@ -130,43 +123,6 @@ impl Engine {
         Ok(self.now)
     }
 
-    /// Lets a monitor measure the queue of one element and count the drops of others, from `at` on, instead of those that it
-    /// looked at before.
-    ///
-    /// # Panics
-    /// Where `monitor` is no monitor, or `queue` has no queue ([`Engine::has_queue`]).
-    pub fn watch(&mut self, at: Instant, monitor: ElementId, queue: Option<ElementId>, drops: &[ElementId]) {
-        self.advance(at);
-        assert!(self.elements[monitor.index()].element.monitor().is_some(), "only monitors watch");
-        assert!(queue.is_none_or(|queue| self.has_queue(queue)), "a queue is watched where there is one");
-        for station in &mut self.elements {
-            if let Some(watch) = &mut station.watch {
-                watch.forget(monitor);
-            }
-        }
-        for &element in drops {
-            self.watch_of(element).drops.push(monitor);
-        }
-        if let Some(queue) = queue {
-            self.watch_of(queue).queue.push(monitor);
-            self.announce_queue(queue);
-        }
-        for station in &mut self.elements {
-            station.watch.take_if(|watch| watch.is_idle());
-        }
-    }
-
-    fn watch_of(&mut self, id: ElementId) -> &mut Watch {
-        let station = &mut self.elements[id.index()];
-        let serving = station.element.serving();
-        station.watch.get_or_insert_with(|| Box::new(Watch { serving, ..Watch::default() }))
-    }
-
-    /// Whether packets wait in an element, so that a monitor can measure its queue.
-    pub fn has_queue(&self, id: ElementId) -> bool {
-        self.elements[id.index()].element.has_queue()
-    }
-
     /// Adds a memory for queues to share ([`MemoryShare`](crate::MemoryShare)).
     pub fn add_memory(&mut self, bytes: u64) -> MemoryId {
         let id = MemoryId(u32::try_from(self.memories.len()).expect("fewer than 2^32 memories"));
@@ -203,130 +159,6 @@ impl Engine {
             hop = hop.next();
         }
         true
-    }
-
-    /// Starts a source of ghosts on `path` at `at` (at the earliest now).
-    ///
-    /// # Errors
-    /// Where a source of that name is running or the specification cannot be carried out; nothing changed.
-    pub fn start_source(
-        &mut self,
-        name: &str,
-        spec: SourceSpec,
-        path: PathId,
-        at: Instant,
-    ) -> Result<SourceId, SpecError> {
-        spec.check().map_err(|problem| SpecError { name: name.to_owned(), problem })?;
-        let streams = [Stream::new(self.seed, name), Stream::new(self.seed, &format!("{name} packets"))];
-        self.start(name, at, |id, start| Source::new(spec, id, path, streams, start))
-    }
-
-    /// As [`Engine::start_source`], of a source that sends what was recorded.
-    ///
-    /// # Errors
-    /// Where a source of that name is running or the specification cannot be carried out; nothing changed.
-    pub fn start_replay(
-        &mut self,
-        name: &str,
-        spec: ReplaySpec,
-        path: PathId,
-        at: Instant,
-    ) -> Result<SourceId, SpecError> {
-        spec.check().map_err(|problem| SpecError { name: name.to_owned(), problem })?;
-        self.start(name, at, |_, start| Source::replaying(spec, path, start))
-    }
-
-    fn start(
-        &mut self,
-        name: &str,
-        at: Instant,
-        make: impl FnOnce(SourceId, Instant) -> Source,
-    ) -> Result<SourceId, SpecError> {
-        if self.sources.iter().any(|origin| origin.running && origin.name == name) {
-            return Err(SpecError { name: name.to_owned(), problem: Problem::NameTaken });
-        }
-        self.advance(at);
-        let id = SourceId(u32::try_from(self.sources.len()).expect("fewer than 2^32 sources"));
-        let source = make(id, self.now);
-        self.sources.push(Origin { source, name: name.to_owned(), running: true, armed: None });
-        self.arm(id);
-        Ok(id)
-    }
-
-    /// Stops a source at `at`; its packets inside go on. Stopping it again does nothing.
-    pub fn stop_source(&mut self, at: Instant, id: SourceId) {
-        self.advance(at);
-        self.agenda.cancel(Target::Source(id));
-        self.sources[id.index()].running = false;
-    }
-
-    /// Sends a source's packets along another path from `at` on; its draws go on undisturbed.
-    pub fn redirect_source(&mut self, at: Instant, id: SourceId, path: PathId) {
-        self.advance(at);
-        self.sources[id.index()].source.redirect(path);
-    }
-
-    /// Sends the acknowledgements of a responsive source's packets along another path from `at` on.
-    ///
-    /// # Errors
-    /// Where the source is of another kind; nothing changed.
-    pub fn redirect_acks(&mut self, at: Instant, id: SourceId, path: PathId) -> Result<(), SpecError> {
-        self.advance(at);
-        let origin = &mut self.sources[id.index()];
-        if origin.source.redirect_acks(path) {
-            return Ok(());
-        }
-        Err(SpecError { name: origin.name.clone(), problem: Problem::NoAcks })
-    }
-
-    /// Lets a process drive a link from `at` on (at the earliest now), which is the process's time 0.
-    ///
-    /// Its draws depend on the engine's seed and `name` alone: started again under its name it draws the same levels again.
-    ///
-    /// # Errors
-    /// Where the element is no link, the link is driven already, or the specification cannot be carried out; nothing changed.
-    pub fn start_process(
-        &mut self,
-        name: &str,
-        spec: ProcessSpec,
-        link: ElementId,
-        at: Instant,
-    ) -> Result<ProcessId, SpecError> {
-        let refuse = |problem| SpecError { name: name.to_owned(), problem };
-        spec.check().map_err(refuse)?;
-        match &mut self.elements[link.index()].element {
-            Element::Link(link) => {
-                if !link.take_drive() {
-                    return Err(refuse(Problem::AlreadyDriven));
-                }
-            }
-            other => return Err(refuse(Problem::NotALink { is: other.kind() })),
-        }
-        self.advance(at);
-        let id = ProcessId(u32::try_from(self.processes.len()).expect("fewer than 2^32 processes"));
-        let process = Process::new(spec, link, Stream::new(self.seed, name), self.now);
-        if process.is_of_opportunities() {
-            self.follow(link, Change::Opportunity { ip_bytes: 0 });
-        }
-        self.processes.push(process);
-        self.expect_process(id);
-        self.advance(self.now);
-        Ok(id)
-    }
-
-    /// Stops a process at `at`; its link has its own rate again. Stopping it again does nothing.
-    pub fn stop_process(&mut self, at: Instant, id: ProcessId) {
-        self.advance(at);
-        let process = &mut self.processes[id.index()];
-        if process.stop() {
-            let link = process.link();
-            self.agenda.cancel(Target::Process(id));
-            self.with_element(link, |element, context| {
-                if let Element::Link(link) = element {
-                    link.end_drive(context);
-                }
-            });
-        }
     }
 
     /// Does everything due up to `at`, then lets `packet` in at the beginning of `path`; returns the instant used.
@@ -426,21 +258,6 @@ impl Engine {
     /// The name under which an element was added.
     pub fn element_name(&self, id: ElementId) -> &str {
         &self.elements[id.index()].name
-    }
-
-    /// Every rate that a source has drawn since it was started: when, and IP bits per second.
-    pub fn draws(&self, id: SourceId) -> &[(Instant, u64)] {
-        self.sources[id.index()].source.draws()
-    }
-
-    /// The changes of level of a process since it was started, the first 65 536 of them: when, and to what.
-    pub fn changes(&self, id: ProcessId) -> &[(Instant, Capacity)] {
-        self.processes[id.index()].changes()
-    }
-
-    /// How many more changes of level there were than [`Engine::changes`] has.
-    pub fn changes_not_kept(&self, id: ProcessId) -> u64 {
-        self.processes[id.index()].changes_not_kept()
     }
 
     fn enter(&mut self, path: PathId, mut packet: Packet) {
@@ -556,67 +373,6 @@ impl Engine {
         self.discarded = discarded;
     }
 
-    fn wake_source(&mut self, id: SourceId) {
-        let origin = &mut self.sources[id.index()];
-        if origin.armed == Some(self.now) {
-            origin.armed = None;
-        }
-        let shot = origin.source.wake(self.now);
-        self.arm(id);
-        if let Some(Shot { path, packet }) = shot {
-            self.enter(path, packet);
-        }
-    }
-
-    /// Wakes a source at the instant that it asks for, unless it is woken before.
-    fn arm(&mut self, id: SourceId) {
-        let origin = &mut self.sources[id.index()];
-        let Some(next) = origin.source.next_wake() else { return };
-        if origin.armed.is_none_or(|armed| next < armed) {
-            origin.armed = Some(next);
-            self.agenda.schedule(next, Target::Source(id));
-        }
-    }
-
-    /// A ghost that its source waits for has reached the end of its path.
-    fn delivered(&mut self, tag: Tag, ecn: Ecn) {
-        let origin = &mut self.sources[tag.source.index()];
-        if !origin.running {
-            return;
-        }
-        let answer = origin.source.delivered(tag, ecn, self.now);
-        self.arm(tag.source);
-        if let Some(Shot { path, packet }) = answer {
-            self.enter(path, packet);
-        }
-    }
-
-    fn wake_process(&mut self, id: ProcessId) {
-        let process = &mut self.processes[id.index()];
-        let link = process.link();
-        if matches!(&self.elements[link.index()].element, Element::Link(link) if link.is_finishing(self.now))
-        {
-            return self.agenda.schedule(self.now, Target::Process(id));
-        }
-        let change = process.wake(self.now);
-        self.follow(link, change);
-        self.expect_process(id);
-    }
-
-    fn expect_process(&mut self, id: ProcessId) {
-        if let Some(next) = self.processes[id.index()].next_wake() {
-            self.agenda.schedule(next, Target::Process(id));
-        }
-    }
-
-    fn follow(&mut self, link: ElementId, change: Change) {
-        self.with_element(link, |element, context| {
-            if let Element::Link(link) = element {
-                link.follow(change, context);
-            }
-        });
-    }
-
     fn leave_element(&mut self, id: ElementId, slot: SlotId) {
         let slot = &mut self.slab[slot];
         self.elements[id.index()].counters.departed(&slot.packet);
@@ -656,74 +412,6 @@ impl Engine {
         if packet.class == Class::Real {
             self.outcomes.push_back(Outcome::Dropped { at: self.now, element, path, reason, packet });
         }
-    }
-
-    /// After a packet has come to a watched element: did it, or the one on the transmitter now, wait?
-    fn observe_arrival(&mut self, id: ElementId, slot: SlotId, verdict: Verdict) {
-        let element = &self.elements[id.index()].element;
-        let passes_at_once = match verdict {
-            // A link without a rate holds packets only while they propagate.
-            Verdict::Held => matches!(element, Element::Link(_)) && element.serving().is_none(),
-            Verdict::Dropped(_) => false,
-            _ => true,
-        };
-        if passes_at_once {
-            self.announce_wait(id, slot, Duration::ZERO);
-        }
-        self.observe_transmitter(id);
-        self.announce_queue(id);
-    }
-
-    /// After the service of a watched element: whose wait has ended?
-    fn observe_service(&mut self, id: ElementId, settled: Option<(SlotId, Verdict)>) {
-        match settled {
-            Some((slot, Verdict::Passed))
-                if !matches!(self.elements[id.index()].element, Element::Link(_)) =>
-            {
-                let wait = self.now - self.slab[slot].at;
-                self.announce_wait(id, slot, wait);
-            }
-            _ => self.observe_transmitter(id),
-        }
-        self.announce_queue(id);
-    }
-
-    /// A packet that is on the transmitter and was not before has waited until now.
-    fn observe_transmitter(&mut self, id: ElementId) {
-        let station = &mut self.elements[id.index()];
-        let serving = station.element.serving();
-        let Some(watch) = &mut station.watch else { return };
-        if watch.serving == serving {
-            return;
-        }
-        watch.serving = serving;
-        if let Some(slot) = serving {
-            let wait = self.now - self.slab[slot].at;
-            self.announce_wait(id, slot, wait);
-        }
-    }
-
-    fn announce_wait(&mut self, id: ElementId, slot: SlotId, wait: Duration) {
-        let (packet, now) = (self.slab[slot].packet, self.now);
-        self.tell(id, |watch| &watch.queue, |monitor| monitor.waited(&packet, wait, now));
-    }
-
-    fn announce_queue(&mut self, id: ElementId) {
-        if self.elements[id.index()].watch.is_some() {
-            let (bytes, now) = (self.queued_bytes(id), self.now);
-            self.tell(id, |watch| &watch.queue, |monitor| monitor.queued(bytes, now));
-        }
-    }
-
-    /// Tells the monitors that watch an element.
-    fn tell(&mut self, id: ElementId, whom: fn(&Watch) -> &Vec<ElementId>, what: impl Fn(&mut Monitor)) {
-        let Some(watch) = self.elements[id.index()].watch.take() else { return };
-        for monitor in whom(&watch) {
-            if let Some(monitor) = self.elements[monitor.index()].element.monitor_mut() {
-                what(monitor);
-            }
-        }
-        self.elements[id.index()].watch = Some(watch);
     }
 
     fn totals_of(&mut self, class: Class) -> &mut ClassTotals {

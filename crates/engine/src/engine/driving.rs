@@ -1,0 +1,227 @@
+//! What acts of its own accord: sources of ghosts, and processes that drive links.
+
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+
+use super::Engine;
+use crate::agenda::Target;
+use crate::ecn::Ecn;
+use crate::element::{Element, ElementId};
+use crate::error::{Problem, SpecError};
+use crate::path::PathId;
+use crate::process::{Change, Process, ProcessId, ProcessSpec};
+use crate::random::Stream;
+use crate::source::{ReplaySpec, Shot, Source, SourceId, SourceSpec, Tag};
+use crate::units::{Capacity, Instant};
+
+/// A source with its name.
+pub(super) struct Origin {
+    source: Source,
+    name: String,
+    running: bool,
+    /// Its next event in the agenda. Later ones may be there too, left behind by timers that were brought forward.
+    armed: Option<Instant>,
+}
+
+impl Engine {
+    /// Starts a source of ghosts on `path` at `at` (at the earliest now).
+    ///
+    /// # Errors
+    /// Where a source of that name is running or the specification cannot be carried out; nothing changed.
+    pub fn start_source(
+        &mut self,
+        name: &str,
+        spec: SourceSpec,
+        path: PathId,
+        at: Instant,
+    ) -> Result<SourceId, SpecError> {
+        spec.check().map_err(|problem| SpecError { name: name.to_owned(), problem })?;
+        let streams = [Stream::new(self.seed, name), Stream::new(self.seed, &format!("{name} packets"))];
+        self.start(name, at, |id, start| Source::new(spec, id, path, streams, start))
+    }
+
+    /// As [`Engine::start_source`], of a source that sends what was recorded.
+    ///
+    /// # Errors
+    /// Where a source of that name is running or the specification cannot be carried out; nothing changed.
+    pub fn start_replay(
+        &mut self,
+        name: &str,
+        spec: ReplaySpec,
+        path: PathId,
+        at: Instant,
+    ) -> Result<SourceId, SpecError> {
+        spec.check().map_err(|problem| SpecError { name: name.to_owned(), problem })?;
+        self.start(name, at, |_, start| Source::replaying(spec, path, start))
+    }
+
+    fn start(
+        &mut self,
+        name: &str,
+        at: Instant,
+        make: impl FnOnce(SourceId, Instant) -> Source,
+    ) -> Result<SourceId, SpecError> {
+        if self.sources.iter().any(|origin| origin.running && origin.name == name) {
+            return Err(SpecError { name: name.to_owned(), problem: Problem::NameTaken });
+        }
+        self.advance(at);
+        let id = SourceId(u32::try_from(self.sources.len()).expect("fewer than 2^32 sources"));
+        let source = make(id, self.now);
+        self.sources.push(Origin { source, name: name.to_owned(), running: true, armed: None });
+        self.arm(id);
+        Ok(id)
+    }
+
+    /// Stops a source at `at`; its packets inside go on. Stopping it again does nothing.
+    pub fn stop_source(&mut self, at: Instant, id: SourceId) {
+        self.advance(at);
+        self.agenda.cancel(Target::Source(id));
+        self.sources[id.index()].running = false;
+    }
+
+    /// Sends a source's packets along another path from `at` on; its draws go on undisturbed.
+    pub fn redirect_source(&mut self, at: Instant, id: SourceId, path: PathId) {
+        self.advance(at);
+        self.sources[id.index()].source.redirect(path);
+    }
+
+    /// Sends the acknowledgements of a responsive source's packets along another path from `at` on.
+    ///
+    /// # Errors
+    /// Where the source is of another kind; nothing changed.
+    pub fn redirect_acks(&mut self, at: Instant, id: SourceId, path: PathId) -> Result<(), SpecError> {
+        self.advance(at);
+        let origin = &mut self.sources[id.index()];
+        if origin.source.redirect_acks(path) {
+            return Ok(());
+        }
+        Err(SpecError { name: origin.name.clone(), problem: Problem::NoAcks })
+    }
+
+    /// Every rate that a source has drawn since it was started: when, and IP bits per second.
+    pub fn draws(&self, id: SourceId) -> &[(Instant, u64)] {
+        self.sources[id.index()].source.draws()
+    }
+
+    /// Lets a process drive a link from `at` on (at the earliest now), which is the process's time 0.
+    ///
+    /// Its draws depend on the engine's seed and `name` alone: started again under its name it draws the same levels again.
+    ///
+    /// # Errors
+    /// Where the element is no link, the link is driven already, or the specification cannot be carried out; nothing changed.
+    pub fn start_process(
+        &mut self,
+        name: &str,
+        spec: ProcessSpec,
+        link: ElementId,
+        at: Instant,
+    ) -> Result<ProcessId, SpecError> {
+        let refuse = |problem| SpecError { name: name.to_owned(), problem };
+        spec.check().map_err(refuse)?;
+        match &mut self.elements[link.index()].element {
+            Element::Link(link) => {
+                if !link.take_drive() {
+                    return Err(refuse(Problem::AlreadyDriven));
+                }
+            }
+            other => return Err(refuse(Problem::NotALink { is: other.kind() })),
+        }
+        self.advance(at);
+        let id = ProcessId(u32::try_from(self.processes.len()).expect("fewer than 2^32 processes"));
+        let process = Process::new(spec, link, Stream::new(self.seed, name), self.now);
+        if process.is_of_opportunities() {
+            self.follow(link, Change::Opportunity { ip_bytes: 0 });
+        }
+        self.processes.push(process);
+        self.expect_process(id);
+        self.advance(self.now);
+        Ok(id)
+    }
+
+    /// Stops a process at `at`; its link has its own rate again. Stopping it again does nothing.
+    pub fn stop_process(&mut self, at: Instant, id: ProcessId) {
+        self.advance(at);
+        let process = &mut self.processes[id.index()];
+        if process.stop() {
+            let link = process.link();
+            self.agenda.cancel(Target::Process(id));
+            self.with_element(link, |element, context| {
+                if let Element::Link(link) = element {
+                    link.end_drive(context);
+                }
+            });
+        }
+    }
+
+    /// The changes of level of a process since it was started, the first 65 536 of them: when, and to what.
+    pub fn changes(&self, id: ProcessId) -> &[(Instant, Capacity)] {
+        self.processes[id.index()].changes()
+    }
+
+    /// How many more changes of level there were than [`Engine::changes`] has.
+    pub fn changes_not_kept(&self, id: ProcessId) -> u64 {
+        self.processes[id.index()].changes_not_kept()
+    }
+
+    pub(super) fn wake_source(&mut self, id: SourceId) {
+        let origin = &mut self.sources[id.index()];
+        if origin.armed == Some(self.now) {
+            origin.armed = None;
+        }
+        let shot = origin.source.wake(self.now);
+        self.arm(id);
+        if let Some(Shot { path, packet }) = shot {
+            self.enter(path, packet);
+        }
+    }
+
+    /// Wakes a source at the instant that it asks for, unless it is woken before.
+    fn arm(&mut self, id: SourceId) {
+        let origin = &mut self.sources[id.index()];
+        let Some(next) = origin.source.next_wake() else { return };
+        if origin.armed.is_none_or(|armed| next < armed) {
+            origin.armed = Some(next);
+            self.agenda.schedule(next, Target::Source(id));
+        }
+    }
+
+    /// A ghost that its source waits for has reached the end of its path.
+    pub(super) fn delivered(&mut self, tag: Tag, ecn: Ecn) {
+        let origin = &mut self.sources[tag.source.index()];
+        if !origin.running {
+            return;
+        }
+        let answer = origin.source.delivered(tag, ecn, self.now);
+        self.arm(tag.source);
+        if let Some(Shot { path, packet }) = answer {
+            self.enter(path, packet);
+        }
+    }
+
+    pub(super) fn wake_process(&mut self, id: ProcessId) {
+        let process = &mut self.processes[id.index()];
+        let link = process.link();
+        if matches!(&self.elements[link.index()].element, Element::Link(link) if link.is_finishing(self.now))
+        {
+            return self.agenda.schedule(self.now, Target::Process(id));
+        }
+        let change = process.wake(self.now);
+        self.follow(link, change);
+        self.expect_process(id);
+    }
+
+    fn expect_process(&mut self, id: ProcessId) {
+        if let Some(next) = self.processes[id.index()].next_wake() {
+            self.agenda.schedule(next, Target::Process(id));
+        }
+    }
+
+    fn follow(&mut self, link: ElementId, change: Change) {
+        self.with_element(link, |element, context| {
+            if let Element::Link(link) = element {
+                link.follow(change, context);
+            }
+        });
+    }
+}

@@ -1,0 +1,123 @@
+//! Monitors that watch other elements: the queue of one, the drops of several.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use super::Engine;
+use crate::element::{Element, ElementId, Verdict};
+use crate::monitor::Monitor;
+use crate::slab::SlotId;
+use crate::units::{Duration, Instant};
+use crate::watch::Watch;
+
+impl Engine {
+    /// Lets a monitor measure the queue of one element and count the drops of others, from `at` on, instead of those that it
+    /// looked at before.
+    ///
+    /// # Panics
+    /// Where `monitor` is no monitor, or `queue` has no queue ([`Engine::has_queue`]).
+    pub fn watch(&mut self, at: Instant, monitor: ElementId, queue: Option<ElementId>, drops: &[ElementId]) {
+        self.advance(at);
+        assert!(self.elements[monitor.index()].element.monitor().is_some(), "only monitors watch");
+        assert!(queue.is_none_or(|queue| self.has_queue(queue)), "a queue is watched where there is one");
+        for station in &mut self.elements {
+            if let Some(watch) = &mut station.watch {
+                watch.forget(monitor);
+            }
+        }
+        for &element in drops {
+            self.watch_of(element).drops.push(monitor);
+        }
+        if let Some(queue) = queue {
+            self.watch_of(queue).queue.push(monitor);
+            self.announce_queue(queue);
+        }
+        for station in &mut self.elements {
+            station.watch.take_if(|watch| watch.is_idle());
+        }
+    }
+
+    fn watch_of(&mut self, id: ElementId) -> &mut Watch {
+        let station = &mut self.elements[id.index()];
+        let serving = station.element.serving();
+        station.watch.get_or_insert_with(|| Box::new(Watch { serving, ..Watch::default() }))
+    }
+
+    /// Whether packets wait in an element, so that a monitor can measure its queue.
+    pub fn has_queue(&self, id: ElementId) -> bool {
+        self.elements[id.index()].element.has_queue()
+    }
+
+    /// After a packet has come to a watched element: did it, or the one on the transmitter now, wait?
+    pub(super) fn observe_arrival(&mut self, id: ElementId, slot: SlotId, verdict: Verdict) {
+        let element = &self.elements[id.index()].element;
+        let passes_at_once = match verdict {
+            // A link without a rate holds packets only while they propagate.
+            Verdict::Held => matches!(element, Element::Link(_)) && element.serving().is_none(),
+            Verdict::Dropped(_) => false,
+            _ => true,
+        };
+        if passes_at_once {
+            self.announce_wait(id, slot, Duration::ZERO);
+        }
+        self.observe_transmitter(id);
+        self.announce_queue(id);
+    }
+
+    /// After the service of a watched element: whose wait has ended?
+    pub(super) fn observe_service(&mut self, id: ElementId, settled: Option<(SlotId, Verdict)>) {
+        match settled {
+            Some((slot, Verdict::Passed))
+                if !matches!(self.elements[id.index()].element, Element::Link(_)) =>
+            {
+                let wait = self.now - self.slab[slot].at;
+                self.announce_wait(id, slot, wait);
+            }
+            _ => self.observe_transmitter(id),
+        }
+        self.announce_queue(id);
+    }
+
+    /// A packet that is on the transmitter and was not before has waited until now.
+    fn observe_transmitter(&mut self, id: ElementId) {
+        let station = &mut self.elements[id.index()];
+        let serving = station.element.serving();
+        let Some(watch) = &mut station.watch else { return };
+        if watch.serving == serving {
+            return;
+        }
+        watch.serving = serving;
+        if let Some(slot) = serving {
+            let wait = self.now - self.slab[slot].at;
+            self.announce_wait(id, slot, wait);
+        }
+    }
+
+    fn announce_wait(&mut self, id: ElementId, slot: SlotId, wait: Duration) {
+        let (packet, now) = (self.slab[slot].packet, self.now);
+        self.tell(id, |watch| &watch.queue, |monitor| monitor.waited(&packet, wait, now));
+    }
+
+    pub(super) fn announce_queue(&mut self, id: ElementId) {
+        if self.elements[id.index()].watch.is_some() {
+            let (bytes, now) = (self.queued_bytes(id), self.now);
+            self.tell(id, |watch| &watch.queue, |monitor| monitor.queued(bytes, now));
+        }
+    }
+
+    /// Tells the monitors that watch an element.
+    pub(super) fn tell(
+        &mut self,
+        id: ElementId,
+        whom: fn(&Watch) -> &Vec<ElementId>,
+        what: impl Fn(&mut Monitor),
+    ) {
+        let Some(watch) = self.elements[id.index()].watch.take() else { return };
+        for monitor in whom(&watch) {
+            if let Some(monitor) = self.elements[monitor.index()].element.monitor_mut() {
+                what(monitor);
+            }
+        }
+        self.elements[id.index()].watch = Some(watch);
+    }
+}
