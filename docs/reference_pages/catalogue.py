@@ -21,7 +21,8 @@ How to write one: [guide](../guides/conditions.md)."""
 
 _EXPERIMENTS = """\
 Experiments that come with Crosswind. Their names can be given wherever a file can: `crosswind plan
-rpc-quick`. What each key means: [the experiment file](experiment-file.md)."""
+rpc-quick`. What each key means: [the experiment file](experiment-file.md). What they showed when they
+were run: [the studies' experiments](../explanation/studies.md)."""
 
 
 def conditions_page() -> str:
