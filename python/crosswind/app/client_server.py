@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from crosswind.app.base import Application, Load, Stage
 from crosswind.app.load import NS_PER_S, WINDOW_LEAD_S
 from crosswind.app.requirements import DebianPackages, Program
+from crosswind.app.server import stop_servers
 from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.fabric import Process
 
@@ -47,11 +48,7 @@ class ClientServer(Application):
 
     def stop(self, stage: Stage) -> None:
         servers, self._servers = self._servers, []
-        for server in servers:
-            if server.ended is not None:
-                raise TestbedError(f"{server}: ended under the load ({server.ended}); {server.last_words()}")
-        for server in servers:
-            server.stop()
+        stop_servers(stage, servers)
 
     def _serve(self, stage: Stage, name: str, arguments: Sequence[object]) -> Process:
         """Start a server of the tool and keep it for `stop`."""

@@ -1,13 +1,13 @@
 """What applications with a server have in common: commands that prepare it, and its end."""
 
+from collections.abc import Sequence
+
 from crosswind.app.base import Stage
 from crosswind.testbed.agent import Ended
 from crosswind.testbed.errors import TestbedError
-from crosswind.testbed.fabric import Process
+from crosswind.testbed.fabric import GRACE_S, Process
 
 READY_S = 30.0
-# After SIGTERM; these servers end within milliseconds, and SIGKILL ends what does not.
-GRACE_S = 3.0
 
 
 def run_to_end(stage: Stage, node: str, name: str, command: list[object], timeout_s: float = READY_S) -> None:
@@ -24,11 +24,18 @@ def run_to_end(stage: Stage, node: str, name: str, command: list[object], timeou
         raise TestbedError(f"{process}: {ended}; {process.last_words()}")
 
 
-def end(server: Process) -> None:
-    """End a server that has to have lived until now.
+def stop_servers(stage: Stage, servers: Sequence[Process], grace_s: float = GRACE_S) -> None:
+    """End servers that have to have lived until now: all at once, and within 5 s however many of them hang.
 
-    Raises: TestbedError: it had ended under the load.
+    Args:
+        grace_s: between SIGTERM and SIGKILL; 0 where everything that a clean end would write is thrown away.
+    Raises: TestbedError: some had ended under the load; with the last words of each.
     """
-    if server.ended is not None:
-        raise TestbedError(f"{server}: ended under the load ({server.ended}); {server.last_words()}")
-    server.stop(GRACE_S)
+    dead = [server for server in servers if server.ended is not None]
+    stage.fabric.stop([server for server in servers if server not in dead], grace_s)
+    if dead:
+        raise TestbedError(
+            "; ".join(
+                f"{server}: ended under the load ({server.ended}); {server.last_words()}" for server in dead
+            )
+        )

@@ -15,8 +15,8 @@ from crosswind.app.command.own_load import OwnLoad
 from crosswind.app.command.programs import program_missing, program_versions
 from crosswind.app.command.readiness import await_ready, look_for
 from crosswind.app.command.role import Role
-from crosswind.app.command.servers import check_alive, stop_all
 from crosswind.app.command.variables import ADDRESS, DURATION, FOLDER, SEED, filled, variable_findings
+from crosswind.app.server import stop_servers
 from crosswind.spec.nearest import did_you_mean
 from crosswind.testbed.fabric import Process
 
@@ -110,8 +110,7 @@ class Command(Application):
         )
 
     def stop(self, stage: Stage) -> None:
-        check_alive(self._servers)
-        stop_all(self._servers)
+        stop_servers(stage, self._servers)
 
     def _start(self, stage: Stage, node: str, name: str, command: list[str]) -> Process:
         """Start a command with its variables filled in; `name` is what logs and errors call it."""

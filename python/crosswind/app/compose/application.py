@@ -15,7 +15,6 @@ from crosswind.app.command.measured import NS_PER_S, TAIL_S
 from crosswind.app.command.own_load import OwnLoad
 from crosswind.app.command.programs import program_missing, program_versions
 from crosswind.app.command.readiness import await_ready, command_look, look_for
-from crosswind.app.command.servers import check_alive, stop_all
 from crosswind.app.compose.image import Images
 from crosswind.app.compose.inside import inside
 from crosswind.app.compose.order import start_order
@@ -24,6 +23,7 @@ from crosswind.app.compose.root import make_root, room_for
 from crosswind.app.compose.service import Mount, Service
 from crosswind.app.compose.unpack import ImageConfiguration
 from crosswind.app.compose.user import account_of
+from crosswind.app.server import stop_servers
 from crosswind.spec.node_limits import NodeLimits
 from crosswind.testbed.agent import Ended
 from crosswind.testbed.errors import TestbedError
@@ -142,9 +142,7 @@ class Compose(Application):
         )
 
     def stop(self, stage: Stage) -> None:
-        servers = [self._running[name] for name in self._servers]
-        check_alive(servers)
-        stop_all(servers)
+        stop_servers(stage, [self._running[name] for name in self._servers])
 
     @property
     def _image_names(self) -> set[str]:

@@ -8,7 +8,7 @@ from pydantic import Field, field_validator, model_validator
 from crosswind.app.base import Application, Figure, Load, Outcome, Stage
 from crosswind.app.dns import dnsperf, nsd
 from crosswind.app.load import NS_PER_S, TAIL_S, WINDOW_LEAD_S, await_listening
-from crosswind.app.server import end
+from crosswind.app.server import stop_servers
 from crosswind.spec.base import SpecModel
 from crosswind.spec.quantities import Duration, OperationRate, PositiveDuration, Size
 from crosswind.store.rows import Metric
@@ -165,7 +165,7 @@ class Dns(Application):
         return DnsperfLoad(process, asked)
 
     def stop(self, stage: Stage) -> None:
-        end(self._server)
+        stop_servers(stage, [self._server])
 
 
 class DnsperfLoad(Load):

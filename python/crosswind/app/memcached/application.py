@@ -8,7 +8,7 @@ from pydantic import Field
 from crosswind.app.base import Application, Figure, Load, Stage
 from crosswind.app.load import latency_figures, offer_load
 from crosswind.app.requirements import DebianPackages, OwnProgram
-from crosswind.app.server import READY_S, end, run_to_end
+from crosswind.app.server import READY_S, run_to_end, stop_servers
 from crosswind.spec.base import SpecModel
 from crosswind.spec.quantities import Duration, OperationRate, PositiveDuration, Share, Size
 from crosswind.testbed.binaries import LOAD, find_binary
@@ -115,7 +115,7 @@ class Memcached(Application):
         )
 
     def stop(self, stage: Stage) -> None:
-        end(self._server)
+        stop_servers(stage, [self._server])
 
     def _address(self, stage: Stage) -> str:
         return f"{stage.fabric.nodes[SERVER].address}:{PORT}"

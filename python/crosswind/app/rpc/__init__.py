@@ -12,10 +12,10 @@ from pydantic import Field
 from crosswind.app.base import Application, Figure, Load, Stage
 from crosswind.app.load import await_listening, latency_figures, offer_load
 from crosswind.app.requirements import OwnProgram
+from crosswind.app.server import stop_servers
 from crosswind.spec.base import SpecModel
 from crosswind.spec.quantities import Duration, OperationRate, PositiveDuration, Size
 from crosswind.testbed.binaries import LOAD, find_binary
-from crosswind.testbed.errors import TestbedError
 
 PORT = 7077
 
@@ -81,8 +81,4 @@ class Rpc(Application):
         )
 
     def stop(self, stage: Stage) -> None:
-        if self._server.ended is not None:
-            raise TestbedError(
-                f"{self._server}: ended under the load ({self._server.ended}); {self._server.last_words()}"
-            )
-        self._server.stop()
+        stop_servers(stage, [self._server])

@@ -5,9 +5,9 @@ from typing import ClassVar
 
 from crosswind.app.base import Application, Figure, Load, Stage
 from crosswind.app.requirements import Requirement
+from crosswind.app.server import stop_servers
 from crosswind.app.spark.cluster import MASTER, Cluster, workers_of
 from crosswind.app.spark.driver import CLIENT, Driver
-from crosswind.app.spark.ending import end_all
 from crosswind.app.spark.hdfs import Hdfs
 from crosswind.app.spark.parameters import QUERIES, SparkParameters
 from crosswind.app.spark.programs import HDFS, JAVA, PYSPARK
@@ -95,12 +95,7 @@ class Spark(Application):
 
     def stop(self, stage: Stage) -> None:
         stores = self._hdfs.processes if self._hdfs is not None else []
-        dead = end_all([*self._cluster.processes, *stores], STOP_S)
-        self._cluster.keep_logs()
-        if dead:
-            raise TestbedError(
-                "; ".join(
-                    f"{process}: ended under the load ({process.ended}); {process.last_words()}"
-                    for process in dead
-                )
-            )
+        try:
+            stop_servers(stage, [*self._cluster.processes, *stores], STOP_S)
+        finally:
+            self._cluster.keep_logs()

@@ -9,11 +9,11 @@ from typing import Any
 from crosswind.app.base import Application, Figure, Load, Outcome, Stage
 from crosswind.app.load import TAIL_S, UNBOUNDED_S, WINDOW_LEAD_S, await_listening, latency_figures, seconds
 from crosswind.app.requirements import OwnProgram
+from crosswind.app.server import stop_servers
 from crosswind.app.streams import FAIRNESS, GOODPUT
 from crosswind.app.traffic.parameters import NS_PER_S, TrafficParameters
 from crosswind.app.traffic.summary import metrics_of
 from crosswind.testbed.binaries import LOAD, find_binary
-from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.fabric import Process
 
 PORT = 7078
@@ -98,11 +98,7 @@ class Traffic(Application):
 
     def stop(self, stage: Stage) -> None:
         servers, self._servers = list(self._servers.values()), {}
-        for server in servers:
-            if server.ended is not None:
-                raise TestbedError(f"{server}: ended under the load ({server.ended}); {server.last_words()}")
-        for server in servers:
-            server.stop()
+        stop_servers(stage, servers)
 
 
 class _TrafficLoad(Load):

@@ -9,7 +9,7 @@ from pydantic import Field
 from crosswind.app.base import Application, Figure, Load, Stage
 from crosswind.app.load import latency_figures, offer_load
 from crosswind.app.requirements import OwnProgram, Requirement
-from crosswind.app.server import READY_S, end
+from crosswind.app.server import READY_S, stop_servers
 from crosswind.app.web import vegeta
 from crosswind.app.web.apache import Apache
 from crosswind.app.web.client import OwnClient, Vegeta
@@ -108,7 +108,7 @@ class Web(Application):
         return self._own_client(stage) if self.parameters.client == "crosswind" else self._vegeta(stage)
 
     def stop(self, stage: Stage) -> None:
-        end(self._process)
+        stop_servers(stage, [self._process])
 
     def _own_client(self, stage: Stage) -> Load:
         asked = self.parameters

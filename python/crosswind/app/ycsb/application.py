@@ -162,7 +162,7 @@ class Ycsb(Application):
         )
 
     def stop(self, stage: Stage) -> None:
-        self._store.stop()
+        self._store.stop(stage)
 
 
 def stores() -> tuple[type[Store], ...]:

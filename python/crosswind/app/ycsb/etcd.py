@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from crosswind.app.base import Stage
 from crosswind.app.requirements import DebianPackages
 from crosswind.app.ycsb.etcd_status import Member, member_id, parse_status
-from crosswind.app.ycsb.servers import await_answer, check_alive, end, run_to_end
+from crosswind.app.ycsb.servers import await_answer, end, run_to_end
 from crosswind.app.ycsb.store import PRIMARY, Store, address_of, members_of, own_folder, version_of
 from crosswind.testbed.fabric import Process
 
@@ -34,10 +34,6 @@ class Etcd(Store):
     requirements = (ETCD,)
     durabilities = ("linearizable", "serializable")
     settings = f"keys by field, quota {_QUOTA_BYTES}"
-
-    def __init__(self, records: int, durability: str | None = None) -> None:
-        super().__init__(records, durability)
-        self._servers: list[Process] = []
 
     def version(self) -> str:
         return version_of(ETCD.program("etcd"), "--version")
@@ -74,11 +70,6 @@ class Etcd(Store):
     def target(self, stage: Stage) -> list[str]:
         server = f"{address_of(stage, PRIMARY)}:{CLIENT_PORT}"
         return ["--store", "etcd", "--server", server, "--durability", self.durability]
-
-    def stop(self) -> None:
-        check_alive(self._servers)
-        for server in self._servers:
-            end(server, signal.SIGKILL)  # The data are thrown away.
 
     def _serve_all(self, stage: Stage) -> list[Process]:
         """Start all members; they are ready only after `_await_members`."""

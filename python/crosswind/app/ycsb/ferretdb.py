@@ -17,7 +17,7 @@ from crosswind.app.base import Stage
 from crosswind.app.requirements import PatchedGoProgram, Requirement
 from crosswind.app.ycsb.postgresql import PORT as POSTGRESQL_PORT
 from crosswind.app.ycsb.postgresql import POSTGRESQL, USER, PostgreSQL
-from crosswind.app.ycsb.servers import await_answer, check_alive, end
+from crosswind.app.ycsb.servers import await_answer, end
 from crosswind.app.ycsb.store import PRIMARY, address_of, own_folder
 from crosswind.testbed.binaries import LOAD, find_binary
 from crosswind.testbed.fabric import Process
@@ -42,16 +42,12 @@ class FerretDB(PostgreSQL):
     name = "ferretdb"
     requirements: ClassVar[tuple[Requirement, ...]] = (POSTGRESQL, FERRETDB)
 
-    def __init__(self, records: int, durability: str | None = None) -> None:
-        super().__init__(records, durability)
-        self._gateway: Process | None = None
-
     def version(self) -> str:
         return f"{_VERSION}-on-{super().version()}"
 
     def start(self, stage: Stage) -> None:
         super().start(stage)
-        self._gateway = self._serve_gateway(stage)
+        self._servers.append(self._serve_gateway(stage))
 
     def target(self, stage: Stage) -> list[str]:
         return ["--store", "mongodb", "--server", f"{address_of(stage, PRIMARY)}:{PORT}"]
@@ -62,12 +58,6 @@ class FerretDB(PostgreSQL):
         super().fill(stage, loader)
         end(gateway, signal.SIGTERM)
         self.sql(stage, "settle-ferretdb", "VACUUM (FREEZE, ANALYZE)", _DATABASE)
-
-    def stop(self) -> None:
-        if self._gateway is not None:
-            check_alive([self._gateway])
-            end(self._gateway, signal.SIGKILL)  # It has no state.
-        super().stop()
 
     def _serve_gateway(self, stage: Stage) -> Process:
         folder, address = own_folder(stage, _DATABASE), address_of(stage, PRIMARY)

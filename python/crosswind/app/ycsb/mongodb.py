@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from crosswind.app.base import Stage
 from crosswind.app.requirements import OnPath
 from crosswind.app.ycsb.mongodb_status import follows
-from crosswind.app.ycsb.servers import await_answer, check_alive, end, run_to_end
+from crosswind.app.ycsb.servers import await_answer, end, run_to_end
 from crosswind.app.ycsb.store import PRIMARY, Store, address_of, members_of, own_folder, version_of
 from crosswind.testbed.binaries import LOAD, find_binary
 from crosswind.testbed.fabric import Process
@@ -38,10 +38,6 @@ class MongoDB(Store):
     requirements = (MONGOD,)
     durabilities = ("w=1", "majority", "w=0")
     settings = f"cache {_CACHE_GB} GB, election timeout {_ELECTION_TIMEOUT_MS} ms"
-
-    def __init__(self, records: int, durability: str | None = None) -> None:
-        super().__init__(records, durability)
-        self._servers: list[Process] = []
 
     def version(self) -> str:
         return version_of(MONGOD.program(), "--version")
@@ -82,11 +78,6 @@ class MongoDB(Store):
     def target(self, stage: Stage) -> list[str]:
         server = f"{address_of(stage, PRIMARY)}:{PORT}"
         return ["--store", "mongodb", "--server", server, "--durability", self.durability]
-
-    def stop(self) -> None:
-        check_alive(self._servers)
-        for server in self._servers:
-            end(server, signal.SIGKILL)  # The data are thrown away.
 
     def _serve_all(self, stage: Stage) -> list[Process]:
         """Start all members; they are ready only after `_await_members`."""

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from crosswind.app.base import Stage
 from crosswind.app.requirements import DebianPackages, Requirement
-from crosswind.app.ycsb.servers import READY_S, check_alive, end, run_to_end
+from crosswind.app.ycsb.servers import READY_S, end, run_to_end
 from crosswind.app.ycsb.store import PRIMARY, Store, address_of, replicas_of, version_of
 from crosswind.testbed.fabric import Process
 
@@ -71,10 +71,6 @@ class PostgreSQL(Store):
     durabilities = ("on", "remote_apply", "remote_write", *_LOCAL)
     settings = _SETTINGS + _ACCESS
 
-    def __init__(self, records: int, durability: str | None = None) -> None:
-        super().__init__(records, durability)
-        self._servers: list[Process] = []
-
     def version(self) -> str:
         return version_of(POSTGRESQL.program("postgres"), "--version")
 
@@ -122,12 +118,6 @@ class PostgreSQL(Store):
     def target(self, stage: Stage) -> list[str]:
         server = f"{address_of(stage, PRIMARY)}:{PORT}"
         return ["--store", "postgresql", "--server", server, "--user", USER, "--database", DATABASE]
-
-    def stop(self) -> None:
-        check_alive(self._servers)
-        # The data are thrown away, so an immediate shutdown loses nothing that anybody wants.
-        for server in self._servers:
-            end(server, signal.SIGQUIT)
 
     def sql(self, stage: Stage, name: str, statement: str, database: str = DATABASE) -> None:
         """Run a statement on the primary; `name` is that of its log."""

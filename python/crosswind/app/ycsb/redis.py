@@ -17,7 +17,7 @@ from collections.abc import Collection
 from crosswind.app.base import Stage
 from crosswind.app.requirements import DebianPackages
 from crosswind.app.ycsb.redis_replication import online_replicas
-from crosswind.app.ycsb.servers import await_answer, check_alive, end, run_to_end
+from crosswind.app.ycsb.servers import await_answer, end, run_to_end
 from crosswind.app.ycsb.store import (
     PRIMARY,
     Store,
@@ -47,10 +47,6 @@ class Redis(Store):
     requirements = (REDIS,)
     durabilities = ("wait=0", "wait=1", "wait=2")
     settings = " ".join(_SETTINGS)
-
-    def __init__(self, records: int, durability: str | None = None) -> None:
-        super().__init__(records, durability)
-        self._servers: list[Process] = []
 
     def version(self) -> str:
         return version_of(REDIS.program("redis-server"), "--version")
@@ -93,11 +89,6 @@ class Redis(Store):
     def target(self, stage: Stage) -> list[str]:
         server = f"{address_of(stage, PRIMARY)}:{PORT}"
         return ["--store", "redis", "--server", server, "--durability", self.durability]
-
-    def stop(self) -> None:
-        check_alive(self._servers)
-        for server in self._servers:
-            end(server, signal.SIGKILL)  # The data are thrown away.
 
     def _serve(self, stage: Stage, node: str, *options: str) -> Process:
         folder, address = stage.folder / node, address_of(stage, node)

@@ -81,7 +81,7 @@ def await_answer(
 
 
 def end(server: Process, number: signal.Signals) -> None:
-    """Send a signal that ends a server, and wait for its end.
+    """Send a signal that ends a server whose data are kept, and wait for its clean end.
 
     Raises: TestbedError: it is still there after `READY_S`.
     """
@@ -89,14 +89,3 @@ def end(server: Process, number: signal.Signals) -> None:
     if server.wait(READY_S) is None:
         server.stop(0)
         raise TestbedError(f"{server}: still there {READY_S:g} s after {number.name}; {server.last_words()}")
-
-
-def check_alive(servers: Sequence[Process]) -> None:
-    """Raise TestbedError with the reasons when servers have ended under the load."""
-    dead = [server for server in servers if server.ended is not None]
-    if dead:
-        raise TestbedError(
-            "; ".join(
-                f"{server}: ended under the load ({server.ended}): {server.last_words()}" for server in dead
-            )
-        )

@@ -14,9 +14,11 @@ from typing import ClassVar
 
 from crosswind.app.base import Stage
 from crosswind.app.requirements import Program, Requirement
+from crosswind.app.server import stop_servers
 from crosswind.app.ycsb.data_folders import DataFolders
 from crosswind.app.ycsb.servers import FILLED_S, run_to_end
 from crosswind.testbed.binaries import LOAD, find_binary
+from crosswind.testbed.fabric import Process
 from crosswind.testbed.folders import cache_folder
 
 PRIMARY = "db0"
@@ -46,6 +48,7 @@ class Store(ABC):
     def __init__(self, records: int, durability: str | None = None) -> None:
         self.records = records
         self.durability = durability or self.durabilities[0]
+        self._servers: list[Process] = []
 
     def remark(self) -> str | None:
         """Return what a reader of the results has to know about this durability, if anything."""
@@ -69,15 +72,16 @@ class Store(ABC):
 
     @abstractmethod
     def start(self, stage: Stage) -> None:
-        """Start every server from a copy of the data; return when all replicas follow."""
+        """Start `_servers` from a copy of the data; return when all replicas follow."""
 
     @abstractmethod
     def target(self, stage: Stage) -> list[str]:
         """Return the arguments with which `crosswind-load` reaches the database."""
 
-    @abstractmethod
-    def stop(self) -> None:
+    def stop(self, stage: Stage) -> None:
         """End the servers; raise TestbedError when one had died under the load."""
+        # The data are thrown away, so nothing that anybody wants is lost.
+        stop_servers(stage, self._servers, grace_s=0)
 
     def data(self, nodes: Collection[str]) -> DataFolders:
         """Return the data that trials on these nodes start from."""

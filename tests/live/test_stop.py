@@ -1,0 +1,89 @@
+"""Servers end within five seconds, all at once, also when everything on their nodes hangs."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crosswind.app import Application, Missing, Stage
+from crosswind.app.command import Command, CommandParameters
+from crosswind.app.server import stop_servers
+from crosswind.app.ycsb import Ycsb, YcsbParameters
+from crosswind.testbed import Agent, Fabric, TestbedError
+from crosswind.testbed.plain import plain_fabric
+
+if TYPE_CHECKING:
+    from conftest import Live
+
+DATABASE = ("db0", "db1", "client")
+STOPPED_S = 5
+
+
+def command(stubborn: str) -> Application:
+    role = {"command": f"{stubborn} echo up; while :; do sleep 1; done", "ready": {"regex": "up"}}
+    asked = {
+        "roles": {"db0": role, "db1": role, "client": {"command": "true"}},
+        "load": "client",
+        "metrics": {"took": {"elapsed": True, "better": "lower"}},
+    }
+    return Command(CommandParameters.model_validate(asked))
+
+
+def ycsb(store: str) -> Application:
+    asked = {"store": store, "workload": "a", "records": 100, "duration": "1s"}
+    return Ycsb(YcsbParameters.model_validate(asked))
+
+
+APPLICATIONS = {
+    "command": lambda: command(""),
+    "command-deaf": lambda: command("trap '' TERM;"),
+    **{f"ycsb/{store}": lambda store=store: ycsb(store) for store in Ycsb.variants},
+}
+
+
+@pytest.fixture(params=APPLICATIONS)
+def application(request: pytest.FixtureRequest) -> Application:
+    made: Application = APPLICATIONS[request.param]()
+    missing: Sequence[Missing] = type(made).missing(made.variant)
+    if missing:
+        pytest.skip("; ".join(item.what for item in missing))
+    return made
+
+
+def staged(fabric: Fabric, folder: Path) -> Stage:
+    folder.mkdir()
+    os.chown(folder, *fabric.application_account)
+    return Stage(fabric, folder, seed=1)
+
+
+def test_servers_that_hang_end_within_five_seconds(live: Live, application: Application) -> None:
+    spec = plain_fabric(DATABASE)
+    if not application.is_prepared(DATABASE):
+        with Agent() as agent, Fabric(agent, spec, live.folder / "logs") as fabric:
+            application.prepare(staged(fabric, live.folder / "prepared"))
+    with Agent() as agent, Fabric(agent, spec, live.folder / "logs") as fabric:
+        stage = staged(fabric, live.folder / "work")
+        application.start(stage)
+        for node in DATABASE[:2]:
+            # To every process of the node but its first, and this one.
+            fabric.start(node, "hang", ["sh", "-c", "kill -STOP -1"], cwd=stage.folder).wait(5)
+        began = time.monotonic()
+        application.stop(stage)
+        assert time.monotonic() - began < STOPPED_S
+
+
+def test_a_server_that_ended_under_the_load_is_named_and_the_others_end(live: Live) -> None:
+    with Agent() as agent, Fabric(agent, plain_fabric(DATABASE), live.folder / "logs") as fabric:
+        stage = staged(fabric, live.folder / "work")
+        servers = [fabric.start(node, node, ["sleep", "60"], cwd=stage.folder) for node in DATABASE]
+        servers[1].signal(signal.SIGKILL)
+        servers[1].wait(5)
+        with pytest.raises(TestbedError, match="db1 on db1: ended under the load"):
+            stop_servers(stage, servers)
+        assert all(server.ended for server in servers)
