@@ -62,7 +62,7 @@ class Seen:
 def memcached(rounds: int) -> Iterator[Figure]:
     """Yield our rate and latency as a multiple of memcaslap's."""
     if lacking := Memcached.missing():
-        yield skipped("memcached beside memcaslap", f"{lacking[0].what}; {lacking[0].install}")
+        yield skipped("memcached beside memcaslap", f"{lacking[0].what}; {lacking[0].remedy}")
         return
     if MEMCASLAP.missing():
         yield skipped("memcached beside memcaslap", f"{MEMCASLAP.missing()[0]}; {MEMCASLAP.commands()[0]}")
@@ -99,7 +99,7 @@ def web(rounds: int) -> Iterator[Figure]:
             for side, client in (("ours", "crosswind"), ("theirs", "vegeta"))
         }
         if lacking := Web.missing(applications["theirs"].variant):
-            yield skipped("web beside vegeta", f"{lacking[0].what}; {lacking[0].install}")
+            yield skipped("web beside vegeta", f"{lacking[0].what}; {lacking[0].remedy}")
             return
 
         def both(

@@ -31,7 +31,7 @@ def measure(live: Live, application: str, variant: str | None = None) -> None:
     """Run three trials of each condition."""
     name = application.partition(":")[0]
     for missing in find(name).missing(variant):
-        pytest.skip(f"{missing.what}; run `{missing.install}`")
+        pytest.skip(f"{missing.what}; {missing.remedy}")
     live.env["CROSSWIND_CACHE_DIR"] = str(cache_folder())
     (live.folder / "live.yaml").write_text(EXPERIMENT.format(application=application))
     status, said = live.run("run", "live.yaml", timeout_s=240)
@@ -104,7 +104,7 @@ def test_answers_over_tcp_wait_for_retransmissions_behind_a_bucket(live: Live) -
 def test_a_server_without_the_keys_is_a_failed_trial_with_its_reason(live: Live) -> None:
     # 300,000 keys of ETC are 80 MB. The most popular keys are stored first, so they are evicted first.
     for missing in find("memcached").missing():
-        pytest.skip(f"{missing.what}; run `{missing.install}`")
+        pytest.skip(f"{missing.what}; {missing.remedy}")
     live.env["CROSSWIND_CACHE_DIR"] = str(cache_folder())
     text = EXPERIMENT.format(application="memcached: {keys: 300000, memory: 8MiB, duration: 500ms}")
     (live.folder / "live.yaml").write_text(text.replace("repeat: 3", "repeat: 1"))

@@ -23,7 +23,7 @@ TRIAL_S = 300
 
 
 def needs(variant: str | None) -> pytest.MarkDecorator:
-    lacking = "; ".join(f"{missing.what}; run `{missing.install}`" for missing in Spark.missing(variant))
+    lacking = "; ".join(f"{missing.what}; {missing.remedy}" for missing in Spark.missing(variant))
     return pytest.mark.skipif(bool(lacking), reason=lacking)
 
 

@@ -32,7 +32,7 @@ def measure(live: Live, application: str, metric: str, statistic: str) -> dict[s
     """Run three trials of each condition; return the values of a metric by condition."""
     name = application.partition(":")[0]
     for missing in find(name).missing():
-        pytest.skip(f"{missing.what} is missing; run `{missing.install}`")
+        pytest.skip(f"{missing.what}; {missing.remedy}")
     live.env["CROSSWIND_CACHE_DIR"] = str(cache_folder())
     (live.folder / "live.yaml").write_text(EXPERIMENT.format(application=application))
     status, said = live.run("run", "live.yaml", timeout_s=180)

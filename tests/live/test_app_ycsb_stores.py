@@ -40,7 +40,7 @@ trials: {{repeat: 3, rest: 0s, seed: 7}}
 def store(request: pytest.FixtureRequest) -> str:
     name: str = request.param
     if missing := Ycsb.missing(name):
-        pytest.skip("; ".join(f"{item.what}; install it with: {item.install}" for item in missing))
+        pytest.skip("; ".join(f"{item.what}; {item.remedy}" for item in missing))
     return name
 
 

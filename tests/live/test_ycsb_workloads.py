@@ -56,7 +56,7 @@ def target(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[list[str]
     """Start a server of its own; return how `crosswind-load` reaches it."""
     name: str = request.param
     if missing := Ycsb.missing(name):
-        pytest.skip("; ".join(f"{item.what}; install it with: {item.install}" for item in missing))
+        pytest.skip("; ".join(f"{item.what}; {item.remedy}" for item in missing))
     port = free_port()
     command, env = SERVERS[name](tmp_path, port)
     with (tmp_path / "log").open("wb") as log:

@@ -20,12 +20,12 @@ class Missing:
 
     Attributes:
         what: it is, and where it was looked for.
-        install: what brings it: a command of Crosswind where it can, else what the user has to do.
+        remedy: what to do about it, for the end of a sentence, such as `install it with: COMMAND`.
         by_hand: commands, versions included, with which a user brings it without Crosswind.
     """
 
     what: str
-    install: str
+    remedy: str
     by_hand: tuple[str, ...] = ()
 
 
@@ -148,8 +148,8 @@ class Application(ABC):
         return [
             Missing(
                 what,
-                command if requirement.installable else " && ".join(requirement.commands()),
-                tuple(requirement.commands()),
+                requirement.remedy(command),
+                tuple(requirement.commands()) if requirement.installable else (),
             )
             for requirement in cls.needs(variant)
             for what in requirement.missing()

@@ -117,7 +117,7 @@ def _entries() -> list[dict[str, Any]]:
         entries.append(entry)
     if IPERF3.name not in names():
         lacking = [
-            _missing(Missing(what, "crosswind apps install iperf3", tuple(IPERF3.commands())))
+            _missing(Missing(what, IPERF3.remedy("crosswind apps install iperf3"), tuple(IPERF3.commands())))
             for what in IPERF3.missing()
         ]
         summary = "real interference in any experiment (`by: iperf3`)"
@@ -128,7 +128,7 @@ def _entries() -> list[dict[str, Any]]:
 
 
 def _missing(item: Missing) -> dict[str, Any]:
-    return {"what": item.what, "install": item.install, "by_hand": list(item.by_hand)}
+    return {"what": item.what, "remedy": item.remedy, "by_hand": list(item.by_hand)}
 
 
 def _state(part: dict[str, Any]) -> str:
@@ -138,7 +138,6 @@ def _state(part: dict[str, Any]) -> str:
 def _print_missing(part: dict[str, Any], indent: str) -> None:
     for missing in part["missing"]:
         click.echo(f"{indent} {missing['what']}")
-        click.echo(f"{indent} install it with: {missing['install']}")
-        by_hand = " && ".join(missing["by_hand"])
-        if by_hand and by_hand != missing["install"]:
-            click.echo(f"{indent} or by hand: {by_hand}")
+        click.echo(f"{indent} {missing['remedy']}")
+        if missing["by_hand"]:
+            click.echo(f"{indent} or by hand: {' && '.join(missing['by_hand'])}")

@@ -62,7 +62,7 @@ def applications() -> list[Finding]:
                 warning(
                     f"application {part.name}",
                     "; ".join(item.what for item in part.missing),
-                    "; ".join(dict.fromkeys(item.install for item in part.missing)),
+                    "; ".join(dict.fromkeys(item.remedy for item in part.missing)),
                 )
             )
     return findings

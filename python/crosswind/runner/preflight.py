@@ -21,7 +21,7 @@ def preflight(resolved: Mapping[str, Any]) -> Hello:
     """Check that this machine can do what is asked; start nothing but one agent that says who it is.
 
     Raises:
-        NotHere: a program is missing; the message has the command that brings it.
+        NotHere: a program is missing; the message says what brings it.
         AgentRefused: namespaces are not allowed here; the message says what would allow them.
         CrosswindError: the topology lacks a node that the application needs.
     """
@@ -35,7 +35,7 @@ def preflight(resolved: Mapping[str, Any]) -> Hello:
         )
     missing = [*kind.missing(application.variant), *application.own_missing()]
     if missing:
-        raise NotHere("\n".join(f"{item.what}; install it with: {item.install}" for item in missing))
+        raise NotHere("\n".join(f"{item.what}; {item.remedy}" for item in missing))
     check_iperf3(
         [
             entry

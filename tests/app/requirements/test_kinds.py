@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from crosswind.app import find
 from crosswind.app.requirements import (
@@ -13,11 +14,14 @@ from crosswind.app.requirements import (
     GoProgram,
     MavenArtifacts,
     OnPath,
+    OwnProgram,
     PythonPackages,
+    Requirement,
 )
 from crosswind.app.requirements.maven_artifacts import project
 from crosswind.app.requirements.python_packages import everybody_can_execute, installed
 from crosswind.app.requirements.unpacked import library_path, make_links_relative
+from crosswind.cli.apps import command as apps
 from crosswind.testbed.errors import NotHere
 
 CAPTURED = Path(__file__).parent / "captured"
@@ -161,10 +165,8 @@ def test_missing_archives_are_named(cache: Path) -> None:
 
 def test_what_only_the_user_can_bring_says_how() -> None:
     server = OnPath("no-such-mongod", "get it from its makers")
-    assert (server.missing(), server.commands()) == (
-        ["no-such-mongod: not on PATH"],
-        ["get it from its makers"],
-    )
+    assert server.missing() == ["no-such-mongod: not on PATH"]
+    assert (server.commands(), server.remedy("crosswind apps install x")) == ([], "get it from its makers")
     with pytest.raises(CannotInstall, match="Crosswind cannot bring it; get it from its makers"):
         server.install(print)
 
@@ -178,7 +180,40 @@ def test_an_application_says_what_it_misses_and_what_brings_it(
         variants = {"mongo": (OnPath("no-such-mongod", "get it from its makers"),)}  # noqa: RUF012
 
     packages, mongod = Thing.missing("mongo")
-    assert packages.install == "crosswind apps install thing/mongo"
+    assert packages.remedy == "install it with: crosswind apps install thing/mongo"
     assert packages.by_hand == ("apt-get install --no-install-recommends server-1",)
-    assert mongod.install == "get it from its makers"
-    assert [item.install for item in Thing.missing()] == ["crosswind apps install thing"]
+    assert (mongod.remedy, mongod.by_hand) == ("get it from its makers", ())
+    assert [item.remedy for item in Thing.missing()] == ["install it with: crosswind apps install thing"]
+
+
+class NotThere(OwnProgram):
+    def missing(self) -> list[str]:
+        return [f"{self.name}: not beside crosswind"]
+
+
+@pytest.mark.parametrize(
+    ("requirement", "remedy", "by_hand"),
+    [
+        (SERVER, "install it with: crosswind apps install rpc", "server-1"),
+        (GoProgram("no-such-go", "a.org/x", "v2.1.0", "a.org/x/cmd/x"), "crosswind apps install rpc", "go"),
+        (CargoProgram("no-such-rust", "thing", "1.2.3"), "crosswind apps install rpc", "cargo"),
+        (MavenArtifacts("no-such-hdfs", ("org.a:b:1",)), "crosswind apps install rpc", "mvn"),
+        (OnPath("no-such-mongod", "get it from its makers"), "get it from its makers", None),
+        (NotThere("crosswind-load"), "install it with: pip install --force-reinstall crosswind", None),
+    ],
+)  # fmt: skip
+def test_the_list_of_applications_says_of_every_kind_what_to_do(
+    cache: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    requirement: Requirement,
+    remedy: str,
+    by_hand: str | None,
+) -> None:
+    monkeypatch.setattr(find("rpc"), "requirements", (requirement,))
+    said = CliRunner().invoke(apps).output.splitlines()
+    (place,) = (number for number, line in enumerate(said) if line.startswith("rpc "))
+    what, to_do, otherwise = (line.strip() for line in said[place + 1 : place + 4])
+    assert what == requirement.missing()[0]
+    assert to_do.endswith(remedy)
+    assert otherwise.startswith("or by hand: ") == (by_hand is not None)
+    assert by_hand is None or by_hand in otherwise

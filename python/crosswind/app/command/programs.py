@@ -22,7 +22,7 @@ def program_missing(what: str, program: str, search_path: str | None) -> list[Mi
     return [
         Missing(
             f"{what}: program {program}: {where}",
-            "this system's package manager; or write its full path, or name it under `files`",
+            "install it with this system's package manager, write its full path, or name it under `files`",
         )
     ]
 

@@ -83,13 +83,13 @@ class Compose(Application):
         missing = self._images.missing(self._image_names)
         for name, service in self.parameters.services.items():
             missing += [
-                Missing(f"service {name}: {mount.source}: not on this machine", "naming what is there")
+                Missing(f"service {name}: {mount.source}: not on this machine", "name what is there")
                 for mount in service.volumes
                 if mount.source.startswith("/") and not Path(mount.source).exists()
             ]
             if service.user is not None and os.geteuid() != 0:
                 what = f"service {name}: user {service.user}: without root every process runs as you"
-                missing.append(Missing(what, "sudo in front of crosswind, or leave `user` out"))
+                missing.append(Missing(what, "write sudo in front of crosswind, or leave `user` out"))
             if service.image is None:
                 words = _words(service, ImageConfiguration())
                 kept = {file.file for file in self.parameters.files}

@@ -42,7 +42,8 @@ class Images:
             except NotHere as error:
                 found.append(
                     Missing(
-                        str(error), f"podman pull {name}, or name a file of it: images: {{{name}: /FILE.tar}}"
+                        str(error),
+                        f"run podman pull {name}, or name a file of it: images: {{{name}: /FILE.tar}}",
                     )
                 )
         return found

@@ -104,7 +104,7 @@ class Hpcc(Application):
             Missing(
                 f"memory: a matrix of order {self.parameters.n} takes {needed / 1e9:.0f} GB, "
                 f"and this machine has {total / 1e9:.0f} GB",
-                f"a smaller n, such as {largest // 1000 * 900}, or more memory",
+                f"write a smaller n, such as {largest // 1000 * 900}, or take a machine with more memory",
             )
         ]
 

@@ -17,7 +17,7 @@ class OnPath(Requirement):
 
     Args:
         name: the program, such as `mongod`.
-        how: a sentence that says how a user gets it.
+        how: what a user has to do to get it, such as `install MongoDB, so that mongod is on PATH`.
     """
 
     name: str
@@ -28,7 +28,10 @@ class OnPath(Requirement):
         return [] if shutil.which(self.name) else [f"{self.name}: not on PATH"]
 
     def commands(self) -> list[str]:
-        return [self.how]
+        return []
+
+    def remedy(self, install: str) -> str:
+        return self.how
 
     def install(self, say: Callable[[str], None]) -> None:
         if self.missing():

@@ -40,7 +40,15 @@ class Requirement(ABC):
 
     @abstractmethod
     def commands(self) -> list[str]:
-        """Return the commands, versions included, with which a user brings it without Crosswind."""
+        """Return the commands, versions included, that bring it without Crosswind; none where none do."""
+
+    def remedy(self, install: str) -> str:
+        """Return what to do where it is missing, for the end of a sentence.
+
+        Args:
+            install: the command of Crosswind that brings what can be installed.
+        """
+        return f"install it with: {install if self.installable else ' && '.join(self.commands())}"
 
     @abstractmethod
     def install(self, say: Callable[[str], None]) -> None:

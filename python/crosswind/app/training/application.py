@@ -95,7 +95,11 @@ class Training(Application):
     def own_missing(self) -> list[Missing]:
         if PYTHON.exists():
             return []
-        return [Missing(f"{PYTHON}: PyTorch's packages are made for it", "apt-get install python3")]
+        return [
+            Missing(
+                f"{PYTHON}: PyTorch's packages are made for it", "install it with: apt-get install python3"
+            )
+        ]
 
     def start(self, stage: Stage) -> None:
         nodes = numbered(ROLE, stage.fabric.nodes)
