@@ -9,8 +9,10 @@ import pytest
 
 from crosswind.app import find, names
 from crosswind.app.sizes import BadSizes, sizes_of
+from crosswind.plan.outline import outline
 from crosswind.spec import SpecErrors, resolve
 from crosswind.spec.base import keys_of
+from crosswind.spec.experiment import Experiment
 from crosswind.spec.load import parse_experiment
 from crosswind.spec.schema import experiment_schema
 
@@ -74,6 +76,65 @@ def test_the_parameters_of_every_size_are_sound_with_what_no_size_can_know(name:
     assert "size" not in keys_of(kind.Parameters)
     for parameters in sizes.values():
         assert set(parameters) <= set(keys_of(kind.Parameters))
+
+
+# What no size can know, by application and variant.
+VARIANTS = {
+    "dns": [""],
+    "hpcc": [""],
+    "iperf3": [""],
+    "memcached": [""],
+    "nuttcp": [""],
+    "rpc": [""],
+    "sockperf": [""],
+    "spark": ["", "storage: hdfs"],
+    "traffic": [""],
+    "training": [""],
+    "web": [
+        "server: nginx",
+        "server: apache",
+        "server: nginx, client: vegeta",
+        "server: apache, client: vegeta",
+    ],
+    "ycsb": [f"workload: a, store: {store}" for store in find("ycsb").variants],
+}
+ROLES = (
+    "db0",
+    "db1",
+    "db2",
+    "server",
+    "client",
+    "master",
+    *(f"{role}{number}" for role in ("rank", "worker") for number in range(12)),
+)
+SIZED = [
+    (name, given, size)
+    for name in names()
+    for given in VARIANTS.get(name, [""])
+    for size in sizes_of(find(name))
+]
+
+
+def load_sized(name: str, given: str, size: str) -> Experiment:
+    text = experiment(f"{name}: {{{', '.join(filter(None, [given, f'size: {size}']))}}}").decode()
+    nodes = ", ".join(f"{role}: h0" for role in ROLES)
+    return parse_experiment(text.replace("db0: h0, server: h0, client: h1", nodes).encode(), "sized.yaml")
+
+
+def test_every_variant_of_every_application_with_sizes_is_among_those_tried() -> None:
+    assert {name for name in names() if sizes_of(find(name))} == set(VARIANTS)
+    tried: dict[str, set[str | None]] = {name: set() for name in VARIANTS}
+    for name, given, size in SIZED:
+        tried[name].add(find(name)(load_sized(name, given, size).parameters).variant)
+    assert all(found >= set(find(name).variants) for name, found in tried.items())
+
+
+@pytest.mark.parametrize(("name", "given", "size"), SIZED)
+def test_every_size_of_every_variant_is_valid_and_can_be_planned(name: str, given: str, size: str) -> None:
+    outlined = outline(resolve(load_sized(name, given, size)))
+    assert len(outlined.trials) == 1
+    if size == "small" and outlined.expected_s is not None:
+        assert outlined.expected_s <= (120 if name in ("spark", "hpcc") else 60)
 
 
 def test_an_editor_is_offered_sizes_and_asks_for_nothing_that_they_fill_in() -> None:
