@@ -18,7 +18,7 @@ import numpy as np
 from bench.figures import Figure, figure, skipped
 from crosswind.app.base import Stage
 from crosswind.app.requirements import GoProgram, OwnProgram
-from crosswind.app.ycsb.redis import PORT, REDIS, Redis
+from crosswind.app.ycsb.redis import PORT, Redis
 from crosswind.app.ycsb.servers import run_to_end
 from crosswind.app.ycsb.store import PRIMARY, address_of
 from crosswind.testbed import Agent, Fabric
@@ -65,7 +65,7 @@ class Reported:
 
 def crosscheck(rounds: int) -> Iterator[Figure]:
     """Yield the ratios of rates and medians, ours to go-ycsb's."""
-    missing = [text for need in (OwnProgram(LOAD), REDIS, GO_YCSB) for text in need.missing()]
+    missing = [text for need in (OwnProgram(LOAD), *Redis.requirements, GO_YCSB) for text in need.missing()]
     if missing:
         yield skipped("crosscheck", f"{'; '.join(missing)}; build go-ycsb: {' && '.join(GO_YCSB.commands())}")
         return
@@ -123,7 +123,7 @@ def _measured(set_up: SetUp, rounds: int) -> tuple[list[Reported], list[Reported
                     else:
                         printed = _go_ycsb(stage, "run", set_up.operations, number)
                         reported.append(parse_go_ycsb(printed))
-            store.stop()
+            store.stop(stage)
     return ours, theirs
 
 

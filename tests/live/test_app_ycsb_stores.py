@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 # FerretDB scans too slowly for that; its reads meet a rate that is as low as its own.
 STORES = {
     "redis": ("20Mbit/s", "workload: e, clients: 4, durability: wait=2"),
+    "valkey": ("20Mbit/s", "workload: e, clients: 4, durability: wait=2"),
     "etcd": ("20Mbit/s", "workload: e, clients: 4"),
     "mongodb": ("20Mbit/s", "workload: e, clients: 4, durability: majority"),
     "ferretdb": ("500kbit/s", "workload: c, clients: 4"),

@@ -13,7 +13,7 @@ import pytest
 
 from crosswind.app.ycsb import Ycsb
 from crosswind.app.ycsb.etcd import ETCD
-from crosswind.app.ycsb.redis import REDIS
+from crosswind.app.ycsb.redis import Redis
 from crosswind.testbed.binaries import LOAD, find_binary
 
 RECORDS, OPERATIONS = 300, 400
@@ -35,7 +35,7 @@ def free_port() -> int:
 
 
 def redis_command(folder: Path, port: int) -> tuple[list[object], dict[str, str]]:
-    program = REDIS.program("redis-server")
+    program = Redis.packages.program("redis-server")
     place = ["--bind", "127.0.0.1", "--port", port, "--dir", folder]
     return [program.path, *place, "--save", ""], program.env
 

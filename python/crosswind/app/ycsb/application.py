@@ -14,6 +14,7 @@ from crosswind.app.ycsb.mongodb import MongoDB
 from crosswind.app.ycsb.postgresql import PostgreSQL
 from crosswind.app.ycsb.redis import Redis
 from crosswind.app.ycsb.store import PRIMARY, Store
+from crosswind.app.ycsb.valkey import Valkey
 from crosswind.spec.base import SpecModel
 from crosswind.spec.quantities import Duration, OperationRate, PositiveDuration
 from crosswind.testbed.binaries import LOAD
@@ -29,7 +30,7 @@ _KINDS = {
     "f": ("read", "read-modify-write"),
 }
 _STORES: dict[str, type[Store]] = {
-    store.name: store for store in (PostgreSQL, Redis, Etcd, MongoDB, FerretDB)
+    store.name: store for store in (PostgreSQL, Redis, Valkey, Etcd, MongoDB, FerretDB)
 }
 Durability = Literal[
     "on",
@@ -51,15 +52,15 @@ Durability = Literal[
 class YcsbParameters(SpecModel):
     """What is stored where, what is asked of it, by how many, and until when."""
 
-    store: Literal["postgresql", "redis", "etcd", "mongodb", "ferretdb"] = Field(
+    store: Literal["postgresql", "redis", "valkey", "etcd", "mongodb", "ferretdb"] = Field(
         "postgresql", description="The database under test."
     )
     durability: Durability | None = Field(
         None,
         description=(
             "What a confirmed operation means, in the store's own words: postgresql and ferretdb on (when "
-            "absent), remote_apply, remote_write, local, off; redis wait=0 (when absent), wait=1, wait=2; "
-            "etcd linearizable (when absent), serializable; mongodb w=1 (when absent), majority, w=0."
+            "absent), remote_apply, remote_write, local, off; redis and valkey wait=0 (when absent), wait=1, "
+            "wait=2; etcd linearizable (when absent), serializable; mongodb w=1 (when absent), majority, w=0."
         ),
     )
     workload: Literal["a", "b", "c", "d", "e", "f"] = Field(description="A YCSB core workload.")

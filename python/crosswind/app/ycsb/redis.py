@@ -13,9 +13,10 @@ Source: Redis 7 documentation, "Replication", WAIT.
 
 import signal
 from collections.abc import Collection
+from typing import ClassVar
 
 from crosswind.app.base import Stage
-from crosswind.app.requirements import DebianPackages
+from crosswind.app.requirements import DebianPackages, Program, Requirement
 from crosswind.app.ycsb.redis_replication import online_replicas
 from crosswind.app.ycsb.servers import await_answer, end, run_to_end
 from crosswind.app.ycsb.store import (
@@ -28,7 +29,6 @@ from crosswind.app.ycsb.store import (
 )
 from crosswind.testbed.fabric import Process
 
-REDIS = DebianPackages("redis", packages=("redis-server",), programs=("redis-server", "redis-cli"))
 PORT = 6379
 # The default delay before a first replica is served is five seconds, longer than many trials.
 _SETTINGS = (
@@ -41,15 +41,22 @@ _SETTINGS = (
 
 
 class Redis(Store):
-    """A primary and replicas; or a primary alone."""
+    """A primary and replicas; or a primary alone.
+
+    Attributes:
+        title: what its makers call it.
+        packages: have the server and its client, `<name>-server` and `<name>-cli`.
+    """
 
     name = "redis"
-    requirements = (REDIS,)
+    title = "Redis"
+    packages: ClassVar = DebianPackages("redis", ("redis-server",), programs=("redis-server", "redis-cli"))
+    requirements: ClassVar[tuple[Requirement, ...]] = (packages,)
     durabilities = ("wait=0", "wait=1", "wait=2")
     settings = " ".join(_SETTINGS)
 
     def version(self) -> str:
-        return version_of(REDIS.program("redis-server"), "--version")
+        return version_of(self._program("server"), "--version")
 
     def misfit(self, nodes: Collection[str]) -> str | None:
         awaited, replicas = int(self.durability.partition("=")[2]), len(replicas_of(nodes))
@@ -60,11 +67,11 @@ class Redis(Store):
     def remark(self) -> str:
         if self.durability == "wait=0":
             return (
-                "Redis replicates asynchronously: a write is confirmed before any replica has it, so the "
-                "network between the database's nodes is not in its latency. `durability: wait=1` waits."
+                f"{self.title} replicates asynchronously: a write is confirmed before any replica has it, so "
+                "the network between the database's nodes is not in its latency. `durability: wait=1` waits."
             )
         return (
-            f"Redis replicates asynchronously; with {self.durability} the client waits for that many "
+            f"{self.title} replicates asynchronously; with {self.durability} the client waits for that many "
             "replicas to acknowledge each write, in memory: it may still be lost when all of them fail."
         )
 
@@ -73,7 +80,7 @@ class Redis(Store):
         primary = self._serve(stage, PRIMARY)
         self._await_replicas(stage, [primary])
         self.fill(stage, loader)
-        run_to_end(stage, PRIMARY, "save", self._ask(stage, "SAVE"), env=REDIS.env)
+        run_to_end(stage, PRIMARY, "save", self._ask(stage, "SAVE"), env=self.packages.env)
         end(primary, signal.SIGTERM)
         self.keep(stage, [PRIMARY])
 
@@ -92,10 +99,10 @@ class Redis(Store):
 
     def _serve(self, stage: Stage, node: str, *options: str) -> Process:
         folder, address = stage.folder / node, address_of(stage, node)
-        server = REDIS.program("redis-server")
+        server = self._program("server")
         place = ["--bind", address, "--port", str(PORT), "--dir", folder, "--daemonize", "no"]
         command = [server.path, *place, *_SETTINGS, *options]
-        return stage.fabric.start(node, "redis-server", command, cwd=folder, env=server.env)
+        return stage.fabric.start(node, f"{self.name}-server", command, cwd=folder, env=server.env)
 
     def _await_replicas(self, stage: Stage, servers: list[Process]) -> None:
         """Wait until the primary has loaded its data and every replica has all of them and follows."""
@@ -107,10 +114,13 @@ class Redis(Store):
             self._ask(stage, "INFO", "replication"),
             lambda said: online_replicas(said) == wanted,
             alive=servers,
-            env=REDIS.env,
+            env=self.packages.env,
         )
 
     def _ask(self, stage: Stage, *words: str) -> list[object]:
-        client = REDIS.program("redis-cli").path
+        client = self._program("cli").path
         # Without -e a refusal, such as while data are loaded, would be a success.
         return [client, "-e", "-h", address_of(stage, PRIMARY), "-p", str(PORT), *words]
+
+    def _program(self, part: str) -> Program:
+        return self.packages.program(f"{self.name}-{part}")
