@@ -9,6 +9,11 @@ pub const NETWORK: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 0);
 /// Its prefix length, bits.
 pub const PREFIX_BITS: u8 = 16;
 
+/// Where nodes send what is for other nodes: the switch, which looks at the IP address inside. Outside of [`NETWORK`], link-local.
+pub const SWITCH: Ipv4Addr = Ipv4Addr::new(169, 254, 77, 1);
+/// Its Ethernet address: that of node 0, which there is none of.
+pub const SWITCH_MAC: [u8; 6] = [0x02, 0x77, 0, 0, 0, 0];
+
 /// The IPv4 address of the node at `position`.
 pub fn ip(position: u16) -> Ipv4Addr {
     let [high, low] = number(position);

@@ -46,8 +46,6 @@ pub enum ToInit {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Connect {
     pub position: u16,
-    /// How many nodes there are; their addresses follow from their positions.
-    pub nodes: u16,
     pub congestion_control: String,
     pub rto_min_ms: u32,
     pub ecn: bool,

@@ -7,6 +7,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::net::IpAddr;
 
 use crosswind_engine::{wire_bytes, Ecn, Outcome, Packet};
 use crosswind_fabric::{Facts, Frame, Network};
@@ -23,6 +24,8 @@ use crate::trains::{Buffer, InTransit, Run, Trains};
 
 /// Lateness up to here is within what the emulator promises: what a quiet small virtual machine's own hiccups cost.
 const BOUND_NS: u64 = 100_000;
+/// Nodes send IPv4 packets here, whomever they are for; every other frame goes to its receiver's own address.
+const SWITCH_MAC: [u8; 6] = [2, 0x77, 0, 0, 0, 0];
 /// A node that cannot take a frame for this long has lost it.
 const SEND_PATIENCE_NS: u64 = 2_000_000;
 /// What is due so soon is prepared now, and sent when its time has come: looking up, cutting and checking a frame takes time
@@ -185,7 +188,7 @@ impl<P: Port> Forwarder<P> {
 
     fn enter(&mut self, waiting: Waiting) {
         let Waiting { at_ns, port, slot, vnet } = waiting;
-        let Some(train) = Train::read(vnet, self.ports[port].bytes(slot)) else {
+        let Some(mut train) = Train::read(vnet, self.ports[port].bytes(slot)) else {
             if let Some(capture) = &mut self.capture {
                 capture.dropped_unread(at_ns, port, self.ports[port].bytes(slot), "emulator malformed");
             }
@@ -207,7 +210,12 @@ impl<P: Port> Forwarder<P> {
             self.ports[port].release(slot);
             return;
         }
-        let Some(to) = node_of(destination).filter(|&to| to < self.ports.len() && to != port) else {
+        let to = if destination == SWITCH_MAC {
+            node_behind(train.headers.addresses)
+        } else {
+            node_of(destination)
+        };
+        let Some(to) = to.filter(|&to| to < self.ports.len() && to != port) else {
             self.lose(at_ns, &train, 0, train.count() - 1, "no-route");
             if let Some(capture) = &mut self.capture {
                 let frame = self.ports[port].bytes(slot);
@@ -218,6 +226,7 @@ impl<P: Port> Forwarder<P> {
             self.ports[port].release(slot);
             return;
         };
+        train.headers.destination = mac_of(to);
         self.records.entered(at_ns, port, &train);
         let key = self.push(at_ns, train, Buffer::Slot(slot), port, to);
         self.holders[port][slot as usize] = key;
@@ -473,6 +482,23 @@ fn node_of(mac: [u8; 6]) -> Option<usize> {
         return None;
     };
     usize::from(u16::from_be_bytes([high, low])).checked_sub(1)
+}
+
+/// The node with this destination address: 10.77.0.0 and the node's number from 1.
+fn node_behind(addresses: Option<(IpAddr, IpAddr)>) -> Option<usize> {
+    let Some((_, IpAddr::V4(destination))) = addresses else {
+        return None;
+    };
+    let [10, 77, high, low] = destination.octets() else {
+        return None;
+    };
+    usize::from(u16::from_be_bytes([high, low])).checked_sub(1)
+}
+
+/// The inverse of [`node_of`]; a fabric has fewer than 65 535 nodes.
+fn mac_of(node: usize) -> [u8; 6] {
+    let [high, low] = (node as u16 + 1).to_be_bytes();
+    [2, 0x77, 0, 0, high, low]
 }
 
 /// Two different elements of a slice.

@@ -114,10 +114,15 @@ impl Train {
     ) -> Cut<'a> {
         let whole = first == 0 && last + 1 == self.count;
         if whole && (dscp, ecn) == (self.headers.dscp, self.headers.ecn) {
-            return Cut { vnet: self.vnet.bytes(), headers: &[], rest: frame };
+            if frame[..6] == self.headers.destination {
+                return Cut { vnet: self.vnet.bytes(), headers: &[], rest: frame };
+            }
+            scratch[..6].copy_from_slice(&self.headers.destination);
+            return Cut { vnet: self.vnet.bytes(), headers: &scratch[..6], rest: &frame[6..] };
         }
         let kept = self.header_len.min(HEADERS_MAX).min(frame.len());
         scratch[..kept].copy_from_slice(&frame[..kept]);
+        scratch[..6].copy_from_slice(&self.headers.destination);
         let header = &mut scratch[..kept];
         let mut vnet = self.vnet;
         let mut rest = &frame[kept..];

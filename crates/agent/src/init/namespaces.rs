@@ -125,8 +125,8 @@ pub fn connect(connect: &Connect) -> Result<(), Failure> {
         .request([link::route(position, &connect.congestion_control, connect.rto_min_ms, connect.ecn)])
         .map_err(|error| route_refused(&connect.congestion_control, &error))?;
     netlink
-        .request(link::neighbours(position, connect.nodes))
-        .or_refuse("tell eth0 its neighbours", "the kernel is short of memory; use fewer nodes")
+        .request([link::switch()])
+        .or_refuse("tell eth0 where the switch is", "the kernel is short of memory; use fewer nodes")
 }
 
 /// Sets the most that a connection's socket holds each way; what it begins with stays, or is the most where that is less.

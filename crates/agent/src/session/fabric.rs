@@ -174,7 +174,6 @@ impl Session {
         )?;
         let connect = Connect {
             position: number,
-            nodes: count(fabric),
             congestion_control: fabric.tcp.congestion_control.clone(),
             rto_min_ms,
             ecn: fabric.tcp.ecn,

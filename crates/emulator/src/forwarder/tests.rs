@@ -55,6 +55,29 @@ fn an_unlimited_link_hands_a_super_packet_over_whole() {
 }
 
 #[test]
+fn what_comes_to_the_switch_goes_to_the_node_with_its_address() {
+    let mut forwarder = forwarder("{}", 20_000, "null");
+    let (vnet, mut frame) = super_packet(3_000);
+    frame[..6].copy_from_slice(&SWITCH_MAC);
+    let now = clock::monotonic_ns();
+    let realtime = now.wrapping_add(forwarder.stamps.realtime_minus_monotonic_ns() as u64);
+    forwarder.ports[0].arrive(realtime, vnet, frame.clone());
+    // Nobody has the address of the network itself, and who is not IPv4 has to say whom it is for.
+    let mut nobody = frame.clone();
+    nobody[32..34].copy_from_slice(&[0, 0]);
+    forwarder.ports[0].arrive(realtime, vnet, nobody);
+    frame[12..14].copy_from_slice(&[0x88, 0xb5]);
+    forwarder.ports[0].arrive(realtime, vnet, frame);
+    forwarder.take_in(now);
+    forwarder.let_out(now + 1_000_000);
+    let sent = &forwarder.ports[1].sent;
+    assert_eq!(sent.len(), 1);
+    assert_eq!(sent[0].1, super_packet(3_000).1, "as if it had been sent to the node itself");
+    assert_eq!((forwarder.passed.out, forwarder.records.drops.len()), (3, 4));
+    assert_eq!(forwarder.records.drops[0].fate, Fate::Emulator("no-route"));
+}
+
+#[test]
 fn without_a_merge_window_every_wire_packet_leaves_on_its_own() {
     let mut forwarder = forwarder("{}", 0, "1000000000");
     run(&mut forwarder, 14_600);
