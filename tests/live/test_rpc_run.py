@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -54,7 +55,9 @@ def test_two_conditions_in_two_blocks_leave_a_complete_folder(live: Live, experi
             assert (folder / file).is_file()
         assert json.loads((folder / "monitors" / f"{trial}.json").read_text())["load"]["connections"]
     provenance = json.loads((folder / "provenance.json").read_text())
-    assert provenance["before"]["tools"]["crosswind-agent"]
+    for name, variable in (("crosswind-agent", "CROSSWIND_AGENT"), ("crosswind-load", "CROSSWIND_LOAD")):
+        checksum = hashlib.sha256(Path(live.env[variable]).read_bytes()).hexdigest()
+        assert provenance["before"]["tools"][name].endswith(f" sha256:{checksum}")
     assert provenance["after"]["kernel"] == os.uname().release
     assert (folder / "report.html").is_file()
     assert list((live.folder / "work").iterdir()) == []

@@ -5,10 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from crosswind.app import Application
+from crosswind.app.requirements import OwnProgram
 from crosswind.app.requirements.iperf3 import IPERF3
 from crosswind.errors import CrosswindError, Exit
 from crosswind.store import machine_fingerprint, provenance
 from crosswind.testbed import Hello
+from crosswind.testbed.binaries import AGENT
 
 
 class MachineChanged(CrosswindError):
@@ -22,7 +24,7 @@ def machine_now(
 ) -> dict[str, Any]:
     """Return the provenance of this instant."""
     tools = {
-        "crosswind-agent": hello.version,
+        **OwnProgram(AGENT).versions(),
         **application.versions(application.variant),
         **application.own_versions(),
     }

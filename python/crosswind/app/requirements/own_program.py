@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
+from crosswind.app.requirements.checksum import sha256
 from crosswind.app.requirements.requirement import CannotInstall, Program, Requirement
 from crosswind.testbed.binaries import binary_version, find_binary
 from crosswind.testbed.errors import NotHere
@@ -35,7 +36,10 @@ class OwnProgram(Requirement):
             raise CannotInstall(lacking)
 
     def versions(self) -> dict[str, str]:
-        return {self.name: binary_version(find_binary(self.name))}
+        # Two builds may have one version.
+        path = find_binary(self.name)
+        version = binary_version(path).removeprefix(f"{self.name} ")
+        return {self.name: f"{version} {sha256(path)}"}
 
     def program(self) -> Program:
         """Return the program.

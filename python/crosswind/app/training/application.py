@@ -8,6 +8,7 @@ from pathlib import Path
 from crosswind.app.base import Application, Figure, Load, Missing, Outcome, Stage
 from crosswind.app.numbered import first_missing, numbered
 from crosswind.app.requirements import DebianPackages
+from crosswind.app.requirements.checksum import identity
 from crosswind.app.training.parameters import TrainingParameters
 from crosswind.app.training.result import check, metrics_of, operations_csv, read_worker
 from crosswind.testbed.agent import Ended
@@ -100,6 +101,9 @@ class Training(Application):
                 f"{PYTHON}: PyTorch's packages are made for it", "install it with: apt-get install python3"
             )
         ]
+
+    def own_versions(self) -> dict[str, str]:
+        return {str(PYTHON): identity(PYTHON.resolve())}
 
     def start(self, stage: Stage) -> None:
         nodes = numbered(ROLE, stage.fabric.nodes)
