@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 # Scans, of fifty records on average: 20 Mbit/s then limit the store, and not two cores that others use, too.
 # FerretDB scans too slowly for that; its reads meet a rate that is as low as its own.
 STORES = {
+    "postgresql": ("20Mbit/s", "workload: e, clients: 4"),
     "redis": ("20Mbit/s", "workload: e, clients: 4, durability: wait=2"),
     "valkey": ("20Mbit/s", "workload: e, clients: 4, durability: wait=2"),
     "etcd": ("20Mbit/s", "workload: e, clients: 4"),
