@@ -31,11 +31,15 @@ topology:
   wait: sleep
   uplink: {{rate: 10Gbit/s, delay: 10us, buffer: 512KiB}}
   nodes: {{rank0: h0, rank1: h1}}
-conditions: [{condition}]
+conditions: [{conditions}]
 application: {{hpcc: {{n: 400{extra}}}}}
 trials: {{repeat: {repeat}, rest: 0s, seed: 7}}
 """
-# Not 20 Mbit/s: the ring bandwidth, which nothing can leave out or limit, then takes ten minutes.
+# What every rank sends for the bandwidth of rings, whatever n and the number of ranks: 3 measurements of 11
+# rings, each in two ways, 3 times, with 2 MB to either neighbour (bench_lat_bw.c of HPCC 1.5.0). Behind
+# 20 Mbit/s that takes 317 s in every trial, so the bucket here has ten times the rate.
+RING_BYTES = 3 * 11 * 2 * 3 * 2 * 2_000_000
+SLOW_BPS = 200e6
 SLOW = "slow: {host.egress: [{shape: {rate: 200Mbit/s, burst: 100kB, buffer: 1MB}}]}"
 COMMUNICATION = ("PTRANS", "RandomlyOrderedRingBandwidth", "NaturallyOrderedRingBandwidth")
 
@@ -45,39 +49,39 @@ def packages_of_this_machine(live: Live) -> None:
     live.env["CROSSWIND_CACHE_DIR"] = str(cache_folder())
 
 
-def write(live: Live, condition: str = "none", repeat: int = 1, extra: str = "") -> None:
-    text = EXPERIMENT.format(condition=condition, repeat=repeat, extra=extra)
+def write(live: Live, conditions: str = "none", repeat: int = 1, extra: str = "") -> None:
+    text = EXPERIMENT.format(conditions=conditions, repeat=repeat, extra=extra)
     (live.folder / "hpcc.yaml").write_text(text)
 
 
-def values(live: Live, metric: str) -> list[float]:
-    return [
-        value
-        for (value,) in duckdb.sql(
-            f"SELECT value FROM '{live.run_folder}/metrics.parquet' WHERE metric = '{metric}'"
-        ).fetchall()
-    ]
+def values(live: Live, metric: str, condition: str = "none") -> list[float]:
+    """Return a metric of every trial under a condition."""
+    folder = live.run_folder
+    query = (
+        f"SELECT value FROM '{folder}/metrics.parquet' JOIN '{folder}/trials.parquet' USING (trial) "
+        f"WHERE metric = '{metric}' AND condition = '{condition}'"
+    )
+    return [value for (value,) in duckdb.sql(query).fetchall()]
 
 
 def test_a_token_bucket_slows_down_what_communicates(live: Live) -> None:
-    write(live, repeat=3)
-    status, said = live.run("run", "hpcc.yaml", timeout_s=300)
+    write(live, f"none, {SLOW}", repeat=3)
+    status, said = live.run("run", "hpcc.yaml", timeout_s=600)
     assert status == 0, said
-    free = {metric: values(live, metric) for metric in COMMUNICATION}
-    assert [len(found) for found in free.values()] == [3] * len(COMMUNICATION)
-    assert len(values(live, "SingleDGEMM")) == 3
-    write(live, SLOW)
-    status, said = live.run("run", "hpcc.yaml", timeout_s=400)
-    assert status == 0, said
-    for metric in COMMUNICATION[1:]:
-        (slow,) = values(live, metric)
-        # Nobody sends faster than the 25 MB/s of the bucket of its node.
-        assert slow < 25e6
-        assert slow < min(free[metric])
-    (monitored,) = (live.run_folder / "monitors").glob("*.json")
-    load = json.loads(monitored.read_text())["load"]
-    assert load["summary"]["CommWorldProcs"] == 2
-    assert load["sections_s"]["LatencyBandwidth"] > load["sections_s"]["HPL"]
+    for metric in COMMUNICATION:
+        free, slow = values(live, metric, "none"), values(live, metric, "slow")
+        assert len(free) == len(slow) == 3
+        assert max(slow) < min(free)
+        # Nobody sends faster than the bucket of its node; what PTRANS sends is mostly within the burst.
+        assert metric == "PTRANS" or max(slow) < SLOW_BPS / 8
+    assert len(values(live, "SingleDGEMM", "slow")) == 3
+    monitors = live.run_folder / "monitors"
+    loads = [json.loads(monitored.read_text())["load"] for monitored in monitors.glob("*.json")]
+    assert {load["summary"]["CommWorldProcs"] for load in loads} == {2}
+    for table in monitors.glob("*.counters.parquet"):
+        query = f"SELECT sum(departed_bytes) FROM '{table}' WHERE element = 'h0/uplink'"
+        ((sent_bytes,),) = duckdb.sql(query).fetchall()
+        assert sent_bytes > RING_BYTES
 
 
 def test_a_rank_that_dies_fails_the_trial_at_once(live: Live) -> None:
