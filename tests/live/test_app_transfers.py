@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
@@ -92,3 +96,40 @@ def test_a_bucket_makes_messages_wait(live: Live) -> None:
     assert max(latency["none"]) < min(latency["bucket"])
     operations = values(live, "operations", "count")
     assert min(operations["none"]) > 1000
+
+
+@pytest.mark.parametrize("application", ["iperf3: {duration: 3s, warm_up: 0s}", "nuttcp: {duration: 3s}"])
+def test_a_tool_that_loses_its_server_fails_the_trial_by_the_name_of_that_server(
+    live: Live, application: str
+) -> None:
+    # Both may end with 0 then, and only what they printed is no result.
+    name = application.partition(":")[0]
+    for missing in find(name).missing():
+        pytest.skip(f"{missing.what} is missing; run `{missing.install}`")
+    live.env["CROSSWIND_CACHE_DIR"] = str(cache_folder())
+    text = EXPERIMENT.format(application=application).replace("repeat: 3", "repeat: 1")
+    (live.folder / "live.yaml").write_text(text)
+    run = live.start("run", "live.yaml")
+    live.await_step("prepared")
+    time.sleep(1)  # They are connected by then.
+    os.kill(server_of(live, name), signal.SIGKILL)
+    said, _ = run.communicate(timeout=60)
+    assert run.returncode == 4, said
+    folder = live.run_folder
+    query = f"SELECT reason FROM '{folder}/trials.parquet' WHERE status = 'failed'"
+    ((reason,),) = duckdb.sql(query).fetchall()
+    assert "on server: ended under the load (killed by signal 9)" in reason
+    assert f"; then {name}" in reason
+
+
+def server_of(live: Live, name: str) -> int:
+    """Return the process id of the tool's server in this test's run."""
+    for entry in Path("/proc").iterdir():
+        try:
+            words = (entry / "cmdline").read_text().split("\0") if entry.name.isdecimal() else []
+            ours = str((entry / "cwd").readlink()).startswith(str(live.folder)) if words else False
+        except OSError:
+            continue
+        if ours and words[0].endswith(f"/{name}") and {"-s", "-S"} & set(words):
+            return int(entry.name)
+    raise AssertionError(f"no server of {name}")

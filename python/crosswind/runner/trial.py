@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from crosswind.app import Application, Load, Outcome, Stage
 from crosswind.plan import Trial
@@ -69,7 +69,10 @@ def run_trial(
             measurement = fabric.read()
         check_limits(measurement)
         measurement["interference"] = [*measurement["interference"], *noise]
-        outcome = load.outcome()
+        try:
+            outcome = load.outcome()
+        except TestbedError as failure:
+            _fail(failure, application, stage)
         application.stop(stage)
     _check_kept(fabric.kept)
     measurement |= fabric.kept
@@ -114,16 +117,23 @@ def prepare_application(
 def _await_end(load: Load, began_s: float, application: Application, stage: Stage) -> None:
     """Wait for the load to end well.
 
-    Raises: TestbedError: it failed, or never ended; says so of the servers too when they are the cause.
+    Raises: TestbedError: it failed, or never ended.
     """
     ended = load.process.wait(began_s + load.longest_s - time.monotonic())
     if ended == Ended(0, None):
         return
     if ended is None:
         load.process.stop(1)
-        failure = TestbedError(f"{load.process}: still running after {load.longest_s:g} s")
-    else:
-        failure = TestbedError(f"{load.process}: {ended}; {load.first_error() or load.process.last_words()}")
+        _fail(TestbedError(f"{load.process}: still running after {load.longest_s:g} s"), application, stage)
+    why = load.first_error() or load.process.last_words()
+    _fail(TestbedError(f"{load.process}: {ended}; {why}"), application, stage)
+
+
+def _fail(failure: TestbedError, application: Application, stage: Stage) -> NoReturn:
+    """Raise the failure of a load; before it, the end of a server where that is the cause.
+
+    Tools that lose their server may well end with 0 and be found out only by what they printed.
+    """
     # Every node reports its own ends, so the server's, which came first, may be heard of last.
     time.sleep(LATE_REPORT_S)
     try:
