@@ -181,7 +181,8 @@ def _memcaslap(stage: Stage) -> Seen:
 
 def read_memcaslap(text: str) -> Seen:
     """Return what memcaslap printed: rates as `TPS`, and of the last summary the averages in us."""
-    rate = re.search(r"TPS: (\d+)", text)
+    # With the end of its line, so that a number that was cut off is not taken for a whole one.
+    rate = re.search(r"TPS: (\d+) Net_rate: [\d.]+M/s", text)
     summary = re.search(r"Total Statistics \(\d+ events\)\n.*?Avg: +(\d+)\n +Geo: +([\d.]+)", text, re.DOTALL)
     if rate is None or summary is None:
         raise TestbedError("memcaslap: its output has no end")
