@@ -5,6 +5,7 @@
 Files that broke a claim are added by hand, under a name that says which, and are never overwritten here.
 """
 
+import json
 import struct
 from pathlib import Path
 
@@ -65,8 +66,73 @@ FRAMES = {
 }
 
 
+def task(exchange: dict[str, object], **load: object) -> dict[str, object]:
+    """Return an order of `traffic` to a node (crates/load/src/traffic/control.rs)."""
+    whole = {
+        "exchange": exchange,
+        "warm_up_ns": 10**9,
+        "duration_ns": None,
+        "count": None,
+        "rate_per_s": None,
+    }
+    connection = {"to": "10.77.0.1:7078", "congestion_control": None}
+    return {
+        "do": "prepare",
+        "run": 7,
+        "load": {**whole, "part_ns": 10**7, "seed": 7, **load},
+        "connections": 4,
+        "first": 1,
+        "outgoing": [connection, connection],
+        "incoming": [{"number": 0, "congestion_control": "reno"}],
+    }
+
+
+def counted(*series: int) -> dict[str, object]:
+    return {"total_bytes": 9, "window_bytes": 7, "last_ns": 5, "part_ns": 10**7, "series": list(series)}
+
+
+def messages(size: str, answer: object = "receipt") -> dict[str, object]:
+    return {"messages": {"size": size, "answer": answer}}
+
+
+DONE = {
+    "is": "done",
+    "sent": [
+        {
+            "number": 1,
+            "local": "10.77.0.2:40000",
+            "remote": "10.77.0.1:7078",
+            "answers": counted(3),
+            "cpu_ns": 5,
+        }
+        | {"finished_ns": 9, "retransmits": 1, "rtt_us": 200, "lost": None}
+    ],
+    "received": [{"number": 0, "counted": counted(4, 5), "cpu_ns": 6, "lost": "the sender closed it"}],
+    "operations": 3,
+    "errors": 1,
+    "first_error": "answer of 8 bytes announced as 9, expected 8",
+    "not_started": 0,
+    "rows": 2,
+}
+# What `traffic`, `traffic-serve` and their connections say to each other.
+CONTROL = {
+    "orders-stream": [task({"stream": {"write_bytes": 65536}}, duration_ns=10**9), {"do": "connect"}],
+    "orders-open-loop": [task(messages("web-search"), duration_ns=10**9, rate_per_s=1000.0)],
+    "orders-shuffle": [task(messages("pareto:1000000:1.5"), count=3), {"do": "start", "at_ns": 10**12}],
+    "orders-ping-pong": [task(messages("uniform:16:1500", "same"), count=10**6)],
+    "orders-calls": [task(messages("100", {"drawn": "exponential:5000"}), count=10**6)],
+    "reports": [
+        {"is": "listening", "address": "10.77.0.1:7078"},
+        {"is": "prepared"},
+        {"is": "connected"},
+        DONE,
+    ],
+    "failed": [{"is": "failed", "message": "the run was called off"}],
+}
+
+
 def main() -> None:
-    for target in ("headers", "forwarder", "pcapng", "elements"):
+    for target in ("headers", "forwarder", "pcapng", "elements", "traffic"):
         (CORPUS / target).mkdir(parents=True, exist_ok=True)
     row = b""
     for name, (header, frame) in FRAMES.items():
@@ -77,6 +143,11 @@ def main() -> None:
     named = b"\x60\x00" + b"\x04name" + b"\x01i" + b"\x03why" + bytes(8) + b"\x05\x00\x03" + b"framedat"
     (CORPUS / "pcapng" / "named").write_bytes(named)
     (CORPUS / "pcapng" / "empty").write_bytes(b"")
+    for name, lines in CONTROL.items():
+        (CORPUS / "traffic" / name).write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (CORPUS / "traffic" / "hello").write_bytes(b"cwtraffc" + struct.pack(">QQ", 7_000_000_007, 42))
+    asked = struct.pack(">QQ", 16, 70_000) + struct.pack(">QQ", 40, 8) + bytes(24)
+    (CORPUS / "traffic" / "messages").write_bytes(asked)
     for number in range(48):
         # A condition of one element with its own numbers, then frames, an advance, and the next element.
         steps = b"".join(struct.pack("<HBBBHH", 50, 32 + way, 40, way, 1499, 700) for way in range(40))

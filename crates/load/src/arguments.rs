@@ -344,8 +344,10 @@ const KEYS_MAX: u64 = 1_000_000_000; // 200 gigabytes of values
 /// A row takes 24 bytes of memory.
 const PROBES_MAX: u64 = 100_000_000;
 const CONNECTIONS_MAX: usize = 10_000;
-const SECONDS_MAX: f64 = 1e7; // four months; beyond it nanoseconds in 64 bits are still exact
-const RATE_MAX_PER_S: f64 = 1e7; // 100 ns apart, already less than one system call
+/// The longest of any time that is given.
+pub const SECONDS_MAX: f64 = 1e7; // four months; beyond it nanoseconds in 64 bits are still exact
+/// The highest rate that is given.
+pub const RATE_MAX_PER_S: f64 = 1e7; // 100 ns apart, already less than one system call
 
 const BITS_PER_S_MAX: f64 = 1e12; // far above what one processor copies
 

@@ -3,14 +3,14 @@
 //! `listening` (node) · `prepare` · `prepared` · `connect` · `connected` · `start` · `done`, and behind it as many rows of
 //! samples as it says. A node answers `failed` where it cannot go on; either end's closing calls the run off.
 
-use std::io::{self, BufRead, BufReader, Write};
-use std::os::unix::net::UnixStream;
+use std::io::{self, BufRead, Write};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::meter::{Counted, Window};
 use super::size::Size;
+use crate::arguments::{RATE_MAX_PER_S, SECONDS_MAX};
 use crate::plan::{Pace, Plan, Quota};
 
 /// What a node is told.
@@ -108,11 +108,45 @@ pub enum Answer {
     Drawn(Size),
 }
 
+impl Task {
+    /// Refuses what no `traffic` asks for and what cannot be carried out; says which.
+    pub fn check(&self) -> Result<(), String> {
+        let numbers_end = self.first.checked_add(self.outgoing.len());
+        if numbers_end.is_none_or(|end| end > self.connections)
+            || self.incoming.iter().any(|incoming| incoming.number >= self.connections)
+        {
+            return Err(format!("a task with numbers beyond its {} connections", self.connections));
+        }
+        self.load.check()
+    }
+}
+
 impl Load {
+    fn check(&self) -> Result<(), String> {
+        let longest_ns = (SECONDS_MAX * 1e9) as u64;
+        let times_ns = [self.warm_up_ns, self.part_ns, self.duration_ns.unwrap_or(0)];
+        if times_ns.iter().any(|time_ns| *time_ns > longest_ns) {
+            return Err(format!("a load with a time above {SECONDS_MAX} seconds"));
+        }
+        if self.part_ns == 0 {
+            return Err("a load whose series has parts of 0 ns".into());
+        }
+        if self.rate_per_s.is_some_and(|rate_per_s| !(rate_per_s > 0.0 && rate_per_s <= RATE_MAX_PER_S)) {
+            return Err(format!("a load whose rate is not above 0 and at most {RATE_MAX_PER_S} per second"));
+        }
+        match self.exchange {
+            Exchange::Stream { write_bytes } if write_bytes == 0 || u32::try_from(write_bytes).is_err() => {
+                Err(format!("a load with writes of {write_bytes} bytes"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The measured window of a run that begins at this instant.
     pub fn window(&self, start_ns: u64) -> Window {
-        let from_ns = start_ns + self.warm_up_ns;
-        Window { start_ns, from_ns, to_ns: self.duration_ns.map(|duration_ns| from_ns + duration_ns) }
+        let from_ns = start_ns.saturating_add(self.warm_up_ns);
+        let to_ns = self.duration_ns.map(|duration_ns| from_ns.saturating_add(duration_ns));
+        Window { start_ns, from_ns, to_ns }
     }
 
     /// When messages are due and which of them count.
@@ -180,7 +214,7 @@ pub fn say(to: &mut impl Write, what: &impl Serialize) -> io::Result<()> {
 }
 
 /// Hears one thing; `None` when the other end has closed.
-pub fn hear<T: DeserializeOwned>(from: &mut BufReader<UnixStream>) -> io::Result<Option<T>> {
+pub fn hear<T: DeserializeOwned>(from: &mut impl BufRead) -> io::Result<Option<T>> {
     let mut line = String::new();
     if from.read_line(&mut line)? == 0 {
         return Ok(None);
@@ -191,6 +225,8 @@ pub fn hear<T: DeserializeOwned>(from: &mut BufReader<UnixStream>) -> io::Result
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::BufReader;
+    use std::os::unix::net::UnixStream;
 
     #[test]
     fn what_one_end_says_the_other_hears() {

@@ -182,7 +182,8 @@ impl<R: Read> Read for Counting<R> {
     }
 }
 
-fn answer(messages: &mut impl Read, mut answers: impl Write) -> io::Result<()> {
+/// Answers every message until there are no more.
+pub(super) fn answer(messages: &mut impl Read, mut answers: impl Write) -> io::Result<()> {
     let mut chunk = vec![0; CHUNK_BYTES];
     while let Some(header) = read_header(messages)? {
         let (bytes, answer_bytes) = parse_header(header)?;

@@ -65,6 +65,10 @@ fn serve(mut control: UnixStream, address: &str, desk: &Arc<Desk>) -> io::Result
         Ok(Event::Closed(_)) | Err(_) => return Ok(()), // somebody only looked whether we are here
         Ok(_) => return Err(io::Error::other("the first order must be prepare")),
     };
+    if let Err(why) = task.check() {
+        say(&mut control, &Report::Failed { message: why.clone() })?;
+        return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+    }
     let (start, stop) = (Arc::new(Start::unknown()), Arc::new(Stop::new()));
     expect(&task, desk, &start, &events);
     let result = say(&mut control, &Report::Prepared)
