@@ -14,12 +14,14 @@ from pathlib import Path
 import pytest
 
 from crosswind.testbed import Agent, TestbedError, find_binary
+from crosswind.testbed.folders import cache_folder
 
 # `pcapng` is shared by these tests, whatever the import mode.
 sys.path.insert(0, str(Path(__file__).parent))
 
 START = (sys.executable, "-c", "from crosswind.cli import main; main()")
 SOURCES = Path(__file__).parents[2] / "python"
+NOBODY = 65534
 
 
 @dataclass
@@ -146,6 +148,33 @@ def live() -> Iterator[Live]:
         place.await_no_process()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def as_nobody(live: Live) -> tuple[str, ...]:
+    """Make the place nobody's, with a cache of its own that links to the installed packages.
+
+    Returns: what stands before a command that nobody is to run.
+    """
+    if os.geteuid() != 0:
+        pytest.skip("is rootless already: the other tests cover it")
+    prefix = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
+    own = live.folder / "own-cache"
+    own.mkdir()
+    # The packages belong to root; the cache has to be one's own, so what is in it is linked.
+    (own / "requirements").symlink_to(cache_folder() / "requirements")
+    live.env |= {
+        "HOME": str(live.folder),
+        "XDG_CACHE_HOME": str(live.folder),
+        "CROSSWIND_CACHE_DIR": str(own),
+    }
+    for path in (live.folder, own):
+        os.chown(path, NOBODY, NOBODY)
+    command = [*prefix, *live.command, "--version"]
+    probe = subprocess.run(command, env=live.env, capture_output=True, text=True, check=False)
+    if probe.returncode != 0:
+        pytest.skip(f"another account cannot run this Python: {probe.stderr.strip().splitlines()[-1]}")
+    return prefix
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -105,23 +104,8 @@ def test_a_grid_that_stays_on_one_node_is_refused_before_anything_starts(live: L
     assert not live.results.exists()
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="is rootless already: the other tests cover it")
-def test_ranks_are_started_in_other_nodes_without_root_too(live: Live) -> None:
-    as_nobody = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
-    live.env["HOME"] = live.env["XDG_CACHE_HOME"] = str(live.folder)
-    probe = subprocess.run(
-        [*as_nobody, *live.command, "--version"], env=live.env, capture_output=True, text=True, check=False
-    )
-    if probe.returncode != 0:
-        pytest.skip(f"another account cannot run this Python: {probe.stderr.strip().splitlines()[-1]}")
-    # The packages belong to root; the cache has to be one's own, so what is in it is linked.
-    own = live.folder / "own-cache"
-    own.mkdir()
-    (own / "requirements").symlink_to(cache_folder() / "requirements")
-    live.env["CROSSWIND_CACHE_DIR"] = str(own)
+def test_ranks_are_started_in_other_nodes_without_root_too(live: Live, as_nobody: tuple[str, ...]) -> None:
     write(live)
-    for path in (live.folder, own):
-        os.chown(path, 65534, 65534)
     status, said = live.run("run", "hpcc.yaml", prefix=as_nobody, timeout_s=200)
     if status == 3:
         pytest.skip(said)
