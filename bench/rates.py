@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from bench.figures import Figure, figure
 from crosswind.certify.bare import BarePair
 from crosswind.certify.flood import IP_BYTES, Flood, flood_bare, flood_fabric, paced_bare
-from crosswind.certify.live.rates import LIMITS, OVERLOAD, RATES_BPS, SHORT_S, burst_bytes
+from crosswind.certify.live.rates import ALONE_NS, LIMITS, OVERLOAD, RATES_BPS, SHORT_S, burst_bytes
 from crosswind.doctor.quantities import rate_text
 from crosswind.stats import arrival_curve_excess
 from crosswind.testbed.plain import plain_fabric
@@ -30,7 +30,7 @@ def rate(rounds: int) -> Iterator[Figure]:
                 offered_bps = OVERLOAD * rate_bps * IP_BYTES / limit.bytes_each
                 flood, _ = flood_fabric(limit.fabric(rate_bps), offered_bps, duration_s)
                 errors[limit.name].append(_error(flood, limit.bytes_each, rate_bps))
-            unmerged = _shape(rate_bps) | {"merge_window_ns": 0}
+            unmerged = _shape(rate_bps) | {"merge_window_ns": ALONE_NS}
             flood, _ = flood_fabric(unmerged, OVERLOAD * rate_bps, duration_s)
             excess["shape"].append(_excess(flood, IP_BYTES, rate_bps))
             kernel = flood_bare(OVERLOAD * rate_bps, duration_s, lambda pair, bps=rate_bps: _tbf(pair, bps))

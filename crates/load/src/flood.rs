@@ -1,8 +1,9 @@
 //! More packets than a path can take, evenly spaced, and when each arrived: what rates and bursts are measured with.
 //!
 //! Packets are sent in super-packets of `train` (see [`crate::udp`]), so that one processor offers several Gbit/s. The
-//! sender sleeps until shortly before each instant and spins the rest; where it falls behind it catches up. A few
-//! trains go ahead at a quarter of the rate, so that the first one does not find sleeping programs and fresh memory on its way.
+//! sender sleeps until shortly before each instant and spins the rest; where it falls behind it catches up. Some
+//! trains go ahead at a quarter of the rate, without a pause before the flood, so that its first ones do not find sleeping
+//! programs and fresh memory on their way.
 
 use std::fs;
 use std::io::{self, Write};
@@ -21,9 +22,10 @@ use crate::udp::{self, Received};
 const HEADER_BYTES: u64 = 28;
 /// Waking up takes about 25 us, rarely 60.
 const SPIN_NS: u64 = 60_000;
-/// Trains that go ahead, and the least time between them.
-const AHEAD: u32 = 3;
-const AHEAD_GAP_NS: u64 = 1_000_000;
+/// At a quarter of the rate trains go ahead for so long, and at least so many.
+const AHEAD_NS: f64 = 20e6;
+const AHEAD: u64 = 3;
+const AHEAD_GAPS: u64 = 4;
 
 /// Sends for `duration`.
 pub fn send(arguments: &FloodSend, stop: &Arc<Stop>) -> Result<(), Failed> {
@@ -45,14 +47,12 @@ pub fn send(arguments: &FloodSend, stop: &Arc<Stop>) -> Result<(), Failed> {
     let train = vec![0; bytes];
     let ip_bits = (bytes as u64 + HEADER_BYTES * u64::from(arguments.train)) * 8;
     let gap_ns = ip_bits as f64 * 1e9 / arguments.rate_bps;
-    let ahead_gap_ns = AHEAD_GAP_NS.max(4 * gap_ns as u64);
-    for _ in 0..AHEAD {
-        let _ = socket.send(&train);
-        clock.sleep_until_ns(monotonic_ns() + ahead_gap_ns);
-    }
-    let started = monotonic_ns() + 1_000_000;
+    let ahead = trains_ahead(gap_ns);
     let trains = (arguments.duration * 1e9 / gap_ns).ceil() as u64;
-    for number in 0..trains {
+    let started = monotonic_ns() + 1_000_000;
+    let gaps =
+        (0..ahead).map(|train| train * AHEAD_GAPS).chain((0..trains).map(|train| ahead * AHEAD_GAPS + train));
+    for number in gaps {
         let due = started + (number as f64 * gap_ns) as u64;
         if monotonic_ns() + SPIN_NS < due {
             clock.sleep_until_ns(due - SPIN_NS);
@@ -67,6 +67,10 @@ pub fn send(arguments: &FloodSend, stop: &Arc<Stop>) -> Result<(), Failed> {
         let _ = socket.send(&train);
     }
     Ok(())
+}
+
+fn trains_ahead(gap_ns: f64) -> u64 {
+    AHEAD.max((AHEAD_NS / (AHEAD_GAPS as f64 * gap_ns)) as u64)
 }
 
 /// The largest UDP payload over IPv4.
@@ -124,7 +128,7 @@ mod tests {
         fs::remove_file(&out).unwrap();
         let bytes: usize =
             text.lines().skip(1).map(|line| line.split(',').nth(1).unwrap().parse::<usize>().unwrap()).sum();
-        assert_eq!(bytes, (50 + AHEAD as usize) * 10 * 972);
+        assert_eq!(bytes, (50 + trains_ahead(1e6) as usize) * 10 * 972);
         assert!(text.lines().skip(1).all(|line| line.ends_with(",972")));
     }
 
