@@ -32,7 +32,9 @@ APPLICATIONS = {
     ("web", "nginx"): "web: {server: nginx, objects: [1kB], duration: 300ms, warm_up: 0s}",
     ("web", "apache"): "web: {server: apache, objects: [1kB], duration: 300ms, warm_up: 0s}",
     ("dns", None): "dns: {names: 100, duration: 1s, warm_up: 0s}",
+    ("spark", None): "spark: {workload: wordcount, records: 1000, warm_up_runs: 0}",
 }
+NODES = {"ycsb": "db0: h0, client: h1", "spark": "master: h0, worker0: h0, worker1: h1, client: h1"}
 
 
 @pytest.mark.parametrize(("name", "variant"), APPLICATIONS)
@@ -41,7 +43,7 @@ def test_a_server_needs_no_root(
 ) -> None:
     for missing in find(name).missing(variant):
         pytest.skip(f"{missing.what}; run `{missing.install}`")
-    nodes = "db0: h0, client: h1" if name == "ycsb" else "server: h0, client: h1"
+    nodes = NODES.get(name, "server: h0, client: h1")
     text = EXPERIMENT.format(nodes=nodes, application=APPLICATIONS[name, variant])
     (live.folder / "live.yaml").write_text(text)
     status, said = live.run("run", "live.yaml", prefix=as_nobody)

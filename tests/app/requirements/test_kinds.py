@@ -1,6 +1,7 @@
 """What each kind of requirement asks for and finds."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from crosswind.app.requirements import (
     Requirement,
 )
 from crosswind.app.requirements.maven_artifacts import project
-from crosswind.app.requirements.python_packages import everybody_can_execute, installed
+from crosswind.app.requirements.python_packages import application_can_execute, installed
 from crosswind.app.requirements.unpacked import library_path, make_links_relative
 from crosswind.cli.apps import command as apps
 from crosswind.testbed.errors import NotHere
@@ -120,11 +121,22 @@ def test_the_report_of_pip_gives_versions_and_checksums() -> None:
     }
 
 
-def test_an_interpreter_below_a_private_folder_is_not_for_everybody(tmp_path: Path) -> None:
+def test_an_interpreter_that_applications_cannot_reach_is_passed_over_and_without_another_named(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     private = tmp_path / "private"
     python = program(private / "bin/python3")
+    # Not even its owner may enter.
+    private.chmod(0o600)
+    assert not application_can_execute(python)
+    monkeypatch.setattr(sys, "executable", str(python))
+    monkeypatch.setenv("PATH", str(python.parent))
+    monkeypatch.setenv("CROSSWIND_CACHE_DIR", str(tmp_path))
+    (reason,) = PythonPackages("thing", ("thing==1.2",)).missing()
+    assert reason.startswith(
+        f"python3: {python} is in a folder that the account of applications may not enter"
+    )
     private.chmod(0o700)
-    assert not everybody_can_execute(python)
 
 
 def test_a_python_environment_has_packages_of_its_own_only(cache: Path) -> None:

@@ -1,7 +1,7 @@
 """Packages from the Python Package Index, in a virtual environment of their own.
 
-The environment belongs to an interpreter that the application's account can execute: as root that is not one
-below a private home folder, even where Crosswind itself runs on such a one.
+The environment belongs to an interpreter that the application's account can execute: not one below somebody
+else's private home folder, even where Crosswind itself runs on such a one.
 """
 
 import json
@@ -16,6 +16,11 @@ from crosswind.app.requirements.private_folder import PrivateFolder
 from crosswind.app.requirements.requirement import CannotInstall, Program, Requirement
 from crosswind.app.requirements.tool import run_tool
 from crosswind.testbed.errors import NotHere
+
+_NO_INTERPRETER = (
+    "python3: {} is in a folder that the account of applications may not enter, and no python3 on PATH is "
+    "elsewhere; install the system's python3"
+)
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,8 @@ class PythonPackages(Requirement):
                 raise ValueError(f'{self.name}: "{package}" has no exact version; write {package}==1.2.3')
 
     def missing(self) -> list[str]:
+        if _interpreter() is None:
+            return [_NO_INTERPRETER.format(sys.executable)]
         if self._private.is_complete:
             return []
         return [f"{', '.join(self.packages)}: no environment of its own has it"]
@@ -46,12 +53,15 @@ class PythonPackages(Requirement):
         return [f"python3 -m venv {folder}", f"{folder}/bin/pip install {' '.join(self.packages)}"]
 
     def install(self, say: Callable[[str], None]) -> None:
+        interpreter = _interpreter()
+        if interpreter is None:
+            raise CannotInstall(_NO_INTERPRETER.format(sys.executable))
         with self._private.installing(say, lambda: not self.missing()) as fresh:
             if fresh is None:
                 return
             environment, report = fresh.path / "venv", fresh.path / "report.json"
             # pip comes from here: many systems have no ensurepip.
-            self._run([_interpreter(), "-m", "venv", "--without-pip", environment], fresh.lock)
+            self._run([interpreter, "-m", "venv", "--without-pip", environment], fresh.lock)
             say(f"{', '.join(self.packages)} and what they depend on")
             pip = [sys.executable, "-m", "pip", "--python", environment / "bin" / "python"]
             options = ["--quiet", "--no-input", "--disable-pip-version-check", "--report", report]
@@ -108,18 +118,9 @@ def installed(report: str) -> dict[str, str]:
     return found
 
 
-def _interpreter() -> Path:
-    """Return the interpreter of new environments.
-
-    Raises: CannotInstall: there is none that the application's account could execute.
-    """
-    for path in _interpreters():
-        if os.geteuid() != 0 or everybody_can_execute(path):
-            return path
-    raise CannotInstall(
-        f"python3: {Path(sys.executable).resolve()} is in a folder that only root may enter, and "
-        "applications do not run as root; install the system's python3"
-    )
+def _interpreter() -> Path | None:
+    """Return the interpreter of new environments; None where applications could execute none."""
+    return next(filter(application_can_execute, _interpreters()), None)
 
 
 def _interpreters() -> Iterator[Path]:
@@ -129,6 +130,11 @@ def _interpreters() -> Iterator[Path]:
             yield Path(found).resolve()
 
 
-def everybody_can_execute(program: Path) -> bool:
-    """Tell whether any account may execute a program and enter every folder above it."""
+def application_can_execute(program: Path) -> bool:
+    """Tell whether the account of applications may execute a program and enter every folder above it.
+
+    As root that is another account, which has the rights of everybody.
+    """
+    if os.geteuid() != 0:
+        return os.access(program, os.X_OK)
     return all(path.stat().st_mode & 0o001 for path in (program, *program.parents))
