@@ -1,0 +1,129 @@
+"""The estimator on simulated buckets whose parameters are known; the published rule beside it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from crosswind.fingerprint.published_detector import reported_at
+from crosswind.fingerprint.token_bucket import TokenBucket, identify
+from crosswind.fingerprint.traffic_trace import TrafficTrace
+
+STEP_S = 0.01
+
+
+def simulated(
+    *,
+    high: float = 10.0,
+    low: float = 0.95,
+    refill: float = 0.95,
+    budget: float = 5400.0,
+    tokens: float | None = None,
+    on_off: list[tuple[float, float]],
+    sample_s: float = 1.0,
+    noise: float = 0.02,
+    seed: int = 1,
+) -> TrafficTrace:
+    """Return samples of a sender behind a bucket, in steps of 10 ms; noise is of whole samples, in Gbit."""
+    random = np.random.default_rng(seed)
+    left = budget if tokens is None else tokens
+    now, rows = 0.0, []
+    for on_s, off_s in on_off:
+        for _ in range(round(on_s / sample_s)):
+            factor = 1 + noise * random.standard_normal()
+            bits = 0.0
+            for _ in range(round(sample_s / STEP_S)):
+                rate = (high if left > 0 else low) * factor
+                bits += rate * STEP_S
+                # At the low rate of a bucket nothing is saved and nothing owed.
+                left = min(budget, max(left + (refill - rate) * STEP_S, 0.0)) if left > 0 or refill > rate else 0.0
+                if low == refill and rate < high * 0.5:
+                    left = 0.0
+            rows.append((now, now + sample_s, bits))
+            now += sample_s
+        left = min(budget, left + refill * off_s)
+        now += off_s
+    begin, end, bits_of = np.array(rows).T
+    return TrafficTrace.of(begin, end, bits_of)
+
+
+def error_s(found: TokenBucket, true_s: float) -> float:
+    assert found.emptied_s is not None
+    return found.emptied_s - true_s
+
+
+def test_a_bucket_of_5400_gbit_is_found_within_a_second() -> None:
+    errors = []
+    for seed in range(10):
+        trace = simulated(on_off=[(900, 0)], seed=seed)
+        found = identify(trace)
+        errors.append(error_s(found, 5400 / (10 - 0.95)))
+        assert found.kind == "undecided"
+        assert found.budget_bits is not None
+        assert found.budget_bits.value == pytest.approx(5400, rel=0.005)
+    assert abs(np.mean(errors)) < 0.5
+    assert np.std(errors) < 1.5
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.02, 0.05])
+def test_a_nearly_empty_bucket_is_found_inside_its_sample(noise: float) -> None:
+    true_s = 4.42
+    found = identify(simulated(tokens=true_s * (10 - 0.95), on_off=[(60, 0)], noise=noise))
+    assert abs(error_s(found, true_s)) < 0.05 + 6 * noise
+    assert found.high_bps.value == pytest.approx(10, rel=0.01 + noise)
+    assert found.low_bps is not None
+    assert found.low_bps.value == pytest.approx(0.95, rel=0.01 + noise)
+
+
+def test_a_dip_and_a_partial_first_sample_change_nothing() -> None:
+    whole = simulated(on_off=[(900, 0)])
+    bits: NDArray[np.float64] = whole.bits.copy()
+    bits[[0, 5, 300]] *= 0.1
+    found, same = identify(TrafficTrace.of(whole.begin_s, whole.end_s, bits)), identify(whole)
+    assert found.emptied_s == pytest.approx(same.emptied_s, abs=1e-3)
+    assert found.low_bps is not None and same.low_bps is not None
+    assert found.low_bps.value == same.low_bps.value
+    # The published rule never reports then, and ten samples late otherwise.
+    assert reported_at(bits) is None
+    assert reported_at(whole.bits) == pytest.approx(5400 / 9.05 + 10, abs=2)
+
+
+@pytest.mark.parametrize(("on_s", "off_s"), [(10, 30), (5, 30)])
+def test_the_refill_comes_from_duty_cycles(on_s: float, off_s: float) -> None:
+    # Emptied first, then rests of one length.
+    trace = simulated(tokens=60.0, on_off=[(60, off_s), *[(on_s, off_s)] * 30], sample_s=0.5)
+    found = identify(trace)
+    assert found.refill_bps is not None
+    assert found.refill_bps.value == pytest.approx(0.95, rel=0.01)
+    assert found.kind == "bucket"
+    assert found.budget_bits is not None
+    assert found.budget_bits.value == pytest.approx(60, rel=0.02)
+
+
+def test_a_low_rate_that_is_not_the_refill_is_a_controller() -> None:
+    trace = simulated(low=1.4, refill=0.95, tokens=60.0, on_off=[(60, 30), *[(10, 30)] * 20], sample_s=0.5)
+    assert identify(trace).kind == "two-state"
+
+
+def test_a_bucket_that_was_not_emptied_is_a_bound() -> None:
+    trace = simulated(on_off=[(300, 0)])
+    found = identify(trace, refill_bps=0.95)
+    assert found.kind == "not emptied"
+    assert found.budget_bits is None
+    assert found.at_least_bits == pytest.approx((10 - 0.95) * 300, rel=0.01)
+    assert identify(trace).at_least_bits is None
+
+
+def test_a_constant_rate_has_no_bucket_to_find() -> None:
+    found = identify(simulated(high=5, low=5, refill=5, on_off=[(300, 0)], noise=0.05))
+    assert found.kind == "not emptied"
+
+
+def test_samples_that_cannot_be_are_refused_by_number() -> None:
+    with pytest.raises(ValueError, match="sample 1 begins before"):
+        TrafficTrace.of([0, 0.5], [1, 1.5], [1, 1])
+    with pytest.raises(ValueError, match="sample 1 has no volume"):
+        TrafficTrace.of([0, 1], [1, 2], [1, float("nan")])
+    with pytest.raises(ValueError, match="sample 0 has no duration"):
+        TrafficTrace.of([1], [1], [1])
