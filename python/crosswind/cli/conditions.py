@@ -1,6 +1,9 @@
-"""List the conditions of the catalogue, or show one."""
+"""List the conditions of the catalogue, show one, or make one from a measurement."""
 
 from __future__ import annotations
+
+import re
+from pathlib import Path
 
 import click
 
@@ -11,11 +14,12 @@ from crosswind.cli._output import print_json
 @click.option("--json", "as_json", is_flag=True, help="Print names and summaries as JSON.")
 @click.pass_context
 def command(context: click.Context, as_json: bool) -> None:
-    """List the conditions of the catalogue, or show one.
+    """List the conditions of the catalogue, show one, or make one from a measurement.
 
     \b
     crosswind conditions                         lists all
     crosswind conditions show icpe23/interference
+    crosswind conditions from iperf3.json > measured.yaml
     """
     if context.invoked_subcommand is None:
         _list(as_json)
@@ -49,6 +53,38 @@ def show(name: str, as_json: bool) -> None:
         )
     else:
         click.echo(file.read_text(encoding="utf-8").rstrip())
+
+
+@command.command("from")
+@click.argument("trace", type=click.Path(path_type=Path))
+@click.option("--name", help="Of the condition; the file's when absent.")
+@click.option("--refill", metavar="RATE", help="Of the bucket, where it is known; else from the rests.")
+def from_trace(trace: Path, name: str | None, refill: str | None) -> None:
+    """Find the token bucket behind a TRACE and print a condition that emulates it.
+
+    TRACE is what a sender was given that wanted all it could get: CSV of time and rate, where a rate of 0 is
+    a rest, or the JSON of `iperf3 -J`. Rates that never fall are refused: what was not emptied is not known.
+    """
+    from crosswind.errors import CrosswindError
+    from crosswind.fingerprint.fitted_condition import credit_condition
+    from crosswind.fingerprint.token_bucket import identify
+    from crosswind.fingerprint.trace_file import read_trace
+    from crosswind.spec.quantities import QuantityError, read_limited_rate
+
+    try:
+        content = trace.read_bytes()
+    except OSError as error:
+        raise CrosswindError(f"{trace}: cannot be read: {error.strerror or error}") from None
+    try:
+        refill_bps = None if refill is None else read_limited_rate(refill)
+    except QuantityError as error:
+        raise CrosswindError(f"--refill {refill}: {error}") from None
+    samples, complaint = read_trace(str(trace), content)
+    if complaint:
+        click.echo(f"{trace}: iperf3 ended with an error ({complaint}); read as far as it went", err=True)
+    called = name or re.sub(r"[^a-z0-9]+", "-", trace.stem.lower()).strip("-") or "measured"
+    found = identify(samples, refill_bps=refill_bps)
+    click.echo(credit_condition(called, trace.name, samples, found).rstrip())
 
 
 def _list(as_json: bool) -> None:

@@ -1,8 +1,9 @@
 """The rule by which the NSDI '20 artifact finds an empty bucket, to stand beside `token_bucket.py`.
 
 It reports at the first sample n at which three quarters of the least of the first ten samples exceed the
-greatest of the last ten. So it is some ten samples late; it never reports where one of the first ten samples is
-low (a partial first sample, a dip) or where the bucket is empty within them; and it finds neither budget nor refill.
+greatest of the last ten. So it is some ten samples late; it never reports where one of the first ten samples
+is low (a partial first sample, a dip) or where the bucket is empty within them; and it finds neither budget
+nor refill.
 
 Source: `empty_bucket.py` of the artifact of Uta et al. 2020, NSDI.
 """

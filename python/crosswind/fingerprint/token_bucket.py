@@ -2,8 +2,8 @@
 
 The model: a sender that wants all it can get has the high rate while there are tokens and the low rate
 afterwards; tokens come back at the refill all the time and are at most the budget. A policing bucket's low
-rate *is* its refill. A controller that switches between two rates has a low rate of its own, and is told apart
-by that.
+rate *is* its refill. A controller that switches between two rates has a low rate of its own, and is told
+apart by that.
 
 Three things make the estimates exact where rates are noisy and samples coarse. Levels are medians. The
 instant at which the bucket was empty lies inside a sample, and is found from the volume around it. And what
@@ -11,8 +11,8 @@ comes back in a rest is found from the volume of the phase after it: volume does
 
 A bucket that was not emptied is a bound and not an answer: at least what was taken from it.
 
-Source: Uta et al. 2020, "Is Big Data Performance Reproducible in Modern Cloud Networks?", NSDI, section 3; the
-estimator and what is wrong with the published one: `published_detector.py`.
+Source: Uta et al. 2020, "Is Big Data Performance Reproducible in Modern Cloud Networks?", NSDI, section 3.
+Their own rule, and what is wrong with it: `published_detector.py`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from crosswind.fingerprint.traffic_trace import TrafficTrace
 from crosswind.fingerprint.two_levels import two_levels
 
-# The low rate is at least so much below the high one, and a split explains at least so much of the deviations.
+# The high rate is at least so much above the low one, and a split explains so much of the deviations.
 STEP_MIN = 1.15
 EXPLAINED_MIN = 0.5
 # A connection's first samples hold its slow start: they are passed over while they are below so much of
@@ -57,14 +57,14 @@ class TokenBucket:
     """What was found.
 
     Attributes:
-        kind: a bucket (low rate and refill agree), a controller with two rates, undecided between them because no
-            rest was followed by a phase that emptied it again, or not emptied at all.
+        kind: a bucket (low rate and refill agree), a controller with two rates, undecided between them where
+            no rest was followed by a phase that emptied it again, or not emptied at all.
         high_bps: while there are tokens.
         low_bps: without; None where it was not emptied.
         refill_bps: from rests; None where there were none that say.
         emptied_s: seconds of the first phase in which it was; None where it was not.
-        budget_bits: what it held when the trace began, which is all of it after a rest that was long enough; None
-            where it was not emptied. Without a refill of its own the low rate is taken for it.
+        budget_bits: what it held when the trace began, which is all of it after a rest that was long enough;
+            None where it was not emptied. Without a refill of its own the low rate is taken for it.
         at_least_bits: what it held at least where it was not emptied and the refill is known; else None.
     """
 
@@ -179,11 +179,13 @@ def _refills(
 
 
 def _kind(low: float, refill: Range | None, given: float | None) -> Kind:
-    if refill is None and given is None:
+    if refill is not None:
+        least, most = refill.low, refill.high
+    elif given is not None:
+        least = most = given
+    else:
         return "undecided"
-    bounds = (refill.low, refill.high) if refill else (given, given)
-    assert bounds[0] is not None and bounds[1] is not None
-    near = bounds[0] * (1 - SAME_SHARE) <= low <= bounds[1] * (1 + SAME_SHARE)
+    near = least * (1 - SAME_SHARE) <= low <= most * (1 + SAME_SHARE)
     return "bucket" if near else "two-state"
 
 
@@ -193,7 +195,9 @@ def _budget(phase: TrafficTrace, step: _Step, refill: float, random: np.random.G
     settled = _settled(phase)
     rates = settled.rate_bps
     border = int(np.searchsorted(settled.begin_s, phase.begin_s[0] + step.emptied_s))
-    levels = np.where(np.arange(rates.size) < border, np.median(step.high_samples), np.median(step.low_samples))
+    levels = np.where(
+        np.arange(rates.size) < border, np.median(step.high_samples), np.median(step.low_samples)
+    )
     mixed = np.abs(np.arange(rates.size) - border + 0.5) < 1
     residuals = np.where(mixed, 0.0, rates - levels)
     values = []
@@ -208,7 +212,7 @@ def _blocks(residuals: NDArray[np.float64], random: np.random.Generator) -> NDAr
     """Draw residuals in blocks of neighbours, so that what is correlated stays so (Künsch 1989)."""
     starts = random.integers(0, residuals.size, -(-residuals.size // _BLOCK))
     picked = (starts[:, None] + np.arange(_BLOCK)) % residuals.size
-    return residuals[picked.ravel()[: residuals.size]]
+    return np.asarray(residuals[picked.ravel()[: residuals.size]])
 
 
 def _median(values: NDArray[np.float64], random: np.random.Generator) -> Range:

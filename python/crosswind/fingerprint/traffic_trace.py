@@ -37,7 +37,9 @@ class TrafficTrace:
             raise ValueError(f"samples: {begin.shape} begins, {end.shape} ends, {volume.shape} volumes")
         _refuse(~(np.isfinite(begin) & np.isfinite(end) & (end > begin)), "has no duration")
         _refuse(~(np.isfinite(volume) & (volume >= 0)), "has no volume of zero or more bits")
-        _refuse(np.concatenate([[False], begin[1:] < end[:-1] - 1e-9]), "begins before the one before it ends")
+        _refuse(
+            np.concatenate([[False], begin[1:] < end[:-1] - 1e-9]), "begins before the one before it ends"
+        )
         return cls(begin, end, volume)
 
     @property
