@@ -24,13 +24,14 @@ def test_an_emulated_bucket_comes_back_from_iperf3s_report(tmp_path: Path) -> No
         "high_bps": HIGH_BPS,
         "low_bps": LOW_BPS,
         "refill_bps": LOW_BPS,
-        "buffer_bytes": 128 * 1024,
+        "buffer_bytes": 256 * 1024,
     }
     program = IPERF3.program("iperf3")
+    iperf3 = ["env", *(f"{name}={value}" for name, value in program.env.items()), str(program.path)]
     task = Task(
-        receive=lambda _: [program.path, "-s", "-1", "--forceflush"],
+        receive=lambda _: [*iperf3, "-s", "-1", "--forceflush"],
         send=lambda folder: [
-            *(program.path, "-c", "10.77.0.2", "-t", "8", "-i", "0.1", "-J"),
+            *(*iperf3, "-c", "10.77.0.2", "-R", "-P", "4", "-t", "8", "-i", "0.1", "-l", "8K", "-J"),
             *("--logfile", str(folder / "run.json")),
         ],
     )
@@ -41,6 +42,8 @@ def test_an_emulated_bucket_comes_back_from_iperf3s_report(tmp_path: Path) -> No
     found = identify(trace)
     assert found.low_bps is not None
     assert found.budget_bits is not None
-    assert found.high_bps.value == pytest.approx(HIGH_BPS, rel=0.02)
-    assert found.low_bps.value == pytest.approx(LOW_BPS, rel=0.05)
-    assert found.budget_bits.value == pytest.approx(BUDGET_BITS, rel=0.05)
+    # On a quiet machine the line is never idle and the rate exact to 0.003 %; 0.7 % too low was seen on a
+    # busy one.
+    assert found.high_bps.value == pytest.approx(HIGH_BPS, rel=0.01)
+    assert found.low_bps.value == pytest.approx(LOW_BPS, rel=0.005)
+    assert found.budget_bits.value == pytest.approx(BUDGET_BITS, rel=0.02)

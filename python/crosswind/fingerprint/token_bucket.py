@@ -5,9 +5,11 @@ afterwards; tokens come back at the refill all the time and are at most the budg
 rate *is* its refill. A controller that switches between two rates has a low rate of its own, and is told
 apart by that.
 
-Three things make the estimates exact where rates are noisy and samples coarse. Levels are medians. The
-instant at which the bucket was empty lies inside a sample, and is found from the volume around it. And what
-comes back in a rest is found from the volume of the phase after it: volume does not care how it was sampled.
+So the volume over time is two lines with a knee, and everything is read from them: the rates are their
+slopes, the bucket is empty where they meet, and it held what the low line says of that instant, less what
+came back until then. Volumes do not care how they were sampled. Rates do: a program that writes 128 KiB at a
+time gives samples of 0.1 s at 10 Mbit/s the values 0, 10.5 and 21 Mbit/s, whose median says little of their
+mean. What comes back in a rest is found from the volume of the phase after it.
 
 A bucket that was not emptied is a bound and not an answer: at least what was taken from it.
 
@@ -17,6 +19,7 @@ Their own rule, and what is wrong with it: `published_detector.py`.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -25,6 +28,7 @@ from numpy.typing import NDArray
 
 from crosswind.fingerprint.traffic_trace import TrafficTrace
 from crosswind.fingerprint.two_levels import two_levels
+from crosswind.fingerprint.volume_line import offset, slope
 
 # The high rate is at least so much above the low one, and a split explains so much of the deviations.
 STEP_MIN = 1.15
@@ -37,7 +41,12 @@ START_UP_WINDOW = 5
 FULL_SHARE = 0.95
 # A low rate this near to the refill is the refill.
 SAME_SHARE = 0.05
-_BLOCK = 5
+# So many samples on either side say where the lines meet: rates wander, and a line through all of a phase
+# would have wandered off.
+KNEE_SAMPLES = 20
+# Samples are drawn in blocks of neighbours, so many of them and none shorter.
+_BLOCKS = 10
+_SHORTEST_BLOCK = 5
 _RESAMPLES = 200
 
 Kind = Literal["bucket", "two-state", "undecided", "not emptied"]
@@ -86,95 +95,114 @@ def identify(trace: TrafficTrace, *, refill_bps: float | None = None, seed: int 
         seed: of the bootstrap's blocks.
     """
     phases = list(trace.phases())
-    steps = [_step(phase) for phase in phases]
-    first = steps[0]
+    knees = [_knee(phase) for phase in phases]
+    first = knees[0]
     random = np.random.default_rng(seed)
     if first is None:
-        high = _median(_settled(phases[0]).rate_bps, random)
-        known = refill_bps
+        high = _range([_line(phase) for phase in _resampled(phases[0], None, random)])
         length_s = float(phases[0].end_s[-1] - phases[0].begin_s[0])
-        at_least = None if known is None else max(0.0, float(phases[0].bits.sum()) - known * length_s)
+        at_least = None
+        if refill_bps is not None:
+            at_least = max(0.0, float(phases[0].bits.sum()) - refill_bps * length_s)
         return TokenBucket("not emptied", high, None, None, None, None, at_least)
-    high, low = _median(first.high_samples, random), _median(first.low_samples, random)
-    refills = _refills(phases, steps, high.value, low.value)
+    refills = _refills(phases, knees)
     refill = _interval(refills, random) if refills.size else None
-    known = refill_bps if refill_bps is not None else refill.value if refill else low.value
+    known = refill_bps if refill_bps is not None else refill.value if refill else None
+    drawn = [_lines(phase, first.index) for phase in _resampled(phases[0], first, random)]
+    low = _range([knee.low_bps for knee in drawn])
     return TokenBucket(
         kind=_kind(low.value, refill, refill_bps),
-        high_bps=high,
+        high_bps=_range([knee.high_bps for knee in drawn]),
         low_bps=low,
         refill_bps=refill,
         emptied_s=first.emptied_s,
-        budget_bits=_budget(phases[0], first, known, random),
+        budget_bits=_range([knee.held_bits(known) for knee in drawn]),
         at_least_bits=None,
     )
 
 
 @dataclass(frozen=True)
-class _Step:
-    """A phase in which the bucket was emptied."""
+class _Knee:
+    """A phase in which the bucket was emptied: a line of the high rate and one of the low rate.
 
-    emptied_s: float  # since its begin
-    volume_bits: float  # until then
-    high_samples: NDArray[np.float64]
-    low_samples: NDArray[np.float64]
+    Attributes:
+        index: of the first sample that is rather low than high.
+        emptied_s: since the begin of the phase.
+        volume_bits: until then.
+    """
+
+    index: int
+    high_bps: float
+    low_bps: float
+    emptied_s: float
+    volume_bits: float
+
+    def held_bits(self, refill_bps: float | None) -> float:
+        """Return what was taken until it was empty, less what came back; at the low rate where not known."""
+        refill = self.low_bps if refill_bps is None else refill_bps
+        return self.volume_bits - refill * self.emptied_s
 
 
-def _settled(phase: TrafficTrace) -> TrafficTrace:
-    """Return a phase without the samples of slow start at its begin."""
+def _settled(phase: TrafficTrace) -> int:
+    """Return how many samples at the begin of a phase are slow start."""
     rates, start = phase.rate_bps, 0
     while start + 1 < rates.size:
         after = rates[start + 1 : start + 1 + START_UP_WINDOW]
         if rates[start] >= START_UP_MAX * np.median(after):
             break
         start += 1
-    return TrafficTrace(phase.begin_s[start:], phase.end_s[start:], phase.bits[start:])
+    return start
 
 
-def _step(phase: TrafficTrace, rates: NDArray[np.float64] | None = None) -> _Step | None:
-    """Return where a phase falls to its low rate, or None where it does not.
-
-    Args:
-        rates: shape (n,) of the settled phase, where not its own: resampled ones.
-    """
-    settled = _settled(phase)
-    rates = settled.rate_bps if rates is None else rates
+def _knee(phase: TrafficTrace) -> _Knee | None:
+    """Return where a phase falls to its low rate, or None where it does not."""
+    start = _settled(phase)
+    rates = phase.rate_bps[start:]
     if rates.size < 3:
         return None
     split = two_levels(rates)
     if split.first <= STEP_MIN * split.second or split.explained < EXPLAINED_MIN:
         return None
-    # The sample that has both rates is one of the two at the border; each level is taken without it.
-    high_samples, low_samples = rates[: max(1, split.index - 1)], rates[split.index + 1 :]
-    if not low_samples.size:
-        return None
-    high, low = float(np.median(high_samples)), float(np.median(low_samples))
-    around = slice(split.index - 1, split.index + 1)
-    lengths = settled.end_s[around] - settled.begin_s[around]
-    surplus_bits = float((rates[around] * lengths).sum() - low * lengths.sum())
-    at_high_s = min(max(surplus_bits / (high - low), 0.0), float(lengths.sum()))
-    emptied_at = float(settled.begin_s[split.index - 1]) + at_high_s
-    until_border = settled.begin_s < settled.begin_s[split.index - 1]
-    # What slow start left out was not taken from the bucket either.
-    volume = float(phase.bits[: phase.bits.size - settled.bits.size].sum())
-    volume += float((rates * (settled.end_s - settled.begin_s))[until_border].sum()) + high * at_high_s
-    return _Step(emptied_at - float(phase.begin_s[0]), volume, high_samples, low_samples)
+    # The low line needs a sample behind the one that may have both rates.
+    return _lines(phase, start + split.index) if split.index + 1 < rates.size else None
 
 
-def _refills(
-    phases: list[TrafficTrace], steps: list[_Step | None], high: float, low: float
-) -> NDArray[np.float64]:
+def _lines(phase: TrafficTrace, index: int) -> _Knee:
+    """Return the two lines of a phase whose rate falls at about sample `index`.
+
+    The sample that has both rates is one of the two beside that border; each line is drawn without it.
+    """
+    at_s, bits = phase.curve()
+    start = _settled(phase)
+    high, low = slice(start, max(index, start + 2)), slice(index + 1, None)
+    high_bps, low_bps = slope(at_s[high], bits[high]), slope(at_s[low], bits[low])
+    high_bits = offset(at_s[high][-KNEE_SAMPLES:], bits[high][-KNEE_SAMPLES:], high_bps)
+    low_bits = offset(at_s[low][:KNEE_SAMPLES], bits[low][:KNEE_SAMPLES], low_bps)
+    met_s = (low_bits - high_bits) / (high_bps - low_bps) if high_bps > low_bps else np.inf
+    emptied_s = float(np.clip(met_s, at_s[index - 1], at_s[index + 1]))
+    return _Knee(index, high_bps, low_bps, emptied_s, low_bits + low_bps * emptied_s)
+
+
+def _line(phase: TrafficTrace) -> float:
+    """Return the rate of a phase that has but one."""
+    at_s, bits = phase.curve()
+    start = min(_settled(phase), phase.bits.size - 1)
+    return slope(at_s[start:], bits[start:])
+
+
+def _refills(phases: list[TrafficTrace], knees: list[_Knee | None]) -> NDArray[np.float64]:
     """Return the refill that each rest between two emptied phases says, in bit/s; shape (rests that say,)."""
     found = []
-    for before, phase, step_before, step in zip(phases, phases[1:], steps, steps[1:], strict=False):
-        if step_before is None or step is None:
+    first = knees[0]
+    for before, phase, knee_before, knee in zip(phases, phases[1:], knees, knees[1:], strict=False):
+        if first is None or knee_before is None or knee is None:
             continue
         rest_s = float(phase.begin_s[0] - before.end_s[-1])
         length_s = float((phase.end_s - phase.begin_s).sum())
-        at_high_s = (float(phase.bits.sum()) - low * length_s) / (high - low)
-        full_s = steps[0].emptied_s if steps[0] is not None else np.inf
-        if 0 < at_high_s < FULL_SHARE * full_s:
-            found.append(high * at_high_s / (rest_s + at_high_s))
+        surplus_bits = float(phase.bits.sum()) - first.low_bps * length_s
+        at_high_s = surplus_bits / (first.high_bps - first.low_bps)
+        if 0 < at_high_s < FULL_SHARE * first.emptied_s:
+            found.append(first.high_bps * at_high_s / (rest_s + at_high_s))
     return np.array(found)
 
 
@@ -189,44 +217,42 @@ def _kind(low: float, refill: Range | None, given: float | None) -> Kind:
     return "bucket" if near else "two-state"
 
 
-def _budget(phase: TrafficTrace, step: _Step, refill: float, random: np.random.Generator) -> Range:
-    """Return what the bucket held: what was taken until it was empty, less what came back meanwhile."""
-    value = step.volume_bits - refill * step.emptied_s
-    settled = _settled(phase)
-    rates = settled.rate_bps
-    border = int(np.searchsorted(settled.begin_s, phase.begin_s[0] + step.emptied_s))
-    levels = np.where(
-        np.arange(rates.size) < border, np.median(step.high_samples), np.median(step.low_samples)
-    )
-    mixed = np.abs(np.arange(rates.size) - border + 0.5) < 1
-    residuals = np.where(mixed, 0.0, rates - levels)
-    values = []
+def _resampled(
+    phase: TrafficTrace, knee: _Knee | None, random: np.random.Generator
+) -> Iterator[TrafficTrace]:
+    """Yield a phase, and then others that could have been: with its samples of each level drawn anew.
+
+    They are drawn in blocks of neighbours, so that what is correlated stays so (Künsch 1989). The two samples
+    at the knee stay, and so does slow start.
+    """
+    yield phase
+    rates, lengths_s, start = phase.rate_bps, phase.end_s - phase.begin_s, _settled(phase)
+    levels = [slice(start, None)]
+    if knee is not None:
+        levels = [slice(start, knee.index - 1), slice(knee.index + 1, None)]
     for _ in range(_RESAMPLES):
-        again = _step(phase, np.maximum(rates - residuals + _blocks(residuals, random), 0.0))
-        if again is not None:
-            values.append(again.volume_bits - refill * again.emptied_s)
-    return _range(value, np.array(values))
+        drawn = rates.copy()
+        for level in levels:
+            drawn[level] = _blocks(rates[level], random)
+        yield TrafficTrace(phase.begin_s, phase.end_s, drawn * lengths_s)
 
 
-def _blocks(residuals: NDArray[np.float64], random: np.random.Generator) -> NDArray[np.float64]:
-    """Draw residuals in blocks of neighbours, so that what is correlated stays so (Künsch 1989)."""
-    starts = random.integers(0, residuals.size, -(-residuals.size // _BLOCK))
-    picked = (starts[:, None] + np.arange(_BLOCK)) % residuals.size
-    return np.asarray(residuals[picked.ravel()[: residuals.size]])
-
-
-def _median(values: NDArray[np.float64], random: np.random.Generator) -> Range:
-    medians = [np.median(_blocks(values, random)) for _ in range(_RESAMPLES)]
-    return _range(float(np.median(values)), np.array(medians))
+def _blocks(values: NDArray[np.float64], random: np.random.Generator) -> NDArray[np.float64]:
+    """Draw as many values, in blocks of neighbours; behind the last one comes the first."""
+    size = values.size
+    length = max(_SHORTEST_BLOCK, size // _BLOCKS)
+    begins = random.integers(0, max(size, 1), -(-size // length))
+    picked = (begins[:, None] + np.arange(length)).ravel()[:size] % max(size, 1)
+    return np.asarray(values[picked])
 
 
 def _interval(values: NDArray[np.float64], random: np.random.Generator) -> Range:
     picked = random.integers(0, values.size, (_RESAMPLES, values.size))
-    return _range(float(np.median(values)), np.median(values[picked], axis=1))
+    return _range([float(np.median(values)), *np.median(values[picked], axis=1)])
 
 
-def _range(value: float, resampled: NDArray[np.float64]) -> Range:
-    if not resampled.size:
-        return Range(value, -np.inf, np.inf)
+def _range(values: list[float]) -> Range:
+    """Return the first of some values with the interval of the others."""
+    value, *resampled = values
     low, high = np.quantile(resampled, [0.025, 0.975])
     return Range(value, min(float(low), value), max(float(high), value))

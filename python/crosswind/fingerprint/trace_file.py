@@ -4,8 +4,9 @@
 until the next time. A rate of 0 is a rest, in which nothing was sent.
 
 **iperf3's JSON** (`iperf3 -J`): its intervals, the sum of all connections in each. It counts payload, and
-networks count packets: with the segment size that it says, payload becomes IP bits. A run that broke
-off is read as far as it went.
+networks count packets: with the segment size that it says, payload becomes IP bits (1448 bytes in a packet of
+1500). A client that receives (`-R`) counts what arrived; one that sends counts what it wrote, of which the
+socket's buffer has yet to go. A run that broke off is read as far as it went.
 
 Source: iperf3 3.12, `iperf_api.c` (the JSON's `intervals` and `error`).
 """

@@ -47,6 +47,11 @@ class TrafficTrace:
         """The mean rate of each sample."""
         return self.bits / (self.end_s - self.begin_s)
 
+    def curve(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return instants since the begin and the volume until each, in s and bits; shapes (n + 1,)."""
+        at_s = np.concatenate([self.begin_s[:1], self.end_s]) - self.begin_s[0]
+        return at_s, np.concatenate([[0.0], np.cumsum(self.bits)])
+
     def phases(self) -> Iterator[TrafficTrace]:
         """Yield the samples between two rests."""
         borders = np.flatnonzero(self.begin_s[1:] - self.end_s[:-1] > GAP_S) + 1
