@@ -24,7 +24,12 @@ def monitors(rounds: int) -> Iterator[Figure]:
             # In turns, so that what the machine does besides falls on both alike.
             for watched in (True, False) if number % 2 else (False, True):
                 places = {"link": [_monitor(what)]} if watched else None
-                spec = plain_fabric(rate_bps=TEN_GIGABIT, buffer_bytes=BUFFER_BYTES, places=places)
+                spec = plain_fabric(
+                    rate_bps=TEN_GIGABIT,
+                    buffer_bytes=BUFFER_BYTES,
+                    socket_buffer_bytes=BUFFER_BYTES,
+                    places=places,
+                )
                 rates[watched], _ = over_fabric(stream(), goodput, spec)
             ratios.append(rates[True] / rates[False])
         yield figure(f"TCP goodput with monitors of {title}, against none", "ratio", ratios, "at least 0.95")

@@ -279,9 +279,9 @@ impl<P: Port> Forwarder<P> {
         let mut outcomes = 0;
         // A packet is seen before it ends: its frame is still here.
         while let Some(sighting) = self.network.engine().pop_sighting() {
-            let InTransit { number, train, .. } = *self.trains.get(Frame::key_of(sighting.packet.tag));
-            let packets = wire_packets(&sighting.packet, &train);
-            self.sightings.seen(&self.network, &sighting, (number, &train), packets);
+            let InTransit { number, train, .. } = self.trains.get(Frame::key_of(sighting.packet.tag));
+            let packets = wire_packets(&sighting.packet, train);
+            self.sightings.seen(&self.network, &sighting, (*number, train), packets);
         }
         while let Some(outcome) = self.network.engine().pop() {
             outcomes += 1;

@@ -3,7 +3,6 @@
 //! A monitor at `link` stands in both directions of a host's link; both are one place, so that what goes up can be matched with
 //! what comes down. Everywhere else a monitor is a place of its own.
 
-use ahash::AHashMap;
 use crosswind_engine::{ElementId, Sighting};
 use crosswind_fabric::{Network, What};
 use crosswind_monitor::{Finding, Point, Quantity, Segment, Side};
@@ -12,13 +11,24 @@ use crosswind_wire::Train;
 /// The places, and which monitor is which direction of which.
 #[derive(Debug, Default)]
 pub struct Sightings {
-    points: AHashMap<String, (Vec<What>, Point)>,
+    places: Vec<Place>,
+    /// By element, as far as they have been asked for: its place among `places`, and the direction.
+    known: Vec<Option<(usize, Side)>>,
+    /// Which monitors `known` is of.
+    version: u64,
+}
+
+#[derive(Debug)]
+struct Place {
+    name: String,
+    what: Vec<What>,
+    point: Point,
 }
 
 impl Sightings {
     /// Starts a window: findings from zero; flows are still followed.
     pub fn start_window(&mut self) {
-        self.points.values_mut().for_each(|(_, point)| point.start_window());
+        self.places.iter_mut().for_each(|place| place.point.start_window());
     }
 
     /// Wire packets of a train, the `number`-th that entered, have passed a monitor.
@@ -41,17 +51,42 @@ impl Sightings {
     }
 
     fn point(&mut self, network: &Network, monitor: ElementId) -> Option<(&mut Point, Side)> {
+        if self.version != network.readers_version() {
+            self.version = network.readers_version();
+            self.known.clear();
+        }
+        let known = self.known.get(monitor.index()).copied().flatten();
+        let (place, side) = match known {
+            Some(known) => known,
+            None => self.look_up(network, monitor)?,
+        };
+        Some((&mut self.places[place].point, side))
+    }
+
+    fn look_up(&mut self, network: &Network, monitor: ElementId) -> Option<(usize, Side)> {
         let reader = network.header_reader(monitor)?;
-        if !self.points.contains_key(&reader.place) {
-            let entry = (reader.what.clone(), new_point(&reader.what));
-            self.points.insert(reader.place.clone(), entry);
-        }
-        let (what, point) = self.points.get_mut(&reader.place)?;
-        if *what != reader.what {
+        let new = || Place {
+            name: reader.place.clone(),
+            what: reader.what.clone(),
+            point: new_point(&reader.what),
+        };
+        let place = match self.places.iter().position(|place| place.name == reader.place) {
+            Some(place) => place,
+            None => {
+                self.places.push(new());
+                self.places.len() - 1
+            }
+        };
+        if self.places[place].what != reader.what {
             // Another condition asks for something else: it starts anew, as the monitor in the engine does.
-            (*what, *point) = (reader.what.clone(), new_point(&reader.what));
+            self.places[place] = new();
         }
-        Some((point, if reader.towards_host { Side::Backward } else { Side::Forward }))
+        let found = (place, if reader.towards_host { Side::Backward } else { Side::Forward });
+        if self.known.len() <= monitor.index() {
+            self.known.resize(monitor.index() + 1, None);
+        }
+        self.known[monitor.index()] = Some(found);
+        Some(found)
     }
 }
 

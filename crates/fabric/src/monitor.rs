@@ -60,9 +60,15 @@ impl Network {
         self.readers.get(&id)
     }
 
+    /// Another number whenever other monitors may read headers.
+    pub fn readers_version(&self) -> u64 {
+        self.readers_version
+    }
+
     /// Points every monitor of the condition in force to what stands behind it, and no other.
     pub(crate) fn watch_all(&mut self, at: Instant) {
         self.readers.clear();
+        self.readers_version += 1;
         for monitor in std::mem::take(&mut self.watching) {
             self.engine().watch(at, monitor, None, &[]);
         }

@@ -107,6 +107,7 @@ pub struct Network {
     drives: Drives,
     /// Monitors that read headers.
     pub(crate) readers: AHashMap<ElementId, HeaderReader>,
+    pub(crate) readers_version: u64,
     pub(crate) labels: Labels,
 }
 
@@ -137,6 +138,7 @@ impl Network {
             watching: Vec::new(),
             drives: Drives::default(),
             readers: AHashMap::new(),
+            readers_version: 0,
             labels: Labels::default(),
         };
         network.engine.advance(start);

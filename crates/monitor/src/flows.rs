@@ -28,7 +28,12 @@ pub(crate) struct State {
 
 #[derive(Debug, Default)]
 pub(crate) struct Flows {
-    states: AHashMap<Flow, State>,
+    places: AHashMap<Flow, usize>,
+    states: Vec<State>,
+    /// Places in `states` of flows that are no longer followed.
+    free: Vec<usize>,
+    /// The flow that was looked up last: packets of one come one after the other.
+    last: Option<(Flow, usize)>,
     /// In the order in which they ended; may name flows that are no longer followed.
     ended: VecDeque<Flow>,
     /// Packets of flows for which there was no room.
@@ -38,20 +43,27 @@ pub(crate) struct Flows {
 impl Flows {
     /// The flow's state, made when there is room.
     pub(crate) fn follow(&mut self, flow: &Flow, packets: u32) -> Option<&mut State> {
-        if self.states.len() >= FLOWS_MAX && !self.states.contains_key(flow) {
-            while self.states.len() >= FLOWS_MAX {
-                let Some(ended) = self.ended.pop_front() else {
-                    self.not_followed += u64::from(packets);
-                    return None;
-                };
-                self.states.remove(&ended);
-            }
+        if let Some(place) = self.place(flow) {
+            return Some(&mut self.states[place]);
         }
-        Some(self.states.entry(*flow).or_default())
+        while self.places.len() >= FLOWS_MAX {
+            let Some(ended) = self.ended.pop_front() else {
+                self.not_followed += u64::from(packets);
+                return None;
+            };
+            self.forget(&ended);
+        }
+        let place = self.free.pop().unwrap_or(self.states.len());
+        if place == self.states.len() {
+            self.states.push(State::default());
+        }
+        self.places.insert(*flow, place);
+        self.last = Some((*flow, place));
+        Some(&mut self.states[place])
     }
 
     pub(crate) fn find(&mut self, flow: &Flow) -> Option<&mut State> {
-        self.states.get_mut(flow)
+        self.place(flow).map(|place| &mut self.states[place])
     }
 
     pub(crate) fn end(&mut self, flow: &Flow) {
@@ -62,6 +74,25 @@ impl Flows {
     }
 
     pub(crate) fn states(&mut self) -> impl Iterator<Item = &mut State> {
-        self.states.values_mut()
+        self.states.iter_mut()
+    }
+
+    fn place(&mut self, flow: &Flow) -> Option<usize> {
+        if let Some((last, place)) = &self.last {
+            if last == flow {
+                return Some(*place);
+            }
+        }
+        let place = *self.places.get(flow)?;
+        self.last = Some((*flow, place));
+        Some(place)
+    }
+
+    fn forget(&mut self, flow: &Flow) {
+        if let Some(place) = self.places.remove(flow) {
+            self.states[place] = State::default();
+            self.free.push(place);
+            self.last = None;
+        }
     }
 }

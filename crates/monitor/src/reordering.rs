@@ -12,10 +12,11 @@ use crate::segment::Segment;
 
 const REMEMBERED: usize = 32;
 
-/// Of one flow: the orders of its last packets, newest last.
+/// Of one flow: the orders of its last packets, newest last, and the greatest that there was.
 #[derive(Debug, Default)]
 pub(crate) struct Order {
     last: std::collections::VecDeque<u64>,
+    greatest: u64,
 }
 
 /// Of all flows.
@@ -32,7 +33,13 @@ impl Reordering {
     }
 
     pub(crate) fn passed(&mut self, order: &mut Order, segment: &Segment) {
-        let earliest_later = order.last.iter().position(|&other| other > segment.order);
+        // Nearly every packet was sent after all before it, and nothing has to be looked for.
+        let earliest_later = if segment.order >= order.greatest {
+            order.greatest = segment.order;
+            None
+        } else {
+            order.last.iter().position(|&other| other > segment.order)
+        };
         match earliest_later {
             None => self.in_order += u64::from(segment.packets),
             Some(position) => {
