@@ -8,8 +8,8 @@
 //! * `cargo run --release -p crosswind-fuzz --bin hostile -- 10000000`: so many hostile packets through headers, engine and forwarder.
 //! * `cargo +nightly fuzz run TARGET` in the repository's root: libFuzzer with coverage and the address sanitizer (`fuzz/`).
 //!
-//! Readers inside programs cannot be called from here: their targets stand beside them, and run the first way only (`protocol` in the agent,
-//! `traffic` in `crosswind-load`).
+//! Readers inside programs cannot be called from here: their targets stand beside them, and run the first way only (`protocol` in the agent),
+//! or the first and the last (`traffic` in `crosswind-load`).
 //!
 //! A file that has broken a claim is added to the corpus, and stays.
 

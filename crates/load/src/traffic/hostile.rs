@@ -1,6 +1,7 @@
 //! Whatever the other ends send is understood or refused: orders, reports, first bytes of connections, and messages.
 //!
-//! The corpus is `fuzz/corpus/traffic`; what is done with it and its mutations is the same as for the targets of `crosswind-fuzz`.
+//! The corpus is `fuzz/corpus/traffic`; what is done with it and its mutations is the same as for the targets of `crosswind-fuzz`,
+//! and `cargo +nightly fuzz run traffic` is libFuzzer on it.
 //! Claims: nothing ends the reader; what was heard can be said and heard again; a task that passes its check can be planned,
 //! counted and drawn from, whenever it starts.
 
@@ -15,18 +16,11 @@ use super::size::BYTES_MAX;
 use super::{hello, message};
 use crate::random::{Purpose, Random};
 
-/// Mutations of each file of the corpus.
-const MUTATIONS: u64 = 2_000;
 /// An asker that wanted more is gone by then: a hostile one would let a test write a terabyte.
 const ANSWERED_BYTES_MAX: usize = 1 << 20;
 
-#[test]
-fn no_damage_to_anything_that_is_heard_can_end_the_hearer() {
-    crosswind_fuzz::corpus::run("traffic", MUTATIONS, anything);
-}
-
-/// Any bytes, as whatever they may be.
-fn anything(input: &[u8]) {
+/// Any bytes, as whatever they may be; panics where a claim is broken.
+pub fn anything(input: &[u8]) {
     each_line(input, |order: Order| {
         if let Order::Prepare(task) = order {
             if task.check().is_ok() {
@@ -84,5 +78,16 @@ impl io::Write for Gone {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    /// Of each file of the corpus.
+    const MUTATIONS: u64 = 2_000;
+
+    #[test]
+    fn no_damage_to_anything_that_is_heard_can_end_the_hearer() {
+        crosswind_fuzz::corpus::run("traffic", MUTATIONS, super::anything);
     }
 }

@@ -15,8 +15,8 @@ pub mod control;
 pub mod coordinator;
 mod cpu;
 mod hello;
-#[cfg(test)]
-mod hostile;
+#[cfg(any(test, fuzzing))]
+pub mod hostile;
 mod incoming;
 mod message;
 mod meter;
