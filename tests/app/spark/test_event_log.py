@@ -55,6 +55,13 @@ def test_what_is_no_event_is_named_by_its_line(line: str) -> None:
         read_stages([line], "measured")
 
 
+def test_what_is_told_after_the_end_of_the_application_changes_nothing(lines: list[str]) -> None:
+    # As Spark 4.3.0 wrote it behind its SparkListenerApplicationEnd.
+    kind = "org.apache.spark.sql.execution.ui.SparkListenerDriverAccumUpdates"
+    late = f'{{"Event":"{kind}","executionId":53,"accumUpdates":[[4043,65],[4042,557]]}}\n'
+    assert read_stages([*lines, late], phase="measured") == read_stages(lines, phase="measured")
+
+
 def test_an_empty_log_has_no_end() -> None:
     with pytest.raises(TestbedError, match="its last event is nothing"):
         read_stages([], "measured")
