@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from crosswind.app.demand import Demand
 from crosswind.app.requirements import Requirement
 from crosswind.spec.applications import busy_ns
 from crosswind.spec.base import SpecModel
@@ -192,6 +193,10 @@ class Application(ABC):
     def remarks(self) -> list[str]:
         """Return what a reader of the results has to know about these parameters; the report says it."""
         return []
+
+    def demand(self, nodes: Collection[str]) -> Demand:
+        """Return the memory and disk that a trial on these nodes takes at the least."""
+        return Demand()
 
     def own_missing(self) -> list[Missing]:
         """Return what these parameters need and this machine lacks, beyond what `missing` knows."""

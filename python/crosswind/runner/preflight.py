@@ -6,6 +6,7 @@ from typing import Any
 from crosswind.app import Application, find
 from crosswind.errors import CrosswindError
 from crosswind.runner.interference import check_iperf3
+from crosswind.runner.room import lack_of_room
 from crosswind.spec import real_interference
 from crosswind.spec.restored import restored
 from crosswind.testbed import Agent, Hello, NotHere
@@ -21,7 +22,7 @@ def preflight(resolved: Mapping[str, Any]) -> Hello:
     """Check that this machine can do what is asked; start nothing but one agent that says who it is.
 
     Raises:
-        NotHere: a program is missing; the message says what brings it.
+        NotHere: a program is missing, or the machine is too small; the message has the remedy.
         AgentRefused: namespaces are not allowed here; the message says what would allow them.
         CrosswindError: the topology lacks a node that the application needs.
     """
@@ -36,6 +37,8 @@ def preflight(resolved: Mapping[str, Any]) -> Hello:
     missing = [*kind.missing(application.variant), *application.own_missing()]
     if missing:
         raise NotHere("\n".join(f"{item.what}; {item.remedy}" for item in missing))
+    if too_little := lack_of_room(application, resolved["topology"]["nodes"]):
+        raise NotHere("\n".join(too_little))
     check_iperf3(
         [
             entry

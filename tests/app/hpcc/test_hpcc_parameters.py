@@ -38,10 +38,8 @@ def test_the_ranks_have_to_be_numbered_without_a_gap() -> None:
     assert Hpcc.roles_missing(["rank1", "rank0"]) == []
 
 
-def test_a_matrix_that_does_not_fit_the_machine_is_missing_memory() -> None:
-    (missing,) = Hpcc(asked(n=1_000_000)).own_missing()
-    assert "takes 8000 GB" in missing.what
-    assert Hpcc(asked(n=1000)).own_missing() == []
+def test_a_matrix_takes_eight_bytes_an_element() -> None:
+    assert Hpcc(asked(n=1000)).demand(()).memory_bytes == 8_000_000
 
 
 def test_hpl_finds_its_parameters_by_the_number_of_the_line() -> None:

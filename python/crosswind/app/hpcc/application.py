@@ -3,9 +3,8 @@
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-import psutil
-
-from crosswind.app.base import Application, Figure, Load, Missing, Outcome, Stage
+from crosswind.app.base import Application, Figure, Load, Outcome, Stage
+from crosswind.app.demand import Demand
 from crosswind.app.hpcc.input_file import input_file
 from crosswind.app.hpcc.measured import STATISTIC, facts_of, metrics_of
 from crosswind.app.hpcc.open_mpi import MpiRun
@@ -95,18 +94,10 @@ class Hpcc(Application):
     def misfits(cls, parameters: HpccParameters, nodes: Collection[str]) -> Iterator[Misfit]:
         yield from misfits(parameters, len(numbered(ROLE, nodes)))
 
-    def own_missing(self) -> list[Missing]:
-        needed, total = self.parameters.memory_bytes, psutil.virtual_memory().total
-        if needed <= total:
-            return []
-        largest = int((total // 8) ** 0.5)
-        return [
-            Missing(
-                f"memory: a matrix of order {self.parameters.n} takes {needed / 1e9:.0f} GB, "
-                f"and this machine has {total / 1e9:.0f} GB",
-                f"write a smaller n, such as {largest // 1000 * 900}, or take a machine with more memory",
-            )
-        ]
+    def demand(self, nodes: Collection[str]) -> Demand:
+        return Demand(
+            memory_bytes=self.parameters.memory_bytes, remedy="write a smaller n, below sqrt(bytes / 8)"
+        )
 
     def start(self, stage: Stage) -> None:
         nodes = numbered(ROLE, stage.fabric.nodes)

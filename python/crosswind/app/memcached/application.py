@@ -6,6 +6,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from crosswind.app.base import Application, Figure, Load, Stage
+from crosswind.app.demand import Demand
 from crosswind.app.load import latency_figures, offer_load
 from crosswind.app.requirements import DebianPackages, OwnProgram
 from crosswind.app.server import READY_S, run_to_end, stop_servers
@@ -76,6 +77,9 @@ class Memcached(Application):
     @classmethod
     def roles_missing(cls, nodes: Collection[str]) -> list[str]:
         return [role for role in cls.ROLES if role not in nodes]
+
+    def demand(self, nodes: Collection[str]) -> Demand:
+        return Demand(memory_bytes=self.parameters.memory_bytes, remedy="write less `memory`")
 
     def start(self, stage: Stage) -> None:
         asked, program = self.parameters, MEMCACHED.program("memcached")

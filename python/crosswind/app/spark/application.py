@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import ClassVar
 
 from crosswind.app.base import Application, Figure, Load, Stage
+from crosswind.app.demand import Demand
 from crosswind.app.requirements import Requirement
 from crosswind.app.server import stop_servers
 from crosswind.app.spark.cluster import MASTER, Cluster, workers_of
@@ -66,6 +67,15 @@ class Spark(Application):
         workers = len(workers_of(nodes))
         if parameters.storage == "hdfs" and parameters.replicas > workers:
             yield ("replicas",), f"{parameters.replicas} is more than the {workers} workers that keep blocks"
+
+    def demand(self, nodes: Collection[str]) -> Demand:
+        asked = self.parameters
+        return Demand(
+            memory_bytes=len(workers_of(nodes)) * asked.memory_bytes,
+            work_bytes=asked.trial_bytes,
+            kept_bytes=asked.tables_bytes,
+            remedy="write less `memory` and a smaller size",
+        )
 
     def is_prepared(self, nodes: Collection[str]) -> bool:
         return self._tables is None or self._tables.folder.is_dir()

@@ -30,6 +30,10 @@ SMALL_RECORDS = {
 # TPC-DS: the queries that Uta et al. (NSDI '20) show: 65 and 68 depend on the network, 82 does not.
 SMALL_QUERIES = {"tpch": (3, 9, 18), "tpcds": (65, 68, 82)}
 QUERIES = {"tpch": 22, "tpcds": 99}
+# On disk as Parquet, of what a scale factor of 1 is called (1 GB): 33 MB at 0.1 were written here.
+TABLE_BYTES_PER_SCALE = 300_000_000
+# Terasort reads, shuffles and writes each.
+RECORD_BYTES, SHUFFLED_BYTES = 100, 124
 # Spark refuses executors with less than 450 MiB.
 LEAST_MEMORY_BYTES = 512 << 20
 
@@ -113,3 +117,16 @@ class SparkParameters(SpecModel):
             return {"queries": self.queries or list(SMALL_QUERIES[self.workload])}
         asked = {name: getattr(self, name) for name in SIZED_BY[self.workload]}
         return asked | {"records": self.records or SMALL_RECORDS[self.workload]}
+
+    @property
+    def trial_bytes(self) -> int:
+        """What a trial writes to disk at the least; known of terasort, whose records have one size."""
+        if self.workload != "terasort":
+            return 0
+        copies = self.replicas if self.storage == "hdfs" else 1
+        return int(self.size["records"]) * (2 * copies * RECORD_BYTES + SHUFFLED_BYTES)
+
+    @property
+    def tables_bytes(self) -> int:
+        """What the tables of tpch and tpcds take on disk at the least."""
+        return round(self.scale_factor * TABLE_BYTES_PER_SCALE) if self.workload in QUERIES else 0

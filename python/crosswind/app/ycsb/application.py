@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from crosswind.app.base import Application, Figure, Load, Stage
+from crosswind.app.demand import Demand
 from crosswind.app.load import latency_figures, offer_load
 from crosswind.app.requirements import OwnProgram, Requirement
 from crosswind.app.ycsb.etcd import Etcd
@@ -137,6 +138,9 @@ class Ycsb(Application):
     def remarks(self) -> list[str]:
         remark = self._store.remark()
         return [] if remark is None else [remark]
+
+    def demand(self, nodes: Collection[str]) -> Demand:
+        return self._store.demand(nodes)
 
     def is_prepared(self, nodes: Collection[str]) -> bool:
         return self._store.is_prepared(nodes)

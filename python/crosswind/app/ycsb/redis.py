@@ -52,6 +52,7 @@ class Redis(Store):
     title = "Redis"
     packages: ClassVar = DebianPackages("redis", ("redis-server",), programs=("redis-server", "redis-cli"))
     requirements: ClassVar[tuple[Requirement, ...]] = (packages,)
+    in_memory = True
     durabilities = ("wait=0", "wait=1", "wait=2")
     settings = " ".join(_SETTINGS)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from crosswind.app.base import Stage
+from crosswind.app.demand import Demand
 from crosswind.app.requirements import Program, Requirement
 from crosswind.app.server import stop_servers
 from crosswind.app.ycsb.data_folders import DataFolders
@@ -22,6 +23,8 @@ from crosswind.testbed.fabric import Process
 from crosswind.testbed.folders import cache_folder
 
 PRIMARY = "db0"
+# Ten fields of 100 B.
+RECORD_BYTES = 1000
 # The contents are the same in every trial and every experiment; only the requests differ by seed.
 DATA_SEED = 1
 
@@ -37,12 +40,14 @@ class Store(ABC):
         name: as files write it.
         requirements: what it needs from this machine.
         durabilities: what a confirmed operation may mean, in the database's own words; the default first.
+        in_memory: whether all records have to fit into memory.
         settings: everything that decides what the data look like besides version, records and replicas.
     """
 
     name: ClassVar[str]
     requirements: ClassVar[tuple[Requirement, ...]]
     durabilities: ClassVar[tuple[str, ...]]
+    in_memory: ClassVar[bool] = False
     settings: ClassVar[str]
 
     def __init__(self, records: int, durability: str | None = None) -> None:
@@ -57,6 +62,16 @@ class Store(ABC):
     def misfit(self, nodes: Collection[str]) -> str | None:
         """Return why this durability cannot be had with these nodes, and the remedy."""
         return None
+
+    def demand(self, nodes: Collection[str]) -> Demand:
+        """Return what its records take: every server has all of them, and every trial a copy of its own."""
+        records_bytes = self.records * RECORD_BYTES * len(members_of(nodes))
+        return Demand(
+            memory_bytes=records_bytes if self.in_memory else 0,
+            work_bytes=records_bytes,
+            kept_bytes=records_bytes,
+            remedy="write fewer `records`",
+        )
 
     def is_prepared(self, nodes: Collection[str]) -> bool:
         """Tell whether the data are in the cache."""
