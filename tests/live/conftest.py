@@ -29,8 +29,8 @@ class Live:
     """A place of its own for runs: folders that other accounts may traverse, and binaries with paths of their
     own.
 
-    Because of these paths, every process that a run has started can be told from everything else on the
-    machine.
+    Because of these paths, and of the work folder below which applications run, every process that a run has
+    started can be told from everything else on the machine.
     """
 
     folder: Path
@@ -105,10 +105,10 @@ class Live:
         for entry in Path("/proc").iterdir():
             if entry.name.isdecimal():
                 try:
-                    program = str((entry / "exe").readlink())
+                    program, runs_in = (str((entry / link).readlink()) for link in ("exe", "cwd"))
                 except OSError:
                     continue
-                if program.startswith(str(self.folder)):
+                if program.startswith(str(self.folder)) or runs_in.startswith(self.env["CROSSWIND_WORK_DIR"]):
                     found[int(entry.name)] = program
         return found
 

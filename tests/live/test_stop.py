@@ -14,6 +14,7 @@ import pytest
 from crosswind.app import Application, Missing, Stage
 from crosswind.app.command import Command, CommandParameters
 from crosswind.app.server import stop_servers
+from crosswind.app.spark import Spark, SparkParameters
 from crosswind.app.ycsb import Ycsb, YcsbParameters
 from crosswind.testbed import Agent, Fabric, TestbedError
 from crosswind.testbed.plain import plain_fabric
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from conftest import Live
 
 DATABASE = ("db0", "db1", "client")
+CLUSTER = ("master", "worker0", "worker1", "client")
+# To every process of the node but its first, and this one.
+EVERY = "kill -{} -1"
 STOPPED_S = 5
 
 
@@ -71,11 +75,31 @@ def test_servers_that_hang_end_within_five_seconds(live: Live, application: Appl
         stage = staged(fabric, live.folder / "work")
         application.start(stage)
         for node in DATABASE[:2]:
-            # To every process of the node but its first, and this one.
-            fabric.start(node, "hang", ["sh", "-c", "kill -STOP -1"], cwd=stage.folder).wait(5)
+            fabric.start(node, "hang", ["sh", "-c", EVERY.format("STOP")], cwd=stage.folder).wait(5)
         began = time.monotonic()
         application.stop(stage)
         assert time.monotonic() - began < STOPPED_S
+
+
+@pytest.mark.skipif(
+    bool(Spark.missing("hdfs")), reason="; ".join(item.what for item in Spark.missing("hdfs"))
+)
+def test_a_cluster_that_lost_a_worker_and_hangs_ends_within_five_seconds_and_names_it(live: Live) -> None:
+    asked = {"workload": "wordcount", "records": 1000, "storage": "hdfs", "warm_up_runs": 0}
+    spark = Spark(SparkParameters.model_validate(asked))
+    with Agent() as agent, Fabric(agent, plain_fabric(CLUSTER), live.folder / "logs") as fabric:
+        stage = staged(fabric, live.folder / "work")
+        spark.start(stage)
+        for node in CLUSTER:
+            all_of_it = EVERY.format("KILL" if node == "worker1" else "STOP")
+            fabric.start(node, "damage", ["sh", "-c", all_of_it], cwd=stage.folder).wait(5)
+        time.sleep(0.5)  # Until the ends have been told.
+        began = time.monotonic()
+        with pytest.raises(TestbedError) as failure:
+            spark.stop(stage)
+        assert time.monotonic() - began < STOPPED_S
+    for process in ("worker", "datanode"):
+        assert f"{process} on worker1: ended under the load (killed by signal 9)" in str(failure.value)
 
 
 def test_a_server_that_ended_under_the_load_is_named_and_the_others_end(live: Live) -> None:

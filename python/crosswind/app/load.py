@@ -52,9 +52,10 @@ class OperationsLoad(Load):
         return Outcome(self._samples, (), json.loads(self._summary.read_text()))
 
     def first_error(self) -> str | None:
-        if not self._summary.is_file():
-            return None
-        error: str | None = json.loads(self._summary.read_text())["first_error"]
+        try:
+            error: str | None = json.loads(self._summary.read_text())["first_error"]
+        except (FileNotFoundError, ValueError):
+            return None  # It was killed before it had written it, or in the middle of it.
         return error
 
 
