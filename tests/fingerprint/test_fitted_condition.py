@@ -70,6 +70,7 @@ def test_rates_that_never_fall_are_refused_with_a_bound(tmp_path: Path, capsys) 
         (b'{"intervals": [', "cut off"),
         (b'{"error": "unable to connect to server"}', "unable to connect"),
         (b'{"intervals": [{"streams": []}]}', "interval 0"),
+        (b'{"trace": [[0, 1]]}', "no list of"),
     ],
 )
 def test_what_is_no_trace_is_refused_by_its_name(content: bytes, words: str) -> None:
@@ -79,7 +80,9 @@ def test_what_is_no_trace_is_refused_by_its_name(content: bytes, words: str) -> 
 
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)
-KEYS = st.sampled_from(["intervals", "sum", "start", "end", "bytes", "error", "test_start", "protocol"])
+KEYS = st.sampled_from(
+    ["intervals", "sum", "start", "end", "bytes", "error", "test_start", "protocol", "trace"]
+)
 JSON = st.recursive(
     LEAVES,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,8 +14,40 @@ from crosswind.fingerprint.token_bucket import identify
 from crosswind.fingerprint.trace_file import read_trace
 from crosswind.testbed.plain import plain_fabric
 
+if TYPE_CHECKING:
+    from conftest import Live
+
 BUDGET_BITS = 270_000_000
 HIGH_BPS, LOW_BPS = 100_000_000, 10_000_000
+# Empty after a second, and after a rest of two seconds once more after half a second.
+NETWORK = """
+topology:
+  hosts: 2
+  uplink: {rate: 1Gbit/s, delay: 1ms, buffer: 1MiB}
+  nodes: {a: h0, b: h1}
+condition:
+  metered:
+    host.egress:
+      - credit: {budget: 40Mbit, high: 50Mbit/s, low: 10Mbit/s, refill: 10Mbit/s, buffer: 256KiB}
+"""
+
+
+def test_a_networks_fingerprint_has_its_bucket_and_becomes_a_condition(live: Live) -> None:
+    (live.folder / "network.yaml").write_text(NETWORK)
+    status, said = live.run("fingerprint", "network.yaml", "--full-speed", "2s", "--rest", "2s")
+    assert status == 0, said
+    found = json.loads((live.folder / "fingerprint.json").read_text())
+    bucket = found["token_bucket"]
+    assert bucket["kind"] == "bucket", said
+    assert bucket["budget_bits"]["value"] == pytest.approx(40e6, rel=0.02)
+    assert bucket["refill_bps"]["value"] == pytest.approx(10e6, rel=0.01)
+    assert bucket["low_bps"]["value"] == pytest.approx(10e6, rel=0.005)
+    # Two links of 1 ms, and what this machine adds.
+    assert 2e6 <= found["delay"]["one_way_ns"]["p50"] < 3e6
+    assert 0 < found["bulk"]["jain"] <= 1
+    status, said = live.run("conditions", "from", "fingerprint.json")
+    assert status == 0, said
+    assert "credit:" in said
 
 
 @pytest.mark.skipif(bool(IPERF3.missing()), reason="iperf3 is missing; run `crosswind apps install iperf3`")

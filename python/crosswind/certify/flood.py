@@ -70,25 +70,30 @@ def flood_fabric(
     Args:
         record: a new file for a recording of the emulator's decisions.
     """
-    task = _task(ip_rate_bps, duration_s)
-    return over_fabric(task, lambda folder: _read(folder, duration_s), spec, record)
+    task = flood_task(ip_rate_bps, duration_s)
+    return over_fabric(task, lambda folder: read_flood(folder, duration_s), spec, record)
 
 
 def flood_bare(
     ip_rate_bps: float, duration_s: float, prepare: Callable[[BarePair], None] = lambda _: None
 ) -> Flood:
     """Send the same over a bare veth pair, after `prepare` has changed it."""
-    task = _task(ip_rate_bps, duration_s)
-    return over_bare(task, lambda folder: _read(folder, duration_s), prepare)
+    task = flood_task(ip_rate_bps, duration_s)
+    return over_bare(task, lambda folder: read_flood(folder, duration_s), prepare)
 
 
 def paced_bare(ip_rate_bps: float, duration_s: float) -> Flood:
     """Send packet by packet over a bare veth pair, each at its instant: how well this machine can pace."""
-    task = _task(ip_rate_bps, duration_s, train=1)
-    return over_bare(task, lambda folder: _read(folder, duration_s))
+    task = flood_task(ip_rate_bps, duration_s, train=1)
+    return over_bare(task, lambda folder: read_flood(folder, duration_s))
 
 
-def _task(ip_rate_bps: float, duration_s: float, train: int | None = None) -> Task:
+def flood_task(ip_rate_bps: float, duration_s: float, train: int | None = None) -> Task:
+    """Return the commands that send IP packets of 1500 bytes and record their arrival.
+
+    Args:
+        train: packets that are sent in one call; by the rate when absent.
+    """
     load = str(find_binary(LOAD))
     train = train or min(_TRAIN_MAX, max(1, round(ip_rate_bps * _CALL_S / (8 * IP_BYTES))))
     send = [
@@ -102,7 +107,8 @@ def _task(ip_rate_bps: float, duration_s: float, train: int | None = None) -> Ta
     )
 
 
-def _read(folder: Path, duration_s: float) -> Flood:
+def read_flood(folder: Path, duration_s: float) -> Flood:
+    """Return what the receiver of a flood has written into the folder of its task."""
     rows = np.loadtxt(folder / "flood.csv", delimiter=",", skiprows=1, dtype=np.int64, ndmin=2)
     # Two processors may queue packets in another order than they stamped them.
     rows = rows.reshape(-1, 3)

@@ -68,16 +68,36 @@ def over_fabric(
         folder.chmod(0o777)  # The agent runs processes under an unprivileged account.
         with Fabric(agent, spec, folder / "logs", Files(record=record)) as fabric:
             fabric.measure()
-            receiver = fabric.start(second, "receive", task.receive(folder), cwd=folder)
-            await_listening(receiver)
-            sender = fabric.start(first, "send", task.send(folder), cwd=folder)
-            for end in (sender, receiver):
-                _finish(end)
+            run_task(task, fabric, (first, second), folder)
             return collect(folder), fabric.read()
 
 
-def _finish(process: Process) -> None:
-    ended = process.wait(END_S)
+def run_task(
+    task: Task,
+    fabric: Fabric,
+    ends: tuple[str, str],
+    folder: Path,
+    *,
+    number: int = 1,
+    within_s: float = END_S,
+) -> None:
+    """Run a task between two nodes of a fabric that is up.
+
+    Args:
+        ends: the sending node and the receiving one.
+        number: of the task, where a fabric carries several: each has logs of its own.
+        within_s: after so long each end should have ended.
+    """
+    sending, receiving = ends
+    receiver = fabric.start(receiving, f"receive-{number}", task.receive(folder), cwd=folder)
+    await_listening(receiver)
+    sender = fabric.start(sending, f"send-{number}", task.send(folder), cwd=folder)
+    for end in (sender, receiver):
+        _finish(end, within_s)
+
+
+def _finish(process: Process, within_s: float) -> None:
+    ended = process.wait(within_s)
     if ended != Ended(0, None):
-        how = f"still running after {END_S:g} s" if ended is None else str(ended)
+        how = f"still running after {within_s:g} s" if ended is None else str(ended)
         raise TestbedError(f"{process}: {how}; {process.last_words()}")

@@ -63,7 +63,8 @@ def from_trace(trace: Path, name: str | None, refill: str | None) -> None:
     """Find the token bucket behind a TRACE and print a condition that emulates it.
 
     TRACE is what a sender was given that wanted all it could get: CSV of time and rate, where a rate of 0 is
-    a rest, or the JSON of `iperf3 -J`. Rates that never fall are refused: what was not emptied is not known.
+    a rest, the JSON of `iperf3 -J`, or a fingerprint. Rates that never fall are refused: what was not emptied
+    is not known.
     """
     from crosswind.errors import CrosswindError
     from crosswind.fingerprint.fitted_condition import credit_condition

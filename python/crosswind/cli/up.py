@@ -45,6 +45,7 @@ def command(file: str, condition: str | None, record: Path | None, capture: Path
     Prints `ready` when the nodes can be used with `crosswind exec`. Ends with Ctrl-C, SIGTERM or the end of
     its input. A capture ends at 1 GiB; what does not fit is counted.
     """
+    from crosswind.cli._condition import carried_out
     from crosswind.runner.interruption import Interruption
     from crosswind.spec import condition_for_agent, fabric_of, find_experiment, limits_of, load_setup
     from crosswind.spec.quantities import SIZE, QuantityError
@@ -57,14 +58,14 @@ def command(file: str, condition: str | None, record: Path | None, capture: Path
         raise CrosswindError(f"--snap: {error}") from None
     setup = load_setup(find_experiment(file))
     resolved = setup.resolved(SEED)
-    resolved["conditions"] = [_carried_out(setup.condition(condition or next(iter(setup.conditions))))]
+    resolved["conditions"] = [carried_out(setup.condition(condition or next(iter(setup.conditions))))]
     spec = fabric_of(resolved, resolved["conditions"][0]["name"])
 
     def answer(request: Mapping[str, Any]) -> dict[str, Any]:
         if request["do"] == "nodes":
             return {name: node.pid for name, node in fabric.nodes.items()}
         if request["do"] == "set":
-            changed = _carried_out(setup.condition(request["condition"]))
+            changed = carried_out(setup.condition(request["condition"]))
             effective_ns = fabric.set(condition_for_agent(changed))
             fabric.measure()
             return {"condition": changed["name"], "effective_ns": effective_ns}
@@ -109,16 +110,6 @@ def _tell_of_files(files: Files, kept: Mapping[str, Any]) -> Exit:
             )
         click.echo(f"{files.record}: {recording['records']} records", err=True)
     return Exit.DONE
-
-
-def _carried_out(condition: dict[str, Any]) -> dict[str, Any]:
-    """Return a condition, if the agent alone can carry it out."""
-    if any(entry["by"] == "iperf3" for entry in condition["interference"]):
-        raise CrosswindError(
-            f"condition {condition['name']}: `by: iperf3` is interference that only `crosswind run` starts; "
-            "write `by: ghost`, or start iperf3 yourself with `crosswind exec`"
-        )
-    return condition
 
 
 def _serve_until_told(agent: Agent, server: ControlServer, interruption: Interruption) -> None:

@@ -198,11 +198,11 @@ def _refills(phases: list[TrafficTrace], knees: list[_Knee | None]) -> NDArray[n
         if first is None or knee_before is None or knee is None:
             continue
         rest_s = float(phase.begin_s[0] - before.end_s[-1])
-        length_s = float((phase.end_s - phase.begin_s).sum())
-        surplus_bits = float(phase.bits.sum()) - first.low_bps * length_s
-        at_high_s = surplus_bits / (first.high_bps - first.low_bps)
-        if 0 < at_high_s < FULL_SHARE * first.emptied_s:
-            found.append(first.high_bps * at_high_s / (rest_s + at_high_s))
+        low_s = float((phase.end_s - phase.begin_s).sum()) - knee.emptied_s
+        # Of all that was carried, so that an error of the knee counts but as the low rate less the refill.
+        taken_bits = float(phase.bits.sum()) - first.low_bps * low_s
+        if 0 < knee.emptied_s < FULL_SHARE * first.emptied_s:
+            found.append(taken_bits / (rest_s + knee.emptied_s))
     return np.array(found)
 
 

@@ -3,6 +3,8 @@
 **CSV** of time and rate, as traces of a link's capacity are written (`crosswind.spec.trace`): each rate holds
 until the next time. A rate of 0 is a rest, in which nothing was sent.
 
+**A fingerprint** (`crosswind fingerprint`): its trace.
+
 **iperf3's JSON** (`iperf3 -J`): its intervals, the sum of all connections in each. It counts payload, and
 networks count packets: with the segment size that it says, payload becomes IP bits (1448 bytes in a packet of
 1500). A client that receives (`-R`) counts what arrived; one that sends counts what it wrote, of which the
@@ -40,11 +42,11 @@ def read_trace(name: str, content: bytes) -> tuple[TrafficTrace, str | None]:
 
     Args:
         name: of the file, for messages.
-    Raises: TraceFileError: it is neither of the two, or nothing in it was carried.
+    Raises: TraceFileError: it is none of these, or nothing in it was carried.
     """
     try:
         if content.lstrip()[:1] == b"{":
-            return _iperf3(content)
+            return _json(content)
         return _csv(content), None
     except ValueError as error:
         raise TraceFileError(f"{name}: {error}") from None
@@ -64,13 +66,26 @@ def _csv(content: bytes) -> TrafficTrace:
     return TrafficTrace.of(at_s[:-1][sent], at_s[1:][sent], (rates * np.diff(at_s))[sent])
 
 
-def _iperf3(content: bytes) -> tuple[TrafficTrace, str | None]:
+def _json(content: bytes) -> tuple[TrafficTrace, str | None]:
     try:
-        run = json.loads(content)
+        read = json.loads(content)
     except ValueError as error:
         raise ValueError(f"is no whole JSON ({error}); is the file cut off?") from None
+    return (_fingerprint(read["trace"]), None) if "trace" in read else _iperf3(read)
+
+
+def _fingerprint(trace: Any) -> TrafficTrace:
+    try:
+        begin, end, bits = np.array(trace, dtype=np.float64).reshape(-1, 3).T
+    except (TypeError, ValueError):
+        raise ValueError("trace: is no list of [begin, end, bits]; is it a fingerprint's?") from None
+    return TrafficTrace.of(begin, end, bits)
+
+
+def _iperf3(run: Mapping[str, Any]) -> tuple[TrafficTrace, str | None]:
     complaint = str(run["error"]) if run.get("error") else None
-    intervals = run.get("intervals") if isinstance(run.get("intervals"), list) else []
+    intervals = run.get("intervals")
+    intervals = intervals if isinstance(intervals, list) else []
     read = [_interval(number, each) for number, each in enumerate(intervals)]
     rows = [row for row in read if row is not None]
     if not rows:

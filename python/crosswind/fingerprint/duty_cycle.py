@@ -1,0 +1,66 @@
+"""Send more than a path can take, rest, and send again: the trace in which its token bucket shows.
+
+Packets are UDP and nobody slows down, so that the path is never idle while it is offered something. What
+waits in it when the sender stops still arrives and is counted; a phase ends with its last packet.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from crosswind.certify.flood import Flood, flood_task, read_flood
+from crosswind.certify.pairs import END_S, run_task
+from crosswind.fingerprint.traffic_trace import TrafficTrace
+from crosswind.testbed import Agent, Fabric
+
+
+def duty_cycle(
+    spec: Mapping[str, Any], offered_bps: float, on_s: Sequence[float], off_s: float, sample_s: float
+) -> TrafficTrace:
+    """Return what arrived at a fabric's second node of what its first one sent, in IP bits.
+
+    Args:
+        spec: the fabric (docs/reference/contracts.md, section 1).
+        offered_bps: IP bits per second, more than the path takes.
+        on_s: how long it is offered, phase by phase.
+        off_s: at least so long nothing is, between two phases.
+        sample_s: length of the samples.
+    """
+    first, second = (node["name"] for node in spec["nodes"][:2])
+    floods: list[Flood] = []
+    with Agent() as agent, tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o777)  # The agent runs processes under an unprivileged account.
+        with Fabric(agent, spec, folder / "logs") as fabric:
+            fabric.measure()
+            for number, length_s in enumerate(on_s):
+                if floods:
+                    time.sleep(max(0.0, float(floods[-1].received_ns[-1]) / 1e9 + off_s - time.time()))
+                flood = flood_task(offered_bps, length_s)
+                within_s = length_s + END_S
+                run_task(flood, fabric, (first, second), folder, number=number, within_s=within_s)
+                floods.append(read_flood(folder, length_s))
+    return sampled(floods, sample_s)
+
+
+def sampled(floods: Sequence[Flood], sample_s: float) -> TrafficTrace:
+    """Return floods as the samples of one trace.
+
+    Each sample ends with the last packet in it, so that its volume is exact and not right to a packet.
+    """
+    rows = []
+    origin_ns = floods[0].received_ns[0]
+    for flood in floods:
+        at_s = (flood.received_ns - origin_ns) / 1e9
+        borders_s = np.arange(at_s[0] + sample_s, at_s[-1], sample_s)
+        last = np.unique(np.append(np.searchsorted(at_s, borders_s, side="right") - 1, at_s.size - 1))
+        last = last[at_s[last] > at_s[0]]
+        bits = np.diff(np.cumsum(8.0 * flood.ip_bytes)[last], prepend=0.0)
+        rows.append((np.append(at_s[0], at_s[last][:-1]), at_s[last], bits))
+    return TrafficTrace.of(*(np.concatenate(column) for column in zip(*rows, strict=True)))

@@ -1,0 +1,23 @@
+"""From the summary of traffic to bulk transfer."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from crosswind.fingerprint.bulk import read_bulk
+
+CAPTURED = Path(__file__).parents[1] / "app" / "traffic" / "captured"
+
+
+def test_bulk_is_over_the_common_window_and_its_fastest_part_over_all_connections() -> None:
+    summary = json.loads((CAPTURED / "incast-streams.json").read_text())
+    found = read_bulk(summary)
+    window = [8 * connection["messages"]["window_bytes"] for connection in summary["connections"]]
+    assert found.each_bps == pytest.approx(window)  # Of one second.
+    assert found.goodput_bps == pytest.approx(sum(window))
+    # Connections are measured together, so that their fastest parts need not be at one time.
+    each = [max(connection["messages"]["series"]) for connection in summary["connections"]]
+    assert found.goodput_bps <= found.fastest_bps <= 80 * sum(each)
