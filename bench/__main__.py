@@ -15,6 +15,7 @@ from bench import (
     nodes,
     peers,
     rates,
+    repetitions,
     throughput,
 )
 from bench.figures import Figure, skipped
@@ -34,6 +35,7 @@ BENCHMARKS: dict[str, Callable[[int], Iterator[Figure]]] = {
     "engine": engine.engine,
     "events": engine.events,
     "paths": engine.paths,
+    "repetitions": repetitions.repetitions,
     "rattan": peers.rattan,
     "crosscheck-ycsb": crosscheck.crosscheck,
     "crosscheck-memcached": crosscheck_services.memcached,

@@ -5,53 +5,103 @@ Two kinds of numbers are kept apart. *Arrays of operations* of one trial may be 
 computed from: operations of one trial share its network, its machine and its moment, so a million of them are
 one observation.
 
+Groups of trials are compared by rank (`mann_whitney`, `kruskal_wallis`), by difference (`hodges_lehmann`) or
+as a ratio (`ratio_interval`, `bootstrap_ratio`); `holm` corrects for how many comparisons there are, and
+`confirm` says how many trials an interval takes. What cannot be answered is `Refused` with its reason; what
+needs more trials is an answer that says how many.
+
 What a certificate asks is whether an emulation keeps a law that is known: curves of traffic
 (`arrival_curve_excess`, `service_curve_lateness_ns`), distances from a distribution (`ks_distance`,
 `wasserstein_distance`), queueing (`MD1`), and equivalence within a margin (`tost_paired`).
 """
 
+from crosswind.stats.agreement import Kappa, cohens_kappa
 from crosswind.stats.arrival_curve import Excess, arrival_curve_excess
+from crosswind.stats.bootstrap import BootstrapRatio, bootstrap_ratio
 from crosswind.stats.boxplot import BoxPlot, box_plot
+from crosswind.stats.confirm import Confirm, ConfirmCurve, confirm, confirm_by_subsets, confirm_curve
+from crosswind.stats.correction import benjamini_hochberg, holm
 from crosswind.stats.distance import ks_bound, ks_distance, wasserstein_distance
 from crosswind.stats.ecdf import Curve, ccdf, ecdf
 from crosswind.stats.equivalence import Equivalence, tost_paired
 from crosswind.stats.fairness import jain_index
-from crosswind.stats.interval import Interval, NeedsTrials, quantile_interval, trials_needed
+from crosswind.stats.histogram import Histogram, log_linear, merge
+from crosswind.stats.hodges_lehmann import ShiftInterval, ShiftNeedsTrials, hodges_lehmann
+from crosswind.stats.interval import Interval, NeedsTrials, quantile_interval
+from crosswind.stats.kruskal_wallis import KruskalWallis, kruskal_wallis
+from crosswind.stats.mann_whitney import MannWhitney, mann_whitney
 from crosswind.stats.mdone import MD1
 from crosswind.stats.quantile import quantile, quantiles
+from crosswind.stats.quantile_regression import QuantileRegression, quantile_regression
+from crosswind.stats.ranks import Convention, Ranks, quantile_ranks, trials_needed
 from crosswind.stats.ratio import RatioInterval, RatioNeedsTrials, ratio_interval
 from crosswind.stats.runs import run_lengths
 from crosswind.stats.service_curve import service_curve_lateness_ns
+from crosswind.stats.spread import coefficient_of_variation, quartile_dispersion, robust_variation
 from crosswind.stats.tail import tail_probability
 from crosswind.stats.trials import NotPerTrial, PerTrial
+from crosswind.stats.values import Refused
+from crosswind.stats.welch import Welch, welch
 
 __all__ = [
     "MD1",
+    "BootstrapRatio",
     "BoxPlot",
+    "Confirm",
+    "ConfirmCurve",
+    "Convention",
     "Curve",
     "Equivalence",
     "Excess",
+    "Histogram",
     "Interval",
+    "Kappa",
+    "KruskalWallis",
+    "MannWhitney",
     "NeedsTrials",
     "NotPerTrial",
     "PerTrial",
+    "QuantileRegression",
+    "Ranks",
     "RatioInterval",
     "RatioNeedsTrials",
+    "Refused",
+    "ShiftInterval",
+    "ShiftNeedsTrials",
+    "Welch",
     "arrival_curve_excess",
+    "benjamini_hochberg",
+    "bootstrap_ratio",
     "box_plot",
     "ccdf",
+    "coefficient_of_variation",
+    "cohens_kappa",
+    "confirm",
+    "confirm_by_subsets",
+    "confirm_curve",
     "ecdf",
+    "hodges_lehmann",
+    "holm",
     "jain_index",
+    "kruskal_wallis",
     "ks_bound",
     "ks_distance",
+    "log_linear",
+    "mann_whitney",
+    "merge",
     "quantile",
     "quantile_interval",
+    "quantile_ranks",
+    "quantile_regression",
     "quantiles",
+    "quartile_dispersion",
     "ratio_interval",
+    "robust_variation",
     "run_lengths",
     "service_curve_lateness_ns",
     "tail_probability",
     "tost_paired",
     "trials_needed",
     "wasserstein_distance",
+    "welch",
 ]

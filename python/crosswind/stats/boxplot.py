@@ -29,7 +29,7 @@ def box_plot(values: ArrayLike) -> BoxPlot:
 
     Args:
         values: shape (n,), n >= 1, any unit, no NaN.
-    Raises: ValueError: no values or a NaN.
+    Raises: Refused: no values or a NaN.
     Source: Tukey 1977, with the type-7 quartiles of numpy and pandas in place of the hinges.
     """
     ordered = sorted_values(values)

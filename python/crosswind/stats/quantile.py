@@ -11,6 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from crosswind.stats.values import Refused, flat
+
 
 def quantile(values: ArrayLike, p: float) -> float:
     """Return the type-7 quantile of `values`.
@@ -19,7 +21,7 @@ def quantile(values: ArrayLike, p: float) -> float:
         values: shape (n,), n >= 1, any unit; +inf is allowed, NaN is not.
         p: in [0, 1].
     Returns: the quantile in the unit of `values`.
-    Raises: ValueError: no values, a NaN among them, or p outside [0, 1].
+    Raises: Refused: no values, a NaN among them, or p outside [0, 1].
     Source: Hyndman and Fan 1996, definition 7.
     """
     return quantiles(values, (p,))[0]
@@ -34,21 +36,19 @@ def quantiles(values: ArrayLike, ps: Sequence[float]) -> tuple[float, ...]:
 def sorted_values(values: ArrayLike) -> NDArray[np.float64]:
     """Return `values` as a sorted array of floats.
 
-    Raises: ValueError: no values, or a NaN among them; give +inf for what never ended.
+    Raises: Refused: no values, or a NaN among them; give +inf for what never ended.
     """
-    ordered = np.sort(np.asarray(values, dtype=np.float64).ravel())
+    ordered = np.sort(flat(values))
     if ordered.size == 0:
-        raise ValueError("values: 0 of them; a quantile needs at least one")
+        raise Refused("values: 0 of them; a quantile needs at least one")
     if math.isnan(ordered[-1]):  # NaN sorts last
-        raise ValueError(
-            "values: NaN has no rank; leave missing values out, or give +inf for what never ended"
-        )
+        raise Refused("values: NaN has no rank; leave missing values out, or give +inf for what never ended")
     return ordered
 
 
 def _of_sorted(ordered: NDArray[np.float64], p: float) -> float:
     if not 0 <= p <= 1:
-        raise ValueError(f"p: {p} is not in [0, 1]; write P99 as 0.99")
+        raise Refused(f"p: {p} is not in [0, 1]; write P99 as 0.99")
     position = p * (ordered.size - 1)
     below = math.floor(position)
     above = min(below + 1, ordered.size - 1)

@@ -1,19 +1,18 @@
 """How many times larger one group of trials is than another, with an exact interval.
 
-The estimate is the Hodges-Lehmann shift of the logarithms: the median of all ratios b / a. Its interval runs
-from the r-th smallest to the r-th largest of these ratios, with r from the exact law of the Mann-Whitney
-count, so it assumes neither a shape nor large numbers, only that one group's law is the other's multiplied by
-a factor. Four trials a side are the fewest for 95 % when the sides are equal.
+The estimate is the Hodges-Lehmann shift of the logarithms: the median of all ratios b / a. So is its interval
+(`hodges_lehmann`): it assumes neither a shape nor large numbers, only that one group's law is the other's
+multiplied by a factor. Four trials a side are the fewest for 95 % when the sides are equal.
 
 Source: Hodges and Lehmann 1963; Hollander and Wolfe, Nonparametric Statistical Methods, section 4.3.
 """
 
 import math
 from dataclasses import dataclass
-from functools import cache
 
-from crosswind.stats.quantile import quantile
+from crosswind.stats.hodges_lehmann import ShiftNeedsTrials, hodges_lehmann
 from crosswind.stats.trials import PerTrial, require_per_trial
+from crosswind.stats.values import Refused
 
 
 @dataclass(frozen=True)
@@ -26,6 +25,7 @@ class RatioInterval:
     high: float
     rank: int  # low is the rank-th smallest of all ratios, high the rank-th largest
     coverage: float
+    exact: bool  # coverage is counted out; else, for large groups, the normal law's
 
     @property
     def differs(self) -> bool:
@@ -57,56 +57,28 @@ def ratio_interval(
     Returns: a RatioInterval (no unit), or RatioNeedsTrials.
     Raises:
         NotPerTrial: one of the two is not one value per trial.
-        ValueError: a value is zero, negative or infinite; a ratio to it says nothing, compare the counts
-            instead.
+        Refused: a value is zero, negative or infinite; a ratio to it says nothing, compare differences
+            (`hodges_lehmann`) or ranks (`mann_whitney`). Or there are more pairs than fit into memory.
     """
-    base, group = require_per_trial(base), require_per_trial(group)
-    for side in (base, group):
-        for trial, value in zip(side.trials, side.values, strict=True):
-            if not 0 < value < math.inf:
-                raise ValueError(f"trial {trial}: {value} has no ratio; it must be positive and finite")
     # Logarithms make the median of an even number of ratios symmetric: swapping the groups inverts it.
-    logs = sorted(math.log(b) - math.log(a) for a in base.values for b in group.values)
-    estimate = math.exp(quantile(logs, 0.5)) if logs else None
-    rank, tail = _rank(len(base), len(group), (1 - confidence) / 2)
-    if rank == 0 or estimate is None:
-        return RatioNeedsTrials(confidence, estimate, _trials_needed(confidence))
+    shift = hodges_lehmann(_logarithms(base), _logarithms(group), confidence)
+    estimate = None if shift.estimate is None else math.exp(shift.estimate)
+    if isinstance(shift, ShiftNeedsTrials):
+        return RatioNeedsTrials(confidence, estimate, shift.needed)
     return RatioInterval(
-        confidence, estimate, math.exp(logs[rank - 1]), math.exp(logs[-rank]), rank, coverage=1 - 2 * tail
+        confidence,
+        math.exp(shift.estimate),
+        math.exp(shift.low),
+        math.exp(shift.high),
+        shift.rank,
+        shift.coverage,
+        shift.exact,
     )
 
 
-def _rank(m: int, n: int, tail: float) -> tuple[int, float]:
-    """Return the largest r with P(U <= r - 1) <= tail and that probability; r = 0 if there is none."""
-    arrangements = math.comb(m + n, m)
-    cumulated, rank, reached = 0, 0, 0.0
-    for u, count in enumerate(_arrangements_by_u(m, n)):
-        cumulated += count
-        if cumulated / arrangements > tail:
-            break
-        rank, reached = u + 1, cumulated / arrangements
-    return rank, reached
-
-
-@cache
-def _arrangements_by_u(m: int, n: int) -> tuple[int, ...]:
-    """Return in how many orders of m and n values exactly u = 0..mn pairs are inverted.
-
-    These are the coefficients of the Gaussian binomial, the product over i = 1..n of (1 - x^(m+i)) / (1 -
-    x^i), here in whole numbers: floating point would lose the small counts that decide an interval.
-    """
-    counts = [1] + [0] * (m * n)
-    for i in range(1, n + 1):
-        for u in range(m * n, m + i - 1, -1):  # times 1 - x^(m+i)
-            counts[u] -= counts[u - m - i]
-        for u in range(i, m * n + 1):  # divided by 1 - x^i
-            counts[u] += counts[u - i]
-    return tuple(counts)
-
-
-def _trials_needed(confidence: float) -> int:
-    """Return the fewest trials of each of two equal groups that give an interval."""
-    n = 1
-    while 1 / math.comb(2 * n, n) > (1 - confidence) / 2:
-        n += 1
-    return n
+def _logarithms(side: PerTrial) -> PerTrial:
+    side = require_per_trial(side)
+    for trial, value in zip(side.trials, side.values, strict=True):
+        if not 0 < value < math.inf:
+            raise Refused(f"trial {trial}: {value} has no ratio; it must be positive and finite")
+    return PerTrial(side.trials, tuple(math.log(value) for value in side.values))

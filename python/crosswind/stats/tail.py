@@ -8,6 +8,8 @@ threshold between the modes changes by these few operations only, so it is the n
 import numpy as np
 from numpy.typing import ArrayLike
 
+from crosswind.stats.values import Refused, flat
+
 
 def tail_probability(values: ArrayLike, threshold: float) -> float:
     """Return the share of `values` strictly larger than `threshold`.
@@ -16,11 +18,11 @@ def tail_probability(values: ArrayLike, threshold: float) -> float:
         values: shape (n,), n >= 1, any unit; +inf is allowed, NaN is not.
         threshold: in the unit of `values`.
     Returns: in [0, 1].
-    Raises: ValueError: no values or a NaN.
+    Raises: Refused: no values or a NaN.
     """
-    array = np.asarray(values, dtype=np.float64).ravel()
+    array = flat(values)
     if array.size == 0:
-        raise ValueError("values: 0 of them; a share needs at least one")
+        raise Refused("values: 0 of them; a share needs at least one")
     if np.isnan(array).any():
-        raise ValueError("values: NaN is neither above nor below; leave missing values out")
+        raise Refused("values: NaN is neither above nor below; leave missing values out")
     return float(np.mean(array > threshold))

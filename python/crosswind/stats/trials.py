@@ -4,8 +4,15 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from numpy.typing import ArrayLike
 
-class NotPerTrial(TypeError):
+from crosswind.errors import CrosswindError
+from crosswind.stats.values import Refused, flat
+
+_TRIALS_MAX = 1_000_000
+
+
+class NotPerTrial(CrosswindError, TypeError):
     """An interval was asked for from something that is not one value per trial."""
 
 
@@ -22,7 +29,7 @@ class PerTrial:
 
     def __post_init__(self) -> None:
         if len(self.trials) != len(self.values):
-            raise ValueError(
+            raise Refused(
                 f"{len(self.trials)} trials but {len(self.values)} values; give one value per trial"
             )
         if len(set(self.trials)) != len(self.trials):
@@ -32,7 +39,7 @@ class PerTrial:
             )
         for trial, value in zip(self.trials, self.values, strict=True):
             if math.isnan(value):
-                raise ValueError(f"trial {trial}: NaN has no rank; give None for a trial that failed")
+                raise Refused(f"trial {trial}: NaN has no rank; give None for a trial that failed")
 
     @classmethod
     def of(cls, values: Mapping[str, float | None], failed: float = math.inf) -> "PerTrial":
@@ -47,6 +54,24 @@ class PerTrial:
         return cls(
             tuple(values), tuple(failed if value is None else float(value) for value in values.values())
         )
+
+    @classmethod
+    def numbered(cls, values: ArrayLike) -> "PerTrial":
+        """Return plain numbers as trials 1 to n: whoever calls this says that they are independent.
+
+        Args:
+            values: shape (n,), any unit; +inf for a trial that failed.
+        Raises:
+            NotPerTrial: more than a million values, which nobody has made trials for.
+            Refused: a value is NaN.
+        """
+        numbers = flat(values)
+        if numbers.size > _TRIALS_MAX:
+            raise NotPerTrial(
+                f"{numbers.size} values: nobody makes so many trials, so these are operations; reduce each "
+                "trial to one value first, for example its own P99"
+            )
+        return cls(tuple(str(number) for number in range(1, numbers.size + 1)), tuple(numbers.tolist()))
 
     def __len__(self) -> int:
         return len(self.values)

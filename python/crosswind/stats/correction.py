@@ -1,0 +1,49 @@
+"""p values of several tests at once, corrected for how many there are.
+
+Ten tests at 5 % each find something in 40 % of the cases where there is nothing. Holm keeps the chance of any
+false claim at alpha, whatever the tests have to do with each other: for claims. Benjamini and Hochberg keep
+the share of false ones among those found: for screening.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from crosswind.stats.values import Refused, finite_values
+
+
+def holm(p_values: ArrayLike) -> NDArray[np.float64]:
+    """Return corrected p values, in the order given; below alpha is a claim, all of them together at alpha.
+
+    Args:
+        p_values: shape (m,), m >= 1, in [0, 1].
+    Raises: Refused: one is NaN or outside [0, 1].
+    Source: Holm, Scandinavian Journal of Statistics 1979.
+    """
+    p = _p_values(p_values)
+    order = np.argsort(p, kind="stable")
+    corrected = np.empty_like(p)
+    corrected[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1)), 1)
+    return corrected
+
+
+def benjamini_hochberg(p_values: ArrayLike) -> NDArray[np.float64]:
+    """Return corrected p values, in the order given; of those below alpha at most a share alpha is false.
+
+    Args:
+        p_values: shape (m,), m >= 1, in [0, 1].
+    Raises: Refused: one is NaN or outside [0, 1].
+    Source: Benjamini and Hochberg, Journal of the Royal Statistical Society B 1995; independent tests, or
+        tests that depend on each other positively.
+    """
+    from scipy.stats import false_discovery_control  # Slow to import.
+
+    return np.asarray(false_discovery_control(_p_values(p_values), method="bh"), dtype=np.float64)
+
+
+def _p_values(values: ArrayLike) -> NDArray[np.float64]:
+    p = finite_values(values, "p values")
+    if p.min() < 0 or p.max() > 1:
+        raise Refused(f"p values: from {p.min():g} to {p.max():g}; a probability lies in [0, 1]")
+    return p

@@ -1,0 +1,77 @@
+"""Kruskal-Wallis: whether several groups of trials come from one law, by ranks.
+
+The statistic H follows chi-squared only where groups are large. Where one has fewer than five trials the
+groups are permuted instead: all ways to part the trials where they are few, random ones otherwise.
+
+Source: Kruskal and Wallis 1952; epsilon squared = H / (N - 1), Tomczak and Tomczak 2014.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crosswind.stats.trials import PerTrial, require_per_trial
+from crosswind.stats.values import Refused
+
+_LARGE = 5  # trials in every group, from which on chi-squared does
+_PERMUTATIONS = 9999
+
+
+@dataclass(frozen=True)
+class KruskalWallis:
+    """The test of k groups."""
+
+    h: float
+    p: float
+    permuted: bool  # p is from permutations; else from chi-squared with k - 1 degrees of freedom
+    epsilon_squared: float  # in [0, 1]; the share of the ranks' variance that groups explain
+
+
+def kruskal_wallis(groups: Sequence[PerTrial], *, seed: int = 1) -> KruskalWallis:
+    """Test whether any of several groups tends to be larger than another.
+
+    Args:
+        groups: two or more, each one value per trial, one unit for all; +inf for a trial that never ended.
+        seed: of the permutations, where there are too many to go through all.
+    Raises:
+        NotPerTrial: one of them is not one value per trial.
+        Refused: fewer than two groups, or an empty one.
+    """
+    from scipy import stats  # Slow to import, and not needed by a `crosswind --help`.
+
+    arrays = [np.array(require_per_trial(group).values) for group in groups]
+    sizes = [array.size for array in arrays]
+    if len(arrays) < 2 or 0 in sizes:
+        raise Refused(f"groups of {sizes} trials: give two or more groups, with a trial at least in each")
+    ranks = stats.rankdata(np.concatenate(arrays))  # Infinities have ranks, and permuting those is quicker.
+    total = ranks.size
+    ties = np.unique(ranks, return_counts=True)[1]
+    correction = 1 - float((ties**3.0 - ties).sum()) / (total**3.0 - total)
+    if correction == 0:
+        return KruskalWallis(0.0, 1.0, False, 0.0)  # All values are alike, so nothing differs.
+
+    def statistic(*parts: NDArray[np.float64], axis: int = -1) -> NDArray[np.float64]:
+        squares = sum(part.sum(axis=axis) ** 2 / part.shape[axis] for part in parts)
+        return np.asarray((12 / (total * (total + 1)) * squares - 3 * (total + 1)) / correction)
+
+    parts = np.split(ranks, np.cumsum(sizes)[:-1])
+    h = float(statistic(*parts))
+    permuted = min(sizes) < _LARGE
+    if permuted:
+        test = stats.permutation_test(
+            parts,
+            statistic,
+            vectorized=True,
+            alternative="greater",
+            n_resamples=_PERMUTATIONS,
+            rng=np.random.default_rng(seed),
+        )
+        p = float(test.pvalue)
+    else:
+        p = float(stats.chi2.sf(h, len(parts) - 1))
+    return KruskalWallis(h, p, permuted, math.nan if total == 1 else h / (total - 1))
