@@ -46,6 +46,7 @@ def await_answer(
     *,
     alive: Sequence[Process],
     env: Mapping[str, str] | None = None,
+    timeout_s: float = READY_S,
 ) -> str:
     """Run a command again and again until what it prints is accepted; return that.
 
@@ -55,9 +56,9 @@ def await_answer(
         accept: not asked about the output of a command that failed.
         alive: processes that must stay up meanwhile.
 
-    Raises: TestbedError: one of `alive` ended, or nothing was accepted within `READY_S`.
+    Raises: TestbedError: one of `alive` ended, or nothing was accepted within `timeout_s`.
     """
-    deadline, before = time.monotonic() + READY_S, 0
+    deadline, before = time.monotonic() + timeout_s, 0
     while True:
         process = stage.fabric.start(node, name, command, cwd=stage.folder, env=env)
         ended = process.wait(READY_S)
@@ -74,7 +75,7 @@ def await_answer(
             process.stop(0)
             waited = ", ".join(str(server) for server in alive)
             raise TestbedError(
-                f"{waited}: not ready after {READY_S:g} s; {name} said last: "
+                f"{waited}: not ready after {timeout_s:g} s; {name} said last: "
                 f"{said.strip() or process.last_words()}"
             )
         time.sleep(PROBE_INTERVAL_S)
