@@ -113,3 +113,31 @@ def test_a_server_without_the_keys_is_a_failed_trial_with_its_reason(live: Live)
     found = duckdb.execute(f"SELECT DISTINCT reason FROM '{live.run_folder}/trials.parquet'").fetchall()
     assert all("never stored, or evicted" in reason for (reason,) in found)
     assert found
+
+
+@pytest.mark.parametrize(
+    ("application", "said"),
+    [
+        (
+            "dns: {names: 100, rate: 100/s, timeout: 500ms, duration: 1s, warm_up: 0s}",
+            "no answer in the measured",
+        ),
+        ("sockperf: {rate: 100/s, duration: 1s}", "No messages were received from the server"),
+    ],
+)
+def test_a_tool_that_ends_well_without_one_answer_is_a_failed_trial(
+    live: Live, application: str, said: str
+) -> None:
+    for missing in find(application.partition(":")[0]).missing():
+        pytest.skip(f"{missing.what}; {missing.remedy}")
+    live.env["CROSSWIND_CACHE_DIR"] = str(cache_folder())
+    start, _, rest = EXPERIMENT.partition("conditions:")
+    cut = "conditions: [{{cut: {{link: [{{lose: {{bernoulli: 100%}}}}]}}}}]\n"
+    text = start + cut + rest[rest.index("application:") :].replace("repeat: 3", "repeat: 1")
+    (live.folder / "live.yaml").write_text(text.format(application=application))
+    status, printed = live.run("run", "live.yaml")
+    assert status == 4, printed
+    query = f"SELECT status, reason FROM '{live.run_folder}/trials.parquet'"
+    ((outcome, reason),) = duckdb.sql(query).fetchall()
+    assert outcome == "failed"
+    assert said in reason, reason

@@ -81,6 +81,25 @@ def test_other_statuses_and_no_connection_are_errors(name: str, errors: int, fir
     assert [row["ok"] for row in rows].count("0") == errors
 
 
+@pytest.mark.parametrize(
+    ("name", "warm_up_ns", "said"),
+    [
+        ("refused", 0, "6 of 6 requests failed.*connection refused"),
+        ("not-found", 0, "3 of 6 requests failed.*404 Not Found"),
+        ("open-loop", 10**12, "no request was measured; first error: none"),
+    ],
+)
+def test_an_attack_that_ended_well_and_got_no_answers_is_no_result(
+    name: str, warm_up_ns: int, said: str
+) -> None:
+    with pytest.raises(TestbedError, match=said):
+        vegeta.check(written(hits(name), warm_up_ns=warm_up_ns)[0])
+
+
+def test_an_attack_without_errors_passes() -> None:
+    vegeta.check(written(hits("open-loop"))[0])
+
+
 def test_a_table_that_ends_in_a_row_is_refused() -> None:
     text = (CAPTURED / "open-loop.csv").read_text()
     for end in (text.rindex("/10000"), 10):

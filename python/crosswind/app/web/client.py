@@ -9,11 +9,7 @@ from crosswind.app.base import Load, Outcome
 from crosswind.app.load import NS_PER_S, TAIL_S, WINDOW_LEAD_S
 from crosswind.app.web import vegeta
 from crosswind.store.rows import Metric
-from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.fabric import Process
-
-# Of measured requests; as `--error-share-max` of our own client.
-ERROR_SHARE_MAX = 0.01
 
 
 def transfer(node: str, payload_bytes: int, span_ns: int) -> Metric:
@@ -81,16 +77,7 @@ class Vegeta(Load):
                 rate=self._rate,
                 warm_up_ns=self._warm_up_ns,
             )
-        # vegeta ends with 0 whatever became of its requests.
-        if totals.operations == 0:
-            raise TestbedError(
-                f"{self.process}: no request was measured; first error: {totals.first_error or 'none'}"
-            )
-        if totals.errors > ERROR_SHARE_MAX * totals.operations:
-            raise TestbedError(
-                f"{self.process}: {totals.errors} of {totals.operations} requests failed, more than the "
-                f"share of {ERROR_SHARE_MAX:g}; first error: {totals.first_error}"
-            )
+        vegeta.check(totals)
         facts = {"tool": "vegeta", "parameters": self._parameters} | asdict(totals)
         return Outcome(
             operations, (transfer(self.process.node, totals.payload_bytes, totals.span_ns),), facts

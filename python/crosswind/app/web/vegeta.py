@@ -26,6 +26,8 @@ VEGETA = GoProgram(
 
 # As in our own client: a later answer would belong to a question that nobody remembers.
 TIMEOUT_S = 30
+# Of measured requests; as `--error-share-max` of our own client.
+ERROR_SHARE_MAX = 0.01
 # Long enough that its repetition is no pattern, short enough to be read at once.
 _TARGETS = 10_000
 _NS_PER_S = 1_000_000_000
@@ -157,3 +159,17 @@ def write_operations(
             payload_bytes += int(hit.url.rpartition("/")[2]) if ok else 0
             last_ns = max(last_ns, hit.started_ns + hit.latency_ns)
     return Totals(count, errors, payload_bytes, last_ns - first_ns - warm_up_ns, first_error)
+
+
+def check(totals: Totals) -> None:
+    """Check that requests were answered: vegeta ends with 0 whatever became of them.
+
+    Raises: TestbedError: none was measured, or too many failed; has the first error.
+    """
+    if totals.operations == 0:
+        raise TestbedError(f"vegeta: no request was measured; first error: {totals.first_error or 'none'}")
+    if totals.errors > ERROR_SHARE_MAX * totals.operations:
+        raise TestbedError(
+            f"vegeta: {totals.errors} of {totals.operations} requests failed, more than the "
+            f"share of {ERROR_SHARE_MAX:g}; first error: {totals.first_error}"
+        )
