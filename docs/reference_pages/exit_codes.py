@@ -30,8 +30,9 @@ _MEANINGS = {
         "raise `at most`, or accept a wider interval",
     ),
     Exit.NOT_COMPARABLE: (
-        "the machine or a tool is no longer the one that the run started on",
-        "start a new run",
+        "the machine or a tool is no longer the one that the run started on; or two runs to compare differ "
+        "in machine, application or conditions",
+        "start a new run; or `crosswind compare --anyway`",
     ),
     Exit.CLEANUP_INCOMPLETE: (
         "something could not be removed",

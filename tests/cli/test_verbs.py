@@ -97,6 +97,27 @@ def test_conditions_are_listed_and_shown(capsys) -> None:
     assert "Source: Hasenoot" in capsys.readouterr().out
 
 
+def test_analyze_prints_a_table_for_people_and_json_for_scripts(tmp_path: Path, capsys) -> None:
+    file = tmp_path / "x.csv"
+    file.write_text("net,ms\n" + "".join(f"a,{10 + i}\nb,{30 + i}\n" for i in range(8)))
+    assert run(["analyze", str(file), "--by", "net"]) == 0
+    out = capsys.readouterr().out
+    assert "column ms, 2 groups by net; each row is one trial" in out
+    assert "needs 28 more trials" in out
+    assert "larger" in out
+    assert run(["analyze", str(file), "--by", "net", "--quantile", "p50", "--json"]) == 0
+    analysis = json.loads(capsys.readouterr().out)
+    assert analysis["groups"][0]["quantiles"]["0.5"]["available"]
+    assert analysis["comparisons"][0]["difference"]["available"]
+
+
+def test_analyze_names_the_line_that_it_cannot_read(tmp_path: Path, capsys) -> None:
+    file = tmp_path / "x.csv"
+    file.write_text("ms\n1\n2ms\n")
+    assert run(["analyze", str(file)]) == 2
+    assert f'{file}:3: ms: "2ms" is not a plain number' in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -105,6 +126,9 @@ def test_conditions_are_listed_and_shown(capsys) -> None:
         (["plan", "rpc-quik"], 'did you mean "rpc-quick"?'),
         (["plan", "nowhere.yaml"], "cannot be read"),
         (["plan"], "Missing argument"),
+        (["analyze", "x.csv", "--within", "5"], "write 5%"),
+        (["analyze", "x.csv", "--each", "99"], "write p50 for the median"),
+        (["compare", "nowhere", "nowhere"], "no trials.parquet in it"),
     ],
 )
 def test_a_wrong_command_exits_2_and_names_the_remedy(arguments: list[str], words: str, capsys) -> None:

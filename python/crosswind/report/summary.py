@@ -16,6 +16,7 @@ from typing import Any
 from crosswind.report.causes import SlowOperations, slow_operations
 from crosswind.report.folder import Operations, Results, TrialRow
 from crosswind.report.measure import QUANTILES, Measure, measures_of, primary_of
+from crosswind.report.plain import as_plain
 from crosswind.stats import (
     Interval,
     NeedsTrials,
@@ -127,7 +128,7 @@ class Summary:
 
     def as_json(self) -> dict[str, Any]:
         """Return the summary as plain data for `json.dumps`; infinities become null."""
-        plain = _plain(
+        plain = as_plain(
             {
                 field.name: getattr(self, field.name)
                 for field in dataclasses.fields(self)
@@ -291,22 +292,3 @@ def _sum(metrics: Metrics, wanted: str, statistic: str | None = None) -> float |
 
 def _first(names: Iterable[str]) -> str:
     return next(iter(names), "")
-
-
-def _plain(value: Any) -> Any:
-    """Return `value` with dataclasses, paths, dates and tuple keys as what JSON can hold."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        kind = {"available": not isinstance(value, NeedsTrials | RatioNeedsTrials)}
-        fields = {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
-        return kind | fields if isinstance(value, Estimate | Ratio) else fields
-    if isinstance(value, dict):
-        return {
-            ": ".join(key) if isinstance(key, tuple) else key: _plain(member) for key, member in value.items()
-        }
-    if isinstance(value, list | tuple):
-        return [_plain(member) for member in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if value is None or isinstance(value, str | int | bool):
-        return value
-    return str(value)

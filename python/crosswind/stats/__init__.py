@@ -21,6 +21,7 @@ from crosswind.stats.bootstrap import BootstrapRatio, bootstrap_ratio
 from crosswind.stats.boxplot import BoxPlot, box_plot
 from crosswind.stats.confirm import Confirm, ConfirmCurve, confirm, confirm_by_subsets, confirm_curve
 from crosswind.stats.correction import benjamini_hochberg, holm
+from crosswind.stats.decide import more_trials_to_decide
 from crosswind.stats.distance import ks_bound, ks_distance, wasserstein_distance
 from crosswind.stats.ecdf import Curve, ccdf, ecdf
 from crosswind.stats.equivalence import Equivalence, tost_paired
@@ -89,6 +90,7 @@ __all__ = [
     "log_linear",
     "mann_whitney",
     "merge",
+    "more_trials_to_decide",
     "quantile",
     "quantile_interval",
     "quantile_ranks",

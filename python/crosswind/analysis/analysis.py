@@ -1,0 +1,256 @@
+"""What samples say: quantiles with intervals, how many trials they need, and how groups compare.
+
+Intervals and comparisons are over trials. Where rows are operations of trials, each trial is reduced to one
+value first (a quantile of its own); pooling the rows instead gives a description and no interval.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crosswind.analysis.samples import Samples
+from crosswind.errors import CrosswindError
+from crosswind.stats import (
+    Confirm,
+    Interval,
+    KruskalWallis,
+    MannWhitney,
+    NeedsTrials,
+    NotPerTrial,
+    PerTrial,
+    RatioInterval,
+    RatioNeedsTrials,
+    Refused,
+    ShiftInterval,
+    ShiftNeedsTrials,
+    coefficient_of_variation,
+    confirm,
+    hodges_lehmann,
+    holm,
+    kruskal_wallis,
+    mann_whitney,
+    quantile,
+    quantile_interval,
+    quantiles,
+    ratio_interval,
+)
+
+Estimate = Interval | NeedsTrials
+Difference = RatioInterval | RatioNeedsTrials | ShiftInterval | ShiftNeedsTrials
+
+
+class PoolingRefused(CrosswindError):
+    """Rows that share trials were to be taken as independent."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of samples."""
+
+    quantiles: tuple[float, ...] = (0.5, 0.9, 0.99)
+    each: float | None = None  # the quantile that a trial of several rows is reduced to
+    pool: bool = False  # describe all rows together, without intervals
+    within: float = 0.05  # the share of the median that its interval should keep to
+    confidence: float = 0.95
+    baseline: str | None = None  # the group that others are compared with; None for the first
+
+
+@dataclass(frozen=True)
+class Group:
+    """One group of samples."""
+
+    name: str
+    rows: int
+    trials: PerTrial | None  # one value each, in the order of the file; None where rows were pooled
+    quantiles: dict[float, Estimate | float]  # over trials; plain numbers where rows were pooled
+    variation: float | None  # standard deviation over mean of what the quantiles are of; None without one
+    repetitions: Confirm | None  # None with too few trials, or where a share of the median says nothing
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A group against the baseline."""
+
+    name: str
+    baseline: str
+    test: MannWhitney  # of the group against the baseline
+    p_holm: float  # its p value, corrected for how many comparisons there are
+    difference: Difference | None  # a ratio where all values are above 0; None where a value is infinite
+
+    @property
+    def shown(self) -> bool:
+        """Whether a difference is shown, at 5 % for all comparisons together."""
+        return self.p_holm < 0.05
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What samples say."""
+
+    file: str
+    column: str
+    by: str | None
+    trial: str | None
+    each: float | None  # the quantile that trials were reduced to; None where each row is a trial
+    pooled: bool
+    within: float
+    confidence: float
+    groups: list[Group]
+    overall: KruskalWallis | None  # of three groups or more
+    comparisons: list[Comparison]
+
+
+def analyse(samples: Samples, question: Question) -> Analysis:
+    """Return what `samples` say.
+
+    Raises:
+        PoolingRefused: trials have several rows, and nobody said what each is reduced to.
+        CrosswindError: there is no such baseline, or a value that the question cannot be asked of.
+    """
+    members = [samples.group_of == number for number in range(len(samples.groups))]
+    if question.pool:
+        groups = [
+            _pooled(name, samples.values[rows], question)
+            for name, rows in zip(samples.groups, members, strict=True)
+        ]
+        return _analysis(samples, question, None, groups, None, [])
+    reduced = _reduced(samples, question.each)
+    groups = [
+        _group(name, int(rows.sum()), _per_trial(samples, rows, question.each), question)
+        for name, rows in zip(samples.groups, members, strict=True)
+    ]
+    baseline = _baseline(groups, question.baseline)
+    others = [group for group in groups if group is not baseline]
+    tests = [mann_whitney(_trials(group), _trials(baseline)) for group in others]
+    corrected = holm([test.p for test in tests]) if tests else ()
+    comparisons = [
+        Comparison(
+            group.name, baseline.name, test, float(p), _difference(baseline, group, question.confidence)
+        )
+        for group, test, p in zip(others, tests, corrected, strict=True)
+    ]
+    overall = kruskal_wallis([_trials(group) for group in groups]) if len(groups) > 2 else None
+    return _analysis(samples, question, question.each if reduced else None, groups, overall, comparisons)
+
+
+def _analysis(
+    samples: Samples,
+    question: Question,
+    each: float | None,
+    groups: list[Group],
+    overall: KruskalWallis | None,
+    comparisons: list[Comparison],
+) -> Analysis:
+    return Analysis(
+        file=samples.file,
+        column=samples.column,
+        by=samples.by,
+        trial=samples.trial,
+        each=each,
+        pooled=question.pool,
+        within=question.within,
+        confidence=question.confidence,
+        groups=groups,
+        overall=overall,
+        comparisons=comparisons,
+    )
+
+
+def _reduced(samples: Samples, each: float | None) -> bool:
+    """Return whether trials have several rows, which then have to be reduced to one value each.
+
+    Raises: PoolingRefused: they have, and nobody said to what.
+    """
+    if samples.trial_of is None:
+        if each is not None:
+            raise CrosswindError("--each: reduces trials of several rows; name their column with --trial")
+        return False
+    rows, trials = samples.values.size, len(samples.trials)
+    if rows > trials and each is None:
+        raise PoolingRefused(
+            f"{samples.file}: {rows} rows come from {trials} trials (column {samples.trial}). Rows of one "
+            "trial share its moment and are not independent: an interval over them would be many times too "
+            "narrow. Say what each trial gives, such as --each p99; or --pool to describe all rows without "
+            "intervals"
+        )
+    return rows > trials
+
+
+def _per_trial(samples: Samples, rows: NDArray[np.bool_], each: float | None) -> PerTrial:
+    """Return one value per trial of a group, in the order of the file."""
+    values = samples.values[rows]
+    if samples.trial_of is None:
+        try:
+            return PerTrial.numbered(values)
+        except NotPerTrial as refusal:
+            raise PoolingRefused(f"{refusal}; or --pool to describe all rows without intervals") from refusal
+    trials = samples.trial_of[rows]
+    if each is None:
+        return PerTrial(tuple(samples.trials[trial] for trial in trials), tuple(values.tolist()))
+    # Trials are numbered in the order in which they first appear.
+    order = np.argsort(trials, kind="stable")
+    numbers, starts = np.unique(trials[order], return_index=True)
+    parts = np.split(values[order], starts[1:])
+    return PerTrial(
+        tuple(samples.trials[number] for number in numbers), tuple(quantile(part, each) for part in parts)
+    )
+
+
+def _group(name: str, rows: int, trials: PerTrial, question: Question) -> Group:
+    estimates: dict[float, Estimate | float] = {
+        p: quantile_interval(trials, p, question.confidence) for p in question.quantiles
+    }
+    return Group(name, rows, trials, estimates, _variation(trials.values), _repetitions(trials, question))
+
+
+def _pooled(name: str, values: NDArray[np.float64], question: Question) -> Group:
+    found = dict(zip(question.quantiles, quantiles(values, question.quantiles), strict=True))
+    return Group(name, values.size, None, dict(found), _variation(values), None)
+
+
+def _variation(values: Sequence[float] | NDArray[np.float64]) -> float | None:
+    try:
+        return coefficient_of_variation(values)
+    except Refused:
+        return None  # Negative, infinite or a single value: no share of a mean describes them.
+
+
+def _repetitions(trials: PerTrial, question: Question) -> Confirm | None:
+    if any(value < 0 for value in trials.values):
+        return None  # Where values lie on both sides of 0, a share of their median says little.
+    try:
+        return confirm(trials.values, within=question.within, confidence=question.confidence)
+    except Refused:
+        return None
+
+
+def _baseline(groups: list[Group], name: str | None) -> Group:
+    if name is None:
+        return groups[0]
+    for group in groups:
+        if group.name == name:
+            return group
+    raise CrosswindError(
+        f'--baseline: there is no group "{name}"; there are {", ".join(g.name for g in groups)}'
+    )
+
+
+def _trials(group: Group) -> PerTrial:
+    assert group.trials is not None  # Pooled groups are never compared.
+    return group.trials
+
+
+def _difference(baseline: Group, group: Group, confidence: float) -> Difference | None:
+    """Return how many times larger a group is; by how much, where a value is not above 0."""
+    sides = _trials(baseline), _trials(group)
+    values = [value for side in sides for value in side.values]
+    if not all(math.isfinite(value) for value in values):
+        return None
+    if min(values) > 0:
+        return ratio_interval(*sides, confidence)
+    return hodges_lehmann(*sides, confidence)

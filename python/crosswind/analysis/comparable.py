@@ -1,0 +1,78 @@
+"""Whether two runs may be set side by side: the same machine, application and conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from crosswind.errors import CrosswindError, Exit
+from crosswind.report.summary import Summary
+from crosswind.store import machine_fingerprint
+
+
+class NotComparable(CrosswindError):
+    """The runs differ in what the message names, so their numbers say nothing about the network."""
+
+    exit = Exit.NOT_COMPARABLE
+
+
+@dataclass(frozen=True)
+class Sameness:
+    """What differs between two runs, in sentences."""
+
+    hindrances: list[str]  # what makes numbers incomparable
+    notes: list[str]  # what may be the very thing that is compared
+
+
+def sameness(base: Summary, other: Summary) -> Sameness:
+    """Return what differs between two runs besides their numbers."""
+    hindrances: list[str] = []
+    notes: list[str] = []
+    was, found = (_fingerprint(summary) for summary in (base, other))
+    if was is None or found is None:
+        notes.append(
+            "a provenance.json is missing or incomplete, so nothing says that both ran on one machine"
+        )
+    else:
+        for name in sorted({*was, *found}):
+            before, now = was.get(name, "absent"), found.get(name, "absent")
+            if before != now:
+                # A new version is often what is asked about; another processor never is.
+                kind = notes if name.startswith("version of ") else hindrances
+                kind.append(f"{name}: {before} and {now}")
+    for key in ("application", "topology", "scale"):
+        parts = [_without_files(summary.resolved.get(key)) for summary in (base, other)]
+        hindrances += [f"{key}{line}" for line in _differences(parts[0], parts[1])]
+    described = [
+        {condition["name"]: condition for condition in summary.resolved.get("conditions", [])}
+        for summary in (base, other)
+    ]
+    for name in described[0]:
+        if name in described[1] and described[0][name] != described[1][name]:
+            hindrances.append(f"condition {name}: means something else in each")
+    return Sameness(hindrances, notes)
+
+
+def _fingerprint(summary: Summary) -> dict[str, str] | None:
+    """Return what has to be the same, None where the folder does not say it."""
+    try:
+        return machine_fingerprint(summary.provenance["before"])
+    except (KeyError, TypeError):
+        return None
+
+
+def _without_files(part: object) -> object:
+    return (
+        {key: value for key, value in part.items() if key != "files"} if isinstance(part, Mapping) else part
+    )
+
+
+def _differences(before: Any, now: Any, where: str = "") -> list[str]:
+    """Return where two values of resolved.json differ, such as `.parameters.clients: 4 and 8`."""
+    if isinstance(before, Mapping) and isinstance(now, Mapping):
+        keys = dict.fromkeys((*before, *now))
+        return [
+            line for key in keys for line in _differences(before.get(key), now.get(key), f"{where}.{key}")
+        ]
+    return [] if before == now else [f"{where}: {before} and {now}"]

@@ -1,0 +1,138 @@
+"""Two runs side by side: better, worse or undecided, for every condition and every number of a trial.
+
+Estimates are ratios of medians over trials, with exact intervals; the verdict is the report's: the interval
+leaves 1 out. With many comparisons some leave it out by chance, so each has a p value that is corrected for
+how many there are, and what remains shown then is marked.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from crosswind.analysis.comparable import NotComparable, Sameness, sameness
+from crosswind.report.measure import Measure
+from crosswind.report.summary import ConditionSummary, Summary, summarise
+from crosswind.stats import (
+    MannWhitney,
+    PerTrial,
+    RatioInterval,
+    RatioNeedsTrials,
+    holm,
+    mann_whitney,
+    more_trials_to_decide,
+    quantile,
+    ratio_interval,
+)
+
+Verdict = Literal["better", "worse", "undecided"]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One number of a trial, under one condition, in both runs."""
+
+    condition: str
+    measure: Measure
+    trials: tuple[int, int]  # of base and other
+    medians: tuple[float, float]  # over trials, in the unit of the measure
+    ratio: RatioInterval | RatioNeedsTrials | None  # other over base; None where a value is not above 0
+    test: MannWhitney  # of the other run against the base
+    p_holm: float  # its p value, corrected for all comparisons
+    verdict: Verdict
+    more_trials: int | None  # to add on each side until it is decided; 0 where it is, None where hardly ever
+
+    @property
+    def holds(self) -> bool:
+        """Whether the difference is still shown when all comparisons are counted."""
+        return self.p_holm < 0.05
+
+
+@dataclass(frozen=True)
+class RunComparison:
+    """Two runs."""
+
+    base: Path
+    other: Path
+    sameness: Sameness
+    compared: list[Compared]
+    only_base: list[str]  # conditions that the other run does not have
+    only_other: list[str]
+
+
+def compare(base: Path, other: Path, *, anyway: bool = False) -> RunComparison:
+    """Compare the run in `other` with the one in `base`.
+
+    Args:
+        base: a results folder, or that of an experiment, whose latest run is then taken.
+        other: the same.
+        anyway: whether machines, applications or conditions may differ.
+    Raises:
+        NotAResultsFolder: one of them is none.
+        NotComparable: they differ in what numbers depend on, or have nothing in common.
+    """
+    runs = summarise(base), summarise(other)
+    found = sameness(*runs)
+    if found.hindrances and not anyway:
+        listed = "".join(f"\n  {line}" for line in found.hindrances)
+        raise NotComparable(
+            f"{base} and {other} differ in more than their numbers:{listed}\n"
+            "run both on one machine from one experiment; or compare all the same with --anyway"
+        )
+    names = [[condition.name for condition in run.conditions] for run in runs]
+    common = [name for name in names[0] if name in names[1]]
+    untested = [
+        (name, measure, sides)
+        for name in common
+        for measure in _common_measures(*runs)
+        if all(sides := tuple(_per_trial(run, name, measure) for run in runs))
+    ]
+    if not untested:
+        raise NotComparable(
+            f"{base} and {other}: no condition in both has counted trials with the same numbers"
+        )
+    tests = [mann_whitney(of_other, of_base) for _, _, (of_base, of_other) in untested]
+    compared = [
+        _compared(name, measure, sides[0], sides[1], test, float(p))
+        for (name, measure, sides), test, p in zip(untested, tests, holm([t.p for t in tests]), strict=True)
+    ]
+    return RunComparison(
+        runs[0].folder,
+        runs[1].folder,
+        found,
+        compared,
+        [name for name in names[0] if name not in common],
+        [name for name in names[1] if name not in common],
+    )
+
+
+def _common_measures(base: Summary, other: Summary) -> list[Measure]:
+    keys = {measure.key for measure in other.measures}
+    return [measure for measure in base.measures if measure.key in keys]
+
+
+def _per_trial(run: Summary, name: str, measure: Measure) -> PerTrial:
+    condition: ConditionSummary = next(c for c in run.conditions if c.name == name)
+    known = {trial.row.trial: trial.values.get(measure.key) for trial in condition.counted}
+    return PerTrial.of({trial: value for trial, value in known.items() if value is not None})
+
+
+def _compared(
+    name: str, measure: Measure, base: PerTrial, other: PerTrial, test: MannWhitney, p_holm: float
+) -> Compared:
+    positive = all(0 < value < math.inf for side in (base, other) for value in side.values)
+    ratio = ratio_interval(base, other) if positive else None
+    trials = len(base), len(other)
+    return Compared(
+        name,
+        measure,
+        trials,
+        (quantile(base.values, 0.5), quantile(other.values, 0.5)),
+        ratio,
+        test,
+        p_holm,
+        measure.verdict(ratio) or "undecided",
+        None if ratio is None else more_trials_to_decide(ratio, min(trials)),
+    )

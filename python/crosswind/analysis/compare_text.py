@@ -1,0 +1,103 @@
+"""Write a comparison of two runs for people: the answer first, then a row for each number."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from crosswind.analysis.compare import Compared, RunComparison, Verdict
+from crosswind.report.units import column_unit, count, number, percent, short_names, times, units_of
+from crosswind.stats import RatioInterval
+
+PLAIN_COLUMNS = 150  # of text that is not going to a terminal: wide enough that no cell is broken
+_STYLES: dict[Verdict, str] = {"better": "green", "worse": "red", "undecided": "dim"}
+
+
+def print_comparison(comparison: RunComparison, console: Console) -> None:
+    """Print a comparison."""
+    if not console.is_terminal:
+        console.width = max(console.width, PLAIN_COLUMNS)
+    console.print(f"[bold]{escape(str(comparison.other))}[/bold] against {escape(str(comparison.base))}")
+    console.print(_answer(comparison), markup=False)
+    console.print(_table(comparison), soft_wrap=False)
+    for line in _reading(comparison):
+        console.print(line, style="dim", markup=False, soft_wrap=False)
+    for line in (*comparison.sameness.hindrances, *comparison.sameness.notes, *_alone(comparison)):
+        console.print(f"[bold yellow]![/bold yellow] {escape(line)}", soft_wrap=False)
+
+
+def _answer(comparison: RunComparison) -> str:
+    """Return how many numbers are better, worse and undecided, in a sentence."""
+    verdicts = Counter(compared.verdict for compared in comparison.compared)
+    held = sum(compared.holds and compared.verdict != "undecided" for compared in comparison.compared)
+    told = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in _STYLES if verdicts[verdict])
+    decided = verdicts.total() - verdicts["undecided"]
+    still = f"; {held} of the {decided} hold when all comparisons are counted" if decided else ""
+    return f"Of {verdicts.total()} numbers: {told}{still}."
+
+
+def _table(comparison: RunComparison) -> Table:
+    short = short_names(compared.condition for compared in comparison.compared)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    table.add_column("condition", overflow="fold")
+    table.add_column("number", overflow="fold")
+    for header in ("base", "other", "ratio", "chance of\nbeing larger", "p", "trials"):
+        table.add_column(header, justify="right", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
+    above = ""
+    for compared in comparison.compared:
+        name = short[compared.condition]
+        if above and name != above:
+            table.add_section()
+        table.add_row(escape("" if name == above else name), *_cells(compared))
+        above = name
+    return table
+
+
+def _cells(compared: Compared) -> list[str]:
+    unit = column_unit(compared.medians, units_of(compared.measure.unit))
+    base, other = (unit.show(median) for median in compared.medians)
+    ratio, interval = compared.ratio, ""
+    if isinstance(ratio, RatioInterval):
+        interval = f"\n[dim]{number(ratio.low)} - {number(ratio.high)}[/dim]"
+    trials = compared.trials
+    return [
+        escape(", ".join(part for part in (compared.measure.label, unit.name) if part)),
+        base,
+        other,
+        f"{times(ratio.estimate) if ratio else '-'}{interval}",
+        percent(compared.test.a12),
+        "< 0.0001" if compared.p_holm < 1e-4 else f"{compared.p_holm:.2g}",
+        str(trials[0]) if trials[0] == trials[1] else f"{trials[0]}, {trials[1]}",
+        _verdict(compared),
+    ]
+
+
+def _verdict(compared: Compared) -> str:
+    told = f"[{_STYLES[compared.verdict]}]{compared.verdict}[/]"
+    if compared.verdict != "undecided":
+        return told
+    if compared.more_trials is None:
+        return f"{told}\n[dim]too near to tell[/dim]"
+    return f"{told}\n[dim]{count(compared.more_trials)} more a side[/dim]"
+
+
+def _reading(comparison: RunComparison) -> list[str]:
+    """Return how the table is to be read."""
+    many = len(comparison.compared)
+    return [
+        "base, other: medians over trials. ratio: Hodges-Lehmann, with its exact 95 % interval, by itself; "
+        "undecided where it holds 1.",
+        f"p: Mann-Whitney, corrected for {many} comparison{'' if many == 1 else 's'} (Holm). "
+        "more a side: a forecast, if the ratio stays where it is.",
+    ]
+
+
+def _alone(comparison: RunComparison) -> list[str]:
+    """Return the conditions that only one of the runs has."""
+    sides = (("base", comparison.only_base), ("other", comparison.only_other))
+    return [f"only in {side}: {', '.join(names)}" for side, names in sides if names]

@@ -1,0 +1,165 @@
+"""Write an analysis for people: a row a group, then how groups compare, then how to read it."""
+
+from __future__ import annotations
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from crosswind.analysis.analysis import Analysis, Comparison, Estimate, Group
+from crosswind.report.units import count, number, percent, times
+from crosswind.stats import Interval, NeedsTrials, RatioInterval, RatioNeedsTrials, ShiftInterval
+
+PLAIN_COLUMNS = 150  # of text that is not going to a terminal: wide enough that no cell is broken
+
+
+def print_analysis(analysis: Analysis, console: Console) -> None:
+    """Print an analysis."""
+    if not console.is_terminal:
+        console.width = max(console.width, PLAIN_COLUMNS)
+    console.print(f"[bold]{escape(analysis.file)}[/bold]  {escape(_what(analysis))}")
+    console.print(_groups_table(analysis), soft_wrap=False)
+    for line in _reading(analysis):
+        console.print(line, style="dim", markup=False, soft_wrap=False)
+    if analysis.comparisons:
+        console.print()
+        baseline = escape(analysis.comparisons[0].baseline)
+        console.print(f"[bold]Against {baseline}[/bold]")
+        console.print(_comparisons_table(analysis), soft_wrap=False)
+        for line in _reading_comparisons(analysis):
+            console.print(line, style="dim", markup=False, soft_wrap=False)
+
+
+def quantile_name(p: float) -> str:
+    """Return P99.9 for 0.999, and median for 0.5."""
+    return "median" if p == 0.5 else f"P{100 * p:.10g}"
+
+
+def _round_share(share: float) -> str:
+    """Return a share that somebody wrote, as they wrote it."""
+    return f"{100 * share:.10g}\u00a0%"
+
+
+def _what(analysis: Analysis) -> str:
+    """Return what the numbers are of, in a sentence."""
+    many, column = len(analysis.groups), f"column {analysis.column}"
+    by = f", {many} group{_s(many)} by {analysis.by}" if analysis.by else ""
+    if analysis.pooled:
+        return f"{column}{by}; all rows pooled"
+    if analysis.each is not None:
+        return f"{column}{by}; of each {analysis.trial} its own {quantile_name(analysis.each)}"
+    return f"{column}{by}; each row is one trial"
+
+
+def _groups_table(analysis: Analysis) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    if analysis.by:
+        table.add_column(escape(analysis.by), overflow="fold")
+    table.add_column("rows" if analysis.pooled else "trials", justify="right", no_wrap=True)
+    for p in analysis.groups[0].quantiles:
+        table.add_column(quantile_name(p), justify="right", no_wrap=True)
+    table.add_column("variation", justify="right", no_wrap=True)
+    if not analysis.pooled:
+        table.add_column(f"trials for\n±{_round_share(analysis.within)}", justify="right", no_wrap=True)
+    for group in analysis.groups:
+        cells = [escape(group.name)] if analysis.by else []
+        cells.append(count(group.rows if group.trials is None else len(group.trials)))
+        cells += [_estimate(estimate) for estimate in group.quantiles.values()]
+        cells.append(percent(group.variation))
+        if not analysis.pooled:
+            cells.append(_repetitions(group))
+        table.add_row(*cells)
+    return table
+
+
+def _estimate(estimate: Estimate | float) -> str:
+    if isinstance(estimate, Interval):
+        return f"{number(estimate.estimate)}\n[dim]{number(estimate.low)} - {number(estimate.high)}[/dim]"
+    if isinstance(estimate, NeedsTrials):
+        return f"{number(estimate.estimate)}\n[dim]{estimate}[/dim]"
+    return number(estimate)
+
+
+def _repetitions(group: Group) -> str:
+    found = group.repetitions
+    if found is None:
+        return "-"
+    if found.needed is None:
+        return f"more than {count(found.n)}\n[dim]now ±{percent(found.reached)}[/dim]"
+    if found.strained:
+        return f"about all {count(found.n)}"
+    return count(found.needed)
+
+
+def _reading(analysis: Analysis) -> list[str]:
+    """Return how the table of groups is to be read."""
+    if analysis.pooled:
+        return ["Rows of one trial are not independent, so no interval is true of these numbers."]
+    sure = _round_share(analysis.confidence)
+    lines = [f"Below a value its exact {sure} interval over trials, whatever the law of the values."]
+    if any(group.repetitions for group in analysis.groups):
+        within = _round_share(analysis.within)
+        lines.append(
+            f"trials for ±{within}: from how many on the median's interval keeps within {within} of it "
+            "(CONFIRM)."
+        )
+    lines.append("All of it takes trials that are independent and of one law; nothing here has checked that.")
+    return lines
+
+
+def _comparisons_table(analysis: Analysis) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    table.add_column(escape(analysis.by or "group"), overflow="fold")
+    for header in ("difference", "chance of\nbeing larger", "p", "shown"):
+        table.add_column(header, justify="right", no_wrap=True)
+    for comparison in analysis.comparisons:
+        table.add_row(
+            escape(comparison.name),
+            _difference(comparison),
+            percent(comparison.test.a12),
+            _p_value(comparison.p_holm),
+            _shown(comparison),
+        )
+    return table
+
+
+def _difference(comparison: Comparison) -> str:
+    found = comparison.difference
+    if found is None or found.estimate is None:
+        return "-"
+    ratio = isinstance(found, RatioInterval | RatioNeedsTrials)
+    estimate = times(found.estimate) if ratio else f"{found.estimate:+.3g}"
+    if isinstance(found, RatioInterval):
+        return f"{estimate}\n[dim]{number(found.low)} - {number(found.high)}[/dim]"
+    if isinstance(found, ShiftInterval):
+        return f"{estimate}\n[dim]{found.low:+.3g} to {found.high:+.3g}[/dim]"
+    return f"{estimate}\n[dim]{found}[/dim]"
+
+
+def _p_value(p: float) -> str:
+    return "< 0.0001" if p < 1e-4 else f"{p:.2g}"
+
+
+def _shown(comparison: Comparison) -> str:
+    if not comparison.shown:
+        return "no"
+    return "larger" if comparison.test.a12 > 0.5 else "smaller"
+
+
+def _reading_comparisons(analysis: Analysis) -> list[str]:
+    """Return how the table of comparisons is to be read."""
+    many = len(analysis.comparisons)
+    corrected = f", corrected for {many} comparisons (Holm)" if many > 1 else ""
+    lines = [
+        f"difference: Hodges-Lehmann, with its {_round_share(analysis.confidence)} interval, each by itself. "
+        f"p: Mann-Whitney{corrected}.",
+        '"no" says that these trials do not show a difference, not that there is none.',
+    ]
+    if analysis.overall is not None:
+        lines.insert(1, f"Whether any group differs: p {_p_value(analysis.overall.p)} (Kruskal-Wallis).")
+    return lines
+
+
+def _s(many: int) -> str:
+    return "" if many == 1 else "s"

@@ -1,0 +1,109 @@
+"""Say what the samples in a CSV file show: quantiles, intervals, how many trials it takes, comparisons."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+
+from crosswind.cli._output import console, print_json
+
+
+def _quantile(text: str) -> float:
+    match = re.fullmatch(r"[pP]([0-9]{1,2}(\.[0-9]{1,6})?)", text)
+    if match is None or float(match[1]) == 0:
+        raise click.BadParameter(f'"{text}" is not a quantile; write p50 for the median, or p99.9')
+    return float(match[1]) / 100
+
+
+def _each(_context: click.Context, _option: click.Parameter, text: str | None) -> float | None:
+    return None if text is None else _quantile(text)
+
+
+def _quantiles(
+    _context: click.Context, _option: click.Parameter, texts: tuple[str, ...]
+) -> tuple[float, ...]:
+    return tuple(sorted({_quantile(text) for text in texts}))
+
+
+def _share(_context: click.Context, _option: click.Parameter, text: str) -> float:
+    from crosswind.spec.quantities import QuantityError, read_share
+
+    try:
+        share = read_share(text)
+    except QuantityError as error:
+        raise click.BadParameter(str(error)) from None
+    if not 0 < share < 1:
+        raise click.BadParameter(f'"{text}" is not between 0% and 100%')
+    return share
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--column", metavar="NAME", help="With the values; not needed where only one can be meant.")
+@click.option("--by", metavar="NAME", help="Column with the group of each row, such as condition.")
+@click.option("--trial", metavar="NAME", help="Column with the trial of each row; `trial` or `run` is found.")
+@click.option(
+    "--each", callback=_each, metavar="QUANTILE", help="What a trial of several rows gives, such as p99."
+)
+@click.option("--pool", is_flag=True, help="Describe all rows together, trials or not, without intervals.")
+@click.option(
+    "--quantile",
+    "asked",
+    callback=_quantiles,
+    multiple=True,
+    metavar="QUANTILE",
+    default=("p50", "p90", "p99"),
+    show_default="p50, p90, p99",
+    help="Over trials; may be repeated.",
+)
+@click.option(
+    "--within",
+    callback=_share,
+    metavar="SHARE",
+    default="5%",
+    show_default=True,
+    help="How near to the median its interval should keep.",
+)
+@click.option(
+    "--confidence", callback=_share, metavar="SHARE", default="95%", show_default=True, help="Of intervals."
+)
+@click.option("--baseline", metavar="GROUP", help="Others are compared with it; the first, if not given.")
+@click.option("--json", "as_json", is_flag=True, help="Print the analysis as JSON.")
+def command(
+    file: Path,
+    column: str | None,
+    by: str | None,
+    trial: str | None,
+    each: float | None,
+    pool: bool,
+    asked: tuple[float, ...],
+    within: float,
+    confidence: float,
+    baseline: str | None,
+    as_json: bool,
+) -> None:
+    """Say what the samples in FILE show: quantiles, intervals, how many trials it takes, comparisons.
+
+    \b
+    crosswind analyze p99.csv                                   a number a line, one per trial
+    crosswind analyze results.csv --column ms --by condition    groups, against the first
+    crosswind analyze operations.csv --column ms --each p99     many rows a trial: its own P99
+
+    FILE is a CSV of anybody's, one value a row. Intervals are over trials: where rows share one (a column
+    `trial`, `run`, ... or the one that --trial names), --each says what a trial gives; its rows are never
+    taken for trials. Write inf for what never ended. Neither a machine nor a results folder is needed.
+    """
+    from crosswind.analysis import Question, analyse, read_samples
+    from crosswind.analysis.text import print_analysis
+
+    samples = read_samples(file, column=column, by=by, trial=trial)
+    question = Question(asked, each, pool, within, confidence, baseline)
+    analysis = analyse(samples, question)
+    if as_json:
+        from crosswind.report.plain import as_plain
+
+        print_json(as_plain(analysis))
+        return
+    print_analysis(analysis, console())

@@ -1,0 +1,91 @@
+import numpy as np
+import pytest
+
+from crosswind.analysis import Question, Samples, analyse, read_samples
+from crosswind.analysis.analysis import PoolingRefused
+from crosswind.errors import CrosswindError
+from crosswind.stats import Interval, NeedsTrials, RatioInterval, ShiftInterval, quantile
+
+
+def samples(tmp_path, rows, **arguments):
+    path = tmp_path / "x.csv"
+    path.write_text("".join(",".join(map(str, row)) + "\n" for row in rows))
+    return read_samples(path, **arguments)
+
+
+def test_a_column_of_trials_has_its_interval_and_what_it_lacks(tmp_path):
+    (group,) = analyse(samples(tmp_path, [("ms",), *((i,) for i in range(1, 13))]), Question()).groups
+    median, p90, _ = group.quantiles.values()
+    assert isinstance(median, Interval)
+    assert (median.low, median.high) == (3, 10)  # ranks of n = 12
+    assert isinstance(p90, NeedsTrials)
+    assert p90.more == 36 - 12
+    assert group.repetitions.needed is None
+
+
+def test_rows_of_one_trial_are_never_taken_for_trials(tmp_path):
+    rows = [("trial", "ms"), *((trial, trial + row / 10) for trial in range(8) for row in range(5))]
+    with pytest.raises(PoolingRefused, match="40 rows come from 8 trials"):
+        analyse(samples(tmp_path, rows), Question())
+    (group,) = analyse(samples(tmp_path, rows), Question(each=0.99)).groups
+    assert group.rows == 40
+    assert group.trials.values == tuple(quantile([t + row / 10 for row in range(5)], 0.99) for t in range(8))
+
+
+def test_pooled_rows_are_described_without_intervals(tmp_path):
+    rows = [("trial", "ms"), *((trial, trial + row / 10) for trial in range(8) for row in range(5))]
+    (group,) = analyse(samples(tmp_path, rows), Question(pool=True)).groups
+    assert (group.trials, group.repetitions) == (None, None)
+    assert group.quantiles[0.5] == quantile([t + row / 10 for t in range(8) for row in range(5)], 0.5)
+
+
+def test_trials_of_one_row_each_need_no_word_about_pooling(tmp_path):
+    analysis = analyse(samples(tmp_path, [("trial", "ms"), *((i, i) for i in range(6))]), Question(each=0.99))
+    assert analysis.each is None
+
+
+def test_groups_are_compared_with_the_first_and_corrected_together(tmp_path):
+    random = np.random.default_rng(1)
+    scales = {"none": 1, "slow": 2, "same": 1}
+    rows = [(name, scales[name] * random.lognormal(sigma=0.05)) for name in scales for _ in range(10)]
+    analysis = analyse(samples(tmp_path, [("net", "ms"), *rows], by="net"), Question())
+    slow, same = analysis.comparisons
+    assert (slow.baseline, slow.name, slow.shown, same.shown) == ("none", "slow", True, False)
+    assert isinstance(slow.difference, RatioInterval)
+    assert slow.difference.low < 2 < slow.difference.high
+    assert slow.p_holm == pytest.approx(2 * slow.test.p)
+    assert analysis.overall.p < 0.001
+    turned = analyse(samples(tmp_path, [("net", "ms"), *rows], by="net"), Question(baseline="slow"))
+    assert [comparison.name for comparison in turned.comparisons] == ["none", "same"]
+
+
+def test_values_around_zero_have_differences_and_no_ratio(tmp_path):
+    rows = [("net", "x"), *(("a", i - 3) for i in range(8)), *(("b", i + 20) for i in range(8))]
+    analysis = analyse(samples(tmp_path, rows, by="net"), Question())
+    assert isinstance(analysis.comparisons[0].difference, ShiftInterval)
+    assert (analysis.groups[0].variation, analysis.groups[0].repetitions) == (None, None)
+
+
+def test_what_never_ended_is_compared_by_rank(tmp_path):
+    rows = [("net", "ms"), *(("a", i) for i in range(1, 9)), *(("b", "inf") for _ in range(8))]
+    comparison = analyse(samples(tmp_path, rows, by="net"), Question()).comparisons[0]
+    assert comparison.difference is None
+    assert (comparison.shown, comparison.test.a12) == (True, 1)
+
+
+def test_wishes_that_do_not_fit_the_file_are_refused(tmp_path):
+    found = samples(tmp_path, [("ms",), (1,), (2,)])
+    with pytest.raises(CrosswindError, match="name their column with --trial"):
+        analyse(found, Question(each=0.99))
+    with pytest.raises(CrosswindError, match='no group "x"'):
+        analyse(found, Question(baseline="x"))
+
+
+def test_ten_million_rows_are_operations_and_can_be_described(tmp_path):
+    rows = 10_000_000
+    found = Samples(
+        "x.csv", "ms", None, None, ("",), np.arange(rows, dtype=float), np.zeros(rows, dtype=int), (), None
+    )
+    with pytest.raises(PoolingRefused, match=r"10000000 values: nobody makes so many trials.*--pool"):
+        analyse(found, Question())
+    assert analyse(found, Question(pool=True)).groups[0].rows == rows
