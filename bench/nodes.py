@@ -1,13 +1,19 @@
 """How long nodes take to come up and go, and what an idle emulator uses."""
 
+import json
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from bench import kernel_nodes
 from bench.figures import Figure, figure
 from crosswind.testbed import Agent, Fabric, find_binary
 from crosswind.testbed.plain import plain_fabric
+
+NODES = 1000
 
 
 def hosts(rounds: int) -> Iterator[Figure]:
@@ -35,15 +41,25 @@ def hosts(rounds: int) -> Iterator[Figure]:
 
 
 def nodes(rounds: int) -> Iterator[Figure]:
-    """Yield a thousand nodes up and down."""
+    """Yield a thousand nodes up and down, beside what the kernel takes for them by itself."""
     ups, downs = [], []
-    spec = plain_fabric([f"n{number}" for number in range(1000)])
+    kernel: list[dict[str, float]] = []
+    spec = plain_fabric([f"n{number}" for number in range(NODES)])
     for _ in range(min(rounds, 3)):
+        kernel.append(_kernel())
         with Agent() as agent, tempfile.TemporaryDirectory() as folder:
             started = time.monotonic()
             with Fabric(agent, spec, Path(folder)):
                 ups.append(time.monotonic() - started)
                 ending = time.monotonic()
             downs.append(time.monotonic() - ending)
-    yield figure("1000 nodes up", "s", ups, "at most 6")
-    yield figure("1000 nodes down", "s", downs, "at most 1")
+    for way, times, wanted in (("up", ups, "at most 6"), ("down", downs, "at most 1")):
+        alone = [round(run[f"{way}_s"], 2) for run in kernel]
+        yield figure(f"{NODES} nodes {way}", "s", times, wanted, kernel_alone_s=alone)
+
+
+def _kernel() -> dict[str, float]:
+    script = [sys.executable, kernel_nodes.__file__, str(NODES)]
+    done = subprocess.run(script, check=True, capture_output=True, text=True)
+    times: dict[str, float] = json.loads(done.stdout)
+    return times

@@ -31,15 +31,15 @@ impl Launcher {
         Ok(Self { open_files: libc::rlimit { rlim_cur: soft, rlim_max: hard }, nothing })
     }
 
-    /// Launches an init at the other end of the channel returned; what runs in the node stays on `processors`.
-    pub fn launch(&self, processors: &libc::cpu_set_t) -> io::Result<(Pid, Channel)> {
+    /// Launches an init at the other end of the channel returned.
+    pub fn launch(&self) -> io::Result<(Pid, Channel)> {
         let (ours, theirs) = Channel::pair()?;
         let flags = libc::CLONE_NEWPID | libc::SIGCHLD;
         // SAFETY: without CLONE_VM and a stack this is a fork; the child runs `execute_init` only, which never returns.
         match unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) } {
             -1 => Err(Errno::last().into()),
             // SAFETY: this is the child of a fork, and `theirs` and `nothing` are open in it.
-            0 => unsafe { self.execute_init(theirs.as_fd().as_raw_fd(), processors) },
+            0 => unsafe { self.execute_init(theirs.as_fd().as_raw_fd()) },
             pid => Ok((Pid::from_raw(pid as i32), ours)),
         }
     }
@@ -48,7 +48,7 @@ impl Launcher {
     ///
     /// # Safety
     /// To be called in the child of a fork; makes system calls only.
-    unsafe fn execute_init(&self, channel: i32, processors: &libc::cpu_set_t) -> ! {
+    unsafe fn execute_init(&self, channel: i32) -> ! {
         let argv = [c"crosswind-agent".as_ptr(), c"node-init".as_ptr(), ptr::null()];
         let env = [ptr::null()];
         let nothing = self.nothing.as_raw_fd();
@@ -65,7 +65,6 @@ impl Launcher {
             }
             libc::syscall(libc::SYS_close_range, CHANNEL_FD + 1, u32::MAX, 0);
             libc::setrlimit(libc::RLIMIT_NOFILE, &self.open_files);
-            libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), ptr::from_ref(processors));
             libc::execve(c"/proc/self/exe".as_ptr(), argv.as_ptr(), env.as_ptr());
             libc::_exit(127)
         }

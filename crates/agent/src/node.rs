@@ -26,13 +26,8 @@ pub struct Node {
 }
 
 impl Node {
-    pub fn launch(
-        launcher: &Launcher,
-        processors: &libc::cpu_set_t,
-        name: &str,
-        host: &str,
-    ) -> io::Result<Self> {
-        let (init, channel) = launcher.launch(processors)?;
+    pub fn launch(launcher: &Launcher, name: &str, host: &str) -> io::Result<Self> {
+        let (init, channel) = launcher.launch()?;
         Ok(Self {
             name: name.to_owned(),
             host: host.to_owned(),
@@ -41,6 +36,16 @@ impl Node {
             kept: Kept::default(),
             lost: false,
         })
+    }
+
+    /// Keeps whatever will run in the node on these processors. The init must not have started anything yet.
+    pub fn stay_on(&self, processors: &libc::cpu_set_t) -> io::Result<()> {
+        // SAFETY: the set and its size are passed together; the call reads it only.
+        Errno::result(unsafe {
+            libc::sched_setaffinity(self.init.as_raw(), size_of::<libc::cpu_set_t>(), processors)
+        })
+        .map(drop)
+        .map_err(io::Error::from)
     }
 
     pub fn tell(&self, order: &ToInit, files: &[BorrowedFd<'_>]) -> io::Result<()> {

@@ -121,6 +121,7 @@ impl Session {
                 unconnected -= 1;
             }
         }
+        self.leave_a_processor_to_the_emulator(fabric)?;
         let ports =
             (0..count(fabric)).map(|position| Port { ifindex: link::port_index(position) as i32 }).collect();
         let fault = self
@@ -135,9 +136,8 @@ impl Session {
         self.groups = Groups::for_limits(limits.values().copied());
         let hosts = hosts_file(fabric)
             .map_err(|error| Failure::internal(format!("write the names of nodes: {error}")))?;
-        let processors = crosswind_emulator::application_processors(fabric.wait);
         for node in &fabric.nodes {
-            let mut launched = Node::launch(&self.launcher, &processors, &node.name, &node.host).map_err(|error| {
+            let mut launched = Node::launch(&self.launcher, &node.name, &node.host).map_err(|error| {
                 Failure::preflight(format!(
                     "node {}: make its init: {error}; see `ulimit -u`, `ulimit -n` and `sysctl user.max_pid_namespaces`",
                     node.name
@@ -151,6 +151,20 @@ impl Session {
             let told = launched.tell(&order, &[hosts.as_fd()]);
             self.nodes.push(launched);
             told.map_err(|_| unreachable(&node.name))?;
+        }
+        Ok(())
+    }
+
+    /// Only now: until the emulator starts, nodes come up on all processors, which takes three quarters of the time.
+    fn leave_a_processor_to_the_emulator(&self, fabric: &Fabric) -> Result<(), Failure> {
+        let processors = crosswind_emulator::application_processors(fabric.wait);
+        for node in &self.nodes {
+            node.stay_on(&processors).map_err(|error| {
+                Failure::preflight(format!(
+                    "node {}: keep it off the emulator's processor: {error}; a security module forbids sched_setaffinity",
+                    node.name
+                ))
+            })?;
         }
         Ok(())
     }
