@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from crosswind.certify.claim import Claim, Decision
+from crosswind.certify.quiet import Try
 from crosswind.errors import Exit
 from crosswind.store.durable import write_text
 from crosswind.testbed.folders import cache_folder
@@ -25,12 +26,14 @@ class Certificate:
         provenance: of the machine before the first claim, as `crosswind.store.provenance` tells it.
         took_s: how long the suite ran.
         wait_mode: how the live emulator waited; None where no live claim was made.
+        tries: of live measurements, in order.
     """
 
     claims: Sequence[Claim]
     provenance: Mapping[str, Any]
     took_s: float
     wait_mode: str | None
+    tries: Sequence[Try] = ()
 
     def count(self, decision: Decision) -> int:
         """Return how many claims ended so."""
@@ -63,6 +66,7 @@ class Certificate:
             "undecided": self.count(Decision.UNDECIDED),
             "took_s": round(self.took_s, 1),
             "wait_mode": self.wait_mode,
+            "tries": [asdict(one) for one in self.tries],
             "claims": [asdict(claim) for claim in self.claims],
             "provenance": dict(self.provenance),
         }

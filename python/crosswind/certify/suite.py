@@ -12,6 +12,7 @@ from crosswind.certify.claim import Claim, not_measured
 from crosswind.certify.live import changes as live_changes
 from crosswind.certify.live import delay as live_delay
 from crosswind.certify.live import rates, replayed
+from crosswind.certify.quiet import Tries
 from crosswind.certify.virtual import (
     buckets,
     changes,
@@ -49,12 +50,14 @@ def virtual_families() -> list[Family]:
     ]
 
 
-def live_families(wait_mode: str) -> list[Family]:
+def live_families(wait_mode: str, tries: Tries) -> list[Family]:
     """Return what is asked of this machine; `wait_mode` is how its emulator waits."""
     return [
-        Family(live_delay.FAMILY, "delays beside a bare veth pair", lambda: live_delay.claims(wait_mode)),
-        Family(rates.RATES, "rates and bursts", rates.claims),
-        Family(live_changes.FAMILY, "changes of capacity", live_changes.claims),
+        Family(
+            live_delay.FAMILY, "delays beside a bare veth pair", lambda: live_delay.claims(wait_mode, tries)
+        ),
+        Family(rates.RATES, "rates and bursts", lambda: rates.claims(tries)),
+        Family(live_changes.FAMILY, "changes of capacity", lambda: live_changes.claims(tries)),
         Family(replayed.FAMILY, "every element, live and replayed", replayed.claims),
     ]
 
@@ -70,14 +73,15 @@ def certify(say: Callable[[str], None]) -> Certificate:
     before = provenance(Path.cwd(), SEED, tools)
     claims = list(_ask(virtual_families(), "virtual", say))
     say("bringing two nodes up")
+    tries = Tries()
     try:
         wait_mode: str | None = _wait_mode()
     except TestbedError as error:
         wait_mode = None
         claims.append(not_measured("live", "a fabric of two nodes", "live", "nodes", "of two", str(error)))
     if wait_mode is not None:
-        claims += _ask(live_families(wait_mode), "live", say)
-    return Certificate(claims, before, time.monotonic() - began, wait_mode)
+        claims += _ask(live_families(wait_mode, tries), "live", say)
+    return Certificate(claims, before, time.monotonic() - began, wait_mode, tries.all)
 
 
 def _ask(families: Sequence[Family], clock: str, say: Callable[[str], None]) -> Iterator[Claim]:

@@ -25,6 +25,9 @@ def print_certificate(certificate: Certificate, console: Console) -> None:
     for remark, remarked in _by_remark(certificate.claims).items():
         names = remarked[0] if len(remarked) == 1 else f"{len(remarked)} claims"
         console.print(f"{names}: {remark}", markup=False)
+    if repeated := sum(one.repeated for one in certificate.tries):
+        tried = f"{repeated} of {len(certificate.tries)} live measurements did not count and were repeated"
+        console.print(f"{tried}: other programs or the hypervisor had the processor.", markup=False)
     console.print(answer(certificate), style=_STYLES[certificate.decision], markup=False)
 
 

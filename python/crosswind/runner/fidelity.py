@@ -43,11 +43,15 @@ def judge(measurement: Mapping[str, Any]) -> Verdict:
     missed_share = ledger["missed"] / ledger["packets"] if ledger["packets"] else 0.0
     if missed_share > MISSED_SHARE_MAX:
         degraded.append(f"{missed_share:.1%} of packets later than {ledger['bound_ns'] / 1000:g} us")
-    window_ns = measurement["window"]["ended_ns"] - measurement["window"]["started_ns"]
-    steal_ns = host["steal_ns"] or 0
-    if steal_ns > STEAL_SHARE_MAX * window_ns:
-        degraded.append(f"{steal_ns / 1e6:.0f} ms stolen by the hypervisor")
+    if stolen(measurement):
+        degraded.append(f"{host['steal_ns'] / 1e6:.0f} ms stolen by the hypervisor")
     gap_ns = host["canary_gap_ns_max"] or 0
     if gap_ns > CANARY_GAP_NS_MAX:
         degraded.append(f"the emulator's core stood still for {gap_ns / 1e6:.0f} ms")
     return Verdict("degraded", "; ".join(degraded)) if degraded else Verdict("faithful", "")
+
+
+def stolen(measurement: Mapping[str, Any]) -> bool:
+    """Return whether the hypervisor took so much of a measurement's time that it shows."""
+    window_ns = measurement["window"]["ended_ns"] - measurement["window"]["started_ns"]
+    return bool((measurement["host"]["steal_ns"] or 0) > STEAL_SHARE_MAX * window_ns)

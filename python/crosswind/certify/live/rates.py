@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from crosswind.certify.claim import Claim, at_most
-from crosswind.certify.flood import IP_BYTES, WIRE_BYTES, flood_fabric
-from crosswind.certify.quiet import Watch
+from crosswind.certify.flood import IP_BYTES, WIRE_BYTES, Flood, flood_fabric
+from crosswind.certify.quiet import Tried, Tries, Watch
 from crosswind.doctor.quantities import rate_text, time_text
 from crosswind.stats import arrival_curve_excess
 from crosswind.testbed.plain import plain_fabric
@@ -55,28 +55,28 @@ def burst_bytes(rate_bps: int) -> int:
     return max(2 * IP_BYTES, rate_bps // 1600)
 
 
-def claims() -> Iterator[Claim]:
+def claims(tries: Tries) -> Iterator[Claim]:
     """Yield the rate of each limit at each rate, and the excess of each bucket."""
     for rate_bps in RATES_BPS:
         for limit in LIMITS:
-            yield _rate(limit, rate_bps)
+            yield _rate(tries, limit, rate_bps)
     for rate_bps in BUCKETS_BPS:
-        yield _excess("police", {"rate_bps": rate_bps, "burst_bytes": burst_bytes(rate_bps)}, rate_bps)
+        yield _excess(tries, "police", {"rate_bps": rate_bps, "burst_bytes": burst_bytes(rate_bps)}, rate_bps)
         yield _excess(
+            tries,
             "shape",
             {"rate_bps": rate_bps, "burst_bytes": burst_bytes(rate_bps), "buffer_bytes": None},
             rate_bps,
         )
 
 
-def _rate(limit: Limit, rate_bps: int) -> Claim:
+def _rate(tries: Tries, limit: Limit, rate_bps: int) -> Claim:
     offered_s = DURATION_S.get(rate_bps, SHORT_S)
     ip_rate_bps = OVERLOAD * rate_bps * IP_BYTES / limit.bytes_each
-    with Watch() as watch:
-        flood, measurement = flood_fabric(limit.fabric(rate_bps), ip_rate_bps, offered_s)
-        watch.judge(measurement)
+    tried = _flood(tries, f"rate of {limit.name}", limit.fabric(rate_bps), ip_rate_bps, offered_s)
+    flood, _ = tried.result
     measured_bps = flood.packet_rate() * limit.bytes_each * 8
-    disturbed = watch.disturbed
+    disturbed = tried.disturbed
     # What was offered takes a quarter longer to arrive, or the sender did not offer it.
     if flood.span_s < offered_s * (1 + (OVERLOAD - 1) / 2):
         disturbed = disturbed or f"the sender offered no more than {rate_text(measured_bps)}"
@@ -93,17 +93,16 @@ def _rate(limit: Limit, rate_bps: int) -> Claim:
     )
 
 
-def _excess(kind: str, parameters: Mapping[str, Any], rate_bps: int) -> Claim:
+def _excess(tries: Tries, kind: str, parameters: Mapping[str, Any], rate_bps: int) -> Claim:
     fabric = {**_with({kind: dict(parameters)}), "merge_window_ns": ALONE_NS}
-    with Watch() as watch:
-        flood, measurement = flood_fabric(fabric, OVERLOAD * rate_bps, SHORT_S)
-        watch.judge(measurement)
+    tried = _flood(tries, f"bursts of {kind}", fabric, OVERLOAD * rate_bps, SHORT_S)
+    flood, measurement = tried.result
     excess = arrival_curve_excess(
         flood.received_ns, flood.ip_bytes, rate_bps=rate_bps, burst_bytes=burst_bytes(rate_bps)
     )
     late_ns = measurement["ledger"]["error_ns"]["max"] or 0
     late_bytes = late_ns * rate_bps / 8e9
-    disturbed = watch.disturbed
+    disturbed = tried.disturbed
     if late_bytes > IP_BYTES / 2:
         disturbed = disturbed or (
             f"a packet left {time_text(late_ns)} late by the ledger, which is {late_bytes:.0f} B at that "
@@ -120,6 +119,17 @@ def _excess(kind: str, parameters: Mapping[str, Any], rate_bps: int) -> Claim:
         disturbed=disturbed,
         details={"packets": int(flood.packets.sum()), "ledger_ns_max": late_ns},
     )
+
+
+def _flood(
+    tries: Tries, of: str, fabric: Mapping[str, Any], ip_rate_bps: float, duration_s: float
+) -> Tried[tuple[Flood, dict[str, Any]]]:
+    def once(watch: Watch) -> tuple[Flood, dict[str, Any]]:
+        flood, measurement = flood_fabric(fabric, ip_rate_bps, duration_s)
+        watch.judge(measurement)
+        return flood, measurement
+
+    return tries.measure(of, once)
 
 
 def _with(element: Mapping[str, Any]) -> dict[str, Any]:
