@@ -24,10 +24,10 @@ _MEANINGS = {
         "trials failed or are void, or the run was stopped: a signal, a limit, a full disk",
         "`crosswind resume`; reasons are in the report's trial tables",
     ),
-    Exit.REGRESSION: ("a regression was found", "reserved: no verb returns it yet"),
+    Exit.REGRESSION: ("`crosswind check` found a regression", "its table names the conditions"),
     Exit.UNDECIDED: (
-        "more trials are needed than `at most` allows, or trials are pending",
-        "raise `at most`, or accept a wider interval",
+        "more trials are needed than `at most` allows, or trials are pending, or `check` cannot tell yet",
+        "raise `at most`, or accept a wider interval; `check` says how many trials would decide",
     ),
     Exit.NOT_COMPARABLE: (
         "the machine or a tool is no longer the one that the run started on; or two runs to compare differ "

@@ -57,6 +57,7 @@ class RunComparison:
     base: Path
     other: Path
     sameness: Sameness
+    primary: Measure  # the application's first figure
     compared: list[Compared]
     only_base: list[str]  # conditions that the other run does not have
     only_other: list[str]
@@ -102,6 +103,7 @@ def compare(base: Path, other: Path, *, anyway: bool = False) -> RunComparison:
         runs[0].folder,
         runs[1].folder,
         found,
+        runs[0].primary,
         compared,
         [name for name in names[0] if name not in common],
         [name for name in names[1] if name not in common],

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from crosswind.cli._output import console, print_json
+from crosswind.cli._share import share
 
 
 def _quantile(text: str) -> float:
@@ -25,18 +26,6 @@ def _quantiles(
     _context: click.Context, _option: click.Parameter, texts: tuple[str, ...]
 ) -> tuple[float, ...]:
     return tuple(sorted({_quantile(text) for text in texts}))
-
-
-def _share(_context: click.Context, _option: click.Parameter, text: str) -> float:
-    from crosswind.spec.quantities import QuantityError, read_share
-
-    try:
-        share = read_share(text)
-    except QuantityError as error:
-        raise click.BadParameter(str(error)) from None
-    if not 0 < share < 1:
-        raise click.BadParameter(f'"{text}" is not between 0% and 100%')
-    return share
 
 
 @click.command()
@@ -60,14 +49,14 @@ def _share(_context: click.Context, _option: click.Parameter, text: str) -> floa
 )
 @click.option(
     "--within",
-    callback=_share,
+    callback=share,
     metavar="SHARE",
     default="5%",
     show_default=True,
     help="How near to the median its interval should keep.",
 )
 @click.option(
-    "--confidence", callback=_share, metavar="SHARE", default="95%", show_default=True, help="Of intervals."
+    "--confidence", callback=share, metavar="SHARE", default="95%", show_default=True, help="Of intervals."
 )
 @click.option("--baseline", metavar="GROUP", help="Others are compared with it; the first, if not given.")
 @click.option("--json", "as_json", is_flag=True, help="Print the analysis as JSON.")

@@ -1,0 +1,80 @@
+"""Whether a run is slower than another by more than is allowed: for continuous integration.
+
+Asked of the first figure of the application, under every condition. A run passes where the whole interval of
+the slowdown keeps within what is allowed, and is a regression where all of it lies beyond; in between more
+trials are needed, and passing by lack of trials is no pass.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from crosswind.analysis.comparable import NotComparable
+from crosswind.analysis.compare import Compared, RunComparison, compare
+from crosswind.errors import Exit
+from crosswind.stats import RatioInterval, more_trials_to_decide
+
+Outcome = Literal["pass", "regression", "undecided"]
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The first figure under one condition."""
+
+    compared: Compared
+    slowdown: tuple[float, float, float] | None  # times slower: low, estimate, high; None without an interval
+    outcome: Outcome
+    more_trials: int | None  # to add on each side; 0 where it is decided, None where hardly ever
+
+
+@dataclass(frozen=True)
+class Check:
+    """A run against its base."""
+
+    comparison: RunComparison
+    allowed: float  # the slowdown that is allowed, as a share
+    checked: list[Checked]
+
+    @property
+    def exit(self) -> Exit:
+        """REGRESSION if there is one, UNDECIDED if anything is, else DONE."""
+        outcomes = {checked.outcome for checked in self.checked}
+        if "regression" in outcomes:
+            return Exit.REGRESSION
+        return Exit.UNDECIDED if "undecided" in outcomes else Exit.DONE
+
+
+def check(run: Path, base: Path, allowed: float, *, anyway: bool = False) -> Check:
+    """Check the run in `run` against the one in `base`.
+
+    Args:
+        run: a results folder.
+        base: a results folder.
+        allowed: above 0; the slowdown that is no regression, as a share (0.05 is 5 %).
+        anyway: whether machines, applications or conditions may differ.
+    Raises: NotComparable: the runs differ in what numbers depend on, or a condition of the base is missing.
+    """
+    comparison = compare(base, run, anyway=anyway)
+    if comparison.only_base:
+        missing = ", ".join(comparison.only_base)
+        raise NotComparable(f"{run}: lacks conditions of {base}: {missing}; what was not run has not passed")
+    figures = [c for c in comparison.compared if c.measure.key == comparison.primary.key]
+    return Check(comparison, allowed, [_checked(compared, allowed) for compared in figures])
+
+
+def _checked(compared: Compared, allowed: float) -> Checked:
+    ratio, limit = compared.ratio, 1 + allowed
+    if not isinstance(ratio, RatioInterval):
+        return Checked(compared, None, "undecided", compared.more_trials)
+    slower = (ratio.low, ratio.estimate, ratio.high)
+    if compared.measure.better == "higher":
+        slower = (1 / ratio.high, 1 / ratio.estimate, 1 / ratio.low)
+        limit = 1 / limit
+    if slower[2] <= 1 + allowed:
+        return Checked(compared, slower, "pass", 0)
+    if slower[0] > 1 + allowed:
+        return Checked(compared, slower, "regression", 0)
+    more = more_trials_to_decide(ratio, min(compared.trials), against=limit)
+    return Checked(compared, slower, "undecided", more)

@@ -1,0 +1,73 @@
+"""Write a check for people, for JUnit readers, and as Markdown for the summary of a job."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+
+from crosswind.analysis.check import Check, Checked
+from crosswind.report.units import count, number, quantity
+
+_MARKS = {"pass": "pass", "regression": "REGRESSION", "undecided": "undecided"}
+
+
+def lines(check: Check) -> list[str]:
+    """Return a line for every condition, then the answer."""
+    width = max(len(checked.compared.condition) for checked in check.checked)
+    found = []
+    for checked in check.checked:
+        mark, name = _MARKS[checked.outcome], checked.compared.condition
+        found.append(f"{mark:10}  {name:{width}}  {sentence(checked, check.allowed)}")
+    return [*found, answer(check)]
+
+
+def sentence(checked: Checked, allowed: float) -> str:
+    """Return what was found under one condition."""
+    compared = checked.compared
+    base, run = (quantity(median, compared.measure.unit) for median in compared.medians)
+    told = f"{compared.measure.label} {run}, was {base}"
+    if checked.slowdown is not None:
+        low, estimate, high = (number(times) for times in checked.slowdown)
+        told += f": {estimate} times as slow ({low} - {high}), allowed {number(1 + allowed)}"
+    if checked.outcome != "undecided":
+        return told
+    if checked.more_trials is None:
+        return f"{told}; too near to what is allowed to tell"
+    return f"{told}; about {count(checked.more_trials)} more trials a side would decide"
+
+
+def answer(check: Check) -> str:
+    """Return the answer in a sentence."""
+    outcomes = [checked.outcome for checked in check.checked]
+    slower = f"slower by more than {100 * check.allowed:.10g} %"
+    if "regression" in outcomes:
+        return f"Regression: {outcomes.count('regression')} of {len(outcomes)} conditions are {slower}."
+    if "undecided" in outcomes:
+        return f"Undecided: {outcomes.count('undecided')} of {len(outcomes)} conditions need more trials."
+    return f"Passed: none of {len(outcomes)} conditions is {slower}."
+
+
+def junit(check: Check) -> str:
+    """Return the check as JUnit XML: a test for every condition; what is undecided has not passed either."""
+    failed = [checked for checked in check.checked if checked.outcome != "pass"]
+    suite = ElementTree.Element(
+        "testsuite", name="crosswind check", tests=str(len(check.checked)), failures=str(len(failed))
+    )
+    for checked in check.checked:
+        case = ElementTree.SubElement(
+            suite, "testcase", classname=checked.compared.measure.label, name=checked.compared.condition
+        )
+        if checked in failed:
+            told = sentence(checked, check.allowed)
+            ElementTree.SubElement(case, "failure", type=checked.outcome, message=told).text = told
+    ElementTree.indent(suite)
+    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def markdown(check: Check) -> str:
+    """Return the check as Markdown."""
+    rows = [
+        f"| {_MARKS[checked.outcome]} | {checked.compared.condition} | {sentence(checked, check.allowed)} |"
+        for checked in check.checked
+    ]
+    table = ["| outcome | condition | found |", "|---|---|---|", *rows]
+    return "\n".join(["### crosswind check", "", answer(check), "", *table, ""])

@@ -1,0 +1,61 @@
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from crosswind.analysis import check_text
+from crosswind.analysis.check import check
+from crosswind.analysis.comparable import NotComparable
+from crosswind.cli._main import run
+from crosswind.errors import Exit
+
+
+@pytest.mark.parametrize(
+    ("scales", "outcomes", "status"),
+    [
+        ((9, 18), ["pass", "pass"], Exit.DONE),
+        ((9, 24), ["pass", "regression"], Exit.REGRESSION),
+        ((9, 21), ["pass", "undecided"], Exit.UNDECIDED),
+        ((10.5, 24), ["undecided", "regression"], Exit.REGRESSION),
+    ],
+)
+def test_slowdowns_pass_regress_or_ask_for_more_trials(base, write_run, scales, outcomes, status):
+    other = write_run("run", {"none": (3, scales[0], 8), "slow": (4, scales[1], 8)})
+    found = check(other, base, 0.05)
+    assert [checked.outcome for checked in found.checked] == outcomes
+    assert found.exit == status
+    assert all((checked.more_trials != 0) == (checked.outcome == "undecided") for checked in found.checked)
+
+
+def test_where_more_is_better_less_is_slower(write_run):
+    runs = {
+        name: write_run(name, {"none": (seed, scale, 8)}, better="higher")
+        for name, seed, scale in (("was", 1, 10), ("is", 2, 8))
+    }
+    (checked,) = check(runs["is"], runs["was"], 0.05).checked
+    assert checked.outcome == "regression"
+    assert checked.slowdown[1] == pytest.approx(10 / 8, rel=0.1)
+
+
+def test_too_few_trials_never_pass(base, write_run):
+    other = write_run("run", {"none": (3, 1, 1), "slow": (4, 1, 1)})
+    found = check(other, base, 0.05)
+    assert found.exit == Exit.UNDECIDED
+    assert "more trials a side would decide" in check_text.lines(found)[0]
+
+
+def test_a_condition_that_was_not_run_has_not_passed(base, write_run):
+    other = write_run("run", {"none": (3, 9, 8)})
+    with pytest.raises(NotComparable, match=r"lacks conditions of .*: slow"):
+        check(other, base, 0.05)
+
+
+def test_the_verb_writes_junit_and_the_summary_of_the_job(base, write_run, tmp_path, monkeypatch, capsys):
+    other = write_run("run", {"none": (3, 9, 8), "slow": (4, 24, 8)})
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    arguments = ["check", str(other), "--against", str(base), "--junit", str(tmp_path / "junit.xml")]
+    assert run(arguments) == 5
+    assert "Regression: 1 of 2 conditions are slower by more than 5 %." in capsys.readouterr().out
+    suite = ElementTree.parse(tmp_path / "junit.xml").getroot()
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    assert suite.find("testcase[@name='slow']/failure").get("type") == "regression"
+    assert "| REGRESSION | slow |" in (tmp_path / "summary.md").read_text()
