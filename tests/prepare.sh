@@ -17,6 +17,9 @@ done
 # The servers of memcached, web and dns with their clients; vegeta is built where there is a Go.
 .venv/bin/crosswind apps install memcached web dns || echo "tests that need memcached, nginx, Apache, vegeta, nsd or dnsperf will be skipped"
 
+# Cassandra brings 66 MB of archives.
+.venv/bin/crosswind apps install ycsb/cassandra || echo "tests that need Cassandra will be skipped"
+
 # Spark brings 500 MB of archives, HDFS another 60 MB; both into the same folder.
 .venv/bin/crosswind apps install spark spark/hdfs || echo "tests that need Spark or HDFS will be skipped"
 

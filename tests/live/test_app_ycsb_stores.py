@@ -22,6 +22,7 @@ STORES = {
     "etcd": ("20Mbit/s", "workload: e, clients: 4"),
     "mongodb": ("20Mbit/s", "workload: e, clients: 4, durability: majority"),
     "ferretdb": ("500kbit/s", "workload: c, clients: 4"),
+    "cassandra": ("20Mbit/s", "workload: e, clients: 4"),
 }
 
 EXPERIMENT = """

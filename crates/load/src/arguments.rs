@@ -28,6 +28,8 @@ pub enum Command {
     Ycsb(Ycsb),
     /// Run one command on a MongoDB server, on its database admin, and print the reply as JSON
     MongodbCommand(MongodbCommand),
+    /// Run one CQL statement on a Cassandra server and print `rows N`, how many rows it brought
+    CassandraCommand(CassandraCommand),
     /// Answer requests until SIGTERM or SIGINT; prints `listening ADDRESS:PORT` when it does
     RpcServe(RpcServe),
     /// Send requests to an rpc-serve and record every call
@@ -161,6 +163,19 @@ pub struct MongodbCommand {
     /// The command as a JSON object, its name first: {"replSetGetStatus": 1}
     #[arg(long, value_name = "JSON")]
     pub command: String,
+}
+
+#[derive(Args)]
+pub struct CassandraCommand {
+    /// The server
+    #[arg(long, value_name = "HOST:PORT")]
+    pub server: String,
+    /// The statement, such as SELECT key FROM system.local
+    #[arg(long, value_name = "CQL")]
+    pub statement: String,
+    /// How many replicas have to answer: one, quorum or all
+    #[arg(long, value_name = "WORD", default_value = "one")]
+    pub consistency: String,
 }
 
 #[derive(Args)]

@@ -155,6 +155,18 @@ fn carry_out(command: &Command) -> Result<ExitCode, Failed> {
             println!("{}", store::mongodb::single::run(&arguments.server, &arguments.command, &stop)?);
             Ok(ExitCode::SUCCESS)
         }
+        Command::CassandraCommand(arguments) => {
+            let stop = Arc::new(Stop::new());
+            signals::stop_on_signal(&stop);
+            let rows = store::cassandra::single::run(
+                &arguments.server,
+                &arguments.statement,
+                &arguments.consistency,
+                &stop,
+            )?;
+            println!("rows {rows}");
+            Ok(ExitCode::SUCCESS)
+        }
         Command::RpcServe(arguments) => {
             let listening = rpc::server::start(&arguments.listen).map_err(Failed::Unreachable)?;
             println!("listening {listening}");

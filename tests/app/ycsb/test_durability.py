@@ -49,6 +49,7 @@ def test_more_replicas_than_there_are_cannot_be_waited_for() -> None:
         ("redis", "wait=2", "Redis replicates asynchronously"),
         ("valkey", None, "Valkey replicates asynchronously"),
         ("etcd", "serializable", "may be stale"),
+        ("cassandra", "one", "may be stale"),
         ("postgresql", "off", "before any standby"),
         ("ferretdb", "local", "before any standby"),
     ],
@@ -62,7 +63,14 @@ def test_a_durability_that_does_not_wait_for_the_network_is_remarked(
 
 @pytest.mark.parametrize(
     ("store", "durability"),
-    [("postgresql", None), ("postgresql", "remote_apply"), ("mongodb", "majority"), ("etcd", None)],
+    [
+        ("postgresql", None),
+        ("postgresql", "remote_apply"),
+        ("mongodb", "majority"),
+        ("etcd", None),
+        ("cassandra", None),
+        ("cassandra", "all"),
+    ],
 )
 def test_a_durability_that_waits_needs_no_remark(store: str, durability: str | None) -> None:
     assert Ycsb(parameters(store=store, durability=durability)).remarks() == []

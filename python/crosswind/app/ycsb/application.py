@@ -9,6 +9,7 @@ from crosswind.app.base import Application, Figure, Load, Stage
 from crosswind.app.demand import Demand
 from crosswind.app.load import latency_figures, offer_load
 from crosswind.app.requirements import OwnProgram, Requirement
+from crosswind.app.ycsb.cassandra import Cassandra
 from crosswind.app.ycsb.etcd import Etcd
 from crosswind.app.ycsb.ferretdb import FerretDB
 from crosswind.app.ycsb.mongodb import MongoDB
@@ -31,7 +32,7 @@ _KINDS = {
     "f": ("read", "read-modify-write"),
 }
 _STORES: dict[str, type[Store]] = {
-    store.name: store for store in (PostgreSQL, Redis, Valkey, Etcd, MongoDB, FerretDB)
+    store.name: store for store in (PostgreSQL, Redis, Valkey, Etcd, MongoDB, FerretDB, Cassandra)
 }
 Durability = Literal[
     "on",
@@ -47,13 +48,16 @@ Durability = Literal[
     "w=1",
     "majority",
     "w=0",
+    "quorum",
+    "one",
+    "all",
 ]
 
 
 class YcsbParameters(SpecModel):
     """What is stored where, what is asked of it, by how many, and until when."""
 
-    store: Literal["postgresql", "redis", "valkey", "etcd", "mongodb", "ferretdb"] = Field(
+    store: Literal["postgresql", "redis", "valkey", "etcd", "mongodb", "ferretdb", "cassandra"] = Field(
         "postgresql", description="The database under test."
     )
     durability: Durability | None = Field(
@@ -61,7 +65,8 @@ class YcsbParameters(SpecModel):
         description=(
             "What a confirmed operation means, in the store's own words: postgresql and ferretdb on (when "
             "absent), remote_apply, remote_write, local, off; redis and valkey wait=0 (when absent), wait=1, "
-            "wait=2; etcd linearizable (when absent), serializable; mongodb w=1 (when absent), majority, w=0."
+            "wait=2; etcd linearizable (when absent), serializable; mongodb w=1 (when absent), majority, w=0; "
+            "cassandra quorum (when absent), one, all."
         ),
     )
     workload: Literal["a", "b", "c", "d", "e", "f"] = Field(description="A YCSB core workload.")

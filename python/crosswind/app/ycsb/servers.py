@@ -61,7 +61,7 @@ def await_answer(
     deadline, before = time.monotonic() + timeout_s, 0
     while True:
         process = stage.fabric.start(node, name, command, cwd=stage.folder, env=env)
-        ended = process.wait(READY_S)
+        ended = process.wait(timeout_s)
         log = process.stdout.read_bytes()
         said, before = log[before:].decode(errors="replace"), len(log)
         if ended == Ended(0, None) and accept(said):

@@ -1,5 +1,6 @@
 //! What a store must be able to do, and the stores that there are. A new one is one folder and one line in each function.
 
+pub mod cassandra;
 pub mod etcd;
 pub mod mongodb;
 pub mod postgresql;
@@ -22,6 +23,7 @@ pub enum Kind {
     Redis,
     Etcd,
     Mongodb,
+    Cassandra,
 }
 
 /// Where a store is, as whom to use it, and what a confirmed operation is to mean.
@@ -39,7 +41,7 @@ pub struct Target {
     /// The database; for PostgreSQL, and required there
     #[arg(long, required_if_eq("store", "postgresql"))]
     pub database: Option<String>,
-    /// For redis wait=N; for etcd linearizable or serializable; for mongodb w=0, w=1 or majority
+    /// For redis wait=N; for etcd linearizable or serializable; for mongodb w=0, w=1 or majority; for cassandra one, quorum or all
     #[arg(long, value_name = "WORD")]
     pub durability: Option<String>,
 }
@@ -60,6 +62,7 @@ impl Target {
             Kind::Redis => redis::durability(word).map(|_| ()),
             Kind::Etcd => etcd::durability(word).map(|_| ()),
             Kind::Mongodb => mongodb::durability(word).map(|_| ()),
+            Kind::Cassandra => cassandra::durability(word).map(|_| ()),
         }
     }
 }
@@ -85,6 +88,7 @@ pub fn connect(target: &Target, stop: &Arc<Stop>) -> Result<Box<dyn Store>, Stri
         Kind::Redis => Box::new(redis::Redis::connect(target, stop)?),
         Kind::Etcd => Box::new(etcd::Etcd::connect(target, stop)?),
         Kind::Mongodb => Box::new(mongodb::Mongodb::connect(target, stop)?),
+        Kind::Cassandra => Box::new(cassandra::Cassandra::connect(target, stop)?),
     })
 }
 
@@ -104,5 +108,6 @@ pub fn prepare(target: &Target, records: u64, seed: u64, stop: &Arc<Stop>) -> Re
         Kind::Redis => redis::prepare::prepare(target, records, seed, stop),
         Kind::Etcd => etcd::prepare::prepare(target, records, seed, stop),
         Kind::Mongodb => mongodb::prepare::prepare(target, records, seed, stop),
+        Kind::Cassandra => cassandra::prepare::prepare(target, records, seed, stop),
     }
 }

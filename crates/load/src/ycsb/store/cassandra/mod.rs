@@ -1,0 +1,157 @@
+//! Apache Cassandra: YCSB's own table, a row for each record, `y_id` its key.
+//!
+//! `--durability` is the consistency level of every operation: `one`, `quorum` (the default) or `all` replicas have to answer
+//! before a write is confirmed or a read is answered. The server that we are connected to asks them. Every operation is one prepared statement and
+//! one round trip.
+//!
+//! A write puts its value there whether or not the row exists, as Cassandra's do: an update of a record that was never
+//! loaded, or a second insert, is no error. A scan takes rows in the order of the partitioner's tokens, the only one
+//! that Cassandra keeps, and ends at the end of the ring; YCSB's client scans so, too.
+//!
+//! Source: YCSB 0.17.0, `site.ycsb.db.CassandraCQLClient` and its `README.md` (table, statements, levels).
+
+mod connection;
+pub mod prepare;
+pub mod single;
+
+use std::sync::Arc;
+
+use cassandra_protocol::consistency::Consistency;
+use cassandra_protocol::frame::message_result::ResResultBody;
+use cassandra_protocol::types::value::Value;
+use cassandra_protocol::types::CBytesShort;
+
+use super::{Store, Target};
+use crate::driver::Failure;
+use crate::stop::Stop;
+use crate::ycsb::record::{Field, Record, FIELDS, FIELD_BYTES};
+use connection::Connection;
+
+/// In the keyspace `ycsb`, whose replication is for those to choose who run the servers.
+const TABLE: &str = "ycsb.usertable";
+
+/// A session with one server, which asks the replicas.
+pub struct Cassandra {
+    connection: Connection,
+    consistency: Consistency,
+    read: CBytesShort,
+    updates: Vec<CBytesShort>, // by number of the field
+    insert: CBytesShort,
+    scan: CBytesShort,
+}
+
+impl Cassandra {
+    /// Connects, and prepares the statements.
+    pub fn connect(target: &Target, stop: &Arc<Stop>) -> Result<Cassandra, String> {
+        let consistency = durability(target.durability.as_deref())?;
+        let connection = Connection::connect(&target.server, stop)?;
+        Self::prepared(connection, consistency)
+            .map_err(|failure| format!("Cassandra at {}: {failure}", target.server))
+    }
+
+    fn prepared(mut connection: Connection, consistency: Consistency) -> Result<Cassandra, Failure> {
+        let columns = columns();
+        let mut statements = vec![
+            format!("SELECT {columns} FROM {TABLE} WHERE y_id = ?"),
+            insert_statement(),
+            format!("SELECT {columns} FROM {TABLE} WHERE token(y_id) >= token(?) LIMIT ?"),
+        ];
+        statements
+            .extend((0..FIELDS).map(|number| format!("UPDATE {TABLE} SET field{number} = ? WHERE y_id = ?")));
+        let mut prepared = connection.prepare(&statements)?.into_iter();
+        let mut next = || prepared.next().ok_or_else(|| Failure::Lost("a statement was not prepared".into()));
+        let (read, insert, scan) = (next()?, next()?, next()?);
+        let updates = prepared.collect();
+        Ok(Cassandra { connection, consistency, read, updates, insert, scan })
+    }
+}
+
+impl Store for Cassandra {
+    fn addresses(&self) -> std::io::Result<(std::net::SocketAddr, std::net::SocketAddr)> {
+        self.connection.addresses()
+    }
+
+    fn read(&mut self, key: &str) -> Result<(), Failure> {
+        let values = vec![text(key)];
+        match whole_records(&self.connection.execute(&self.read, self.consistency, values)?) {
+            Some(1) => Ok(()),
+            _ => Err(no_whole_record(key)),
+        }
+    }
+
+    fn update(&mut self, key: &str, field_number: usize, value: &Field) -> Result<(), Failure> {
+        let values = vec![Value::Some(value.to_vec()), text(key)];
+        self.connection.execute(&self.updates[field_number], self.consistency, values).map(|_| ())
+    }
+
+    fn insert(&mut self, key: &str, record: &Record) -> Result<(), Failure> {
+        self.connection.execute(&self.insert, self.consistency, row(key, record)).map(|_| ())
+    }
+
+    fn scan(&mut self, first_key: &str, count: u64) -> Result<(), Failure> {
+        let values = vec![text(first_key), Value::Some((count as i32).to_be_bytes().to_vec())];
+        match whole_records(&self.connection.execute(&self.scan, self.consistency, values)?) {
+            Some(1..) => Ok(()),
+            _ => Err(no_whole_record(first_key)),
+        }
+    }
+}
+
+/// How many replicas answer for an operation, from `one`, `quorum` or `all`.
+pub fn durability(word: Option<&str>) -> Result<Consistency, String> {
+    match word {
+        Some("one") => Ok(Consistency::One),
+        None | Some("quorum") => Ok(Consistency::Quorum),
+        Some("all") => Ok(Consistency::All),
+        Some(word) => Err(format!("--durability {word}: Cassandra has one, quorum and all")),
+    }
+}
+
+fn columns() -> String {
+    (0..FIELDS).map(|number| format!("field{number}")).collect::<Vec<_>>().join(", ")
+}
+
+fn insert_statement() -> String {
+    format!("INSERT INTO {TABLE} (y_id, {}) VALUES (?{})", columns(), ", ?".repeat(FIELDS))
+}
+
+fn row(key: &str, record: &Record) -> Vec<Value> {
+    std::iter::once(text(key)).chain(record.iter().map(|field| Value::Some(field.to_vec()))).collect()
+}
+
+fn text(text: &str) -> Value {
+    Value::Some(text.as_bytes().to_vec())
+}
+
+/// How many records there are in an answer, if all of them are whole.
+fn whole_records(answer: &ResResultBody) -> Option<usize> {
+    let ResResultBody::Rows(rows) = answer else { return None };
+    let whole = rows.rows_content.iter().all(|row| {
+        row.len() == FIELDS
+            && row.iter().all(|field| field.as_slice().is_some_and(|field| field.len() == FIELD_BYTES))
+    });
+    whole.then_some(rows.rows_content.len())
+}
+
+fn no_whole_record(key: &str) -> Failure {
+    Failure::Refused(format!("{key}: no whole record; do --records and the table agree?"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durability_is_the_consistency_level() {
+        assert_eq!(durability(None), Ok(Consistency::Quorum));
+        assert_eq!(durability(Some("one")), Ok(Consistency::One));
+        assert!(durability(Some("w=1")).unwrap_err().contains("quorum"));
+    }
+
+    #[test]
+    fn an_insert_has_a_value_for_every_column() {
+        let statement = insert_statement();
+        assert_eq!(statement.matches('?').count(), row("user1", &[[b'x'; FIELD_BYTES]; FIELDS]).len());
+        assert!(statement.starts_with("INSERT INTO ycsb.usertable (y_id, field0, field1"), "{statement}");
+    }
+}

@@ -1,0 +1,21 @@
+//! One statement to one server: what whoever runs a cluster has to say and to ask.
+
+use std::sync::Arc;
+
+use cassandra_protocol::frame::message_result::ResResultBody;
+
+use super::connection::Connection;
+use super::durability;
+use crate::exit::Failed;
+use crate::stop::Stop;
+
+/// Runs a statement and returns how many rows it brought.
+pub fn run(server: &str, statement: &str, consistency: &str, stop: &Arc<Stop>) -> Result<usize, Failed> {
+    let consistency = durability(Some(consistency))
+        .map_err(|error| Failed::Usage(error.replace("durability", "consistency")))?;
+    let answer = Connection::connect(server, stop)
+        .map_err(Failed::Unreachable)?
+        .query(statement, consistency)
+        .map_err(|failure| Failed::Refused(failure.to_string()))?;
+    Ok(if let ResResultBody::Rows(rows) = answer { rows.rows_content.len() } else { 0 })
+}

@@ -1,0 +1,126 @@
+"""Apache Cassandra: a ring of all database nodes, each of which has every record; db0 takes the load.
+
+Records are loaded once and every trial starts from a copy of all nodes' data. Nodes know each other by the
+addresses of the fabric they are in: what a node remembers of the ring it came from is not asked
+(`cassandra.load_ring_state`), since data outlive the addresses. All nodes are seeds with fixed tokens, so
+that none waits for another before it joins: a start costs what starting Java costs.
+
+`durability` is the consistency level of reads and writes alike. db0 coordinates and is a replica itself; the
+snitch, which knows that all nodes are of one rack, asks db0 first.
+
+Source: Apache Cassandra 5.0, `bin/cassandra`, `conf/jvm17-server.options`, `conf/cassandra.yaml`.
+"""
+
+import signal
+from collections.abc import Sequence
+
+from crosswind.app.base import Stage
+from crosswind.app.requirements import DebianPackages, MavenArtifacts
+from crosswind.app.ycsb.cassandra_files import LOGGING, RACK, java_options, settings_text
+from crosswind.app.ycsb.servers import await_answer, check_alive, end
+from crosswind.app.ycsb.store import PRIMARY, Store, address_of, members_of, own_folder
+from crosswind.testbed.binaries import LOAD, find_binary
+from crosswind.testbed.fabric import Process
+from crosswind.testbed.folders import give
+
+VERSION = "5.0.6"
+CASSANDRA = MavenArtifacts("cassandra", (f"org.apache.cassandra:cassandra-all:{VERSION}",))
+# The newest Java that Cassandra 5.0 supports.
+JAVA = DebianPackages(
+    "java-17",
+    ("openjdk-17-jre-headless",),
+    programs=("java",),
+    folders=("usr/lib/jvm/java-17-openjdk-*/bin",),
+)
+PORT = 9042
+_MAIN = "org.apache.cassandra.service.CassandraDaemon"
+# Three virtual machines that start together on two busy cores take most of a minute; this is stuck.
+_READY_S = 150.0
+
+
+class Cassandra(Store):
+    """A ring with as many replicas of every record as there are database nodes."""
+
+    name = "cassandra"
+    requirements = (CASSANDRA, JAVA)
+    durabilities = ("quorum", "one", "all")
+    settings = "ycsb.usertable of columns, one token a node, every node a replica"
+
+    def __init__(self, records: int, durability: str | None = None) -> None:
+        super().__init__(records, durability)
+        self._servers: list[Process] = []
+
+    def version(self) -> str:
+        return VERSION
+
+    def remark(self) -> str | None:
+        if self.durability != "one":
+            return None
+        return (
+            "Cassandra with consistency ONE confirms a write when one node has it, and db0 answers reads "
+            "from what it has: the network between the database's nodes is not in the latency, and a read "
+            "may be stale. `durability: quorum` waits for the replicas."
+        )
+
+    def prepare(self, stage: Stage, loader: str) -> None:
+        members = members_of(stage.fabric.nodes)
+        for member in members:
+            own_folder(stage, member)
+        servers = self._serve_all(stage)
+        replication = f"{{'class': 'SimpleStrategy', 'replication_factor': {len(members)}}}"
+        create = f"CREATE KEYSPACE IF NOT EXISTS ycsb WITH replication = {replication}"
+        self._await(stage, "create-keyspace", create, "one", servers)
+        self.fill(stage, loader)
+        for server in servers:
+            end(server, signal.SIGTERM)
+        self.keep(stage, members)
+
+    def start(self, stage: Stage) -> None:
+        self.data(stage.fabric.nodes).lay_out(stage.folder)
+        self._servers = self._serve_all(stage)
+        # Answered only when db0 knows every replica to be up and has heard from all of them.
+        self._await(stage, "replicas", "SELECT y_id FROM ycsb.usertable LIMIT 1", "all", self._servers)
+
+    def target(self, stage: Stage) -> list[str]:
+        return ["--store", "cassandra", "--server", _server(stage), "--durability", self.durability]
+
+    def stop(self) -> None:
+        check_alive(self._servers)
+        for server in self._servers:
+            end(server, signal.SIGKILL)  # The data are thrown away.
+
+    def _serve_all(self, stage: Stage) -> list[Process]:
+        """Start all nodes; they are ready only after `_await`."""
+        members = members_of(stage.fabric.nodes)
+        seeds = [address_of(stage, member) for member in members]
+        return [self._serve(stage, member, number, seeds) for number, member in enumerate(members)]
+
+    def _serve(self, stage: Stage, node: str, number: int, seeds: Sequence[str]) -> Process:
+        folder = stage.folder / node
+        conf, scratch = folder / "conf", folder / "scratch"
+        for own in (conf, scratch):
+            own.mkdir(exist_ok=True)
+            give(own, *stage.fabric.application_account)
+        (conf / "cassandra.yaml").write_text(settings_text(number, seeds))
+        (conf / "cassandra-rackdc.properties").write_text(RACK)
+        (conf / "logback.xml").write_text(LOGGING)
+        command = [
+            JAVA.program("java").path.resolve(),
+            *java_options(folder, agent=next(CASSANDRA.folder.glob("jamm-*.jar"))),
+            *("-cp", f"{conf}:{CASSANDRA.folder}/*", _MAIN),
+        ]
+        return stage.fabric.start(node, "cassandra", command, cwd=folder, env=JAVA.env)
+
+    def _await(
+        self, stage: Stage, name: str, statement: str, consistency: str, servers: Sequence[Process]
+    ) -> None:
+        """Run a statement on db0 until it succeeds."""
+        command = [
+            *(find_binary(LOAD), "cassandra-command", "--server", _server(stage)),
+            *("--statement", statement, "--consistency", consistency),
+        ]
+        await_answer(stage, PRIMARY, name, command, lambda _: True, alive=servers, timeout_s=_READY_S)
+
+
+def _server(stage: Stage) -> str:
+    return f"{address_of(stage, PRIMARY)}:{PORT}"

@@ -1,0 +1,117 @@
+"""What a Cassandra server is told: its settings, its logging, and the options of its Java.
+
+Source: Apache Cassandra 5.0, `conf/cassandra.yaml`, `conf/jvm-server.options`, `conf/jvm17-server.options`.
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+HEAP = "320m"
+# One rack: the snitch then knows that db0 itself is the nearest replica.
+RACK = "dc=crosswind\nrack=crosswind\n"
+LOGGING = """\
+<configuration>
+  <appender name="out" class="ch.qos.logback.core.ConsoleAppender">
+    <encoder><pattern>%date{HH:mm:ss.SSS} %level %logger{0}: %msg%n</pattern></encoder>
+  </appender>
+  <root level="INFO"><appender-ref ref="out"/></root>
+</configuration>
+"""
+# The packages of Java that its own options open to it.
+_EXPORTED = (
+    "java.base/java.lang.ref",
+    "java.base/jdk.internal.misc",
+    "java.management.rmi/com.sun.jmx.remote.internal.rmi",
+    "java.rmi/sun.rmi.registry",
+    "java.rmi/sun.rmi.server",
+    "java.sql/java.sql",
+    "jdk.unsupported/sun.misc",
+)
+_OPENED = (
+    "java.base/java.io",
+    "java.base/java.lang",
+    "java.base/java.lang.module",
+    "java.base/java.lang.reflect",
+    "java.base/java.nio",
+    "java.base/java.util",
+    "java.base/java.util.concurrent",
+    "java.base/java.util.concurrent.atomic",
+    "java.base/jdk.internal.loader",
+    "java.base/jdk.internal.math",
+    "java.base/jdk.internal.module",
+    "java.base/jdk.internal.ref",
+    "java.base/jdk.internal.reflect",
+    "java.base/jdk.internal.util.jar",
+    "java.base/sun.nio.ch",
+    "java.rmi/sun.rmi.transport.tcp",
+    "jdk.management/com.sun.management.internal",
+)
+
+
+def settings_text(number: int, addresses: Sequence[str]) -> str:
+    """Return `cassandra.yaml` of one node, as JSON, which YAML includes.
+
+    Args:
+        number: of the node, from 0.
+        addresses: of all nodes, in the order of their numbers; all are seeds.
+    """
+    settings = {
+        "cluster_name": "crosswind",
+        "partitioner": "org.apache.cassandra.dht.Murmur3Partitioner",
+        "num_tokens": 1,
+        "initial_token": str(token(number, len(addresses))),
+        "auto_bootstrap": False,
+        "listen_address": addresses[number],
+        "rpc_address": addresses[number],
+        "seed_provider": [
+            {
+                "class_name": "org.apache.cassandra.locator.SimpleSeedProvider",
+                "parameters": [{"seeds": ",".join(addresses)}],
+            }
+        ],
+        "endpoint_snitch": "GossipingPropertyFileSnitch",
+        # As Cassandra comes: a confirmed write is in a replica's memory, and on its disk within ten seconds.
+        "commitlog_sync": "periodic",
+        "commitlog_sync_period": "10000ms",
+        # Bounds that fit a small heap.
+        "commitlog_segment_size": "8MiB",
+        "memtable_heap_space": "64MiB",
+        "memtable_offheap_space": "64MiB",
+        # Filling begins with an empty table; what was in it needs no copy.
+        "auto_snapshot": False,
+    }
+    return json.dumps(settings, indent=2) + "\n"
+
+
+def token(number: int, nodes: int) -> int:
+    """Return where a node begins on the ring of 2^64 tokens, when nodes are evenly spaced."""
+    return -(2**63) + number * 2**64 // nodes
+
+
+def java_options(folder: Path, agent: Path) -> list[str]:
+    """Return the options of a server whose data are below `folder`.
+
+    Args:
+        agent: the archive of jamm, which measures objects for the limits of memory.
+    """
+    return [
+        *(f"-Xms{HEAP}", f"-Xmx{HEAP}", "-Xss256k"),
+        # Trials are seconds: an optimising compiler would compete with what is measured, and end after it.
+        *("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"),
+        # A server without memory is a dead one, and the trial fails with that reason.
+        "-XX:+ExitOnOutOfMemoryError",
+        # Nothing in /tmp, nor in a home.
+        *("-XX:-UsePerfData", f"-Djava.io.tmpdir={folder}/scratch", f"-Djna.tmpdir={folder}/scratch"),
+        "-Djdk.attach.allowAttachSelf=true",
+        *(f"--add-exports={name}=ALL-UNNAMED" for name in _EXPORTED),
+        *(f"--add-opens={name}=ALL-UNNAMED" for name in _OPENED),
+        f"-javaagent:{agent}",
+        f"-Dcassandra.config=file://{folder}/conf/cassandra.yaml",
+        f"-Dcassandra.storagedir={folder}",
+        f"-Dlogback.configurationFile=file://{folder}/conf/logback.xml",
+        "-Dcassandra-foreground=yes",
+        # Tokens are fixed and all nodes are seeds, so there is nothing to settle before a node joins.
+        *("-Dcassandra.skip_wait_for_gossip_to_settle=0", "-Dcassandra.ring_delay_ms=1000"),
+        "-Dcassandra.load_ring_state=false",
+    ]
