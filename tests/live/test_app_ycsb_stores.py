@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from conftest import Live
 
 # Scans, of fifty records on average: 20 Mbit/s then limit the store, and not two cores that others use, too.
-# FerretDB scans too slowly for that; its reads meet a rate that is as low as its own.
+# FerretDB scans too slowly for that, and so does a Cassandra that has just started: their reads meet rates
+# that are as low as their own.
 STORES = {
     "postgresql": ("20Mbit/s", "workload: e, clients: 4"),
     "redis": ("20Mbit/s", "workload: e, clients: 4, durability: wait=2"),
@@ -22,7 +23,7 @@ STORES = {
     "etcd": ("20Mbit/s", "workload: e, clients: 4"),
     "mongodb": ("20Mbit/s", "workload: e, clients: 4, durability: majority"),
     "ferretdb": ("500kbit/s", "workload: c, clients: 4"),
-    "cassandra": ("20Mbit/s", "workload: e, clients: 4"),
+    "cassandra": ("100kbit/s", "workload: c, clients: 4"),
 }
 
 EXPERIMENT = """

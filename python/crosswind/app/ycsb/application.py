@@ -65,8 +65,8 @@ class YcsbParameters(SpecModel):
         description=(
             "What a confirmed operation means, in the store's own words: postgresql and ferretdb on (when "
             "absent), remote_apply, remote_write, local, off; redis and valkey wait=0 (when absent), wait=1, "
-            "wait=2; etcd linearizable (when absent), serializable; mongodb w=1 (when absent), majority, w=0; "
-            "cassandra quorum (when absent), one, all."
+            "wait=2; etcd linearizable (when absent), serializable; mongodb w=1 (when absent), majority, "
+            "w=0; cassandra quorum (when absent), one, all."
         ),
     )
     workload: Literal["a", "b", "c", "d", "e", "f"] = Field(description="A YCSB core workload.")

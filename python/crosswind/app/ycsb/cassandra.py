@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from crosswind.app.base import Stage
 from crosswind.app.requirements import DebianPackages, MavenArtifacts
 from crosswind.app.ycsb.cassandra_files import LOGGING, RACK, java_options, settings_text
-from crosswind.app.ycsb.servers import await_answer, check_alive, end
+from crosswind.app.ycsb.servers import await_answer, end
 from crosswind.app.ycsb.store import PRIMARY, Store, address_of, members_of, own_folder
 from crosswind.testbed.binaries import LOAD, find_binary
 from crosswind.testbed.fabric import Process
@@ -67,9 +67,12 @@ class Cassandra(Store):
         for member in members:
             own_folder(stage, member)
         servers = self._serve_all(stage)
+        # A schema that is made before all have joined reaches late ones only a minute later.
+        for member in members:
+            self._await(stage, member, f"joined-{member}", "SELECT key FROM system.local", "one", servers)
         replication = f"{{'class': 'SimpleStrategy', 'replication_factor': {len(members)}}}"
         create = f"CREATE KEYSPACE IF NOT EXISTS ycsb WITH replication = {replication}"
-        self._await(stage, "create-keyspace", create, "one", servers)
+        self._await(stage, PRIMARY, "create-keyspace", create, "one", servers)
         self.fill(stage, loader)
         for server in servers:
             end(server, signal.SIGTERM)
@@ -79,15 +82,11 @@ class Cassandra(Store):
         self.data(stage.fabric.nodes).lay_out(stage.folder)
         self._servers = self._serve_all(stage)
         # Answered only when db0 knows every replica to be up and has heard from all of them.
-        self._await(stage, "replicas", "SELECT y_id FROM ycsb.usertable LIMIT 1", "all", self._servers)
+        read = "SELECT y_id FROM ycsb.usertable LIMIT 1"
+        self._await(stage, PRIMARY, "replicas", read, "all", self._servers)
 
     def target(self, stage: Stage) -> list[str]:
-        return ["--store", "cassandra", "--server", _server(stage), "--durability", self.durability]
-
-    def stop(self) -> None:
-        check_alive(self._servers)
-        for server in self._servers:
-            end(server, signal.SIGKILL)  # The data are thrown away.
+        return ["--store", "cassandra", "--server", _server(stage, PRIMARY), "--durability", self.durability]
 
     def _serve_all(self, stage: Stage) -> list[Process]:
         """Start all nodes; they are ready only after `_await`."""
@@ -112,15 +111,21 @@ class Cassandra(Store):
         return stage.fabric.start(node, "cassandra", command, cwd=folder, env=JAVA.env)
 
     def _await(
-        self, stage: Stage, name: str, statement: str, consistency: str, servers: Sequence[Process]
+        self,
+        stage: Stage,
+        node: str,
+        name: str,
+        statement: str,
+        consistency: str,
+        servers: Sequence[Process],
     ) -> None:
-        """Run a statement on db0 until it succeeds."""
+        """Run a statement on a node until it succeeds."""
         command = [
-            *(find_binary(LOAD), "cassandra-command", "--server", _server(stage)),
+            *(find_binary(LOAD), "cassandra-command", "--server", _server(stage, node)),
             *("--statement", statement, "--consistency", consistency),
         ]
-        await_answer(stage, PRIMARY, name, command, lambda _: True, alive=servers, timeout_s=_READY_S)
+        await_answer(stage, node, name, command, lambda _: True, alive=servers, timeout_s=_READY_S)
 
 
-def _server(stage: Stage) -> str:
-    return f"{address_of(stage, PRIMARY)}:{PORT}"
+def _server(stage: Stage, node: str) -> str:
+    return f"{address_of(stage, node)}:{PORT}"

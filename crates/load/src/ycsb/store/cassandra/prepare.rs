@@ -16,7 +16,7 @@ use crate::ycsb::store::{NotPrepared, Target};
 
 /// Rows in flight; each is 1.2 kB, and a server refuses what it cannot write within two seconds.
 const ROWS_PER_EXCHANGE: u64 = 16;
-/// For all replicas to be up and to know the table.
+/// For all replicas to be up, to know the table, and to be believed to be up.
 const AGREED_NS_MAX: u64 = 60_000_000_000;
 const PAUSE: Duration = Duration::from_millis(200);
 
@@ -30,31 +30,33 @@ fn fill(connection: &mut Connection, records: u64, seed: u64, stop: &Stop) -> Re
     let typed = columns().replace(',', " varchar,");
     let create = format!("CREATE TABLE IF NOT EXISTS {TABLE} (y_id varchar PRIMARY KEY, {typed} varchar)");
     connection.query(&create, Consistency::One)?;
-    await_replicas(connection, stop)?;
-    connection.query(&format!("TRUNCATE {TABLE}"), Consistency::All)?;
+    // A new table spreads by gossip, and an empty one can be read as soon as each replica knows it.
+    insist(stop, || connection.query(&format!("SELECT y_id FROM {TABLE} LIMIT 1"), Consistency::All))?;
+    insist(stop, || connection.query(&format!("TRUNCATE {TABLE}"), Consistency::All))?;
     let insert = connection.prepare(&[insert_statement()])?;
     for first in (0..records).step_by(ROWS_PER_EXCHANGE as usize) {
         if stop.reason().is_some() {
             return Err(Failure::Stopped);
         }
-        for number in first..records.min(first + ROWS_PER_EXCHANGE) {
-            let values = row(&key::name(number), &record::loaded(seed, number));
-            connection.ask_execute(&insert[0], Consistency::All, values)?;
-        }
-        connection.exchange()?;
+        insist(stop, || {
+            for number in first..records.min(first + ROWS_PER_EXCHANGE) {
+                let values = row(&key::name(number), &record::loaded(seed, number));
+                connection.ask_execute(&insert[0], Consistency::All, values)?;
+            }
+            connection.exchange()
+        })?;
     }
     Ok(())
 }
 
-/// A new table spreads by gossip; a read of all replicas fails until each of them knows it.
-fn await_replicas(connection: &mut Connection, stop: &Stop) -> Result<(), Failure> {
+/// Tries until it is not refused: a server on a busy machine takes a replica for dead when it was only slow.
+fn insist<T>(stop: &Stop, mut attempt: impl FnMut() -> Result<T, Failure>) -> Result<T, Failure> {
     let give_up_ns = monotonic_ns() + AGREED_NS_MAX;
     loop {
-        match connection.query(&format!("SELECT y_id FROM {TABLE} LIMIT 1"), Consistency::All) {
-            Ok(_) => return Ok(()),
+        match attempt() {
             Err(Failure::Refused(_)) if stop.reason().is_some() => return Err(Failure::Stopped),
             Err(Failure::Refused(_)) if monotonic_ns() < give_up_ns => std::thread::sleep(PAUSE),
-            Err(failure) => return Err(failure),
+            ended => return ended,
         }
     }
 }
