@@ -15,32 +15,56 @@ What a certificate asks is whether an emulation keeps a law that is known: curve
 `wasserstein_distance`), queueing (`MD1`), and equivalence within a margin (`tost_paired`).
 """
 
+from crosswind.stats.adf import augmented_dickey_fuller
 from crosswind.stats.agreement import Kappa, cohens_kappa
 from crosswind.stats.arrival_curve import Excess, arrival_curve_excess
+from crosswind.stats.bartels import bartels
 from crosswind.stats.bootstrap import BootstrapRatio, bootstrap_ratio
 from crosswind.stats.boxplot import BoxPlot, box_plot
+from crosswind.stats.bucket_history import BucketHistory
 from crosswind.stats.confirm import Confirm, ConfirmCurve, confirm, confirm_by_subsets, confirm_curve
 from crosswind.stats.correction import benjamini_hochberg, holm
+from crosswind.stats.cusum import Shift, permutation_cusum
 from crosswind.stats.decide import more_trials_to_decide
+from crosswind.stats.dip import dip, dip_test
 from crosswind.stats.distance import ks_bound, ks_distance, wasserstein_distance
+from crosswind.stats.e_divisive import Division, best_division, e_divisive
 from crosswind.stats.ecdf import Curve, ccdf, ecdf
 from crosswind.stats.equivalence import Equivalence, tost_paired
 from crosswind.stats.fairness import jain_index
+from crosswind.stats.guard import Guard, RefusedInterval, guard, guarded_interval
 from crosswind.stats.histogram import Histogram, log_linear, merge
 from crosswind.stats.hodges_lehmann import ShiftInterval, ShiftNeedsTrials, hodges_lehmann
 from crosswind.stats.interval import Interval, NeedsTrials, quantile_interval
+from crosswind.stats.kolmogorov_smirnov import ks_test, ks_two_samples
+from crosswind.stats.kpss import kpss
 from crosswind.stats.kruskal_wallis import KruskalWallis, kruskal_wallis
+from crosswind.stats.law_equivalence import (
+    Nearness,
+    ks_equivalence,
+    samples_for_margin,
+    wasserstein_equivalence,
+)
+from crosswind.stats.ljung_box import autocorrelations, ljung_box
+from crosswind.stats.mann_kendall import mann_kendall
 from crosswind.stats.mann_whitney import MannWhitney, mann_whitney
 from crosswind.stats.mdone import MD1
+from crosswind.stats.modes import Mode, modes
+from crosswind.stats.normal_scores import normal_scores
+from crosswind.stats.pelt import pelt
 from crosswind.stats.quantile import quantile, quantiles
 from crosswind.stats.quantile_regression import QuantileRegression, quantile_regression
 from crosswind.stats.ranks import Convention, Ranks, quantile_ranks, trials_needed
 from crosswind.stats.ratio import RatioInterval, RatioNeedsTrials, ratio_interval
 from crosswind.stats.runs import run_lengths
+from crosswind.stats.runs_test import runs_test
 from crosswind.stats.service_curve import service_curve_lateness_ns
+from crosswind.stats.shapiro_wilk import shapiro_wilk
 from crosswind.stats.spread import coefficient_of_variation, quartile_dispersion, robust_variation
 from crosswind.stats.tail import tail_probability
+from crosswind.stats.tested import Tested
 from crosswind.stats.trials import NotPerTrial, PerTrial
+from crosswind.stats.turning_points import turning_points
 from crosswind.stats.values import Refused
 from crosswind.stats.welch import Welch, welch
 
@@ -48,17 +72,22 @@ __all__ = [
     "MD1",
     "BootstrapRatio",
     "BoxPlot",
+    "BucketHistory",
     "Confirm",
     "ConfirmCurve",
     "Convention",
     "Curve",
+    "Division",
     "Equivalence",
     "Excess",
+    "Guard",
     "Histogram",
     "Interval",
     "Kappa",
     "KruskalWallis",
     "MannWhitney",
+    "Mode",
+    "Nearness",
     "NeedsTrials",
     "NotPerTrial",
     "PerTrial",
@@ -67,11 +96,18 @@ __all__ = [
     "RatioInterval",
     "RatioNeedsTrials",
     "Refused",
+    "RefusedInterval",
+    "Shift",
     "ShiftInterval",
     "ShiftNeedsTrials",
+    "Tested",
     "Welch",
     "arrival_curve_excess",
+    "augmented_dickey_fuller",
+    "autocorrelations",
+    "bartels",
     "benjamini_hochberg",
+    "best_division",
     "bootstrap_ratio",
     "box_plot",
     "ccdf",
@@ -80,17 +116,32 @@ __all__ = [
     "confirm",
     "confirm_by_subsets",
     "confirm_curve",
+    "dip",
+    "dip_test",
+    "e_divisive",
     "ecdf",
+    "guard",
+    "guarded_interval",
     "hodges_lehmann",
     "holm",
     "jain_index",
+    "kpss",
     "kruskal_wallis",
     "ks_bound",
     "ks_distance",
+    "ks_equivalence",
+    "ks_test",
+    "ks_two_samples",
+    "ljung_box",
     "log_linear",
+    "mann_kendall",
     "mann_whitney",
     "merge",
+    "modes",
     "more_trials_to_decide",
+    "normal_scores",
+    "pelt",
+    "permutation_cusum",
     "quantile",
     "quantile_interval",
     "quantile_ranks",
@@ -100,10 +151,15 @@ __all__ = [
     "ratio_interval",
     "robust_variation",
     "run_lengths",
+    "runs_test",
+    "samples_for_margin",
     "service_curve_lateness_ns",
+    "shapiro_wilk",
     "tail_probability",
     "tost_paired",
     "trials_needed",
+    "turning_points",
     "wasserstein_distance",
+    "wasserstein_equivalence",
     "welch",
 ]

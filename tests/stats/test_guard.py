@@ -1,0 +1,96 @@
+"""The guard: refuses what is no repetition, in its order, and seldom anything else."""
+
+import math
+
+import numpy as np
+import pytest
+
+from crosswind.stats import (
+    BucketHistory,
+    Interval,
+    NeedsTrials,
+    PerTrial,
+    RefusedInterval,
+    guard,
+    guarded_interval,
+)
+
+
+def in_order(values) -> PerTrial:  # type: ignore[no-untyped-def]
+    return PerTrial.of({f"t{place}": float(value) for place, value in enumerate(values)})
+
+
+def noise(n: int, seed: int = 1) -> np.ndarray:
+    return np.random.default_rng(seed).lognormal(0, 0.2, n)
+
+
+def test_independent_trials_pass() -> None:
+    assert guard(in_order(noise(30))).verdict == "clear"
+    assert isinstance(guarded_interval(in_order(noise(30)), 0.5), Interval)
+
+
+@pytest.mark.parametrize("n", range(6))
+def test_fewer_than_six_trials_are_not_enough_to_tell(n: int) -> None:
+    found = guard(in_order(range(n)))
+    assert found.verdict == "unknown"
+    assert found.reason == f"not enough trials to tell: {n} of 6"
+    assert isinstance(guarded_interval(in_order(range(n)), 0.5), NeedsTrials)
+
+
+def test_a_doubling_is_refused_with_the_place_and_what_would_help() -> None:
+    answer = guarded_interval(in_order(noise(10) * ([1] * 6 + [2] * 4)), 0.5)
+    assert isinstance(answer, RefusedInterval)
+    assert (answer.guard.leak, answer.guard.change) == ("shift", 6)
+    assert "after trial 6 of 10" in answer.guard.reason
+    assert "fresh nodes" in answer.guard.remedy
+
+
+def test_a_trend_of_six_is_refused() -> None:
+    assert guard(in_order(range(6))).refused
+
+
+def test_alternation_is_dependence() -> None:
+    values = noise(24) * ([1, 1.6] * 12)
+    found = guard(in_order(values))
+    assert found.leak == "dependence"
+    assert "block by session" in found.remedy
+
+
+def test_a_failed_trial_is_no_change() -> None:
+    values = noise(20)
+    values[7] = math.inf
+    assert guard(in_order(values)).verdict == "clear"
+
+
+def test_trials_that_are_all_alike_pass() -> None:
+    assert guard(in_order([5] * 12)).verdict == "clear"
+
+
+def test_the_bucket_speaks_before_any_statistic_and_at_any_n() -> None:
+    # 10 Gbit a trial, 2 Gbit back in 1 s of trial and 1 s of rest at 1 Gbit/s: 9 s of rest are missing.
+    drained = BucketHistory(1e9, duration_s=1, rest_s=1, sent_bytes=[1.25e9] * 3)
+    found = guard(in_order([1, 1, 1]), drained)
+    assert (found.verdict, found.leak) == ("refused", "bucket")
+    assert "sent 10 Gbit, and the token bucket regains 2 Gbit" in found.reason
+    assert found.remedy.startswith("rest of 9 s")
+    assert drained.rest_needed_s == pytest.approx(9)
+
+
+def test_levels_that_fall_are_named_and_levels_that_return_pass() -> None:
+    falling = BucketHistory(1e9, 1, 1, level_bytes=[100e9, 60e9, 20e9])
+    assert "held 800 Gbit when the first trial began, 160 Gbit when the last one did" in str(falling.fault())
+    rested = BucketHistory(1e9, 1, 9, sent_bytes=[1.25e9] * 3, level_bytes=[100e9, 99e9, 100e9])
+    assert guard(in_order(noise(12)), rested).verdict == "clear"
+
+
+def test_an_interval_that_grew_is_a_warning() -> None:
+    # Quiet at first, then quiet and wild in turns: no level, trend or neighbour gives it away.
+    calm, wild = [10.0, 10.2, 9.9, 10.1, 9.8, 10.0], [4.0, 17.0, 16.0, 3.0, 5.0, 18.0]
+    found = guard(in_order(calm + wild))
+    assert found.verdict == "clear"
+    assert "more trials should narrow it" in found.warning
+
+
+def test_false_alarms_are_at_most_one_in_twenty() -> None:
+    refused = np.mean([guard(in_order(noise(20, seed))).refused for seed in range(200)])
+    assert refused <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 200)
