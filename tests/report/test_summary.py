@@ -8,7 +8,8 @@ import pytest
 from crosswind.report import NotAResultsFolder, summarise
 from crosswind.report.cautions import cautions
 from crosswind.report.folder import Results
-from crosswind.stats import Interval, NeedsTrials, RatioInterval
+from crosswind.report.page import render
+from crosswind.stats import Interval, NeedsTrials, RatioInterval, RefusedInterval, RefusedRatio
 from synthetic import BASE, FAILED, VOID, write_folder
 
 
@@ -125,6 +126,28 @@ def test_any_other_folder_is_refused_with_what_to_give(tmp_path):
     (tmp_path / "trials.parquet").write_text("not parquet")
     with pytest.raises(NotAResultsFolder, match="does not follow the results format"):
         summarise(tmp_path)
+
+
+def test_trials_that_change_their_level_are_refused_with_a_caution(tmp_path):
+    path = write_folder(tmp_path / "run", operations=500, blocks=10, conditions=2)
+    order = {t.trial: t.block for t in Results(path).trials}
+    slow = [trial for trial, block in order.items() if block >= 5]
+    with duckdb.connect() as database:
+        for trial in slow:
+            file = path / "samples" / f"{trial}.parquet"
+            database.execute("create or replace table samples as from read_parquet(?)", [str(file)])
+            database.execute("update samples set finished_ns = finished_ns + 1000000000")
+            database.execute(f"copy samples to '{file}' (format parquet)")
+    summary = summarise(path)
+    found = by_name(summary, BASE).estimates[summary.primary.key]
+    assert isinstance(found, RefusedInterval)
+    assert (found.guard.leak, found.guard.change) == ("shift", 5)
+    assert isinstance(by_name(summary, "icpe23/interference").ratios[summary.primary.key], RefusedRatio)
+    told = next(c for c in cautions(summary) if c.title == "Interval refused under no-interference")
+    assert "the level changed after trial 5 of 10" in told.text
+    assert "fresh nodes" in told.text
+    assert summary.as_json()["conditions"][0]["estimates"][summary.primary.key]["available"] is False
+    assert '<span class="interval">refused</span>' in render(Results(path))
 
 
 def test_cautions_put_what_misleads_first(summary):

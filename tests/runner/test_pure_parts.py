@@ -1,5 +1,6 @@
 """Parts of the runner that need no machine: draws, growth, the outcome, signals, what is said."""
 
+import math
 import os
 import signal
 from itertools import islice
@@ -11,11 +12,12 @@ import pytest
 
 from crosswind.app.requirements import OnPath
 from crosswind.errors import CrosswindError, Exit
-from crosswind.runner.growth import too_wide
+from crosswind.runner.growth import forecast, unsettled
 from crosswind.runner.interference import check_iperf3, draws
 from crosswind.runner.interruption import Interrupted, Interruption
 from crosswind.runner.outcome import judge_run
 from crosswind.runner.progress import left
+from crosswind.stats import Look
 from crosswind.store import Journal, Metric, TrialRow
 
 
@@ -81,8 +83,9 @@ JOB_TIME = {"metric": "job.time", "statistic": "value", "unit": "ns", "label": "
 MEDIAN = {"metric": "latency", "statistic": "p50", "unit": "ns", "label": "P50", "better": "lower"}
 
 
-def grown(tmp_path: Path, values_ns: list[float | None], within: float) -> list[str]:
+def grown(tmp_path: Path, values_ns: list[float | None], within: float, at_most: int = 60) -> dict[str, Look]:
     until = {"quantile": 0.5, "within": within, "confidence": 0.95}
+    tmp_path.mkdir(exist_ok=True)
     with Journal(tmp_path / "journal.sqlite") as journal:
         for position, value in enumerate(values_ns):
             name = f"t{position}"
@@ -93,35 +96,43 @@ def grown(tmp_path: Path, values_ns: list[float | None], within: float) -> list[
                 metrics = [Metric("client", "latency", "ns", "p50", value)]
                 journal.stored(name, trial(name, position), metrics)
         resolved = {
-            "trials": {"repeat": {"until": until}},
+            "trials": {"repeat": {"at_least": 2, "at_most": at_most, "until": until}},
             "conditions": [{"name": "a"}],
             "application": {"figures": [JOB_TIME, MEDIAN]},
         }
-        return too_wide(resolved, journal)
+        return unsettled(resolved, journal)
 
 
 def test_five_trials_are_too_few_for_any_median_interval(tmp_path: Path) -> None:
-    assert grown(tmp_path, [100.0] * 5, within=0.5) == ["a"]
+    look = grown(tmp_path, [100.0] * 5, within=0.5)["a"]
+    assert look.waiting_for == "no interval yet, which takes 6 trials that end"
+    assert look.forecast == 8
 
 
-def test_six_equal_trials_are_narrow(tmp_path: Path) -> None:
-    assert grown(tmp_path, [100.0] * 6, within=0.01) == []
+def test_equal_trials_are_narrow_at_the_third_look(tmp_path: Path) -> None:
+    # Six are the fewest for a median, so the looks in a row are at 6, 7 and 8.
+    looks = grown(tmp_path / "six", [100.0] * 6, within=0.01)
+    assert "1 of 3 looks" in looks["a"].waiting_for
+    assert forecast(looks) == (
+        "a after 6: narrow enough (0.00%) at 1 of 3 looks in a row; about 8 trials of each"
+    )
+    assert grown(tmp_path / "eight", [100.0] * 8, within=0.01) == {}
 
 
 def test_six_spread_trials_are_wide(tmp_path: Path) -> None:
     # The interval of six is [smallest, largest]: half its width is 25, half of the median is 50.
-    assert grown(tmp_path, [75.0, 90.0, 100.0, 100.0, 110.0, 125.0], within=0.1) == ["a"]
+    assert grown(tmp_path, [75.0, 90.0, 100.0, 100.0, 110.0, 125.0], within=0.1)["a"].achieved == 0.25
 
 
 def test_a_failed_trial_keeps_an_experiment_growing(tmp_path: Path) -> None:
-    assert grown(tmp_path, [100.0] * 5 + [None], within=0.5) == ["a"]
+    assert grown(tmp_path, [100.0] * 5 + [None], within=0.5)["a"].achieved == math.inf
 
 
 def judged(
     *rows: list[TrialRow], accept_void: bool = False, stopped: str | None = None
 ) -> tuple[Exit, list[str]]:
     attempts = {f"t{number}": attempts for number, attempts in enumerate(rows)}
-    outcome = judge_run(Path("results/x"), attempts, accept_void=accept_void, stopped=stopped, wide=[])
+    outcome = judge_run(Path("results/x"), attempts, accept_void=accept_void, stopped=stopped, unsettled={})
     return outcome.exit, outcome.remarks
 
 

@@ -142,10 +142,10 @@ def test_failed_stop_leaves_the_rest_pending(play: Play) -> None:
 
 def test_blocks_are_added_until_the_intervals_are_narrow(play: Play) -> None:
     until = {"quantile": 0.5, "within": 0.05, "confidence": 0.95}
-    # Equal values are as narrow as can be, but a median needs six of them.
+    # Equal values are as narrow as can be, but a median needs six of them, and the rule three looks in a row.
     outcome, rows = play("faithful " * 20, repeat={"at_least": 2, "at_most": 10, "until": until})
     assert outcome.exit is Exit.DONE
-    assert len(rows) == 12
+    assert len(rows) == 16
 
 
 def test_too_few_blocks_for_the_interval_leave_the_run_undecided(play: Play) -> None:
@@ -153,7 +153,11 @@ def test_too_few_blocks_for_the_interval_leave_the_run_undecided(play: Play) -> 
     outcome, rows = play("faithful " * 20, repeat={"at_least": 2, "at_most": 3, "until": until})
     assert outcome.exit is Exit.UNDECIDED
     assert len(rows) == 6
-    assert "wider than asked for under a, b" in outcome.remarks[0]
+    assert outcome.remarks == [
+        f"undecided under {name} after 3 trials: no interval yet, which takes 6 trials that end; "
+        "raise `at most`"
+        for name in "ab"
+    ]
 
 
 def test_the_limit_of_time_ends_a_run_between_two_trials(play: Play) -> None:

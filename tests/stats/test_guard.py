@@ -13,6 +13,7 @@ from crosswind.stats import (
     RefusedInterval,
     guard,
     guarded_interval,
+    holm,
 )
 
 
@@ -42,6 +43,7 @@ def test_a_doubling_is_refused_with_the_place_and_what_would_help() -> None:
     assert isinstance(answer, RefusedInterval)
     assert (answer.guard.leak, answer.guard.change) == ("shift", 6)
     assert "after trial 6 of 10" in answer.guard.reason
+    assert answer.guard.levels == pytest.approx((1, 2), rel=0.3)
     assert "fresh nodes" in answer.guard.remedy
 
 
@@ -88,9 +90,14 @@ def test_an_interval_that_grew_is_a_warning() -> None:
     calm, wild = [10.0, 10.2, 9.9, 10.1, 9.8, 10.0], [4.0, 17.0, 16.0, 3.0, 5.0, 18.0]
     found = guard(in_order(calm + wild))
     assert found.verdict == "clear"
-    assert "more trials should narrow it" in found.warning
+    assert "of 12 trials is wider than that of the first 6" in found.warning
 
 
 def test_false_alarms_are_at_most_one_in_twenty() -> None:
     refused = np.mean([guard(in_order(noise(20, seed))).refused for seed in range(200)])
     assert refused <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 200)
+
+
+def test_a_weighted_correction_is_worked_by_hand() -> None:
+    # In the order of p / weight: .02 / .5, .01 / .1 and .5 / .4. Left are weights of 1, .5 and .4.
+    assert holm([0.01, 0.02, 0.5], [0.1, 0.5, 0.4]) == pytest.approx([0.05, 0.04, 0.5])

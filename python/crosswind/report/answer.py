@@ -5,7 +5,7 @@ from typing import Literal
 
 from crosswind.report.summary import ConditionSummary, Summary
 from crosswind.report.units import count, duration, percent, quantity, short_names, times
-from crosswind.stats import NeedsTrials, RatioInterval
+from crosswind.stats import NeedsTrials, RatioInterval, RefusedInterval
 
 
 @dataclass(frozen=True)
@@ -90,6 +90,15 @@ def _sure(summary: Summary) -> Answer:
         )
     estimates = [condition.estimates[primary.key] for condition in summary.conditions]
     lacking = [estimate for estimate in estimates if isinstance(estimate, NeedsTrials)]
+    refused = [estimate for estimate in estimates if isinstance(estimate, RefusedInterval)]
+    if refused:
+        return Answer(
+            question,
+            "Not repetitions",
+            f"In {len(refused)} of {len(estimates)} conditions the trials are no repetitions of one another, "
+            "so no interval over them would hold: the cautions say what was seen and what would help.",
+            "bad",
+        )
     if not lacking:
         text = f"Some {primary.label} is 0, so it has no ratio: compare the intervals of the table."
         return Answer(question, "See the intervals", text, "plain")

@@ -5,8 +5,8 @@ from typing import Literal
 
 from crosswind.report.measure import QUANTILE_NAMES
 from crosswind.report.summary import Summary
-from crosswind.report.units import count, short_names
-from crosswind.stats import NeedsTrials
+from crosswind.report.units import count, quantity, short_names
+from crosswind.stats import GUARD_TRIALS_MIN, NeedsTrials, RefusedInterval, guard, modes
 
 
 @dataclass(frozen=True)
@@ -21,8 +21,8 @@ class Caution:
 def cautions(summary: Summary) -> list[Caution]:
     """Return the cautions that apply to `summary`, serious ones first."""
     found = [
-        *_trials(summary), *_unknown(summary), *_intervals(summary), *_operations(summary), *_loop(summary),
-        *_scale(summary), *_declared(summary), *_pictures(summary),
+        *_trials(summary), *_unknown(summary), *_repetitions(summary), *_modes(summary), *_intervals(summary),
+        *_operations(summary), *_loop(summary), *_scale(summary), *_declared(summary), *_pictures(summary),
     ]  # fmt: skip
     return sorted(found, key=lambda caution: caution.level != "serious")
 
@@ -98,6 +98,70 @@ def _unknown(summary: Summary) -> list[Caution]:
     ]
 
 
+def _repetitions(summary: Summary) -> list[Caution]:
+    """Tell of series that the guard refused, and of intervals that more trials did not narrow."""
+    found = []
+    short = short_names(condition.name for condition in summary.conditions)
+    primary = summary.primary
+    for condition in summary.conditions:
+        estimate = condition.estimates[primary.key]
+        if isinstance(estimate, RefusedInterval):
+            seen = estimate.guard
+            levels = [quantity(level, primary.unit) for level in seen.levels]
+            change = f": {levels[0]} before, {levels[1]} after" if levels else ""
+            found.append(
+                Caution(
+                    "serious",
+                    f"Interval refused under {short[condition.name]}",
+                    f"The trials are not repetitions of one experiment in {primary.label}: {seen.reason}"
+                    f"{change}. An "
+                    f"interval over them would not hold. What helps: {seen.remedy}.",
+                )
+            )
+        elif warning := guard(condition.per_trial(primary.key)).warning:
+            found.append(
+                Caution(
+                    "note",
+                    f"More trials did not help under {short[condition.name]}",
+                    f"In {primary.label} {warning}. Look at the dots in the order they ran.",
+                )
+            )
+    beside = {
+        measure.label: sum(isinstance(c.estimates[measure.key], RefusedInterval) for c in summary.conditions)
+        for measure in summary.measures
+        if measure != primary
+    }
+    if any(beside.values()):
+        named = ", ".join(f"{label} ({many})" for label, many in beside.items() if many)
+        found.append(
+            Caution(
+                "serious",
+                "Intervals of other figures refused",
+                f"By conditions: {named}. Their trials differ with time or with the trials before them.",
+            )
+        )
+    return found
+
+
+def _modes(summary: Summary) -> list[Caution]:
+    """Tell of trials that gather around two values."""
+    found = []
+    short = short_names(condition.name for condition in summary.conditions)
+    for condition in summary.conditions:
+        values = condition.per_trial(summary.primary.key).values
+        if len(split := modes(values) if values else ()) == 2:
+            low, high = (f"{quantity(mode.median, summary.primary.unit)} ({mode.n} trials)" for mode in split)
+            found.append(
+                Caution(
+                    "serious",
+                    f"Two modes under {short[condition.name]}",
+                    f"{summary.primary.title} is around {low} or around {high}. The median lies in one of "
+                    "them, or between them where no trial was: quote both, and look for what decides.",
+                )
+            )
+    return found
+
+
 def _intervals(summary: Summary) -> list[Caution]:
     missing = {
         condition.name: estimate
@@ -124,9 +188,14 @@ def _intervals(summary: Summary) -> list[Caution]:
             "Too few trials for an interval",
             f"A 95 % interval for the median over trials needs {needed}; {which} has fewer (the fewest: "
             f"{fewest}). Sessions of one set-up easily differ by 10 to 20 %, so read smaller differences as "
-            f"none, and add trials (repeat: {{at least: {needed}}}).",
+            f"none, and add trials (repeat: {{at least: {needed}}}).{_untold(fewest)}",
         )
     ]
+
+
+def _untold(trials: int) -> str:
+    few = f" Not enough trials to tell whether they are repetitions either: that takes {GUARD_TRIALS_MIN}."
+    return few if trials < GUARD_TRIALS_MIN else ""
 
 
 def _operations(summary: Summary) -> list[Caution]:

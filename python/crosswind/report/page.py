@@ -24,7 +24,7 @@ from crosswind.report.monitored import TITLES, monitored
 from crosswind.report.network_figures import network_figures
 from crosswind.report.operation_figures import operation_figures
 from crosswind.report.summary import Estimate, Ratio, Summary, summarise
-from crosswind.stats import Interval, RatioInterval
+from crosswind.stats import Interval, NeedsTrials, RatioInterval, RefusedInterval, RefusedRatio
 
 
 def write_report(folder: Path) -> Path:
@@ -61,8 +61,8 @@ def render(results: Results) -> str:
     )
     environment.globals.update(
         number=units.number, count=units.count, percent=units.percent, times=units.times,
-        duration=units.duration, quantity=units.quantity, rate=units.rate, available=_available, day=_day,
-        flat=_flat, pretty=_pretty,
+        duration=units.duration, quantity=units.quantity, rate=units.rate, available=_available,
+        refused=_refused, lacking=_lacking, day=_day, flat=_flat, pretty=_pretty,
     )  # fmt: skip
     scale = strip.axis(summary)
     return environment.get_template("report.html.j2").render(
@@ -91,6 +91,7 @@ def render(results: Results) -> str:
         script=_asset("report.js"),
         plotly=_plotly(),
         any_interval=any(_available(c.estimates[summary.primary.key]) for c in summary.conditions),
+        any_lacking=any(_lacking(c.estimates[summary.primary.key]) for c in summary.conditions),
     )
 
 
@@ -120,6 +121,14 @@ def _headline(summary: Summary) -> list[Measure]:
 
 def _available(estimate: Estimate | Ratio | None) -> bool:
     return isinstance(estimate, Interval | RatioInterval)
+
+
+def _refused(estimate: Estimate | Ratio | None) -> bool:
+    return isinstance(estimate, RefusedInterval | RefusedRatio)
+
+
+def _lacking(estimate: Estimate | Ratio | None) -> bool:
+    return isinstance(estimate, NeedsTrials)
 
 
 def _day(instant: datetime | None) -> str:

@@ -9,12 +9,14 @@ from crosswind.stats import (
     NeedsTrials,
     RatioInterval,
     RatioNeedsTrials,
+    RefusedInterval,
+    RefusedRatio,
     ShiftInterval,
     ShiftNeedsTrials,
 )
 
 _AVAILABLE = Interval | RatioInterval | ShiftInterval
-_LACKING = NeedsTrials | RatioNeedsTrials | ShiftNeedsTrials
+_MISSING = NeedsTrials | RatioNeedsTrials | ShiftNeedsTrials | RefusedInterval | RefusedRatio
 
 
 def as_plain(value: Any) -> Any:
@@ -24,7 +26,7 @@ def as_plain(value: Any) -> Any:
     """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         kind = (
-            {"available": isinstance(value, _AVAILABLE)} if isinstance(value, _AVAILABLE | _LACKING) else {}
+            {"available": isinstance(value, _AVAILABLE)} if isinstance(value, _AVAILABLE | _MISSING) else {}
         )
         return kind | {
             field.name: as_plain(getattr(value, field.name)) for field in dataclasses.fields(value)

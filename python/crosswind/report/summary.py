@@ -1,8 +1,8 @@
 """What a results folder says, as data: every number of the table and of the report comes from here.
 
 Estimates are medians over *trials* of a number that each trial gives (its own P99, its own job time), with
-the exact interval for that median. Counted are trials that are done and not void; failed and void ones are
-listed beside them.
+the exact interval for that median, unless the guard finds that the trials are no repetitions. Counted are
+trials that are done and not void; failed and void ones are listed beside them.
 """
 
 import dataclasses
@@ -23,14 +23,17 @@ from crosswind.stats import (
     PerTrial,
     RatioInterval,
     RatioNeedsTrials,
+    RefusedInterval,
+    RefusedRatio,
+    guarded_interval,
+    guarded_ratio,
     quantile_interval,
     quantiles,
-    ratio_interval,
 )
 
 Metrics = list[tuple[str | None, str, str, float]]  # node, metric, statistic, value
-Estimate = Interval | NeedsTrials
-Ratio = RatioInterval | RatioNeedsTrials
+Estimate = Interval | NeedsTrials | RefusedInterval
+Ratio = RatioInterval | RatioNeedsTrials | RefusedRatio
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,10 @@ class ConditionSummary:
     def counted(self) -> list[TrialSummary]:
         """The trials that the estimates are made from."""
         return [trial for trial in self.trials if trial.counted]
+
+    def per_trial(self, key: str) -> PerTrial:
+        """Return the values of a measure in the order of the counted trials that have one."""
+        return _per_trial(self.counted, _of(key))
 
     def count(self, kind: str) -> int:
         """Return how many trials are `faithful`, `degraded`, `void`, `failed` or `pending`."""
@@ -257,7 +264,7 @@ def _condition(
 
 def _estimate(trials: list[TrialSummary], value: Callable[[TrialSummary], float | None]) -> Estimate:
     """Return the median over trials; a trial that has no such number is left out of n, not counted as 0."""
-    return quantile_interval(_per_trial(trials, value), 0.5)
+    return guarded_interval(_per_trial(trials, value), 0.5)
 
 
 def _ratio(
@@ -267,7 +274,7 @@ def _ratio(
     sides = _per_trial(base, value), _per_trial(group, value)
     if not all(0 < number < math.inf for side in sides for number in side.values):
         return None
-    return ratio_interval(*sides)
+    return guarded_ratio(*sides)
 
 
 def _of(key: str) -> Callable[[TrialSummary], float | None]:

@@ -12,7 +12,7 @@ from crosswind.report.cautions import cautions
 from crosswind.report.measure import Measure
 from crosswind.report.summary import ConditionSummary, Estimate, Summary, summarise
 from crosswind.report.units import column_unit, count, number, percent, short_names, times, units_of, wrapped
-from crosswind.stats import Interval, NeedsTrials, RatioInterval
+from crosswind.stats import Interval, NeedsTrials, RatioInterval, RefusedInterval, RefusedRatio
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -145,6 +145,8 @@ def _two_lines(label: str) -> str:
 def _cell(estimate: Estimate, show: Callable[[float | None], str]) -> str:
     if isinstance(estimate, NeedsTrials):
         return show(estimate.estimate)
+    if isinstance(estimate, RefusedInterval):
+        return f"{show(estimate.estimate)}\n[yellow]refused[/yellow]"
     return f"{show(estimate.estimate)}\n[dim]{show(estimate.low)} - {show(estimate.high)}[/dim]"
 
 
@@ -154,6 +156,8 @@ def _ratio_cell(summary: Summary, condition: ConditionSummary) -> str:
     ratio = condition.ratios.get(summary.primary.key)
     if ratio is None:
         return "-"
+    if isinstance(ratio, RefusedRatio):
+        return f"{times(ratio.estimate)}\n[yellow]refused[/yellow]"
     if not isinstance(ratio, RatioInterval):
         return times(ratio.estimate)
     style = _STYLES[summary.primary.verdict(ratio)]

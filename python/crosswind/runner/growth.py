@@ -1,49 +1,48 @@
-"""Whether an experiment that grows needs another block: a question to the interval of every condition."""
+"""Whether an experiment that grows needs another block: each condition is asked of the stopping rule."""
 
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from crosswind.runner.figures import value_of
-from crosswind.stats import Interval, PerTrial, quantile_interval
+from crosswind.stats import Look, PerTrial, StoppingRule
 from crosswind.store import Journal, Metric
 
 # Where operations are known, a trial is judged by their median: tails are too restless to wait for.
 OPERATIONS = ("latency", "response")
 
 
-def too_wide(resolved: Mapping[str, Any], journal: Journal) -> list[str]:
-    """Return the conditions whose interval is wider than asked for, or cannot be computed yet.
+def unsettled(resolved: Mapping[str, Any], journal: Journal) -> dict[str, Look]:
+    """Return what is seen of the conditions that the stopping rule wants more trials of.
 
-    The interval is that of `until.quantile` over trials of their median latency or, where the application
-    has none, of its first figure; a failed trial counts as infinitely bad. Without `until` the list is empty:
-    the number of trials was fixed in advance.
+    The rule looks at the interval of `until.quantile` over trials of their median latency or, where the
+    application has none, of its first figure; a failed trial counts as infinitely bad. Without `until` there
+    is nothing to ask: the number of trials was fixed in advance.
     """
-    until = resolved["trials"]["repeat"]["until"]
-    if until is None:
-        return []
+    repeat = resolved["trials"]["repeat"]
+    if repeat["until"] is None:
+        return {}
+    rule = StoppingRule(**repeat["until"], at_least=repeat["at_least"], at_most=repeat["at_most"])
     figure = _judged_by(resolved["application"]["figures"])
     values = _values(journal, figure)
     worst = math.inf if figure["better"] == "lower" else -math.inf
-    return [
-        condition["name"]
-        for condition in resolved["conditions"]
-        if not _is_narrow(PerTrial.of(values.get(condition["name"], {}), failed=worst), until)
-    ]
+    names = [condition["name"] for condition in resolved["conditions"]]
+    looks = {name: rule.look(PerTrial.of(values.get(name, {}), failed=worst)) for name in names}
+    return {name: look for name, look in looks.items() if not look.stop}
+
+
+def forecast(looks: Mapping[str, Look]) -> str:
+    """Return in a line what the conditions that need more trials wait for, and how many that may take."""
+    farthest = max(looks, key=lambda name: looks[name].forecast or math.inf)
+    look = looks[farthest]
+    number = f"about {look.forecast} trials of each" if look.forecast else "no forecast"
+    others = f" (and {len(looks) - 1} more)" if len(looks) > 1 else ""
+    return f"{farthest}{others} after {look.n}: {look.waiting_for}; {number}"
 
 
 def _judged_by(figures: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
     medians = (f for f in figures if f["metric"] in OPERATIONS and f["statistic"] == "p50")
     return next(medians, figures[0])
-
-
-def _is_narrow(values: PerTrial, until: Mapping[str, Any]) -> bool:
-    found = quantile_interval(values, until["quantile"], until["confidence"])
-    if not isinstance(found, Interval):
-        return False
-    # With failed trials an end or even the estimate may be infinite, which is as wide as can be.
-    half = (found.high - found.low) / 2
-    return math.isfinite(half) and half <= until["within"] * abs(found.estimate)
 
 
 def _values(journal: Journal, figure: Mapping[str, Any]) -> dict[str, dict[str, float | None]]:

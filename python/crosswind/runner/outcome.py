@@ -1,10 +1,11 @@
 """How a run ended."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from crosswind.errors import Exit
+from crosswind.stats import Look
 from crosswind.store import TrialRow
 
 
@@ -23,7 +24,7 @@ def judge_run(
     *,
     accept_void: bool,
     stopped: str | None,
-    wide: Sequence[str],
+    unsettled: Mapping[str, Look],
 ) -> Outcome:
     """Return the outcome of a run from its trials.
 
@@ -31,7 +32,7 @@ def judge_run(
         attempts: the ended attempts of every planned trial.
         accept_void: the experiment declares that void trials do not spoil it.
         stopped: why the run ended before its last trial, if it did.
-        wide: conditions whose interval is still wider than asked for.
+        unsettled: conditions of which the stopping rule wanted more trials.
     """
     last = [rows[-1] for rows in attempts.values() if rows]
     failed = [row for row in last if row.status == "failed"]
@@ -46,12 +47,13 @@ def judge_run(
         remarks.append(f"{_trials(len(void))} void: {void[0].trial}: {void[0].fidelity_reason}")
     if pending:
         remarks.append(f"{_trials(pending)} pending; continue with: crosswind resume {folder}")
-    if wide:
-        remarks.append(f"the interval is still wider than asked for under {', '.join(wide)}; raise `at most`")
+    for name, look in unsettled.items():
+        remedy = "remove the cause" if look.guard.refused or look.modes else "raise `at most`"
+        remarks.append(f"undecided under {name} after {look.n} trials: {look.waiting_for}; {remedy}")
     if failed or stopped or (void and not accept_void):
         status = Exit.TRIALS
     else:
-        status = Exit.UNDECIDED if pending or wide else Exit.DONE
+        status = Exit.UNDECIDED if pending or unsettled else Exit.DONE
     return Outcome(folder, status, remarks)
 
 

@@ -14,7 +14,7 @@ from crosswind.plan.outline import trial_s
 from crosswind.runner.attempt import Attempt, planned_row
 from crosswind.runner.disk import DiskFull, is_disk_full
 from crosswind.runner.figures import said
-from crosswind.runner.growth import too_wide
+from crosswind.runner.growth import forecast, unsettled
 from crosswind.runner.interruption import Interrupted, Interruption
 from crosswind.runner.outcome import Outcome, judge_run
 from crosswind.runner.progress import Progress
@@ -69,7 +69,7 @@ class Sitting:
             self._journal.attempts(),
             accept_void=self._limits["void"] == "accept",
             stopped=stopped,
-            wide=[] if stopped else too_wide(self._resolved, self._journal),
+            unsettled={} if stopped else unsettled(self._resolved, self._journal),
         )
 
     def _prepare(self, work: WorkFolder) -> None:
@@ -87,11 +87,12 @@ class Sitting:
         Raises: _Stopped: there is one, but the experiment's limit of time is reached.
         """
         waiting = self._open_trials()
-        if not waiting and too_wide(self._resolved, self._journal):
+        if not waiting and (looks := unsettled(self._resolved, self._journal)):
             blocks = 1 + max(row.block for row in self._journal.planned())
-            self._journal.plan(
-                planned_row(trial, self._resolved) for trial in next_block(self._resolved, blocks)
-            )
+            block = next_block(self._resolved, blocks)
+            if block:
+                self._progress.say(f"another block: {forecast(looks)}")
+            self._journal.plan(planned_row(trial, self._resolved) for trial in block)
             waiting = self._open_trials()
         if not waiting:
             return None

@@ -13,7 +13,7 @@ TrialCount = Annotated[int, Field(ge=1, le=100_000)]
 
 
 class Until(SpecModel):
-    """Stop growing when the interval of a quantile is narrow enough in every condition."""
+    """Stop growing when the interval of a quantile is narrow enough at three looks, in every condition."""
 
     quantile: float = Field(
         0.5, gt=0, lt=1, description="Of the per-trial values; 0.5 is the median over trials."

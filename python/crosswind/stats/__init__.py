@@ -32,7 +32,15 @@ from crosswind.stats.e_divisive import Division, best_division, e_divisive
 from crosswind.stats.ecdf import Curve, ccdf, ecdf
 from crosswind.stats.equivalence import Equivalence, tost_paired
 from crosswind.stats.fairness import jain_index
-from crosswind.stats.guard import Guard, RefusedInterval, guard, guarded_interval
+from crosswind.stats.guard import (
+    GUARD_TRIALS_MIN,
+    Guard,
+    RefusedInterval,
+    RefusedRatio,
+    guard,
+    guarded_interval,
+    guarded_ratio,
+)
 from crosswind.stats.histogram import Histogram, log_linear, merge
 from crosswind.stats.hodges_lehmann import ShiftInterval, ShiftNeedsTrials, hodges_lehmann
 from crosswind.stats.interval import Interval, NeedsTrials, quantile_interval
@@ -61,6 +69,7 @@ from crosswind.stats.runs_test import runs_test
 from crosswind.stats.service_curve import service_curve_lateness_ns
 from crosswind.stats.shapiro_wilk import shapiro_wilk
 from crosswind.stats.spread import coefficient_of_variation, quartile_dispersion, robust_variation
+from crosswind.stats.stopping import Look, StoppingRule
 from crosswind.stats.tail import tail_probability
 from crosswind.stats.tested import Tested
 from crosswind.stats.trials import NotPerTrial, PerTrial
@@ -69,6 +78,7 @@ from crosswind.stats.values import Refused
 from crosswind.stats.welch import Welch, welch
 
 __all__ = [
+    "GUARD_TRIALS_MIN",
     "MD1",
     "BootstrapRatio",
     "BoxPlot",
@@ -85,6 +95,7 @@ __all__ = [
     "Interval",
     "Kappa",
     "KruskalWallis",
+    "Look",
     "MannWhitney",
     "Mode",
     "Nearness",
@@ -97,9 +108,11 @@ __all__ = [
     "RatioNeedsTrials",
     "Refused",
     "RefusedInterval",
+    "RefusedRatio",
     "Shift",
     "ShiftInterval",
     "ShiftNeedsTrials",
+    "StoppingRule",
     "Tested",
     "Welch",
     "arrival_curve_excess",
@@ -122,6 +135,7 @@ __all__ = [
     "ecdf",
     "guard",
     "guarded_interval",
+    "guarded_ratio",
     "hodges_lehmann",
     "holm",
     "jain_index",

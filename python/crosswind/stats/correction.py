@@ -13,18 +13,21 @@ from numpy.typing import ArrayLike, NDArray
 from crosswind.stats.values import Refused, finite_values
 
 
-def holm(p_values: ArrayLike) -> NDArray[np.float64]:
+def holm(p_values: ArrayLike, weights: ArrayLike | None = None) -> NDArray[np.float64]:
     """Return corrected p values, in the order given; below alpha is a claim, all of them together at alpha.
 
     Args:
         p_values: shape (m,), m >= 1, in [0, 1].
+        weights: shape (m,), > 0; a test with twice the weight may use twice the error. The same when absent.
     Raises: Refused: one is NaN or outside [0, 1].
-    Source: Holm, Scandinavian Journal of Statistics 1979.
+    Source: Holm, Scandinavian Journal of Statistics 1979; section 4 for weights.
     """
     p = _p_values(p_values)
-    order = np.argsort(p, kind="stable")
+    weight = np.ones_like(p) if weights is None else np.asarray(weights, dtype=np.float64)
+    order = np.argsort(p / weight, kind="stable")
+    left = weight[order][::-1].cumsum()[::-1]  # of this test and those after it
     corrected = np.empty_like(p)
-    corrected[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1)), 1)
+    corrected[order] = np.minimum(np.maximum.accumulate(p[order] * left / weight[order]), 1)
     return corrected
 
 

@@ -12,12 +12,10 @@ this order, and names the first thing that it finds:
 The five tests look at ranks or normal scores, so a trial that failed (+inf) is the slowest and nothing else.
 Their p values are exact or from permutations, and Holm's rule keeps the five together at one false alarm in
 twenty independent series; each at 5 % by itself gives one in six. The rule has weights: a change of level is
-what drained budgets and throttled machines leave, and a doubling after 6 of 10 trials has p = 0.02 at
-best. With equal shares 39 % of such doublings are refused, with half of the error for the CUSUM 89 %, and
-drifts and dependence are found as often to within 5 %. Dickey-Fuller is not asked: "must reject a random
-walk" fails for every second independent series of 10 or 20 trials.
-
-Source: Holm 1979, section 4, for the weights.
+what drained budgets and throttled machines leave, and a doubling after 6 of 10 trials has p = 0.02 at best.
+With equal shares four in ten such doublings are refused, with half of the error for the CUSUM eight; drifts
+and dependence are found as often to within 5 %. Dickey-Fuller is not asked: "must reject a random walk" fails
+for every second independent series of 10 or 20 trials.
 """
 
 import math
@@ -25,16 +23,17 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crosswind.stats.bartels import bartels
 from crosswind.stats.bucket_history import BucketHistory
+from crosswind.stats.correction import holm
 from crosswind.stats.cusum import permutation_cusum
 from crosswind.stats.interval import Interval, NeedsTrials, quantile_interval
 from crosswind.stats.kpss import kpss_permutation
 from crosswind.stats.ljung_box import ljung_box_permutation
 from crosswind.stats.mann_kendall import mann_kendall
 from crosswind.stats.normal_scores import normal_scores
+from crosswind.stats.ratio import RatioInterval, RatioNeedsTrials, ratio_interval
 from crosswind.stats.series import is_constant
 from crosswind.stats.trials import PerTrial, require_per_trial
 
@@ -57,6 +56,7 @@ class Guard:
     reason: str = ""  # the same in words; for "unknown" what is missing
     remedy: str = ""  # what would help
     change: int | None = None  # index of the first trial after the change, where there is one
+    levels: tuple[float, ...] = ()  # medians before and after it, in the unit of the values
     p: dict[str, float] = field(default_factory=dict)  # of each test, after Holm's rule
     warning: str = ""
 
@@ -92,15 +92,19 @@ def guard(values: PerTrial, bucket: BucketHistory | None = None) -> Guard:
         "Ljung-Box": ljung_box_permutation(scores).p,
         "Bartels": bartels(series).p,
     }
-    found = _corrected(single)
+    corrected = holm(list(single.values()), [SHARES[name] for name in single])
+    found = dict(zip(single, corrected.tolist(), strict=True))
     failed = {name: p for name, p in found.items() if p < ALPHA}
     if not failed:
         return Guard("clear", n, p=found, warning=_widening(values))
     first, p = next(iter(failed.items()))
     leak, text, remedy = _LEAKS[first]
-    change = shift.at if leak == "shift" else None
-    reason = f"{text if change is None else text + _levels(series, change)} ({first}, p = {p:.2g})"
-    return Guard("refused", n, leak, reason, remedy, change, found)
+    reason = f"{text} ({first}, p = {p:.2g})"
+    if leak != "shift":
+        return Guard("refused", n, leak, reason, remedy, p=found)
+    levels = tuple(float(np.median(part)) for part in (series[: shift.at], series[shift.at :]))
+    reason = f"{text} after trial {shift.at} of {n} ({first}, p = {p:.2g})"
+    return Guard("refused", n, leak, reason, remedy, shift.at, levels, found)
 
 
 _RESET = (
@@ -124,21 +128,6 @@ _LEAKS: dict[str, tuple[Leak, str, str]] = {
 }
 
 
-def _corrected(single: dict[str, float]) -> dict[str, float]:
-    """Return p values such that any of them below alpha is a false alarm with at most chance alpha."""
-    corrected, left, largest = dict(single), sum(SHARES.values()), 0.0
-    for name in sorted(single, key=lambda name: single[name] / SHARES[name]):
-        largest = max(largest, min(1.0, single[name] * left / SHARES[name]))
-        corrected[name] = largest
-        left -= SHARES[name]
-    return corrected
-
-
-def _levels(series: NDArray[np.float64], change: int) -> str:
-    before, after = np.median(series[:change]), np.median(series[change:])
-    return f" after trial {change} of {series.size}: median {before:.4g} before, {after:.4g} after"
-
-
 def _bucket_remedy(bucket: BucketHistory) -> str:
     rest = f"rest of {math.ceil(bucket.rest_needed_s)} s, " if bucket.rest_needed_s > bucket.rest_s else ""
     return f"{rest}reset the bucket before every trial, or take fresh nodes, whose bucket is full"
@@ -151,13 +140,9 @@ def _widening(values: PerTrial) -> str:
     first = quantile_interval(PerTrial(values.trials[:half], values.values[:half]), 0.5)
     if not isinstance(whole, Interval) or not isinstance(first, Interval):
         return ""
-    before, now = first.high - first.low, whole.high - whole.low
-    if not now > before:
+    if not whole.high - whole.low > first.high - first.low:
         return ""
-    return (
-        f"the interval of {len(values)} trials is wider ({now:.4g}) than that of the first {half} was "
-        f"({before:.4g}): more trials should narrow it"
-    )
+    return f"the interval of {len(values)} trials is wider than that of the first {half} was"
 
 
 @dataclass(frozen=True)
@@ -172,6 +157,29 @@ class RefusedInterval:
 
     def __str__(self) -> str:
         return "refused by the guard"
+
+
+@dataclass(frozen=True)
+class RefusedRatio:
+    """The ratio of two groups of which the guard refuses one: an estimate without an interval."""
+
+    confidence: float
+    estimate: float
+    guard: Guard
+
+    def __str__(self) -> str:
+        return "refused by the guard"
+
+
+def guarded_ratio(
+    base: PerTrial, group: PerTrial, confidence: float = 0.95
+) -> RatioInterval | RatioNeedsTrials | RefusedRatio:
+    """Return what `ratio_interval` returns, or a refusal where the guard refuses one of the groups."""
+    found = ratio_interval(base, group, confidence)
+    if not isinstance(found, RatioInterval):
+        return found
+    refused = [seen for seen in (guard(base), guard(group)) if seen.refused]
+    return RefusedRatio(confidence, found.estimate, refused[0]) if refused else found
 
 
 def guarded_interval(
