@@ -10,7 +10,17 @@ import pytest
 from crosswind.certify import Decision
 from crosswind.certify.suite import virtual_families
 from crosswind.certify.table import Fates, Packets, play
-from crosswind.certify.virtual import buckets, changes, credits, delays, links, order, schedulers
+from crosswind.certify.virtual import (
+    buckets,
+    changes,
+    credits,
+    delays,
+    interference,
+    links,
+    order,
+    queueing,
+    schedulers,
+)
 from crosswind.testbed import NotHere, TestbedError, find_binary
 from crosswind.testbed.binaries import SIMULATE
 from crosswind.testbed.plain import plain_fabric
@@ -53,7 +63,9 @@ def _late_by(ns: int) -> Any:
 
 
 @pytest.mark.parametrize(
-    "module", [links, changes, buckets, credits, delays, schedulers], ids=lambda module: module.FAMILY
+    "module",
+    [links, changes, buckets, credits, delays, schedulers, queueing, interference],
+    ids=lambda module: module.FAMILY,
 )
 def test_an_engine_that_is_late_is_not_certified(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     # More than any slack of the schedulers' curves, which are bounds and not predictions.

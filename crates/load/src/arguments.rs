@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Serialize;
 
 use crate::rpc::frame;
@@ -68,6 +68,17 @@ pub struct ProbeSend {
     /// UDP payload; 22 bytes make the smallest Ethernet frame
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u16).range(16..=65_507))]
     pub payload_bytes: u16,
+    /// How the gaps between packets vary
+    #[arg(long, value_enum, default_value_t = Gaps::Even)]
+    pub gaps: Gaps,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Gaps {
+    /// Between half and one and a half of the mean
+    Even,
+    /// Exponentially, so that arrivals are a Poisson process
+    Exponential,
 }
 
 #[derive(Args)]

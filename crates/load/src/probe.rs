@@ -6,7 +6,8 @@
 //!
 //! The sender sleeps until shortly before each instant and spins the rest: at 1000 packets a second it uses about 6 % of a core.
 //! The instants are planned with gaps between half and one and a half of the mean, because evenly spaced packets would fall
-//! into step with what is measured: with a delay of 1 ms each would arrive just when the one before it is due.
+//! into step with what is measured: with a delay of 1 ms each would arrive just when the one before it is due. Gaps can be
+//! exponential instead, for queueing theory.
 //!
 //! Source: RFC 2330, "Framework for IP Performance Metrics", section 11.1 (random additive sampling).
 
@@ -17,7 +18,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::arguments::{ProbeReceive, ProbeSend};
+use crate::arguments::{Gaps, ProbeReceive, ProbeSend};
 use crate::clock::{monotonic_ns, Clock, WallClock};
 use crate::exit::Failed;
 use crate::random::{Purpose, Random};
@@ -50,7 +51,11 @@ pub fn send(arguments: &ProbeSend, stop: &Arc<Stop>) -> Result<(), Failed> {
     let mut random = Random::stream(PLAN_SEED, Purpose::Connection, 0);
     let mut due = monotonic_ns() + 1_000_000;
     for sequence in 0..arguments.count as u32 {
-        due += ((0.5 + random.unit()) * 1e9 / arguments.rate) as u64;
+        let gap = match arguments.gaps {
+            Gaps::Even => 0.5 + random.unit(),
+            Gaps::Exponential => -(1.0 - random.unit()).ln(),
+        };
+        due += (gap * 1e9 / arguments.rate) as u64;
         if monotonic_ns() + SPIN_NS < due {
             clock.sleep_until_ns(due - SPIN_NS);
         }
@@ -134,7 +139,7 @@ mod tests {
             std::thread::sleep(Duration::from_millis(1));
         }
         send(
-            &ProbeSend { to: listen, rate: 20_000.0, count: 200, payload_bytes: 22 },
+            &ProbeSend { to: listen, rate: 20_000.0, count: 200, payload_bytes: 22, gaps: Gaps::Even },
             &Arc::new(Stop::new()),
         )
         .unwrap();

@@ -1,4 +1,4 @@
-"""Two ways to connect two ends: a fabric and a bare veth pair, with the same commands run at both."""
+"""Two ways to connect ends: a fabric and a bare veth pair, with the same commands run at both."""
 
 from __future__ import annotations
 
@@ -57,18 +57,29 @@ def over_fabric(
 ) -> tuple[T, dict[str, Any]]:
     """Run a task through the emulator; return what `collect` makes of its folder, and the measurement.
 
-    The fabric's first two nodes are the ends.
+    The fabric's two nodes are the ends.
 
     Args:
         record: a new file for a recording of the emulator's decisions.
     """
-    first, second = (node["name"] for node in spec["nodes"][:2])
+    return onto_one([task], collect, spec, record)
+
+
+def onto_one(
+    tasks: Sequence[Task], collect: Callable[[Path], T], spec: Mapping[str, Any], record: Path | None = None
+) -> tuple[T, dict[str, Any]]:
+    """Run tasks side by side through the emulator, from a node each to the fabric's last one.
+
+    Args:
+        record: a new file for a recording of the emulator's decisions.
+    """
+    *senders, receiver = (node["name"] for node in spec["nodes"])
     with Agent() as agent, tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         folder.chmod(0o777)  # The agent runs processes under an unprivileged account.
         with Fabric(agent, spec, folder / "logs", Files(record=record)) as fabric:
             fabric.measure()
-            run_task(task, fabric, (first, second), folder)
+            run_tasks(tasks, fabric, senders, receiver, folder)
             return collect(folder), fabric.read()
 
 
@@ -88,12 +99,38 @@ def run_task(
         number: of the task, where a fabric carries several: each has logs of its own.
         within_s: after so long each end should have ended.
     """
-    sending, receiving = ends
-    receiver = fabric.start(receiving, f"receive-{number}", task.receive(folder), cwd=folder)
-    await_listening(receiver)
-    sender = fabric.start(sending, f"send-{number}", task.send(folder), cwd=folder)
-    for end in (sender, receiver):
-        _finish(end, within_s)
+    sender, receiver = ends
+    run_tasks([task], fabric, [sender], receiver, folder, first=number, within_s=within_s)
+
+
+def run_tasks(
+    tasks: Sequence[Task],
+    fabric: Fabric,
+    senders: Sequence[str],
+    receiver: str,
+    folder: Path,
+    *,
+    first: int = 1,
+    within_s: float = END_S,
+) -> None:
+    """Run tasks side by side, from a node each to one, in a fabric that is up.
+
+    Args:
+        first: number of the first task, where a fabric carries more: each has logs of its own.
+        within_s: after so long each end should have ended.
+    """
+    receiving = [
+        fabric.start(receiver, f"receive-{number}", task.receive(folder), cwd=folder)
+        for number, task in enumerate(tasks, first)
+    ]
+    for process in receiving:
+        await_listening(process)
+    sending = [
+        fabric.start(sender, f"send-{number}", task.send(folder), cwd=folder)
+        for number, (sender, task) in enumerate(zip(senders, tasks, strict=True), first)
+    ]
+    for process in (*sending, *receiving):
+        _finish(process, within_s)
 
 
 def _finish(process: Process, within_s: float) -> None:

@@ -18,6 +18,7 @@ from crosswind.testbed.binaries import LOAD
 PAYLOAD_BYTES = 18
 HEADER_BYTES = 28
 _WHERE = "10.77.0.2:5002"
+_FILE = "probe.csv"
 
 
 @dataclass(frozen=True)
@@ -52,31 +53,48 @@ class Probes:
         return int(np.sum(self.sequence < np.maximum.accumulate(self.sequence)))
 
 
-def probe_task(rate_per_s: float, count: int, payload_bytes: int = PAYLOAD_BYTES) -> Task:
-    """Return the commands that send so many packets, about evenly spaced, and record their arrival."""
+def probe_task(
+    rate_per_s: float,
+    count: int,
+    payload_bytes: int = PAYLOAD_BYTES,
+    *,
+    gaps: str = "even",
+    where: str = _WHERE,
+    file: str = _FILE,
+) -> Task:
+    """Return the commands that send so many packets and record their arrival.
+
+    Args:
+        gaps: `even` (about) or `exponential`.
+        where: address and port of the receiver.
+        file: what it writes, in the folder of the task.
+    """
     load = str(find_binary(LOAD))
     send = ["--rate", f"{rate_per_s:g}", "--count", str(count), "--payload-bytes", str(payload_bytes)]
-    receive = ["--listen", _WHERE, "--count", str(count)]
+    receive = ["--listen", where, "--count", str(count)]
     return Task(
-        receive=lambda folder: [load, "probe-receive", *receive, "--out", str(folder / "probe.csv")],
-        send=lambda folder: [load, "probe-send", "--to", _WHERE, *send],
+        receive=lambda folder: [load, "probe-receive", *receive, "--out", str(folder / file)],
+        send=lambda folder: [load, "probe-send", "--to", where, "--gaps", gaps, *send],
     )
 
 
 def probe_bare(rate_per_s: float, count: int, payload_bytes: int = PAYLOAD_BYTES) -> Probes:
     """Send packets over a bare veth pair."""
     return over_bare(
-        probe_task(rate_per_s, count, payload_bytes), lambda folder: read_probes(folder / "probe.csv", count)
+        probe_task(rate_per_s, count, payload_bytes), lambda folder: read_probes(folder / _FILE, count)
     )
 
 
 def probe_fabric(
-    spec: Mapping[str, Any], rate_per_s: float, count: int, payload_bytes: int = PAYLOAD_BYTES
+    spec: Mapping[str, Any],
+    rate_per_s: float,
+    count: int,
+    payload_bytes: int = PAYLOAD_BYTES,
 ) -> tuple[Probes, dict[str, Any]]:
     """Send packets through a fabric; return them and the measurement."""
     return over_fabric(
         probe_task(rate_per_s, count, payload_bytes),
-        lambda folder: read_probes(folder / "probe.csv", count),
+        lambda folder: read_probes(folder / _FILE, count),
         spec,
     )
 

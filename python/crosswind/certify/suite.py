@@ -12,12 +12,14 @@ from crosswind.certify.claim import Claim, not_measured
 from crosswind.certify.live import changes as live_changes
 from crosswind.certify.live import delay as live_delay
 from crosswind.certify.live import rates, replayed
+from crosswind.certify.live import schedulers as live_schedulers
 from crosswind.certify.quiet import Tries
 from crosswind.certify.virtual import (
     buckets,
     changes,
     credits,
     delays,
+    interference,
     links,
     losses,
     order,
@@ -46,7 +48,18 @@ def virtual_families() -> list[Family]:
     """Return what is asked of the engine alone."""
     return [
         Family(module.FAMILY, f"{module.FAMILY}, in virtual time", module.claims)
-        for module in (links, changes, buckets, credits, schedulers, queueing, delays, losses, order)
+        for module in (
+            links,
+            changes,
+            buckets,
+            credits,
+            schedulers,
+            queueing,
+            interference,
+            delays,
+            losses,
+            order,
+        )
     ]
 
 
@@ -58,6 +71,7 @@ def live_families(wait_mode: str, tries: Tries) -> list[Family]:
         ),
         Family(rates.RATES, "rates and bursts", lambda: rates.claims(tries)),
         Family(live_changes.FAMILY, "changes of capacity", lambda: live_changes.claims(tries)),
+        Family(schedulers.FAMILY, "schedulers and their shares", lambda: live_schedulers.claims(tries)),
         Family(replayed.FAMILY, "every element, live and replayed", replayed.claims),
     ]
 

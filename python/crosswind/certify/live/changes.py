@@ -1,17 +1,19 @@
-"""A change of a link's level takes effect when it is due: outages end, and the first packet is seen.
+"""A change of a link's level takes effect when it is due, and what passes is what the levels let through.
 
 Small packets are sent all the time through a link that stands still every other 5 ms. What waits when an
-outage ends is due a frame's serialisation later; the receiver's stamp says when it came.
+outage ends is due a frame's serialisation later; the receiver's stamp says when it came. Then more packets
+are offered than a link takes whose level is drawn at random every 20 ms.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from crosswind.certify.claim import Claim, at_most
+from crosswind.certify.flood import WIRE_BYTES, Flood, flood_fabric
 from crosswind.certify.probe import HEADER_BYTES, PAYLOAD_BYTES, Probes, probe_fabric
 from crosswind.certify.quiet import Tries, Watch
 from crosswind.certify.virtual.exact import wire_bytes
@@ -23,10 +25,21 @@ HALF_NS = 5_000_000
 PROBES_PER_S = 2000
 DURATION_S = 2.0
 ERROR_MAX_NS = 100_000
+LEVELS_BPS = (20_000_000, 80_000_000)
+HOLD_NS = 20_000_000
+DRAWN_S = 0.7
+# A packet at the lowest level lasts 0.6 ms, the measurement a second; as much again for late ones.
+CARRIED_ERROR_MAX = 1e-3
 _WAY = "live"
 
 
 def claims(tries: Tries) -> Iterator[Claim]:
+    """Yield claims on outages and on a process that draws its levels."""
+    yield from _outages(tries)
+    yield _drawn(tries)
+
+
+def _outages(tries: Tries) -> Iterator[Claim]:
     """Yield how late the first packet after an outage comes, and how many come while one lasts."""
 
     def once(watch: Watch) -> tuple[Probes, dict[str, Any]]:
@@ -76,8 +89,49 @@ def claims(tries: Tries) -> Iterator[Claim]:
     )
 
 
+def _drawn(tries: Tries) -> Claim:
+    """Return how far what was carried is from the integral of the levels that the emulator recorded."""
+    low_bps, high_bps = LEVELS_BPS
+    cell = {"low_bps": low_bps, "high_bps": high_bps, "weight": 1}
+    fabric = _driven({"drawn": {"cells": [cell], "grid_bps": 1000, "hold_ns": HOLD_NS}})
+
+    def once(watch: Watch) -> tuple[Flood, dict[str, Any]]:
+        flood, measurement = flood_fabric(fabric, high_bps, DRAWN_S)
+        watch.judge(measurement)
+        return flood, measurement
+
+    tried = tries.measure("a process that draws its levels", once)
+    flood, measurement = tried.result
+    to_realtime_ns = measurement["window"]["realtime_minus_monotonic_ns"]
+    (driven,) = measurement["capacity"]
+    at_ns = np.array([change["at_ns"] for change in driven["changes"]]) + to_realtime_ns
+    rate_bps = np.array([change["rate_bps"] for change in driven["changes"]], dtype=np.float64)
+    # Trains that go ahead of a flood leave the link idle; after a fifth of it packets wait to its end.
+    received_ns = flood.received_ns[
+        np.searchsorted(flood.received_ns, flood.received_ns[0] + flood.span_s * 2e8) :
+    ]
+    held_ns = np.diff(np.clip(np.append(at_ns, np.inf), received_ns[0], received_ns[-1]))
+    owed_bits = float((held_ns * rate_bps).sum()) / 1e9
+    carried_bits = float(flood.packets[-len(received_ns) + 1 :].sum()) * WIRE_BYTES * 8
+    return at_most(
+        FAMILY,
+        "levels drawn at random: error of what was carried",
+        _WAY,
+        abs(carried_bits / owed_bits - 1),
+        CARRIED_ERROR_MAX,
+        "ratio",
+        "the integral of the levels that the emulator recorded, and the receiver's stamps",
+        disturbed=tried.disturbed,
+        details={"levels": int(np.count_nonzero(held_ns)), "over_s": float(np.ptp(received_ns)) / 1e9},
+    )
+
+
 def _fabric() -> dict[str, Any]:
-    levels = {"at_ns": [0, HALF_NS], "rate_bps": [RATE_BPS, 0], "repeat_ns": 2 * HALF_NS}
-    capacity = {"capacity": {"process": {"levels": levels}, "direction": "up", "on": ["h0"]}}
+    return _driven({"levels": {"at_ns": [0, HALF_NS], "rate_bps": [RATE_BPS, 0], "repeat_ns": 2 * HALF_NS}})
+
+
+def _driven(process: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a fabric in which a process drives the first host's uplink, and nothing else limits."""
+    capacity = {"capacity": {"process": process, "direction": "up", "on": ["h0"]}}
     # Packets that are handed over together would all count as late as the last of them.
     return {**plain_fabric(places={"link": [capacity]}), "merge_window_ns": 0}
