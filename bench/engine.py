@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import statistics
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 from bench import peers
 from bench.figures import Figure, figure, skipped
+from crosswind.stats import PerTrial, quantile_interval
 
 REPOSITORY = Path(__file__).parents[1]
 WANTED_PACKETS = {"one link": 15e6, "one link, monitored": None, "ten stages": 5e6}
@@ -63,12 +65,20 @@ def paths(rounds: int) -> Iterator[Figure]:
         yield skipped("10 000 directed paths", reason)
         return
     measured = [row for _ in range(rounds) for row in _example("crosswind-fabric", "paths")]
+    turns = {
+        f"run {number}, turn {turn}": 1 - one / many
+        for number, run in enumerate(measured)
+        for turn, (one, many) in enumerate(zip(run["one_ns"], run["many_ns"], strict=True))
+    }
+    interval = quantile_interval(PerTrial.of(turns), 0.5)
     yield figure(
-        "throughput lost by 10 000 directed paths against one",
+        "throughput lost by 10 000 directed paths against one, in turns",
         "ratio",
-        [1 - run["many_packets_per_s"] / run["one_packets_per_s"] for run in measured],
+        list(turns.values()),
         "at most 0.1",
-        one_packets_per_s=[run["one_packets_per_s"] for run in measured],
+        interval=[round(interval.low, 4), round(interval.high, 4)],
+        one_ns=[round(statistics.median(run["one_ns"]), 1) for run in measured],
+        many_ns=[round(statistics.median(run["many_ns"]), 1) for run in measured],
     )
     sizes = [run["bytes_per_path"] for run in measured]
     yield figure("memory of a directed path", "B", sizes, "at most 256")
