@@ -4,7 +4,15 @@ import pytest
 from crosswind.analysis import Question, Samples, analyse, read_samples
 from crosswind.analysis.analysis import PoolingRefused
 from crosswind.errors import CrosswindError
-from crosswind.stats import Interval, NeedsTrials, RatioInterval, ShiftInterval, quantile
+from crosswind.stats import (
+    Interval,
+    NeedsTrials,
+    RatioInterval,
+    RefusedInterval,
+    RefusedRatio,
+    ShiftInterval,
+    quantile,
+)
 
 
 def samples(tmp_path, rows, **arguments):
@@ -14,13 +22,32 @@ def samples(tmp_path, rows, **arguments):
 
 
 def test_a_column_of_trials_has_its_interval_and_what_it_lacks(tmp_path):
-    (group,) = analyse(samples(tmp_path, [("ms",), *((i,) for i in range(1, 13))]), Question()).groups
+    rows = [("ms",), *((i,) for i in (7, 3, 10, 5, 1, 12, 6, 9, 2, 8, 11, 4))]
+    (group,) = analyse(samples(tmp_path, rows), Question()).groups
     median, p90, _ = group.quantiles.values()
     assert isinstance(median, Interval)
     assert (median.low, median.high) == (3, 10)  # ranks of n = 12
     assert isinstance(p90, NeedsTrials)
     assert p90.more == 36 - 12
     assert group.repetitions.needed is None
+    assert group.guard.verdict == "clear"
+
+
+def test_trials_that_drift_have_no_interval_unless_their_order_means_nothing(tmp_path):
+    rows = [("net", "ms"), *(("none", value) for value in (5.0, 5.2, 4.9, 5.1, 5.3, 4.8, 5.05, 5.15))]
+    rows += [("worn", 9 + trial) for trial in range(8)]
+    found = samples(tmp_path, rows, by="net")
+    analysis = analyse(found, Question())
+    none, worn = analysis.groups
+    assert isinstance(none.quantiles[0.5], Interval)
+    assert isinstance(worn.quantiles[0.5], RefusedInterval)
+    assert (worn.guard.refused, worn.repetitions) == (True, None)
+    (comparison,) = analysis.comparisons
+    assert isinstance(comparison.difference, RefusedRatio)
+    assert not comparison.shown
+    (comparison,) = analyse(found, Question(ordered=False)).comparisons
+    assert isinstance(comparison.difference, RatioInterval)
+    assert comparison.shown
 
 
 def test_rows_of_one_trial_are_never_taken_for_trials(tmp_path):
@@ -61,7 +88,7 @@ def test_groups_are_compared_with_the_first_and_corrected_together(tmp_path):
 
 def test_values_around_zero_have_differences_and_no_ratio(tmp_path):
     rows = [("net", "x"), *(("a", i - 3) for i in range(8)), *(("b", i + 20) for i in range(8))]
-    analysis = analyse(samples(tmp_path, rows, by="net"), Question())
+    analysis = analyse(samples(tmp_path, rows, by="net"), Question(ordered=False))
     assert isinstance(analysis.comparisons[0].difference, ShiftInterval)
     assert (analysis.groups[0].variation, analysis.groups[0].repetitions) == (None, None)
 

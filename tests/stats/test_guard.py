@@ -101,3 +101,8 @@ def test_false_alarms_are_at_most_one_in_twenty() -> None:
 def test_a_weighted_correction_is_worked_by_hand() -> None:
     # In the order of p / weight: .02 / .5, .01 / .1 and .5 / .4. Left are weights of 1, .5 and .4.
     assert holm([0.01, 0.02, 0.5], [0.1, 0.5, 0.4]) == pytest.approx([0.05, 0.04, 0.5])
+
+
+def test_more_trials_than_orders_can_be_compared_of_are_not_judged() -> None:
+    seen = guard(in_order(range(1001)))
+    assert (seen.verdict, seen.reason) == ("unknown", "too many trials to compare their orders: 1001 of 1000")

@@ -1,7 +1,8 @@
 """What samples say: quantiles with intervals, how many trials they need, and how groups compare.
 
-Intervals and comparisons are over trials. Where rows are operations of trials, each trial is reduced to one
-value first (a quantile of its own); pooling the rows instead gives a description and no interval.
+Intervals and comparisons are over trials, and refused where the guard finds that these are no repetitions.
+Where rows are operations of trials, each trial is reduced to one value first (a quantile of its own); pooling
+the rows instead gives a description and no interval.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from crosswind.analysis.samples import Samples
 from crosswind.errors import CrosswindError
 from crosswind.stats import (
     Confirm,
+    Guard,
     Interval,
     KruskalWallis,
     MannWhitney,
@@ -26,10 +28,14 @@ from crosswind.stats import (
     RatioInterval,
     RatioNeedsTrials,
     Refused,
+    RefusedInterval,
+    RefusedRatio,
+    RefusedShift,
     ShiftInterval,
     ShiftNeedsTrials,
     coefficient_of_variation,
     confirm,
+    guard,
     hodges_lehmann,
     holm,
     kruskal_wallis,
@@ -40,8 +46,8 @@ from crosswind.stats import (
     ratio_interval,
 )
 
-Estimate = Interval | NeedsTrials
-Difference = RatioInterval | RatioNeedsTrials | ShiftInterval | ShiftNeedsTrials
+Estimate = Interval | NeedsTrials | RefusedInterval
+Difference = RatioInterval | RatioNeedsTrials | RefusedRatio | ShiftInterval | ShiftNeedsTrials | RefusedShift
 
 
 class PoolingRefused(CrosswindError):
@@ -58,6 +64,7 @@ class Question:
     within: float = 0.05  # the share of the median that its interval should keep to
     confidence: float = 0.95
     baseline: str | None = None  # the group that others are compared with; None for the first
+    ordered: bool = True  # rows are in the order in which the trials ran, so that the guard can be asked
 
 
 @dataclass(frozen=True)
@@ -69,7 +76,10 @@ class Group:
     trials: PerTrial | None  # one value each, in the order of the file; None where rows were pooled
     quantiles: dict[float, Estimate | float]  # over trials; plain numbers where rows were pooled
     variation: float | None  # standard deviation over mean of what the quantiles are of; None without one
-    repetitions: Confirm | None  # None with too few trials, or where a share of the median says nothing
+    guard: Guard | None  # None where rows were pooled or have no order
+    repetitions: (
+        Confirm | None
+    )  # None with too few trials, where a share of the median says nothing, or refused
 
 
 @dataclass(frozen=True)
@@ -84,8 +94,8 @@ class Comparison:
 
     @property
     def shown(self) -> bool:
-        """Whether a difference is shown, at 5 % for all comparisons together."""
-        return self.p_holm < 0.05
+        """Whether a difference is shown, at 5 % for all comparisons together; never of refused trials."""
+        return self.p_holm < 0.05 and not isinstance(self.difference, RefusedRatio | RefusedShift)
 
 
 @dataclass(frozen=True)
@@ -202,15 +212,23 @@ def _per_trial(samples: Samples, rows: NDArray[np.bool_], each: float | None) ->
 
 
 def _group(name: str, rows: int, trials: PerTrial, question: Question) -> Group:
-    estimates: dict[float, Estimate | float] = {
-        p: quantile_interval(trials, p, question.confidence) for p in question.quantiles
-    }
-    return Group(name, rows, trials, estimates, _variation(trials.values), _repetitions(trials, question))
+    seen = guard(trials) if question.ordered else None
+    refused = seen if seen is not None and seen.refused else None
+    estimates = {p: _estimate(trials, p, question.confidence, refused) for p in question.quantiles}
+    repetitions = None if refused else _repetitions(trials, question)
+    return Group(name, rows, trials, dict(estimates), _variation(trials.values), seen, repetitions)
+
+
+def _estimate(trials: PerTrial, p: float, confidence: float, refused: Guard | None) -> Estimate:
+    found = quantile_interval(trials, p, confidence)
+    if refused is None or isinstance(found, NeedsTrials):
+        return found
+    return RefusedInterval(p, confidence, found.n, found.estimate, refused)
 
 
 def _pooled(name: str, values: NDArray[np.float64], question: Question) -> Group:
     found = dict(zip(question.quantiles, quantiles(values, question.quantiles), strict=True))
-    return Group(name, values.size, None, dict(found), _variation(values), None)
+    return Group(name, values.size, None, dict(found), _variation(values), None, None)
 
 
 def _variation(values: Sequence[float] | NDArray[np.float64]) -> float | None:
@@ -251,6 +269,15 @@ def _difference(baseline: Group, group: Group, confidence: float) -> Difference 
     values = [value for side in sides for value in side.values]
     if not all(math.isfinite(value) for value in values):
         return None
+    refused = next(
+        (seen for seen in (baseline.guard, group.guard) if seen is not None and seen.refused), None
+    )
     if min(values) > 0:
-        return ratio_interval(*sides, confidence)
-    return hodges_lehmann(*sides, confidence)
+        ratio = ratio_interval(*sides, confidence)
+        if refused is None or not isinstance(ratio, RatioInterval):
+            return ratio
+        return RefusedRatio(confidence, ratio.estimate, refused)
+    shift = hodges_lehmann(*sides, confidence)
+    if refused is None or not isinstance(shift, ShiftInterval):
+        return shift
+    return RefusedShift(confidence, shift.estimate, refused)

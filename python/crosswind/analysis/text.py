@@ -9,7 +9,16 @@ from rich.table import Table
 
 from crosswind.analysis.analysis import Analysis, Comparison, Estimate, Group
 from crosswind.report.units import count, number, percent, times
-from crosswind.stats import Interval, NeedsTrials, RatioInterval, RatioNeedsTrials, ShiftInterval
+from crosswind.stats import (
+    Interval,
+    NeedsTrials,
+    RatioInterval,
+    RatioNeedsTrials,
+    RefusedInterval,
+    RefusedRatio,
+    RefusedShift,
+    ShiftInterval,
+)
 
 PLAIN_COLUMNS = 150  # of text that is not going to a terminal: wide enough that no cell is broken
 
@@ -22,6 +31,8 @@ def print_analysis(analysis: Analysis, console: Console) -> None:
     console.print(_groups_table(analysis), soft_wrap=False)
     for line in _reading(analysis):
         console.print(line, style="dim", markup=False, soft_wrap=False)
+    for line in _guards(analysis):
+        console.print(line, style="yellow", markup=False, soft_wrap=False)
     if analysis.comparisons:
         console.print()
         baseline = escape(analysis.comparisons[0].baseline)
@@ -78,6 +89,8 @@ def _estimate(estimate: Estimate | float) -> str:
         return f"{number(estimate.estimate)}\n[dim]{number(estimate.low)} - {number(estimate.high)}[/dim]"
     if isinstance(estimate, NeedsTrials):
         return f"{number(estimate.estimate)}\n[dim]{estimate}[/dim]"
+    if isinstance(estimate, RefusedInterval):
+        return f"{number(estimate.estimate)}\n[yellow]refused[/yellow]"
     return number(estimate)
 
 
@@ -104,7 +117,32 @@ def _reading(analysis: Analysis) -> list[str]:
             f"trials for ±{within}: from how many on the median's interval keeps within {within} of it "
             "(CONFIRM)."
         )
-    lines.append("All of it takes trials that are independent and of one law; nothing here has checked that.")
+    lines.append(f"All of it takes trials that are independent and of one law; {_checked(analysis)}.")
+    return lines
+
+
+def _checked(analysis: Analysis) -> str:
+    """Return what the guard says where it refuses nothing."""
+    guards = [group.guard for group in analysis.groups if group.guard is not None]
+    if not guards:
+        return "rows without an order cannot tell"
+    unknown = next((seen for seen in guards if seen.verdict == "unknown"), None)
+    if unknown is not None:
+        return f"the guard cannot say of all ({unknown.reason})"
+    if any(seen.refused for seen in guards):
+        return "the guard refuses what is not"
+    return "the guard, which goes by the order of the rows, found nothing against it"
+
+
+def _guards(analysis: Analysis) -> list[str]:
+    """Return what the guard refuses, and what would help."""
+    lines = []
+    for group in analysis.groups:
+        if group.guard is not None and group.guard.refused:
+            name = f"{group.name}: " if analysis.by else ""
+            lines.append(f"{name}refused, because {group.guard.reason}. What helps: {group.guard.remedy}.")
+    if lines:
+        lines.append("If rows are not in the order in which the trials ran, say so with --unordered.")
     return lines
 
 
@@ -128,12 +166,14 @@ def _difference(comparison: Comparison) -> str:
     found = comparison.difference
     if found is None or found.estimate is None:
         return "-"
-    ratio = isinstance(found, RatioInterval | RatioNeedsTrials)
+    ratio = isinstance(found, RatioInterval | RatioNeedsTrials | RefusedRatio)
     estimate = times(found.estimate) if ratio else f"{found.estimate:+.3g}"
     if isinstance(found, RatioInterval):
         return f"{estimate}\n[dim]{number(found.low)} - {number(found.high)}[/dim]"
     if isinstance(found, ShiftInterval):
         return f"{estimate}\n[dim]{found.low:+.3g} to {found.high:+.3g}[/dim]"
+    if isinstance(found, RefusedRatio | RefusedShift):
+        return f"{estimate}\n[yellow]refused[/yellow]"
     return f"{estimate}\n[dim]{found}[/dim]"
 
 
@@ -142,6 +182,8 @@ def _p_value(p: float) -> str:
 
 
 def _shown(comparison: Comparison) -> str:
+    if isinstance(comparison.difference, RefusedRatio | RefusedShift):
+        return "[yellow]refused[/yellow]"
     if not comparison.shown:
         return "no"
     return "larger" if comparison.test.a12 > 0.5 else "smaller"

@@ -59,6 +59,12 @@ def _quantiles(
     "--confidence", callback=share, metavar="SHARE", default="95%", show_default=True, help="Of intervals."
 )
 @click.option("--baseline", metavar="GROUP", help="Others are compared with it; the first, if not given.")
+@click.option(
+    "--unordered",
+    is_flag=True,
+    help="Rows are not in the order in which the trials ran, so the guard cannot look for what leaks "
+    "from one to the next.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the analysis as JSON.")
 def command(
     file: Path,
@@ -71,6 +77,7 @@ def command(
     within: float,
     confidence: float,
     baseline: str | None,
+    unordered: bool,
     as_json: bool,
 ) -> None:
     """Say what the samples in FILE show: quantiles, intervals, how many trials it takes, comparisons.
@@ -82,13 +89,15 @@ def command(
 
     FILE is a CSV of anybody's, one value a row. Intervals are over trials: where rows share one (a column
     `trial`, `run`, ... or the one that --trial names), --each says what a trial gives; its rows are never
-    taken for trials. Write inf for what never ended. Neither a machine nor a results folder is needed.
+    taken for trials. Where their order shows that trials are no repetitions (the level changed, drifts, or
+    neighbours resemble each other), intervals are refused. Write inf for what never ended. Neither a machine
+    nor a results folder is needed.
     """
     from crosswind.analysis import Question, analyse, read_samples
     from crosswind.analysis.text import print_analysis
 
     samples = read_samples(file, column=column, by=by, trial=trial)
-    question = Question(asked, each, pool, within, confidence, baseline)
+    question = Question(asked, each, pool, within, confidence, baseline, not unordered)
     analysis = analyse(samples, question)
     if as_json:
         from crosswind.report.plain import as_plain

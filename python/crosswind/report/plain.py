@@ -11,12 +11,13 @@ from crosswind.stats import (
     RatioNeedsTrials,
     RefusedInterval,
     RefusedRatio,
+    RefusedShift,
     ShiftInterval,
     ShiftNeedsTrials,
 )
 
 _AVAILABLE = Interval | RatioInterval | ShiftInterval
-_MISSING = NeedsTrials | RatioNeedsTrials | ShiftNeedsTrials | RefusedInterval | RefusedRatio
+_MISSING = NeedsTrials | RatioNeedsTrials | ShiftNeedsTrials | RefusedInterval | RefusedRatio | RefusedShift
 
 
 def as_plain(value: Any) -> Any:

@@ -39,6 +39,8 @@ from crosswind.stats.trials import PerTrial, require_per_trial
 
 # With five trials the rarest order has p = 2/120, which most of the tests can never count.
 GUARD_TRIALS_MIN = 6
+# Two thousand orders of so many trials take 16 MB and some tens of milliseconds; of a million trials, 16 GB.
+GUARD_TRIALS_MAX = 1000
 ALPHA = 0.05
 # The tests in the order in which they are named, with their shares of ALPHA.
 SHARES = {"permutation CUSUM": 0.5, "Mann-Kendall": 0.1, "KPSS": 0.1, "Ljung-Box": 0.2, "Bartels": 0.1}
@@ -72,7 +74,7 @@ def guard(values: PerTrial, bucket: BucketHistory | None = None) -> Guard:
     Args:
         values: one per trial, any unit, in the order in which the trials ran; +inf or -inf for a failed one.
         bucket: what is known of a bucket that outlives trials; None if there is none.
-    Returns: "unknown" with fewer than 6 trials, unless the bucket speaks already.
+    Returns: "unknown" with fewer than 6 trials or more than 1000, unless the bucket speaks already.
     Raises: NotPerTrial: `values` are not one per trial.
     """
     series = np.array(require_per_trial(values).values, dtype=np.float64)
@@ -81,6 +83,10 @@ def guard(values: PerTrial, bucket: BucketHistory | None = None) -> Guard:
         return Guard("refused", n, "bucket", fault, _bucket_remedy(bucket))
     if n < GUARD_TRIALS_MIN:
         return Guard("unknown", n, reason=f"not enough trials to tell: {n} of {GUARD_TRIALS_MIN}")
+    if n > GUARD_TRIALS_MAX:
+        return Guard(
+            "unknown", n, reason=f"too many trials to compare their orders: {n} of {GUARD_TRIALS_MAX}"
+        )
     if is_constant(series):
         return Guard("clear", n)
     scores = normal_scores(series)
@@ -162,6 +168,18 @@ class RefusedInterval:
 @dataclass(frozen=True)
 class RefusedRatio:
     """The ratio of two groups of which the guard refuses one: an estimate without an interval."""
+
+    confidence: float
+    estimate: float
+    guard: Guard
+
+    def __str__(self) -> str:
+        return "refused by the guard"
+
+
+@dataclass(frozen=True)
+class RefusedShift:
+    """The same of their difference."""
 
     confidence: float
     estimate: float
