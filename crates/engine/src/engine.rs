@@ -44,14 +44,15 @@ pub struct Engine {
     totals: Totals,
 }
 
-/// An element with its name and counters. What every packet touches comes first, and together: with a hundred ports each
-/// further line of the cache costs more than what is done with it.
+/// An element with its name and counters. What every packet touches lies in four lines of the cache: three with what the
+/// element does (see [`Link`](crate::link::Link)), one with what it has counted. With a hundred ports each further line
+/// costs more than what is done with it.
 #[repr(C, align(64))]
 struct Station {
     watch: Option<Box<Watch>>,
-    counters: Counters,
     element: Element,
     name: String,
+    counters: Counters,
 }
 
 impl core::fmt::Debug for Engine {

@@ -5,6 +5,7 @@
 
 use alloc::vec::Vec;
 use core::mem::size_of;
+use core::num::NonZeroU32;
 use core::ops::{Index, IndexMut};
 
 use crate::agenda::Ticket;
@@ -12,13 +13,17 @@ use crate::packet::{Class, Packet};
 use crate::path::{Hop, PathId};
 use crate::units::Instant;
 
-/// The place of a packet in the slab.
+/// The place of a packet in the slab, counted from 1.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct SlotId(u32);
+pub(crate) struct SlotId(NonZeroU32);
 
 impl SlotId {
     /// The end of a chain.
-    pub(crate) const NONE: SlotId = SlotId(u32::MAX);
+    pub(crate) const NONE: SlotId = SlotId(NonZeroU32::MAX);
+
+    fn index(self) -> usize {
+        self.0.get() as usize - 1
+    }
 }
 
 /// A packet inside the engine. One line of the cache: with ten thousand paths, what is touched is no longer near.
@@ -56,9 +61,9 @@ impl Slab {
             Slot { packet, at: packet.entered, ticket: Ticket::default(), path, hop, next: SlotId::NONE };
         let id = self.free;
         if id == SlotId::NONE {
-            let id = SlotId(u32::try_from(self.slots.len()).expect("fewer than 2^32 packets inside"));
             self.slots.push(slot);
-            return id;
+            let place = u32::try_from(self.slots.len()).ok().and_then(NonZeroU32::new);
+            return SlotId(place.expect("fewer than 2^32 packets inside"));
         }
         self.free = self[id].next;
         self[id] = slot;
@@ -86,12 +91,12 @@ impl Index<SlotId> for Slab {
     type Output = Slot;
 
     fn index(&self, id: SlotId) -> &Slot {
-        &self.slots[id.0 as usize]
+        &self.slots[id.index()]
     }
 }
 
 impl IndexMut<SlotId> for Slab {
     fn index_mut(&mut self, id: SlotId) -> &mut Slot {
-        &mut self.slots[id.0 as usize]
+        &mut self.slots[id.index()]
     }
 }

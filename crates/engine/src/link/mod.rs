@@ -33,20 +33,22 @@ use crate::units::{Capacity, Duration, Instant, Rate};
 pub(crate) use serialiser::Serialiser;
 use transmitter::Transmitter;
 
+/// In the order in which it lies in memory: what every packet touches comes first (see `engine::Station`).
+#[repr(C)]
 pub(crate) struct Link {
-    queues: Queues,
     transmitter: Transmitter,
+    line: Line,
+    delay: Duration,
     /// The packet on the transmitter; while there is none and the transmitter takes packets, nothing waits.
     sending: Option<SlotId>,
     /// Whether a packet that finds the transmitter free may pass the queues by ([`Queues::can_be_passed`]).
     passes_queues: bool,
+    driven: bool,
     /// The link's own rate, which a process takes the place of.
     rate: Rate,
-    driven: bool,
     /// The rate that empties the queues, or did before an outage.
     draining: Rate,
-    delay: Duration,
-    line: Line,
+    queues: Queues,
 }
 
 impl Link {

@@ -11,12 +11,14 @@ use crate::scheduler::Scheduler;
 use crate::slab::SlotId;
 use crate::units::Rate;
 
+/// In the order in which it lies in memory: first what is asked when nothing waits (see `engine::Station`).
+#[repr(C)]
 pub(crate) struct Queues {
-    queues: Vec<ManagedQueue>,
+    waiting_packets: u64,
     scheduler: Scheduler,
+    queues: Vec<ManagedQueue>,
     /// The queue of each DSCP; at most 65 queues exist, one per DSCP and one for the others.
     queue_of: [u8; 64],
-    waiting_packets: u64,
     /// For the drop policies.
     random: Stream,
 }
