@@ -99,7 +99,7 @@ def test_conditions_are_listed_and_shown(capsys) -> None:
 
 def test_analyze_prints_a_table_for_people_and_json_for_scripts(tmp_path: Path, capsys) -> None:
     file = tmp_path / "x.csv"
-    file.write_text("net,ms\n" + "".join(f"a,{10 + i}\nb,{30 + i}\n" for i in range(8)))
+    file.write_text("net,ms\n" + "".join(f"a,{10 + i}\nb,{30 + i}\n" for i in (3, 0, 6, 1, 7, 4, 2, 5)))
     assert run(["analyze", str(file), "--by", "net"]) == 0
     out = capsys.readouterr().out
     assert "column ms, 2 groups by net; each row is one trial" in out
@@ -109,6 +109,17 @@ def test_analyze_prints_a_table_for_people_and_json_for_scripts(tmp_path: Path, 
     analysis = json.loads(capsys.readouterr().out)
     assert analysis["groups"][0]["quantiles"]["0.5"]["available"]
     assert analysis["comparisons"][0]["difference"]["available"]
+
+
+def test_analyze_refuses_what_drifts_and_says_what_helps(tmp_path: Path, capsys) -> None:
+    file = tmp_path / "x.csv"
+    file.write_text("ms\n" + "".join(f"{10 + i}\n" for i in range(12)))
+    assert run(["analyze", str(file)]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "refused, because the level changed after trial 6 of 12" in out
+    assert "say so with --unordered" in out
+    assert run(["analyze", str(file), "--unordered"]) == 0
+    assert "refused" not in capsys.readouterr().out
 
 
 def test_analyze_names_the_line_that_it_cannot_read(tmp_path: Path, capsys) -> None:
