@@ -21,3 +21,6 @@ def test_bulk_is_over_the_common_window_and_its_fastest_part_over_all_connection
     # Connections are measured together, so that their fastest parts need not be at one time.
     each = [max(connection["messages"]["series"]) for connection in summary["connections"]]
     assert found.goodput_bps <= found.fastest_bps <= 80 * sum(each)
+    # The series runs from the begin of the connections; a second of warm-up and what came after are left out.
+    assert len(found.parts_bps) == 10
+    assert sum(found.parts_bps) / 10 == pytest.approx(found.goodput_bps, rel=0.01)

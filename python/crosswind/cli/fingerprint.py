@@ -77,7 +77,7 @@ def _told(found: Fingerprint) -> str:
     """Return a fingerprint in a few lines."""
     from crosswind.doctor.quantities import rate_text, time_text
 
-    bucket, bulk, delay = found.token_bucket, found.bulk, found.delay_ns
+    bucket, bulk, delay = found.token_bucket, found.bulk, found.delay_quantiles_ns()
     lines = [
         f"{found.between[0]} to {found.between[1]}, condition {found.condition}",
         f"delay, one way: {time_text(delay['p50'])} at the median, {time_text(delay['p99'])} at p99; "

@@ -30,6 +30,7 @@ class Bulk:
         jain: Jain's index of them, in (0, 1].
         retransmits: segments, until the end of the connections.
         fastest_bps: of all together in the fastest tenth of a second.
+        parts_bps: of all together, tenth by tenth of a second of the window that they have in common.
     """
 
     goodput_bps: float
@@ -37,6 +38,7 @@ class Bulk:
     jain: float
     retransmits: int
     fastest_bps: float
+    parts_bps: list[float]
 
 
 def bulk(spec: Mapping[str, Any]) -> Bulk:
@@ -65,11 +67,17 @@ def read_bulk(summary: Mapping[str, Any]) -> Bulk:
     """Return what the summary of `crosswind-load traffic` says (docs/reference/contracts.md, section 4)."""
     values = {(row.metric, row.statistic): row.value for row in metrics_of(summary)}
     counted = [connection["messages"] for connection in summary["connections"]]
-    parts_bits = [8 * sum(part) for part in zip_longest(*(one["series"] for one in counted), fillvalue=0)]
+    parts = zip_longest(*(one["series"] for one in counted), fillvalue=0)
+    parts_bps = [8e9 * sum(part) / counted[0]["part_ns"] for part in parts]
+    asked = summary["parameters"]
+    begin, end = (
+        round(at / asked["part"]) for at in (asked["warm_up"], asked["warm_up"] + asked["duration"])
+    )
     return Bulk(
         goodput_bps=values["goodput", "mean"],
         each_bps=[values[f"goodput.{number}", "mean"] for number in range(len(counted))],
         jain=values["fairness", "jain"],
         retransmits=round(values["retransmits", "count"]),
-        fastest_bps=max(parts_bits) * 1e9 / counted[0]["part_ns"],
+        fastest_bps=max(parts_bps),
+        parts_bps=parts_bps[begin:end],
     )

@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crosswind.certify.probe import probe_fabric
 from crosswind.fingerprint.bulk import Bulk, bulk
 from crosswind.fingerprint.duty_cycle import duty_cycle
 from crosswind.fingerprint.token_bucket import TokenBucket, identify
 from crosswind.fingerprint.traffic_trace import TrafficTrace
+from crosswind.stats import quantile
 from crosswind.store.provenance import provenance
 
 SCHEMA = 1
@@ -33,7 +35,7 @@ class Fingerprint:
     """What a network is between two of its nodes, from the first to the second.
 
     Attributes:
-        delay_ns: quantiles of the one-way delay of small packets on an idle network.
+        delay_ns: one-way delays of small packets on an idle network, in the order of their arrival.
         lost: of these packets.
         offered_bps: IP bits per second that the trace's sender sent.
         trace: what arrived of them.
@@ -42,13 +44,17 @@ class Fingerprint:
 
     between: tuple[str, str]
     condition: str
-    delay_ns: Mapping[str, float]
+    delay_ns: NDArray[np.int64]
     lost: int
     bulk: Bulk
     offered_bps: float
     trace: TrafficTrace
     token_bucket: TokenBucket
     provenance: Mapping[str, Any]
+
+    def delay_quantiles_ns(self) -> dict[str, float]:
+        """Return quantiles of the one-way delay by their names."""
+        return {f"p{100 * share:g}": quantile(self.delay_ns, share) for share in _QUANTILES}
 
     def as_dict(self) -> dict[str, Any]:
         """Return the document (docs/reference/contracts.md, section 9)."""
@@ -57,7 +63,12 @@ class Fingerprint:
             "schema": SCHEMA,
             "between": list(self.between),
             "condition": self.condition,
-            "delay": {"packets": PROBES, "lost": self.lost, "one_way_ns": dict(self.delay_ns)},
+            "delay": {
+                "packets": self.delay_ns.size + self.lost,
+                "lost": self.lost,
+                "one_way_ns": self.delay_quantiles_ns(),
+                "each_ns": self.delay_ns.tolist(),
+            },
             "bulk": asdict(self.bulk),
             "token_bucket": {"offered_bps": self.offered_bps, **asdict(self.token_bucket)},
             "trace": [[round(begin, 9), round(end, 9), round(bits)] for begin, end, bits in samples],
@@ -94,7 +105,7 @@ def measure(
     return Fingerprint(
         between=between,
         condition=spec["condition"]["name"],
-        delay_ns={f"p{100 * share:g}": float(np.quantile(probes.delay_ns, share)) for share in _QUANTILES},
+        delay_ns=probes.delay_ns,
         lost=probes.lost,
         bulk=transfer,
         offered_bps=offered_bps,
