@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from crosswind.analysis import Question, Samples, analyse, read_samples
+from crosswind.analysis import OF_SHARES, Question, Samples, analyse, own_quantile, read_samples
 from crosswind.analysis.analysis import PoolingRefused
 from crosswind.errors import CrosswindError
 from crosswind.stats import (
@@ -36,7 +36,7 @@ def test_a_column_of_trials_has_its_interval_and_what_it_lacks(tmp_path):
 def test_trials_that_drift_have_no_interval_unless_their_order_means_nothing(tmp_path):
     rows = [("net", "ms"), *(("none", value) for value in (5.0, 5.2, 4.9, 5.1, 5.3, 4.8, 5.05, 5.15))]
     rows += [("worn", 9 + trial) for trial in range(8)]
-    found = samples(tmp_path, rows, by="net")
+    found = samples(tmp_path, rows, by=["net"])
     analysis = analyse(found, Question())
     none, worn = analysis.groups
     assert isinstance(none.quantiles[0.5], Interval)
@@ -54,9 +54,35 @@ def test_rows_of_one_trial_are_never_taken_for_trials(tmp_path):
     rows = [("trial", "ms"), *((trial, trial + row / 10) for trial in range(8) for row in range(5))]
     with pytest.raises(PoolingRefused, match="40 rows come from 8 trials"):
         analyse(samples(tmp_path, rows), Question())
-    (group,) = analyse(samples(tmp_path, rows), Question(each=0.99)).groups
+    (group,) = analyse(samples(tmp_path, rows), Question(each=own_quantile(0.99))).groups
     assert group.rows == 40
     assert group.trials.values == tuple(quantile([t + row / 10 for row in range(5)], 0.99) for t in range(8))
+
+
+def test_shares_are_judged_within_each_trial_and_groups_told_apart_by_several_columns(tmp_path):
+    rows = [("run", "net", "streams", "mbps"), (1, "a", 2, 1), (1, "a", 2, 3), (2, "a", 2, 3), (2, "a", 2, 1)]
+    rows += [(3, "a", 3, 2)] * 3
+    found = samples(tmp_path, rows, by=["net", "streams"], column="mbps")
+    analysis = analyse(found, Question(each=OF_SHARES["jain"]))
+    assert (analysis.by, analysis.each) == ("net, streams", "jain")
+    values = {group.name: group.trials.values for group in analysis.groups}
+    assert values == {"a, 2": pytest.approx((0.8, 0.8)), "a, 3": pytest.approx((1,))}
+    two = analyse(found, Question(each=OF_SHARES["sd"])).groups[0]
+    assert two.trials.values == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([(1, 5), (1, 6), (2, 5)], "trials have 1 to 2 rows"),
+        ([(1, 5), (1, -6)], "mbps has -6; a share is neither"),
+        ([(1, 5), (1, "inf")], "mbps has inf; a share is neither"),
+        ([(1, 5), (2, 6)], r"every trial \(column run\) has one row"),
+    ],
+)
+def test_what_is_no_share_is_refused(tmp_path, rows, words):
+    with pytest.raises(CrosswindError, match=words):
+        analyse(samples(tmp_path, [("run", "mbps"), *rows]), Question(each=OF_SHARES["jain"]))
 
 
 def test_pooled_rows_are_described_without_intervals(tmp_path):
@@ -67,7 +93,9 @@ def test_pooled_rows_are_described_without_intervals(tmp_path):
 
 
 def test_trials_of_one_row_each_need_no_word_about_pooling(tmp_path):
-    analysis = analyse(samples(tmp_path, [("trial", "ms"), *((i, i) for i in range(6))]), Question(each=0.99))
+    analysis = analyse(
+        samples(tmp_path, [("trial", "ms"), *((i, i) for i in range(6))]), Question(each=own_quantile(0.99))
+    )
     assert analysis.each is None
 
 
@@ -75,27 +103,27 @@ def test_groups_are_compared_with_the_first_and_corrected_together(tmp_path):
     random = np.random.default_rng(1)
     scales = {"none": 1, "slow": 2, "same": 1}
     rows = [(name, scales[name] * random.lognormal(sigma=0.05)) for name in scales for _ in range(10)]
-    analysis = analyse(samples(tmp_path, [("net", "ms"), *rows], by="net"), Question())
+    analysis = analyse(samples(tmp_path, [("net", "ms"), *rows], by=["net"]), Question())
     slow, same = analysis.comparisons
     assert (slow.baseline, slow.name, slow.shown, same.shown) == ("none", "slow", True, False)
     assert isinstance(slow.difference, RatioInterval)
     assert slow.difference.low < 2 < slow.difference.high
     assert slow.p_holm == pytest.approx(2 * slow.test.p)
     assert analysis.overall.p < 0.001
-    turned = analyse(samples(tmp_path, [("net", "ms"), *rows], by="net"), Question(baseline="slow"))
+    turned = analyse(samples(tmp_path, [("net", "ms"), *rows], by=["net"]), Question(baseline="slow"))
     assert [comparison.name for comparison in turned.comparisons] == ["none", "same"]
 
 
 def test_values_around_zero_have_differences_and_no_ratio(tmp_path):
     rows = [("net", "x"), *(("a", i - 3) for i in range(8)), *(("b", i + 20) for i in range(8))]
-    analysis = analyse(samples(tmp_path, rows, by="net"), Question(ordered=False))
+    analysis = analyse(samples(tmp_path, rows, by=["net"]), Question(ordered=False))
     assert isinstance(analysis.comparisons[0].difference, ShiftInterval)
     assert (analysis.groups[0].variation, analysis.groups[0].repetitions) == (None, None)
 
 
 def test_what_never_ended_is_compared_by_rank(tmp_path):
     rows = [("net", "ms"), *(("a", i) for i in range(1, 9)), *(("b", "inf") for _ in range(8))]
-    comparison = analyse(samples(tmp_path, rows, by="net"), Question()).comparisons[0]
+    comparison = analyse(samples(tmp_path, rows, by=["net"]), Question()).comparisons[0]
     assert comparison.difference is None
     assert (comparison.shown, comparison.test.a12) == (True, 1)
 
@@ -103,7 +131,7 @@ def test_what_never_ended_is_compared_by_rank(tmp_path):
 def test_wishes_that_do_not_fit_the_file_are_refused(tmp_path):
     found = samples(tmp_path, [("ms",), (1,), (2,)])
     with pytest.raises(CrosswindError, match="name their column with --trial"):
-        analyse(found, Question(each=0.99))
+        analyse(found, Question(each=own_quantile(0.99)))
     with pytest.raises(CrosswindError, match='no group "x"'):
         analyse(found, Question(baseline="x"))
 

@@ -26,7 +26,7 @@ def test_numbers_alone_are_read_without_a_line_of_names(tmp_path):
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 def test_groups_and_trials_keep_the_order_of_the_file(tmp_path, delimiter):
     rows = ["run,net,ms", "1,slow,5", "1,fast,2", "2,slow,7", '1,"slow",6']
-    samples = read_samples(written(tmp_path, "\n".join(rows).replace(",", delimiter)), by="net")
+    samples = read_samples(written(tmp_path, "\n".join(rows).replace(",", delimiter)), by=["net"])
     assert samples.groups == ("slow", "fast")
     assert samples.group_of.tolist() == [0, 1, 0, 0]
     # `run` is found by its name, and run 1 of one group is not run 1 of the other.
@@ -42,11 +42,11 @@ def test_groups_and_trials_keep_the_order_of_the_file(tmp_path, delimiter):
         ("ms\n1\n2ms\n", {}, 'x.csv:3: ms: "2ms" is not a plain number; write all values in one unit'),
         ("ms\n1\nfast\n", {}, 'x.csv:3: ms: "fast" is not a number'),
         ("ms\nnan\n", {}, "x.csv:2: ms: NaN has no rank; write inf"),
-        ("g,ms\na,\n", {"by": "g"}, "x.csv:2: ms: the cell is empty"),
+        ("g,ms\na,\n", {"by": ["g"]}, "x.csv:2: ms: the cell is empty"),
         ("ms\n1\n\n2\n", {}, "x.csv:3: the line is empty"),
-        ("g,ms\na,1\nb\n", {"by": "g"}, "x.csv:3: 1 cells, but 2 columns: g, ms"),
+        ("g,ms\na,1\nb\n", {"by": ["g"]}, "x.csv:3: 1 cells, but 2 columns: g, ms"),
         ("g,ms\na,1\n", {}, "x.csv:1: which column has the values? --column says it: g, ms"),
-        ("g,ms\na,1\n", {"by": "G"}, 'x.csv:1: there is no column "G"; did you mean "g"?'),
+        ("g,ms\na,1\n", {"by": ["G"]}, 'x.csv:1: there is no column "G"; did you mean "g"?'),
         ("ms,ms\n1,2\n", {}, 'x.csv:1: column "ms" is there twice'),
         (b"ms\n\xff\xfe\n", {}, "x.csv: is not text in UTF-8"),
     ],

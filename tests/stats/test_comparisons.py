@@ -114,6 +114,14 @@ def test_kruskal_wallis_of_tiny_groups_is_permuted_exactly():
     assert scipy_stats.chi2.sf(found.h, 2) == pytest.approx(0.180, abs=5e-4)
 
 
+def test_a_group_of_a_single_trial_is_tested_by_the_ranks_that_it_could_have():
+    # Two of the seven values are 3 or more: 2 * 2/7. H = 12 / 20 (16 + 1 + 25/2) - 15; of the 12 choices of
+    # the two single ranks, 1 4, 1 2 and 3 4 in either order have that much: 6 of 12.
+    assert mann_whitney(trials([3]), trials([3, 2, 2, 1, 1, 1])).p == pytest.approx(4 / 7)
+    found = kruskal_wallis([trials([4]), trials([1]), trials([2, 3])])
+    assert (found.h, found.p) == (pytest.approx(2.7), pytest.approx(1 / 2))
+
+
 def test_kruskal_wallis_of_larger_groups_equals_scipys_with_ties():
     random = np.random.default_rng(1)
     groups = [random.integers(0, 12, size=n).astype(float) for n in (5, 6, 7)]

@@ -1,6 +1,20 @@
 """What anybody's samples say, over trials; needs neither a machine nor a results folder."""
 
 from crosswind.analysis.analysis import Analysis, Question, analyse
+from crosswind.analysis.each import OF_SHARES, Each, own_quantile
+from crosswind.analysis.published_shares import PublishedShares, published_shares
 from crosswind.analysis.samples import BadSamples, Samples, read_samples
 
-__all__ = ["Analysis", "BadSamples", "Question", "Samples", "analyse", "read_samples"]
+__all__ = [
+    "OF_SHARES",
+    "Analysis",
+    "BadSamples",
+    "Each",
+    "PublishedShares",
+    "Question",
+    "Samples",
+    "analyse",
+    "own_quantile",
+    "published_shares",
+    "read_samples",
+]

@@ -1,7 +1,7 @@
 """What samples say: quantiles with intervals, how many trials they need, and how groups compare.
 
 Intervals and comparisons are over trials, and refused where the guard finds that these are no repetitions.
-Where rows are operations of trials, each trial is reduced to one value first (a quantile of its own); pooling
+Where rows are operations or shares of trials, each trial is reduced to one value first (`each.py`); pooling
 the rows instead gives a description and no interval.
 """
 
@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from crosswind.analysis.each import Each
 from crosswind.analysis.samples import Samples
 from crosswind.errors import CrosswindError
 from crosswind.stats import (
@@ -40,7 +41,6 @@ from crosswind.stats import (
     holm,
     kruskal_wallis,
     mann_whitney,
-    quantile,
     quantile_interval,
     quantiles,
     ratio_interval,
@@ -59,7 +59,7 @@ class Question:
     """What is asked of samples."""
 
     quantiles: tuple[float, ...] = (0.5, 0.9, 0.99)
-    each: float | None = None  # the quantile that a trial of several rows is reduced to
+    each: Each | None = None  # what a trial of several rows is reduced to
     pool: bool = False  # describe all rows together, without intervals
     within: float = 0.05  # the share of the median that its interval should keep to
     confidence: float = 0.95
@@ -106,7 +106,7 @@ class Analysis:
     column: str
     by: str | None
     trial: str | None
-    each: float | None  # the quantile that trials were reduced to; None where each row is a trial
+    each: str | None  # what trials were reduced to; None where each row is a trial
     pooled: bool
     within: float
     confidence: float
@@ -122,17 +122,17 @@ def analyse(samples: Samples, question: Question) -> Analysis:
         PoolingRefused: trials have several rows, and nobody said what each is reduced to.
         CrosswindError: there is no such baseline, or a value that the question cannot be asked of.
     """
-    members = [samples.group_of == number for number in range(len(samples.groups))]
     if question.pool:
         groups = [
-            _pooled(name, samples.values[rows], question)
-            for name, rows in zip(samples.groups, members, strict=True)
+            _pooled(name, samples.values[samples.group_of == number], question)
+            for number, name in enumerate(samples.groups)
         ]
         return _analysis(samples, question, None, groups, None, [])
     reduced = _reduced(samples, question.each)
+    rows = np.bincount(samples.group_of).tolist()
     groups = [
-        _group(name, int(rows.sum()), _per_trial(samples, rows, question.each), question)
-        for name, rows in zip(samples.groups, members, strict=True)
+        _group(name, rows[number], _per_trial(samples, number, question.each), question)
+        for number, name in enumerate(samples.groups)
     ]
     baseline = _baseline(groups, question.baseline)
     others = [group for group in groups if group is not baseline]
@@ -151,7 +151,7 @@ def analyse(samples: Samples, question: Question) -> Analysis:
 def _analysis(
     samples: Samples,
     question: Question,
-    each: float | None,
+    each: Each | None,
     groups: list[Group],
     overall: KruskalWallis | None,
     comparisons: list[Comparison],
@@ -161,7 +161,7 @@ def _analysis(
         column=samples.column,
         by=samples.by,
         trial=samples.trial,
-        each=each,
+        each=None if each is None else each.name,
         pooled=question.pool,
         within=question.within,
         confidence=question.confidence,
@@ -171,7 +171,7 @@ def _analysis(
     )
 
 
-def _reduced(samples: Samples, each: float | None) -> bool:
+def _reduced(samples: Samples, each: Each | None) -> bool:
     """Return whether trials have several rows, which then have to be reduced to one value each.
 
     Raises: PoolingRefused: they have, and nobody said to what.
@@ -188,11 +188,17 @@ def _reduced(samples: Samples, each: float | None) -> bool:
             "narrow. Say what each trial gives, such as --each p99; or --pool to describe all rows without "
             "intervals"
         )
+    if rows == trials and each is not None and each.shared:
+        raise CrosswindError(
+            f"--each {each.name}: every trial (column {samples.trial}) has one row, which shares nothing; "
+            "name the column that tells trials apart with --trial"
+        )
     return rows > trials
 
 
-def _per_trial(samples: Samples, rows: NDArray[np.bool_], each: float | None) -> PerTrial:
+def _per_trial(samples: Samples, group: int, each: Each | None) -> PerTrial:
     """Return one value per trial of a group, in the order of the file."""
+    rows = samples.group_of == group
     values = samples.values[rows]
     if samples.trial_of is None:
         try:
@@ -206,9 +212,26 @@ def _per_trial(samples: Samples, rows: NDArray[np.bool_], each: float | None) ->
     order = np.argsort(trials, kind="stable")
     numbers, starts = np.unique(trials[order], return_index=True)
     parts = np.split(values[order], starts[1:])
-    return PerTrial(
-        tuple(samples.trials[number] for number in numbers), tuple(quantile(part, each) for part in parts)
-    )
+    if each.shared:
+        _check_shares(samples, group, each.name, parts)
+    return PerTrial(tuple(samples.trials[number] for number in numbers), tuple(map(each.of, parts)))
+
+
+def _check_shares(samples: Samples, group: int, each: str, trials: Sequence[NDArray[np.float64]]) -> None:
+    """Refuse trials whose rows are no shares, or whose figures would not be of the same thing."""
+    where = f" of {samples.groups[group]}" if samples.by else ""
+    sizes = sorted({trial.size for trial in trials})
+    if len(sizes) > 1:
+        raise CrosswindError(
+            f"--each {each}: trials{where} have {sizes[0]} to {sizes[-1]} rows, whose shares are not "
+            "to be compared; tell them apart with one more --by, or leave out and name trials that lost rows"
+        )
+    bad = [trial for trial in trials if trial.min() < 0 or trial.max() == math.inf]
+    if bad:
+        value = min(bad[0]) if bad[0].min() < 0 else math.inf
+        raise CrosswindError(
+            f"--each {each}: {samples.column} has {value:g}{where}; a share is neither negative nor infinite"
+        )
 
 
 def _group(name: str, rows: int, trials: PerTrial, question: Question) -> Group:

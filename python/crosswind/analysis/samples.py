@@ -8,7 +8,7 @@ from __future__ import annotations
 import csv
 import math
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
@@ -37,7 +37,7 @@ class Samples:
 
     file: str
     column: str
-    by: str | None  # the column that groups are told apart by
+    by: str | None  # the column that groups are told apart by; several with commas
     trial: str | None  # the column that trials are told apart by
     groups: tuple[str, ...]  # in the order in which they first appear; one without a name where `by` is None
     values: NDArray[np.float64]  # shape (n,); +inf for what never ended
@@ -47,7 +47,7 @@ class Samples:
 
 
 def read_samples(
-    path: Path, *, column: str | None = None, by: str | None = None, trial: str | None = None
+    path: Path, *, column: str | None = None, by: Sequence[str] = (), trial: str | None = None
 ) -> Samples:
     """Read the numbers of a column.
 
@@ -57,7 +57,7 @@ def read_samples(
     Args:
         path: a text file in UTF-8.
         column: with the values; None where there is only one that can be meant.
-        by: with the group of each row; None for one group.
+        by: with the group of each row; several together name it, none gives one group.
         trial: with the trial of each row; None for a column that is called like one (`TRIAL_NAMES`), if any.
     Raises: BadSamples: no such file or column, or rows that are not numbers; each with its line.
     """
@@ -70,7 +70,7 @@ def read_samples(
         raise BadSamples(f"{path}: is not text in UTF-8; export the samples as CSV") from error
 
 
-def _read(path: Path, file: TextIO, column: str | None, by: str | None, trial: str | None) -> Samples:
+def _read(path: Path, file: TextIO, column: str | None, by: Sequence[str], trial: str | None) -> Samples:
     first = file.readline()
     if not first.strip():
         raise BadSamples(f"{path}:1: is empty; the first line names the columns")
@@ -84,24 +84,24 @@ def _read(path: Path, file: TextIO, column: str | None, by: str | None, trial: s
         twice = next(name for name in names if names.count(name) > 1)
         raise BadSamples(f'{path}:1: column "{twice}" is there twice; give each a name of its own')
     trial = trial or next((name for name in names if name.casefold() in TRIAL_NAMES), None)
-    taken = [name for name in (by, trial) if name is not None]
-    other_places = [_place(path, names, name) for name in taken]
-    column = _column(path, names, column, taken)
-    places = [_place(path, names, column), *other_places]
+    group_places = [_place(path, names, name) for name in by]
+    trial_place = _place(path, names, trial) if trial is not None else None
+    column = _column(path, names, column, [*by, *([trial] if trial is not None else [])])
+    place = _place(path, names, column)
     values, groups, trials = array("d"), _Names(), _Names()
     problems: list[str] = []
     rows = csv.reader(file, delimiter=delimiter)
     for line, row in _numbered(path, rows, after=0 if bare else 1):
         if len(row) != len(names):
             problems.append(f"{path}:{line}: {_width(row, names)}")
-        elif (problem := _problem(row[places[0]])) is not None:
+        elif (problem := _problem(row[place])) is not None:
             problems.append(f"{path}:{line}: {column}: {problem}")
         else:
-            values.append(float(row[places[0]]))
-            group = groups.number(row[places[1]].strip() if by is not None else "")
-            if trial is not None:
+            values.append(float(row[place]))
+            group = groups.number(", ".join(row[at].strip() for at in group_places))
+            if trial_place is not None:
                 # A trial 1 of one group is not the trial 1 of another.
-                trials.number((group, row[places[-1]].strip()))
+                trials.number((group, row[trial_place].strip()))
             continue
         if len(problems) == _PROBLEMS_MAX:
             problems.append(f"{path}: and perhaps more; these are the first {_PROBLEMS_MAX}")
@@ -113,7 +113,7 @@ def _read(path: Path, file: TextIO, column: str | None, by: str | None, trial: s
     return Samples(
         file=path.name,
         column=column,
-        by=by,
+        by=", ".join(by) or None,
         trial=trial,
         groups=tuple(groups.known),
         values=np.array(values),

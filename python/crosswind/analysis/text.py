@@ -8,6 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from crosswind.analysis.analysis import Analysis, Comparison, Estimate, Group
+from crosswind.analysis.each import quantile_name
 from crosswind.report.units import count, number, percent, times
 from crosswind.stats import (
     Interval,
@@ -42,11 +43,6 @@ def print_analysis(analysis: Analysis, console: Console) -> None:
             console.print(line, style="dim", markup=False, soft_wrap=False)
 
 
-def quantile_name(p: float) -> str:
-    """Return P99.9 for 0.999, and median for 0.5."""
-    return "median" if p == 0.5 else f"P{100 * p:.10g}"
-
-
 def _round_share(share: float) -> str:
     """Return a share that somebody wrote, as they wrote it."""
     return f"{100 * share:.10g}\u00a0%"
@@ -59,7 +55,7 @@ def _what(analysis: Analysis) -> str:
     if analysis.pooled:
         return f"{column}{by}; all rows pooled"
     if analysis.each is not None:
-        return f"{column}{by}; of each {analysis.trial} its own {quantile_name(analysis.each)}"
+        return f"{column}{by}; of each {analysis.trial} its own {analysis.each}"
     return f"{column}{by}; each row is one trial"
 
 
@@ -110,7 +106,12 @@ def _reading(analysis: Analysis) -> list[str]:
     if analysis.pooled:
         return ["Rows of one trial are not independent, so no interval is true of these numbers."]
     sure = _round_share(analysis.confidence)
-    lines = [f"Below a value its exact {sure} interval over trials, whatever the law of the values."]
+    lines = []
+    if analysis.each == "sum":
+        lines.append(
+            "A sum of rates is the rate of all together only where all were measured over one span of time."
+        )
+    lines.append(f"Below a value its exact {sure} interval over trials, whatever the law of the values.")
     if any(group.repetitions for group in analysis.groups):
         within = _round_share(analysis.within)
         lines.append(

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from crosswind.cli._output import console, print_json
 from crosswind.cli._share import share
+
+if TYPE_CHECKING:
+    from crosswind.analysis import Each
 
 
 def _quantile(text: str) -> float:
@@ -18,8 +22,12 @@ def _quantile(text: str) -> float:
     return float(match[1]) / 100
 
 
-def _each(_context: click.Context, _option: click.Parameter, text: str | None) -> float | None:
-    return None if text is None else _quantile(text)
+def _each(_context: click.Context, _option: click.Parameter, text: str | None) -> Each | None:
+    from crosswind.analysis import OF_SHARES, own_quantile
+
+    if text is None:
+        return None
+    return OF_SHARES.get(text) or own_quantile(_quantile(text))
 
 
 def _quantiles(
@@ -31,10 +39,19 @@ def _quantiles(
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--column", metavar="NAME", help="With the values; not needed where only one can be meant.")
-@click.option("--by", metavar="NAME", help="Column with the group of each row, such as condition.")
+@click.option(
+    "--by",
+    multiple=True,
+    metavar="NAME",
+    help="Column with the group of each row, such as condition; may be repeated.",
+)
 @click.option("--trial", metavar="NAME", help="Column with the trial of each row; `trial` or `run` is found.")
 @click.option(
-    "--each", callback=_each, metavar="QUANTILE", help="What a trial of several rows gives, such as p99."
+    "--each",
+    callback=_each,
+    metavar="FIGURE",
+    help="What a trial of several rows gives: a quantile such as p99; of shares their sum, mean, sd or jain "
+    "(Jain's index).",
 )
 @click.option("--pool", is_flag=True, help="Describe all rows together, trials or not, without intervals.")
 @click.option(
@@ -69,9 +86,9 @@ def _quantiles(
 def command(
     file: Path,
     column: str | None,
-    by: str | None,
+    by: tuple[str, ...],
     trial: str | None,
-    each: float | None,
+    each: Each | None,
     pool: bool,
     asked: tuple[float, ...],
     within: float,
@@ -86,6 +103,7 @@ def command(
     crosswind analyze p99.csv                                   a number a line, one per trial
     crosswind analyze results.csv --column ms --by condition    groups, against the first
     crosswind analyze operations.csv --column ms --each p99     many rows a trial: its own P99
+    crosswind analyze streams.csv --column mbps --each jain     a row a connection: fairness of each run
 
     FILE is a CSV of anybody's, one value a row. Intervals are over trials: where rows share one (a column
     `trial`, `run`, ... or the one that --trial names), --each says what a trial gives; its rows are never

@@ -55,17 +55,23 @@ def kruskal_wallis(groups: Sequence[PerTrial], *, seed: int = 1) -> KruskalWalli
     if correction == 0:
         return KruskalWallis(0.0, 1.0, False, 0.0)  # All values are alike, so nothing differs.
 
+    borders = np.cumsum(sizes)[:-1]
+
     def statistic(*parts: NDArray[np.float64], axis: int = -1) -> NDArray[np.float64]:
+        # scipy permutes no group of a single trial; where there is one it permutes all ranks at once.
+        if len(parts) == 1:
+            parts = tuple(np.split(parts[0], borders, axis=axis))
         squares = sum(part.sum(axis=axis) ** 2 / part.shape[axis] for part in parts)
         return np.asarray((12 / (total * (total + 1)) * squares - 3 * (total + 1)) / correction)
 
-    parts = np.split(ranks, np.cumsum(sizes)[:-1])
+    parts = np.split(ranks, borders)
     h = float(statistic(*parts))
     permuted = min(sizes) < _LARGE
     if permuted:
         test = stats.permutation_test(
-            parts,
+            [ranks] if 1 in sizes else parts,
             statistic,
+            permutation_type="pairings" if 1 in sizes else "independent",
             vectorized=True,
             alternative="greater",
             n_resamples=_PERMUTATIONS,

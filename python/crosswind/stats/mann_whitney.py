@@ -118,6 +118,10 @@ def _p_value(a: np.ndarray, b: np.ndarray) -> tuple[float, bool]:
         return float(stats.mannwhitneyu(a, b, method="exact").pvalue), True
     # Ranks, and not the values: infinities have no difference, but they have a rank.
     ranks = stats.rankdata(np.concatenate((a, b)))
+    if 1 in (a.size, b.size):
+        # scipy permutes no single trial; its arrangements are the ranks that it could have.
+        own = ranks[0] if a.size == 1 else ranks[-1]
+        return min(1.0, 2 * float(min(np.mean(ranks <= own), np.mean(ranks >= own)))), True
     if math.comb(a.size + b.size, a.size) <= _EXACT_ARRANGEMENTS:
         every = stats.PermutationMethod(n_resamples=_EXACT_ARRANGEMENTS)
         return float(stats.mannwhitneyu(ranks[: a.size], ranks[a.size :], method=every).pvalue), True
