@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from reference_pages import catalogue, elements, exit_codes, experiment_file, schema, verbs
+from reference_pages import catalogue, cautions, elements, exit_codes, experiment_file, schema, verbs
 
 REFERENCE = Path(__file__).parent / "reference"
 
@@ -24,6 +24,7 @@ def pages() -> dict[str, str]:
         "conditions.md": catalogue.conditions_page(),
         "experiments.md": catalogue.experiments_page(),
         "exit-codes.md": exit_codes.page(),
+        "cautions.md": cautions.page(),
         **schema.files(),
     }
 

@@ -19,11 +19,12 @@ def command(folder: Path, as_json: bool) -> None:
     needed, so it may be a copy from another machine.
     """
     from crosswind.report import summarise, write_report
+    from crosswind.report.cautions import cautions
     from crosswind.report.table import print_summary
 
     summary = summarise(folder)
     if as_json:
-        print_json(summary.as_json())
+        print_json(summary.as_json() | {"cautions": [caution.as_json() for caution in cautions(summary)]})
         return
     print_summary(summary, console())
     click.echo(f"report: {write_report(folder)}")

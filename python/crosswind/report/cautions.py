@@ -1,28 +1,19 @@
-"""What a reader must know before quoting a number: each caution says what is the matter and what to do."""
+"""What a reader must know before quoting a number: which cautions of the catalogue apply to a run."""
 
-from dataclasses import dataclass
-from typing import Literal
-
+from crosswind.report.caution import Caution, Kind, caution
 from crosswind.report.measure import QUANTILE_NAMES
+from crosswind.report.setting_cautions import setting_cautions
 from crosswind.report.summary import Summary
 from crosswind.report.units import count, quantity, short_names
 from crosswind.stats import GUARD_TRIALS_MIN, NeedsTrials, RefusedInterval, guard, modes
-
-
-@dataclass(frozen=True)
-class Caution:
-    """`serious`: numbers may mislead as they stand. `note`: how to read them."""
-
-    level: Literal["serious", "note"]
-    title: str
-    text: str
 
 
 def cautions(summary: Summary) -> list[Caution]:
     """Return the cautions that apply to `summary`, serious ones first."""
     found = [
         *_trials(summary), *_unknown(summary), *_repetitions(summary), *_modes(summary), *_intervals(summary),
-        *_operations(summary), *_loop(summary), *_scale(summary), *_declared(summary), *_pictures(summary),
+        *_operations(summary), *setting_cautions(summary), *_loop(summary), *_scale(summary),
+        *_declared(summary), *_pictures(summary),
     ]  # fmt: skip
     return sorted(found, key=lambda caution: caution.level != "serious")
 
@@ -42,40 +33,13 @@ def _trials(summary: Summary) -> list[Caution]:
         )
         return f" Succeeded when tried again: {again}." if again else ""
 
-    if failed := summary.count("failed"):
-        found.append(
-            Caution(
-                "serious",
-                f"{_trial_count(failed)} failed",
-                f"{where('failed')}. Left out of every number, so a condition that makes trials fail looks "
-                f"better than it is; the reasons stand in the trial tables.{repeated('failed')}",
-            )
-        )
-    if void := summary.count("void"):
-        found.append(
-            Caution(
-                "serious",
-                f"{_trial_count(void)} void",
-                f"{where('void')}. The emulation was not what the condition says: left out of every number."
-                f"{repeated('void')}",
-            )
-        )
-    if degraded := summary.count("degraded"):
-        found.append(
-            Caution(
-                "note",
-                f"{_trial_count(degraded)} degraded",
-                f"{where('degraded')}. Counted, but differences as small as the ledger error mean nothing.",
-            )
-        )
+    kinds = {"failed": Kind.TRIALS_FAILED, "void": Kind.TRIALS_VOID, "degraded": Kind.TRIALS_DEGRADED}
+    for name, kind in kinds.items():
+        if many := summary.count(name):
+            again = repeated(name) if name != "degraded" else ""
+            found.append(caution(kind, f"{_trial_count(many)} {name}", f"{where(name)}.{again}"))
     if pending := summary.count("pending"):
-        found.append(
-            Caution(
-                "serious",
-                f"{_trial_count(pending)} missing",
-                "The run is not complete: continue it with resume.",
-            )
-        )
+        found.append(caution(Kind.TRIALS_MISSING, f"{_trial_count(pending)} missing"))
     return found
 
 
@@ -87,12 +51,7 @@ def _unknown(summary: Summary) -> list[Caution]:
         for measure in summary.measures
     }
     return [
-        Caution(
-            "serious",
-            f"{_trial_count(many)} without {label}",
-            f"Of {len(counted)}. They are left out of its medians, which are those of the others; their logs "
-            "may say why it is missing.",
-        )
+        caution(Kind.VALUE_MISSING, f"{_trial_count(many)} without {label}", f"Of {len(counted)}.")
         for label, many in lacking.items()
         if many
     ]
@@ -111,7 +70,7 @@ def _repetitions(summary: Summary) -> list[Caution]:
             change = f": {levels[0]} before, {levels[1]} after" if levels else ""
             found.append(
                 Caution(
-                    "serious",
+                    Kind.INTERVAL_REFUSED,
                     f"Interval refused under {short[condition.name]}",
                     f"The trials are not repetitions of one experiment in {primary.label}: {seen.reason}"
                     f"{change}. An "
@@ -121,9 +80,9 @@ def _repetitions(summary: Summary) -> list[Caution]:
         elif warning := guard(condition.per_trial(primary.key)).warning:
             found.append(
                 Caution(
-                    "note",
+                    Kind.INTERVAL_GREW,
                     f"More trials did not help under {short[condition.name]}",
-                    f"In {primary.label} {warning}. Look at the dots in the order they ran.",
+                    f"In {primary.label} {warning}. {Kind.INTERVAL_GREW.remedy}",
                 )
             )
     beside = {
@@ -135,9 +94,10 @@ def _repetitions(summary: Summary) -> list[Caution]:
         named = ", ".join(f"{label} ({many})" for label, many in beside.items() if many)
         found.append(
             Caution(
-                "serious",
+                Kind.OTHER_INTERVALS_REFUSED,
                 "Intervals of other figures refused",
-                f"By conditions: {named}. Their trials differ with time or with the trials before them.",
+                f"By conditions: {named}. Their trials differ with time or with the trials before them. "
+                f"{Kind.OTHER_INTERVALS_REFUSED.remedy}",
             )
         )
     return found
@@ -152,11 +112,10 @@ def _modes(summary: Summary) -> list[Caution]:
         if len(split := modes(values) if values else ()) == 2:
             low, high = (f"{quantity(mode.median, summary.primary.unit)} ({mode.n} trials)" for mode in split)
             found.append(
-                Caution(
-                    "serious",
+                caution(
+                    Kind.BIMODAL,
                     f"Two modes under {short[condition.name]}",
-                    f"{summary.primary.title} is around {low} or around {high}. The median lies in one of "
-                    "them, or between them where no trial was: quote both, and look for what decides.",
+                    f"{summary.primary.title} is around {low} or around {high}.",
                 )
             )
     return found
@@ -172,11 +131,10 @@ def _intervals(summary: Summary) -> list[Caution]:
         if len(summary.conditions) < 3:
             return []
         return [
-            Caution(
-                "note",
+            caution(
+                Kind.MANY_COMPARISONS,
                 "Each interval stands alone",
-                f"Intervals hold at 95 % one by one. Among {len(summary.conditions) - 1} comparisons one in "
-                "twenty misses on average: confirm a single small difference with a run of its own.",
+                f"Here are {len(summary.conditions) - 1} comparisons.",
             )
         ]
     fewest = min(answer.n for answer in missing.values())
@@ -184,7 +142,7 @@ def _intervals(summary: Summary) -> list[Caution]:
     which = "every condition" if len(missing) == len(summary.conditions) else f"{len(missing)} conditions"
     return [
         Caution(
-            "serious",
+            Kind.TOO_FEW_TRIALS,
             "Too few trials for an interval",
             f"A 95 % interval for the median over trials needs {needed}; {which} has fewer (the fewest: "
             f"{fewest}). Sessions of one set-up easily differ by 10 to 20 %, so read smaller differences as "
@@ -207,58 +165,28 @@ def _operations(summary: Summary) -> list[Caution]:
         quantile, limit = ("p99", 1000) if fewest < 1000 else ("p999", 10_000)
         found.append(
             Caution(
-                "note",
+                Kind.FEW_OPERATIONS,
                 f"{QUANTILE_NAMES[quantile]} rests on few operations",
                 f"The shortest trial has {count(fewest)} operations: fewer than ten lie beyond its "
-                f"{QUANTILE_NAMES[quantile]}, which needs {count(limit)}. Make trials longer.",
+                f"{QUANTILE_NAMES[quantile]}, which needs {count(limit)}. {Kind.FEW_OPERATIONS.remedy}",
             )
         )
     errors = sum(trial.errors or 0 for trial in counted)
     if errors:
         total = sum(trial.operations or 0 for trial in counted)
-        found.append(
-            Caution(
-                "serious",
-                f"{count(errors)} operations failed",
-                f"Of {count(total)}. A failed operation has no latency, so the tails shown are those of the "
-                "others.",
-            )
-        )
+        failed = f"{count(errors)} operations failed"
+        found.append(caution(Kind.OPERATIONS_FAILED, failed, f"Of {count(total)}."))
     if late := sum(trial.not_started or 0 for trial in counted):
-        found.append(
-            Caution(
-                "serious",
-                f"{count(late)} operations were due and never sent",
-                "The offered rate was more than the application could take: a queue grew until the end, and "
-                "latency would have gone on growing. Read throughput as the capacity, and lower the rate to "
-                "measure latency.",
-            )
-        )
+        found.append(caution(Kind.OPERATIONS_NEVER_SENT, f"{count(late)} operations were due and never sent"))
     if lost := summary.slow.lost_records:
-        found.append(
-            Caution(
-                "serious",
-                f"{count(lost)} packet records were lost",
-                "More packets were dropped or sent again than could be recorded. Counters are complete; "
-                "curves of drops over time and the causes of slow operations are not.",
-            )
-        )
+        found.append(caution(Kind.PACKET_RECORDS_LOST, f"{count(lost)} packet records were lost"))
     return found
 
 
 def _loop(summary: Summary) -> list[Caution]:
     if summary.open_loop or not summary.has_operations:
         return []
-    return [
-        Caution(
-            "note",
-            "A closed loop hides stalls",
-            "Each client sends its next operation when the last one has ended, so a stall of 200 ms is one "
-            "slow operation and not the thousand that a steady stream of users would have felt (coordinated "
-            "omission). Throughput shows the loss that quantiles hide; give the workload a rate to measure "
-            "what users feel.",
-        )
-    ]
+    return [caution(Kind.CLOSED_LOOP, "A closed loop hides stalls")]
 
 
 def _scale(summary: Summary) -> list[Caution]:
@@ -268,31 +196,32 @@ def _scale(summary: Summary) -> list[Caution]:
     preserved = summary.resolved.get("preserved") or []
     kept = f"Preserved are: {', '.join(preserved)}." if preserved else "No ratio is declared as preserved."
     return [
-        Caution(
-            "note",
+        caution(
+            Kind.SCALED,
             f"Run at scale {scale:g}",
-            f"Every rate and every buffer is multiplied by {scale:g}. {kept} Everything else, CPU time and "
-            "timers such as TCP's retransmission timeout among it, is not scaled: compare conditions with "
-            "one another, not with a machine at full scale.",
+            f"Every rate and every buffer is multiplied by {scale:g}. {kept}",
         )
     ]
 
 
 def _declared(summary: Summary) -> list[Caution]:
-    return [Caution("note", "From the experiment", text) for text in summary.resolved.get("warnings") or []]
+    """Tell what the experiment says of itself, what it says of a `durability` under a name of its own."""
+    application = summary.resolved.get("application") or {}
+    durability = (application.get("parameters") or {}).get("durability")
+    found = []
+    for text in summary.resolved.get("warnings") or []:
+        if durability and str(durability) in text.split():
+            weak = "w=0 never meets the network" if durability == "w=0" else "Writes are confirmed early"
+            found.append(Caution(Kind.WRITES_UNCONFIRMED, weak, text))
+        else:
+            found.append(Caution(Kind.DECLARED, "From the experiment", text))
+    return found
 
 
 def _pictures(summary: Summary) -> list[Caution]:
     if not summary.has_operations:
         return []
-    return [
-        Caution(
-            "note",
-            "Operations are pooled for pictures only",
-            "Boxes describe all operations of a condition together. They carry no interval: operations of "
-            "one trial are not independent, and an interval from them would be many times too narrow.",
-        )
-    ]
+    return [caution(Kind.POOLED_PICTURES, "Operations are pooled for pictures only")]
 
 
 def _trial_count(number: int) -> str:

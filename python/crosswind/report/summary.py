@@ -15,6 +15,7 @@ from typing import Any
 
 from crosswind.report.causes import SlowOperations, slow_operations
 from crosswind.report.folder import Operations, Results, TrialRow
+from crosswind.report.generator import Generator, generator
 from crosswind.report.measure import QUANTILES, Measure, measures_of, primary_of
 from crosswind.report.plain import as_plain
 from crosswind.stats import (
@@ -48,6 +49,7 @@ class TrialSummary:
     latency_ns: dict[str, float]  # p50, p95, p99, p999 of its operations, from the intended start
     values: dict[str, float]  # of every measure that it has, by key, in the unit of the measure
     slow: SlowOperations | None
+    generator: Generator | None  # of operations that were kept
     ledger_error_ns: dict[str, float]  # p50, p99, max
     interference_bps: float | None  # mean per source
     drops: dict[tuple[str, str], int]  # (place, reason) -> packets
@@ -195,16 +197,19 @@ def _trial(results: Results, row: TrialRow, measures: Sequence[Measure]) -> Tria
             drops[(node or "", statistic)] += int(value)
     interference = [value for _, metric, _, value in metrics if metric == "interference.offered"]
     latency_ns = _latency(operations, metrics)
+    measurement = results.measurement(row.trial)
+    cores = (results.provenance.get("before") or {}).get("cores")
     values = {measure.key: _value(measure, latency_ns, metrics) for measure in measures}
     return TrialSummary(
         row=row,
         counted=counted,
         operations=_total(metrics, "operations"),
         errors=_total(metrics, "errors"),
-        not_started=(results.measurement(row.trial).get("load") or {}).get("not_started"),
+        not_started=(measurement.get("load") or {}).get("not_started"),
         latency_ns=latency_ns,
         values={key: value for key, value in values.items() if value is not None},
         slow=None if operations is None else slow_operations(results, row.trial, operations),
+        generator=generator(operations, measurement, cores) if operations and operations.ok.size else None,
         ledger_error_ns={s: value for _, metric, s, value in metrics if metric == "ledger.error"},
         interference_bps=sum(interference) / len(interference) if interference else None,
         drops=dict(drops),

@@ -71,7 +71,8 @@ def print_summary(summary: Summary, console: "Console") -> None:
     console.print(told, style="dim", highlight=False)
     for caution in cautions(summary):
         mark = "[bold yellow]![/bold yellow]" if caution.level == "serious" else "[dim]-[/dim]"
-        text = f"{mark} [bold]{escape(caution.title)}.[/bold] {escape(caution.text)}"
+        named = f"[dim]({caution.id})[/dim]"
+        text = f"{mark} [bold]{escape(caution.title)}.[/bold] {escape(caution.text)} {named}"
         console.print(text, highlight=False)
 
 

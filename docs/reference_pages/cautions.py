@@ -1,0 +1,26 @@
+"""docs/reference/cautions.md: every caution that a report can give, what it means and what to try."""
+
+from __future__ import annotations
+
+from crosswind.report.caution import Kind
+from reference_pages import markdown
+
+_INTRODUCTION = """\
+`crosswind report` prints the cautions that apply to a run below its table, in `report.html` under
+*Before you quote a number*, and with `--json` as `cautions`: `id`, `level`, `title` and `text`, which has
+what was found in this run. Ids never change; text does."""
+
+_LEVELS = {
+    "serious": "Serious: numbers may mislead as they stand",
+    "note": "Notes: how to read the numbers",
+}
+
+
+def page() -> str:
+    """Return the page."""
+    parts = []
+    for level, title in _LEVELS.items():
+        kinds = sorted((kind for kind in Kind if kind.level == level), key=lambda kind: kind.id)
+        rows = [[f"`{kind.id}`", kind.meaning, kind.remedy] for kind in kinds]
+        parts += [f"## {title}", markdown.table(["id", "meaning", "what to try"], rows)]
+    return markdown.page("Cautions", "python/crosswind/report/caution.py", _INTRODUCTION, *parts)
