@@ -39,6 +39,20 @@ def test_another_machine_is_not_comparable_and_another_version_is_named(base, wr
     assert compare(base, other, anyway=True).sameness.notes == ["version of store: 1 and 2"]
 
 
+def test_another_tcp_is_named_and_no_hindrance(write_run):
+    runs = []
+    for nodes, machine in (("cubic", "bbr"), ("reno", "cubic")):
+        settings = {"net.ipv4.tcp_congestion_control": machine, "vm.swappiness": len(runs)}
+        runs.append(write_run(nodes, {"none": (1, 10, 8)}, sysctls=settings))
+        resolved = json.loads((runs[-1] / "resolved.json").read_text())
+        resolved["tcp"] = {"congestion_control": nodes, "rto_min_us": 200_000}
+        (runs[-1] / "resolved.json").write_text(json.dumps(resolved))
+    assert compare(*runs).sameness.notes == [
+        "tcp of the nodes.congestion_control: cubic and reno",
+        "tcp of the machine.congestion_control: bbr and cubic",
+    ]
+
+
 def test_another_application_or_condition_is_not_comparable(base, tmp_path):
     other = Path(shutil.copytree(base, tmp_path / "other"))
     resolved = json.loads((other / "resolved.json").read_text())

@@ -44,6 +44,10 @@ def sameness(base: Summary, other: Summary) -> Sameness:
     for key in ("application", "topology", "scale"):
         parts = [_without_files(summary.resolved.get(key)) for summary in (base, other)]
         hindrances += [f"{key}{line}" for line in _differences(parts[0], parts[1])]
+    # Another TCP may be what is asked about, and is the first thing to know of two runs that differ.
+    for name, settings in (("tcp of the nodes", _declared_tcp), ("tcp of the machine", _default_tcp)):
+        one, another = settings(base), settings(other)
+        notes += [f"{name}{line}" for line in _differences(one, another) if one and another]
     described = [
         {condition["name"]: condition for condition in summary.resolved.get("conditions", [])}
         for summary in (base, other)
@@ -60,6 +64,16 @@ def _fingerprint(summary: Summary) -> dict[str, str] | None:
         return machine_fingerprint(summary.provenance["before"])
     except (KeyError, TypeError):
         return None
+
+
+def _declared_tcp(summary: Summary) -> dict[str, Any]:
+    return summary.resolved.get("tcp") or {}
+
+
+def _default_tcp(summary: Summary) -> dict[str, Any]:
+    sysctls = (summary.provenance.get("before") or {}).get("sysctls") or {}
+    prefix = "net.ipv4.tcp_"
+    return {name.removeprefix(prefix): sysctls[name] for name in sysctls if name.startswith(prefix)}
 
 
 def _without_files(part: object) -> object:
