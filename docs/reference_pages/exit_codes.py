@@ -26,8 +26,9 @@ _MEANINGS = {
     ),
     Exit.REGRESSION: ("`crosswind check` found a regression", "its table names the conditions"),
     Exit.UNDECIDED: (
-        "more trials are needed than `at most` allows, or trials are pending, or `check` cannot tell yet",
-        "raise `at most`, or accept a wider interval; `check` says how many trials would decide",
+        "more trials are needed than `at most` allows, or trials are pending; or `check` cannot tell yet, or "
+        "refuses trials that are no repetitions",
+        "raise `at most`, or accept a wider interval; `check` says what would decide or help",
     ),
     Exit.NOT_COMPARABLE: (
         "the machine or a tool is no longer the one that the run started on; or two runs to compare differ "

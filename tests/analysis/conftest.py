@@ -15,12 +15,19 @@ WriteRun = Callable[..., Path]
 
 @pytest.fixture
 def write_run(tmp_path: Path) -> WriteRun:
-    """Write a run: its name, and for each condition a seed, a typical job time and the number of trials."""
+    """Write a run: its name, and for each condition a seed, a typical job time and the number of trials.
+
+    With `change` trials from the first of its numbers on take as many times longer as the second says.
+    """
 
     def write(
-        name: str, job_s: dict[str, tuple[int, float, int]], better: str = "lower", **machine: object
+        name: str,
+        job_s: dict[str, tuple[int, float, int]],
+        better: str = "lower",
+        change: tuple[int, float] = (0, 1),
+        **machine: object,
     ) -> Path:
-        return _run_folder(tmp_path / name, job_s, better, machine)
+        return _run_folder(tmp_path / name, job_s, better, change, machine)
 
     return write
 
@@ -31,7 +38,11 @@ def base(write_run: WriteRun) -> Path:
 
 
 def _run_folder(
-    path: Path, job_s: dict[str, tuple[int, float, int]], better: str, machine: dict[str, object]
+    path: Path,
+    job_s: dict[str, tuple[int, float, int]],
+    better: str,
+    change: tuple[int, float],
+    machine: dict[str, object],
 ) -> Path:
     path.mkdir()
     figure = {"metric": "job", "statistic": "time", "unit": "s", "label": "job time", "better": better}
@@ -44,7 +55,9 @@ def _run_folder(
     (path / "provenance.json").write_text(json.dumps({"before": MACHINE | machine, "after": None}))
     trials, metrics = [], []
     for name, (seed, scale, n) in job_s.items():
-        values = (scale * np.random.default_rng(seed).lognormal(sigma=0.05, size=n)).round(6).tolist()
+        times = scale * np.random.default_rng(seed).lognormal(sigma=0.05, size=n)
+        times[change[0] :] *= change[1]
+        values = times.round(6).tolist()
         for block, value in enumerate(values):
             trial = f"b{block}-{name}"
             trials.append(

@@ -8,8 +8,8 @@ from crosswind.stats import (
     Interval,
     NeedsTrials,
     RatioInterval,
+    RefusedComparison,
     RefusedInterval,
-    RefusedRatio,
     ShiftInterval,
     quantile,
 )
@@ -43,7 +43,7 @@ def test_trials_that_drift_have_no_interval_unless_their_order_means_nothing(tmp
     assert isinstance(worn.quantiles[0.5], RefusedInterval)
     assert (worn.guard.refused, worn.repetitions) == (True, None)
     (comparison,) = analysis.comparisons
-    assert isinstance(comparison.difference, RefusedRatio)
+    assert isinstance(comparison.difference, RefusedComparison)
     assert not comparison.shown
     (comparison,) = analyse(found, Question(ordered=False)).comparisons
     assert isinstance(comparison.difference, RatioInterval)

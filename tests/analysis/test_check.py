@@ -43,6 +43,22 @@ def test_too_few_trials_never_pass(base, write_run):
     assert "more trials a side would decide" in check_text.lines(found)[0]
 
 
+def test_trials_that_are_no_repetitions_are_refused_with_the_reason(base, write_run, capsys):
+    worn = write_run("run", {"none": (3, 9, 12), "slow": (4, 19, 12)}, change=(6, 2))
+    found = check(worn, base, 0.05)
+    assert [checked.outcome for checked in found.checked] == ["refused", "refused"]
+    assert found.exit == Exit.UNDECIDED
+    refused, _, answer = check_text.lines(found)
+    assert "refused: the level changed after trial 6 of 12" in refused
+    assert "what helps: bring the system to the same state" in refused
+    assert answer == "Refused: trials under 2 of 2 conditions are no repetitions."
+    assert 'type="refused"' in check_text.junit(found)
+    assert run(["compare", str(base), str(worn)]) == 0
+    told = capsys.readouterr().out
+    assert "Of 2 numbers: 2 refused." in told
+    assert "! refused: job time under none: the level changed after trial 6 of 12" in told
+
+
 def test_a_condition_that_was_not_run_has_not_passed(base, write_run):
     other = write_run("run", {"none": (3, 9, 8)})
     with pytest.raises(NotComparable, match=r"lacks conditions of .*: slow"):

@@ -9,7 +9,7 @@ from crosswind.report import NotAResultsFolder, summarise
 from crosswind.report.cautions import cautions
 from crosswind.report.folder import Results
 from crosswind.report.page import render
-from crosswind.stats import Interval, NeedsTrials, RatioInterval, RefusedInterval, RefusedRatio
+from crosswind.stats import Interval, NeedsTrials, RatioInterval, RefusedComparison, RefusedInterval
 from synthetic import BASE, FAILED, VOID, write_folder
 
 
@@ -142,7 +142,7 @@ def test_trials_that_change_their_level_are_refused_with_a_caution(tmp_path):
     found = by_name(summary, BASE).estimates[summary.primary.key]
     assert isinstance(found, RefusedInterval)
     assert (found.guard.leak, found.guard.change) == ("shift", 5)
-    assert isinstance(by_name(summary, "icpe23/interference").ratios[summary.primary.key], RefusedRatio)
+    assert isinstance(by_name(summary, "icpe23/interference").ratios[summary.primary.key], RefusedComparison)
     told = next(c for c in cautions(summary) if c.title == "Interval refused under no-interference")
     assert "the level changed after trial 5 of 10" in told.text
     assert "fresh nodes" in told.text

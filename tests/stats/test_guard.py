@@ -71,7 +71,7 @@ def test_trials_that_are_all_alike_pass() -> None:
 def test_the_bucket_speaks_before_any_statistic_and_at_any_n() -> None:
     # 10 Gbit a trial, 2 Gbit back in 1 s of trial and 1 s of rest at 1 Gbit/s: 9 s of rest are missing.
     drained = BucketHistory(1e9, duration_s=1, rest_s=1, sent_bytes=[1.25e9] * 3)
-    found = guard(in_order([1, 1, 1]), drained)
+    found = guard(in_order([1, 1, 1]), [drained])
     assert (found.verdict, found.leak) == ("refused", "bucket")
     assert "sent 10 Gbit, and the token bucket regains 2 Gbit" in found.reason
     assert found.remedy.startswith("rest of 9 s")
@@ -82,7 +82,7 @@ def test_levels_that_fall_are_named_and_levels_that_return_pass() -> None:
     falling = BucketHistory(1e9, 1, 1, level_bytes=[100e9, 60e9, 20e9])
     assert "held 800 Gbit when the first trial began, 160 Gbit when the last one did" in str(falling.fault())
     rested = BucketHistory(1e9, 1, 9, sent_bytes=[1.25e9] * 3, level_bytes=[100e9, 99e9, 100e9])
-    assert guard(in_order(noise(12)), rested).verdict == "clear"
+    assert guard(in_order(noise(12)), [rested]).verdict == "clear"
 
 
 def test_an_interval_that_grew_is_a_warning() -> None:

@@ -29,9 +29,8 @@ from crosswind.stats import (
     RatioInterval,
     RatioNeedsTrials,
     Refused,
+    RefusedComparison,
     RefusedInterval,
-    RefusedRatio,
-    RefusedShift,
     ShiftInterval,
     ShiftNeedsTrials,
     coefficient_of_variation,
@@ -47,7 +46,7 @@ from crosswind.stats import (
 )
 
 Estimate = Interval | NeedsTrials | RefusedInterval
-Difference = RatioInterval | RatioNeedsTrials | RefusedRatio | ShiftInterval | ShiftNeedsTrials | RefusedShift
+Difference = RatioInterval | RatioNeedsTrials | ShiftInterval | ShiftNeedsTrials | RefusedComparison
 
 
 class PoolingRefused(CrosswindError):
@@ -95,7 +94,7 @@ class Comparison:
     @property
     def shown(self) -> bool:
         """Whether a difference is shown, at 5 % for all comparisons together; never of refused trials."""
-        return self.p_holm < 0.05 and not isinstance(self.difference, RefusedRatio | RefusedShift)
+        return self.p_holm < 0.05 and not isinstance(self.difference, RefusedComparison)
 
 
 @dataclass(frozen=True)
@@ -299,8 +298,8 @@ def _difference(baseline: Group, group: Group, confidence: float) -> Difference 
         ratio = ratio_interval(*sides, confidence)
         if refused is None or not isinstance(ratio, RatioInterval):
             return ratio
-        return RefusedRatio(confidence, ratio.estimate, refused)
+        return RefusedComparison("ratio", confidence, ratio.estimate, refused)
     shift = hodges_lehmann(*sides, confidence)
     if refused is None or not isinstance(shift, ShiftInterval):
         return shift
-    return RefusedShift(confidence, shift.estimate, refused)
+    return RefusedComparison("difference", confidence, shift.estimate, refused)

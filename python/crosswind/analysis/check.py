@@ -2,7 +2,8 @@
 
 Asked of the first figure of the application, under every condition. A run passes where the whole interval of
 the slowdown keeps within what is allowed, and is a regression where all of it lies beyond; in between more
-trials are needed, and passing by lack of trials is no pass.
+trials are needed, and passing by lack of trials is no pass. Nor does a run pass whose trials are no
+repetitions (the guard says so): then more of them would not help.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from typing import Literal
 from crosswind.analysis.comparable import NotComparable
 from crosswind.analysis.compare import Compared, RunComparison, compare
 from crosswind.errors import Exit
-from crosswind.stats import RatioInterval, more_trials_to_decide
+from crosswind.stats import RatioInterval, RefusedComparison, more_trials_to_decide
 
-Outcome = Literal["pass", "regression", "undecided"]
+Outcome = Literal["pass", "regression", "undecided", "refused"]
 
 
 @dataclass(frozen=True)
@@ -39,11 +40,11 @@ class Check:
 
     @property
     def exit(self) -> Exit:
-        """REGRESSION if there is one, UNDECIDED if anything is, else DONE."""
+        """REGRESSION if there is one, UNDECIDED if anything is or was refused, else DONE."""
         outcomes = {checked.outcome for checked in self.checked}
         if "regression" in outcomes:
             return Exit.REGRESSION
-        return Exit.UNDECIDED if "undecided" in outcomes else Exit.DONE
+        return Exit.DONE if outcomes <= {"pass"} else Exit.UNDECIDED
 
 
 def check(run: Path, base: Path, allowed: float, *, anyway: bool = False) -> Check:
@@ -66,6 +67,8 @@ def check(run: Path, base: Path, allowed: float, *, anyway: bool = False) -> Che
 
 def _checked(compared: Compared, allowed: float) -> Checked:
     ratio, limit = compared.ratio, 1 + allowed
+    if isinstance(ratio, RefusedComparison):
+        return Checked(compared, None, "refused", None)
     if not isinstance(ratio, RatioInterval):
         return Checked(compared, None, "undecided", compared.more_trials)
     slower = (ratio.low, ratio.estimate, ratio.high)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import xml.etree.ElementTree as ElementTree
 
 from crosswind.analysis.check import Check, Checked
+from crosswind.analysis.compare_text import refusal
 from crosswind.report.units import count, number, quantity
+from crosswind.stats import RefusedComparison
 
-_MARKS = {"pass": "pass", "regression": "REGRESSION", "undecided": "undecided"}
+_MARKS = {"pass": "pass", "regression": "REGRESSION", "undecided": "undecided", "refused": "refused"}
 
 
 def lines(check: Check) -> list[str]:
@@ -28,6 +30,8 @@ def sentence(checked: Checked, allowed: float) -> str:
     if checked.slowdown is not None:
         low, estimate, high = (number(times) for times in checked.slowdown)
         told += f": {estimate} times as slow ({low} - {high}), allowed {number(1 + allowed)}"
+    if isinstance(compared.ratio, RefusedComparison):
+        return f"{told}; refused: {refusal(compared.ratio.guard)}"
     if checked.outcome != "undecided":
         return told
     if checked.more_trials is None:
@@ -41,6 +45,9 @@ def answer(check: Check) -> str:
     slower = f"slower by more than {100 * check.allowed:.10g} %"
     if "regression" in outcomes:
         return f"Regression: {outcomes.count('regression')} of {len(outcomes)} conditions are {slower}."
+    if "refused" in outcomes:
+        refused = f"{outcomes.count('refused')} of {len(outcomes)} conditions"
+        return f"Refused: trials under {refused} are no repetitions."
     if "undecided" in outcomes:
         return f"Undecided: {outcomes.count('undecided')} of {len(outcomes)} conditions need more trials."
     return f"Passed: none of {len(outcomes)} conditions is {slower}."

@@ -1,8 +1,9 @@
 """Two runs side by side: better, worse or undecided, for every condition and every number of a trial.
 
 Estimates are ratios of medians over trials, with exact intervals; the verdict is the report's: the interval
-leaves 1 out. With many comparisons some leave it out by chance, so each has a p value that is corrected for
-how many there are, and what remains shown then is marked.
+leaves 1 out, and there is none where the guard finds that the trials of one run are no repetitions. With many
+comparisons some leave it out by chance, so each has a p value that is corrected for how many there are, and
+what remains shown then is marked.
 """
 
 from __future__ import annotations
@@ -14,20 +15,19 @@ from typing import Literal
 
 from crosswind.analysis.comparable import NotComparable, Sameness, sameness
 from crosswind.report.measure import Measure
-from crosswind.report.summary import ConditionSummary, Summary, summarise
+from crosswind.report.summary import ConditionSummary, Ratio, Summary, summarise
 from crosswind.stats import (
     MannWhitney,
     PerTrial,
-    RatioInterval,
-    RatioNeedsTrials,
+    RefusedComparison,
+    guarded_ratio,
     holm,
     mann_whitney,
     more_trials_to_decide,
     quantile,
-    ratio_interval,
 )
 
-Verdict = Literal["better", "worse", "undecided"]
+Verdict = Literal["better", "worse", "undecided", "refused"]
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Compared:
     measure: Measure
     trials: tuple[int, int]  # of base and other
     medians: tuple[float, float]  # over trials, in the unit of the measure
-    ratio: RatioInterval | RatioNeedsTrials | None  # other over base; None where a value is not above 0
+    ratio: Ratio | None  # other over base; None where a value is not above 0
     test: MannWhitney  # of the other run against the base
     p_holm: float  # its p value, corrected for all comparisons
     verdict: Verdict
@@ -46,8 +46,8 @@ class Compared:
 
     @property
     def holds(self) -> bool:
-        """Whether the difference is still shown when all comparisons are counted."""
-        return self.p_holm < 0.05
+        """Whether a difference is shown, and still is when all comparisons are counted."""
+        return self.verdict in ("better", "worse") and self.p_holm < 0.05
 
 
 @dataclass(frozen=True)
@@ -125,8 +125,14 @@ def _compared(
     name: str, measure: Measure, base: PerTrial, other: PerTrial, test: MannWhitney, p_holm: float
 ) -> Compared:
     positive = all(0 < value < math.inf for side in (base, other) for value in side.values)
-    ratio = ratio_interval(base, other) if positive else None
+    ratio = guarded_ratio(base, other) if positive else None
     trials = len(base), len(other)
+    if isinstance(ratio, RefusedComparison):
+        verdict: Verdict = "refused"
+        more_trials = None
+    else:
+        verdict = measure.verdict(ratio) or "undecided"
+        more_trials = None if ratio is None else more_trials_to_decide(ratio, min(trials))
     return Compared(
         name,
         measure,
@@ -135,6 +141,6 @@ def _compared(
         ratio,
         test,
         p_holm,
-        measure.verdict(ratio) or "undecided",
-        None if ratio is None else more_trials_to_decide(ratio, min(trials)),
+        verdict,
+        more_trials,
     )

@@ -11,10 +11,10 @@ from rich.table import Table
 
 from crosswind.analysis.compare import Compared, RunComparison, Verdict
 from crosswind.report.units import column_unit, count, number, percent, short_names, times, units_of
-from crosswind.stats import RatioInterval
+from crosswind.stats import Guard, RatioInterval, RefusedComparison
 
 PLAIN_COLUMNS = 150  # of text that is not going to a terminal: wide enough that no cell is broken
-_STYLES: dict[Verdict, str] = {"better": "green", "worse": "red", "undecided": "dim"}
+_STYLES: dict[Verdict, str] = {"better": "green", "worse": "red", "undecided": "dim", "refused": "yellow"}
 
 
 def print_comparison(comparison: RunComparison, console: Console) -> None:
@@ -26,16 +26,17 @@ def print_comparison(comparison: RunComparison, console: Console) -> None:
     console.print(_table(comparison), soft_wrap=False)
     for line in _reading(comparison):
         console.print(line, style="dim", markup=False, soft_wrap=False)
-    for line in (*comparison.sameness.hindrances, *comparison.sameness.notes, *_alone(comparison)):
+    told = (*comparison.sameness.hindrances, *comparison.sameness.notes, *_alone(comparison))
+    for line in (*told, *_refused(comparison)):
         console.print(f"[bold yellow]![/bold yellow] {escape(line)}", soft_wrap=False)
 
 
 def _answer(comparison: RunComparison) -> str:
     """Return how many numbers are better, worse and undecided, in a sentence."""
     verdicts = Counter(compared.verdict for compared in comparison.compared)
-    held = sum(compared.holds and compared.verdict != "undecided" for compared in comparison.compared)
+    held = sum(compared.holds for compared in comparison.compared)
     told = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in _STYLES if verdicts[verdict])
-    decided = verdicts.total() - verdicts["undecided"]
+    decided = verdicts["better"] + verdicts["worse"]
     still = f"; {held} of the {decided} hold when all comparisons are counted" if decided else ""
     return f"Of {verdicts.total()} numbers: {told}{still}."
 
@@ -95,6 +96,20 @@ def _reading(comparison: RunComparison) -> list[str]:
         f"p: Mann-Whitney, corrected for {many} comparison{'' if many == 1 else 's'} (Holm). "
         "more a side: a forecast, if the ratio stays where it is.",
     ]
+
+
+def _refused(comparison: RunComparison) -> list[str]:
+    """Return why the guard refuses what it refuses, and what would help."""
+    return [
+        f"refused: {compared.measure.label} under {compared.condition}: {refusal(compared.ratio.guard)}"
+        for compared in comparison.compared
+        if isinstance(compared.ratio, RefusedComparison)
+    ]
+
+
+def refusal(guard: Guard) -> str:
+    """Return why trials are no repetitions, and what would help."""
+    return f"{guard.reason}; what helps: {guard.remedy}"
 
 
 def _alone(comparison: RunComparison) -> list[str]:

@@ -15,9 +15,8 @@ from crosswind.stats import (
     NeedsTrials,
     RatioInterval,
     RatioNeedsTrials,
+    RefusedComparison,
     RefusedInterval,
-    RefusedRatio,
-    RefusedShift,
     ShiftInterval,
 )
 
@@ -167,13 +166,15 @@ def _difference(comparison: Comparison) -> str:
     found = comparison.difference
     if found is None or found.estimate is None:
         return "-"
-    ratio = isinstance(found, RatioInterval | RatioNeedsTrials | RefusedRatio)
+    ratio = isinstance(found, RatioInterval | RatioNeedsTrials) or (
+        isinstance(found, RefusedComparison) and found.of == "ratio"
+    )
     estimate = times(found.estimate) if ratio else f"{found.estimate:+.3g}"
     if isinstance(found, RatioInterval):
         return f"{estimate}\n[dim]{number(found.low)} - {number(found.high)}[/dim]"
     if isinstance(found, ShiftInterval):
         return f"{estimate}\n[dim]{found.low:+.3g} to {found.high:+.3g}[/dim]"
-    if isinstance(found, RefusedRatio | RefusedShift):
+    if isinstance(found, RefusedComparison):
         return f"{estimate}\n[yellow]refused[/yellow]"
     return f"{estimate}\n[dim]{found}[/dim]"
 
@@ -183,7 +184,7 @@ def _p_value(p: float) -> str:
 
 
 def _shown(comparison: Comparison) -> str:
-    if isinstance(comparison.difference, RefusedRatio | RefusedShift):
+    if isinstance(comparison.difference, RefusedComparison):
         return "[yellow]refused[/yellow]"
     if not comparison.shown:
         return "no"

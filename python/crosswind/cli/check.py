@@ -32,8 +32,9 @@ def command(run: Path, base: Path, allowed: float, anyway: bool, junit: Path | N
 
     Asked of the application's first figure under every condition, with an exact 95 % interval over trials of
     how many times slower it is. All of it within what is allowed: passed, exit status 0. All of it beyond: a
-    regression, 5. In between: undecided, 6, with how many more trials would decide. Runs that cannot be
-    compared: 7. Where GITHUB_STEP_SUMMARY names a file, a table is appended to it.
+    regression, 5. In between: undecided, 6, with how many more trials would decide. Trials that are no
+    repetitions: refused, 6 as well, with the reason and what helps. Runs that cannot be compared: 7. Where
+    GITHUB_STEP_SUMMARY names a file, a table is appended to it.
     """
     from crosswind.analysis import check_text
     from crosswind.analysis.check import check

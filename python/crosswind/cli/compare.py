@@ -19,7 +19,8 @@ def command(base: Path, other: Path, anyway: bool, as_json: bool) -> None:
 
     Each is the folder of a run, or of an experiment: then its latest run is taken. Every number has its ratio
     with an interval over trials, the chance that a trial of OTHER is the larger one, and, where nothing is
-    decided, how many more trials would. Exit status 7 when the two ran on different machines, or ran
+    decided, how many more trials would; it is refused, with the reason, where the trials of one run are no
+    repetitions. Exit status 7 when the two ran on different machines, or ran
     different applications or conditions; versions that differ are named, since they may be what is compared.
     """
     from crosswind.analysis.compare import compare

@@ -24,7 +24,7 @@ from crosswind.report.monitored import TITLES, monitored
 from crosswind.report.network_figures import network_figures
 from crosswind.report.operation_figures import operation_figures
 from crosswind.report.summary import Estimate, Ratio, Summary, summarise
-from crosswind.stats import Interval, NeedsTrials, RatioInterval, RefusedInterval, RefusedRatio
+from crosswind.stats import Interval, NeedsTrials, RatioInterval, RefusedComparison, RefusedInterval
 
 
 def write_report(folder: Path) -> Path:
@@ -124,7 +124,7 @@ def _available(estimate: Estimate | Ratio | None) -> bool:
 
 
 def _refused(estimate: Estimate | Ratio | None) -> bool:
-    return isinstance(estimate, RefusedInterval | RefusedRatio)
+    return isinstance(estimate, RefusedInterval | RefusedComparison)
 
 
 def _lacking(estimate: Estimate | Ratio | None) -> bool:

@@ -9,15 +9,14 @@ from crosswind.stats import (
     NeedsTrials,
     RatioInterval,
     RatioNeedsTrials,
+    RefusedComparison,
     RefusedInterval,
-    RefusedRatio,
-    RefusedShift,
     ShiftInterval,
     ShiftNeedsTrials,
 )
 
 _AVAILABLE = Interval | RatioInterval | ShiftInterval
-_MISSING = NeedsTrials | RatioNeedsTrials | ShiftNeedsTrials | RefusedInterval | RefusedRatio | RefusedShift
+_MISSING = NeedsTrials | RatioNeedsTrials | ShiftNeedsTrials | RefusedInterval | RefusedComparison
 
 
 def as_plain(value: Any) -> Any:

@@ -24,8 +24,8 @@ from crosswind.stats import (
     PerTrial,
     RatioInterval,
     RatioNeedsTrials,
+    RefusedComparison,
     RefusedInterval,
-    RefusedRatio,
     guarded_interval,
     guarded_ratio,
     quantile_interval,
@@ -34,7 +34,7 @@ from crosswind.stats import (
 
 Metrics = list[tuple[str | None, str, str, float]]  # node, metric, statistic, value
 Estimate = Interval | NeedsTrials | RefusedInterval
-Ratio = RatioInterval | RatioNeedsTrials | RefusedRatio
+Ratio = RatioInterval | RatioNeedsTrials | RefusedComparison
 
 
 @dataclass(frozen=True)

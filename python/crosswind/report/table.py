@@ -12,7 +12,7 @@ from crosswind.report.cautions import cautions
 from crosswind.report.measure import Measure
 from crosswind.report.summary import ConditionSummary, Estimate, Summary, summarise
 from crosswind.report.units import column_unit, count, number, percent, short_names, times, units_of, wrapped
-from crosswind.stats import Interval, NeedsTrials, RatioInterval, RefusedInterval, RefusedRatio
+from crosswind.stats import Interval, NeedsTrials, RatioInterval, RefusedComparison, RefusedInterval
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -157,7 +157,7 @@ def _ratio_cell(summary: Summary, condition: ConditionSummary) -> str:
     ratio = condition.ratios.get(summary.primary.key)
     if ratio is None:
         return "-"
-    if isinstance(ratio, RefusedRatio):
+    if isinstance(ratio, RefusedComparison):
         return f"{times(ratio.estimate)}\n[yellow]refused[/yellow]"
     if not isinstance(ratio, RatioInterval):
         return times(ratio.estimate)

@@ -3,7 +3,7 @@
 An interval over trials holds if they are independent and of one law. The guard looks for what breaks that, in
 this order, and names the first thing that it finds:
 
-1. physical: the bucket that outlives trials held the same at every start (`BucketHistory`, where known);
+1. physical: buckets that outlive trials held the same at every start (`BucketHistory`, where known);
 2. the level changed once (permutation CUSUM), or drifts (Mann-Kendall);
 3. the level is not stationary (KPSS);
 4. neighbours are alike, or alternate (Ljung-Box, Bartels);
@@ -19,6 +19,7 @@ for every second independent series of 10 or 20 trials.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -68,19 +69,20 @@ class Guard:
         return self.verdict == "refused"
 
 
-def guard(values: PerTrial, bucket: BucketHistory | None = None) -> Guard:
+def guard(values: PerTrial, buckets: Sequence[BucketHistory] = ()) -> Guard:
     """Return whether `values` may be taken for independent repetitions.
 
     Args:
         values: one per trial, any unit, in the order in which the trials ran; +inf or -inf for a failed one.
-        bucket: what is known of a bucket that outlives trials; None if there is none.
-    Returns: "unknown" with fewer than 6 trials or more than 1000, unless the bucket speaks already.
+        buckets: what is known of those that outlive trials.
+    Returns: "unknown" with fewer than 6 trials or more than 1000, unless a bucket speaks already.
     Raises: NotPerTrial: `values` are not one per trial.
     """
     series = np.array(require_per_trial(values).values, dtype=np.float64)
     n = series.size
-    if bucket is not None and (fault := bucket.fault()):
-        return Guard("refused", n, "bucket", fault, _bucket_remedy(bucket))
+    for bucket in buckets:
+        if fault := bucket.fault():
+            return Guard("refused", n, "bucket", fault, _bucket_remedy(bucket))
     if n < GUARD_TRIALS_MIN:
         return Guard("unknown", n, reason=f"not enough trials to tell: {n} of {GUARD_TRIALS_MIN}")
     if n > GUARD_TRIALS_MAX:
@@ -166,21 +168,10 @@ class RefusedInterval:
 
 
 @dataclass(frozen=True)
-class RefusedRatio:
-    """The ratio of two groups of which the guard refuses one: an estimate without an interval."""
+class RefusedComparison:
+    """Two groups of which the guard refuses one: an estimate without an interval."""
 
-    confidence: float
-    estimate: float
-    guard: Guard
-
-    def __str__(self) -> str:
-        return "refused by the guard"
-
-
-@dataclass(frozen=True)
-class RefusedShift:
-    """The same of their difference."""
-
+    of: Literal["ratio", "difference"]
     confidence: float
     estimate: float
     guard: Guard
@@ -190,27 +181,31 @@ class RefusedShift:
 
 
 def guarded_ratio(
-    base: PerTrial, group: PerTrial, confidence: float = 0.95
-) -> RatioInterval | RatioNeedsTrials | RefusedRatio:
-    """Return what `ratio_interval` returns, or a refusal where the guard refuses one of the groups."""
+    base: PerTrial, group: PerTrial, confidence: float = 0.95, buckets: Sequence[BucketHistory] = ()
+) -> RatioInterval | RatioNeedsTrials | RefusedComparison:
+    """Return what `ratio_interval` returns, or a refusal where the guard refuses one of the groups.
+
+    Args:
+        buckets: of both groups; further as for `guard`.
+    """
     found = ratio_interval(base, group, confidence)
     if not isinstance(found, RatioInterval):
         return found
-    refused = [seen for seen in (guard(base), guard(group)) if seen.refused]
-    return RefusedRatio(confidence, found.estimate, refused[0]) if refused else found
+    refused = [seen for seen in (guard(base, buckets), guard(group)) if seen.refused]
+    return RefusedComparison("ratio", confidence, found.estimate, refused[0]) if refused else found
 
 
 def guarded_interval(
-    values: PerTrial, p: float, confidence: float = 0.95, bucket: BucketHistory | None = None
+    values: PerTrial, p: float, confidence: float = 0.95, buckets: Sequence[BucketHistory] = ()
 ) -> Interval | NeedsTrials | RefusedInterval:
     """Return what `quantile_interval` returns, or the refusal of the guard in the place of an interval.
 
     Args:
         values: one per trial, in the order in which the trials ran; further as for `quantile_interval`.
-        bucket: as for `guard`.
+        buckets: as for `guard`.
     """
     found = quantile_interval(values, p, confidence)
     if isinstance(found, NeedsTrials):
         return found
-    seen = guard(values, bucket)
+    seen = guard(values, buckets)
     return RefusedInterval(p, confidence, found.n, found.estimate, seen) if seen.refused else found
