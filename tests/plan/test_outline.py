@@ -32,6 +32,14 @@ def test_the_text_names_every_condition_what_is_done_and_what_scaling_costs() ->
         assert word in text
 
 
+def test_the_text_names_factors_with_their_levels() -> None:
+    planned = outline(resolve(load_experiment(catalog.experiment_file("nrg-memcached-profile"))))
+    text = describe(planned)
+    assert "9 conditions from 2 factors, every combination" in text
+    assert "  bandwidth: 10Gbit/s, 2Gbit/s, 1Gbit/s" in text
+    assert planned.as_dict()["points"]["1gbit-50us"] == {"bandwidth": 10**9, "delay": 50_000}
+
+
 def test_a_load_that_only_operations_end_takes_a_time_that_nobody_knows_before() -> None:
     resolved = resolve(load_experiment(catalog.experiment_file("icpe23-ycsb-b")))
     resolved["application"]["parameters"] |= {"duration_ns": None, "operations": 1000}

@@ -55,9 +55,9 @@ def test_what_the_reader_refuses_is_underlined(text: str) -> None:
 
 def test_conditions_and_parameters_are_offered_for_completion() -> None:
     names = next(
-        option["enum"]
+        option["anyOf"][0]["enum"]
         for option in EXPERIMENT["properties"]["conditions"]["items"]["oneOf"]
-        if "enum" in option
+        if "anyOf" in option
     )
     assert "icpe23/interference" in names
     assert "rpc" in EXPERIMENT["properties"]["application"]["properties"]

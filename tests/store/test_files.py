@@ -179,7 +179,7 @@ def test_tables_hold_what_the_journal_holds(tmp_path: Path) -> None:
         journal.plan(pending)
         ended = replace(pending[0], status="done", fidelity="faithful", started="1970-01-01T00:00:00+00:00")
         journal.stored("t0", ended, [Metric("client", "throughput", "1/s", "mean", 12.5)])
-        write_tables(tmp_path, journal)
+        write_tables(tmp_path, journal, {"conditions": [{"name": "none"}]})
     trials = duckdb.sql(
         f"SELECT trial, status, epoch(started) FROM '{tmp_path}/trials.parquet' ORDER BY position"
     )
@@ -188,6 +188,25 @@ def test_tables_hold_what_the_journal_holds(tmp_path: Path) -> None:
         f"SELECT trial, node, metric, unit, statistic, value FROM '{tmp_path}/metrics.parquet'"
     )
     assert metrics.fetchall() == [("t0", "client", "throughput", "1/s", "mean", 12.5)]
+
+
+def test_factors_are_columns_of_the_trials_each_with_its_unit(tmp_path: Path) -> None:
+    resolved = {
+        "factors": {"delay": {"unit": "ns"}, "setup": {"unit": None}, "streams": {"unit": "1"}},
+        "conditions": [
+            {"name": "none"},
+            {"name": "far", "factors": {"delay": 50_000, "setup": "old", "streams": 4}},
+        ],
+    }
+    with Journal(tmp_path / "journal.sqlite") as journal:
+        journal.plan(
+            TrialRow(name, 0, place, name, "rpc", "pending", None, None, None, None, None, 0, 7)
+            for place, name in enumerate(("far", "none"))
+        )
+        write_tables(tmp_path, journal, resolved)
+    columns = "factor_delay_ns, factor_setup, factor_streams"
+    rows = duckdb.sql(f"SELECT {columns} FROM '{tmp_path}/trials.parquet' ORDER BY position")
+    assert rows.fetchall() == [(50_000.0, "old", 4.0), (None, None, None)]
 
 
 RESOLVED = {"name": "x", "trials": {"seed": 7}}

@@ -18,6 +18,8 @@ class Outline:
         at_most: how many there can be if repeats grow; the same number if they do not.
         expected_s: time for `trials`; None when only the first of them will tell.
         expected_s_at_most: time for `at_most` trials.
+        factors: what varies between conditions, with its levels as written.
+        points: the level of each factor, by condition; nothing of conditions without factors.
         actions: what will be done to the machine, one sentence each.
     """
 
@@ -27,6 +29,8 @@ class Outline:
     at_most: int
     expected_s: float | None
     expected_s_at_most: float | None
+    factors: dict[str, list[str]]
+    points: dict[str, dict[str, float | str]]
     actions: list[str]
     warnings: list[str]
     preserved: list[str]
@@ -48,6 +52,12 @@ def outline(resolved: dict[str, Any]) -> Outline:
         at_most=at_most,
         expected_s=None if one_s is None else round(one_s * len(trials), 1),
         expected_s_at_most=None if one_s is None else round(one_s * at_most, 1),
+        factors={name: factor["levels"] for name, factor in resolved.get("factors", {}).items()},
+        points={
+            condition["name"]: condition["factors"]
+            for condition in resolved["conditions"]
+            if "factors" in condition
+        },
         actions=_actions(resolved),
         warnings=list(resolved["warnings"]),
         preserved=list(resolved["preserved"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import groupby
 
 from crosswind.plan.outline import Outline
@@ -11,6 +12,10 @@ def describe(outline: Outline) -> str:
     """Return an outline as text of several lines."""
     lines = [f"{outline.name}: {outline.summary}" if outline.summary else outline.name, ""]
     lines += [_count(outline), ""]
+    if outline.factors:
+        lines.append(_factors(outline))
+        lines += [f"  {name}: {', '.join(levels)}" for name, levels in outline.factors.items()]
+        lines.append("")
     for block, trials in groupby(outline.trials, key=lambda trial: trial.block):
         lines.append(f"block {block}")
         lines += [f"  {trial.position:3d}  {trial.condition}" for trial in trials]
@@ -30,6 +35,13 @@ def duration(seconds: float | None) -> str:
     if seconds < 5400:
         return f"about {seconds / 60:.0f} min"
     return f"about {seconds / 3600:.1f} h"
+
+
+def _factors(outline: Outline) -> str:
+    number, found = len(outline.factors), len(outline.points)
+    grid = math.prod(len(levels) for levels in outline.factors.values())
+    every = "every combination" if found == grid else f"{found} of {grid} combinations"
+    return f"{found} conditions from {number} factor{'' if number == 1 else 's'}, {every}"
 
 
 def _count(outline: Outline) -> str:

@@ -142,7 +142,7 @@ class Sitting:
 
     def _write_tables(self) -> None:
         try:
-            write_tables(self._folder.path, self._journal)
+            write_tables(self._folder.path, self._journal, self._resolved)
         except (OSError, duckdb.Error) as error:
             if is_disk_full(error):
                 raise DiskFull(self._folder.path, "the tables", error) from error

@@ -101,7 +101,7 @@ def _named_or_measured(value: Any) -> str:
 class Delay(SpecModel):
     """Makes packets later: by a constant time, or by one that varies by a law around it."""
 
-    time_ns: Duration = Field(0, alias="time", description="The static part; nothing when absent.")
+    time_ns: Duration = Field(0, alias="time", description="The static part; none when 0s or absent.")
     jitter_ns: PositiveDuration | None = Field(
         None, alias="jitter", description="The spread of the random part; measured laws can do without."
     )
@@ -130,7 +130,7 @@ class Delay(SpecModel):
     @model_validator(mode="after")
     def _means_something(self) -> Delay:
         if self.jitter_ns is None and self.law is None:
-            if self.time_ns == 0:
+            if "time_ns" not in self.model_fields_set:
                 raise PydanticCustomError("element", "delays nothing; give a time, a jitter or a law")
             idle = [name for name in ("depth", "order", "half_life_ns") if name in self.model_fields_set]
             if idle:
@@ -143,6 +143,11 @@ class Delay(SpecModel):
         if self.jitter_ns is not None and isinstance(self.law, MeasuredLaw):
             self._law()  # Refuses measurements that cannot be scaled.
         return self
+
+    @property
+    def does_nothing(self) -> bool:
+        """Whether it is written as no delay: the lowest level of a factor, or the end of one in `at`."""
+        return self.time_ns == 0 and self.jitter_ns is None and self.law is None
 
     @property
     def files(self) -> list[NamedFile[Any]]:

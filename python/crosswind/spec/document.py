@@ -50,14 +50,16 @@ class Document:
         name: the file, as errors show it.
         data: dictionaries, lists, text, numbers, booleans and None.
         text: the file's content.
+        values: line and column of each value, by its path.
+        keys: line and column of each key, by the path of its value.
         kept: copies of files that it names, by their names in it; others are looked for beside it.
     """
 
     name: str
     data: Any
     text: str
-    _values: dict[Path, tuple[int, int]]
-    _keys: dict[Path, tuple[int, int]]
+    values: Mapping[Path, tuple[int, int]]
+    keys: Mapping[Path, tuple[int, int]]
     kept: Mapping[str, FilePath]
 
     def named_file(self, name: str) -> bytes:
@@ -69,10 +71,10 @@ class Document:
 
     def problem(self, path: Path, message: str, *, at_key: bool = False) -> Problem:
         """Return a problem at `path`, or at the nearest part of it that the file has."""
-        while path and path not in self._values:
+        while path and path not in self.values:
             path, at_key = path[:-1], True
         # Items of a list have no key; the value stands for it.
-        line, column = (self._keys if at_key and path in self._keys else self._values)[path]
+        line, column = (self.keys if at_key and path in self.keys else self.values)[path]
         return Problem(self.name, line, column, message)
 
 

@@ -8,6 +8,8 @@ from pydantic import AfterValidator, Discriminator, Field, PrivateAttr, Tag
 
 from crosswind.spec.base import SpecModel
 from crosswind.spec.condition import Condition
+from crosswind.spec.design import Design, Point
+from crosswind.spec.factor import Factor
 from crosswind.spec.names import name_rule
 from crosswind.spec.topology import Topology
 from crosswind.spec.trials import Trials
@@ -28,6 +30,12 @@ ConditionName = Annotated[
             r"[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)*",
             "a-z, 0-9, hyphen, dot, underscore, slash",
         )
+    ),
+]
+FactorName = Annotated[
+    str,
+    AfterValidator(
+        name_rule("a factor", r"[a-z][a-z0-9_]{0,31}", "up to 32 of a-z, 0-9, underscore, a letter first")
     ),
 ]
 
@@ -53,8 +61,17 @@ class Experiment(SpecModel):
     scale: float = Field(
         1.0, gt=0, le=1, description="Every rate, buffer, burst and budget is multiplied by it."
     )
+    factors: dict[FactorName, Factor] | None = Field(
+        None,
+        min_length=1,
+        description="What varies between conditions: levels, which stand in a condition as `$name`.",
+    )
+    design: Design | None = Field(
+        None, description="Which combinations of levels become conditions; every one when absent."
+    )
     conditions: list[ConditionEntry] = Field(
-        min_length=1, description="Names of the catalogue, or `name: condition`."
+        min_length=1,
+        description="Names of the catalogue, or `name: condition`; one with `$factor` in it stands for many.",
     )
     application: dict[str, dict[str, Any]] = Field(
         min_length=1,
@@ -66,6 +83,7 @@ class Experiment(SpecModel):
     # What `application` says, read by the application's own model; set once the file is sound.
     _parameters: SpecModel = PrivateAttr()
     _size: str | None = PrivateAttr()
+    _points: dict[str, Point] = PrivateAttr(default_factory=dict)
 
     @property
     def parameters(self) -> SpecModel:
@@ -76,6 +94,16 @@ class Experiment(SpecModel):
     def size(self) -> str | None:
         """The size that filled in the other parameters, if one was named."""
         return self._size
+
+    @property
+    def points(self) -> dict[str, Point]:
+        """The levels that conditions were given, by condition; nothing of those without factors."""
+        return self._points
+
+    def with_points(self, points: dict[str, Point]) -> Experiment:
+        """Return this experiment, whose conditions are written out, with the levels they were given."""
+        self._points = points
+        return self
 
     def with_parameters(self, parameters: SpecModel, size: str | None) -> Experiment:
         """Return this experiment with its application's parameters, those of the size included."""

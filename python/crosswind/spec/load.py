@@ -18,6 +18,7 @@ from crosswind.spec.checks import experiment_problems, misfit_problems
 from crosswind.spec.condition import Condition
 from crosswind.spec.document import Document, Path, parse_document, read_document
 from crosswind.spec.draft import items
+from crosswind.spec.expand import expanded
 from crosswind.spec.experiment import ConditionName, Experiment
 from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.problems import Problem, SpecErrors
@@ -59,14 +60,16 @@ def experiment_of(document: Document) -> Experiment:
     """
     problems: list[Problem] = []
     document, size = with_size(document, problems)
+    written_out = expanded(document, problems)
+    document = written_out.document
     experiment = read(TypeAdapter(Experiment), document, problems)
     parameters = _read_parameters(document, problems)
     problems.extend(experiment_problems(document))
     if parameters is not None:
         problems.extend(misfit_problems(document, parameters))
     if problems or experiment is None or parameters is None:
-        raise SpecErrors(problems)
-    return experiment.with_parameters(parameters, size)
+        raise SpecErrors([written_out.as_written(problem) for problem in problems])
+    return experiment.with_parameters(parameters, size).with_points(written_out.points)
 
 
 def load_condition_file(source: Source) -> dict[str, Condition]:

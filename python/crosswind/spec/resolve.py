@@ -18,6 +18,7 @@ from crosswind.spec.credit import Credit
 from crosswind.spec.delay import Delay
 from crosswind.spec.element import AnyElement, Element, Mark, Police, Schedule, Shape
 from crosswind.spec.experiment import Experiment
+from crosswind.spec.factor import Range, unit_of
 from crosswind.spec.impairment import Corrupt, Duplicate, Reorder
 from crosswind.spec.interference_resolved import resolve_interference
 from crosswind.spec.load import load_catalogue_condition
@@ -50,8 +51,10 @@ def resolve(experiment: Experiment) -> dict[str, Any]:
         **resolve_topology(experiment.topology, experiment.scale, _own_limits(experiment)),
         "application": _application(experiment),
         "trials": _trials(experiment.trials),
+        **_factors(experiment),
         "conditions": [
             resolve_condition(name, condition, experiment.topology, experiment.scale)
+            | _levels(experiment, name)
             for name, condition in named_conditions(experiment)
         ],
         "warnings": [*not_preserved(experiment.scale), *_remarks(experiment)],
@@ -142,9 +145,13 @@ def _hashes(files: dict[str, str]) -> list[dict[str, str]]:
 
 def _places(places: Places, uplink_bps: int | None, scale: float) -> dict[str, Any]:
     return {
-        place: [_element(element, uplink_bps, scale) for element in elements]
+        place: [_element(element, uplink_bps, scale) for element in elements if not _does_nothing(element)]
         for place, elements in places.by_place().items()
     }
+
+
+def _does_nothing(element: Element) -> bool:
+    return isinstance(element.given, Delay) and element.given.does_nothing
 
 
 def _element(element: Element, uplink_bps: int | None, scale: float) -> dict[str, Any]:
@@ -215,6 +222,29 @@ def _scheduled_queue(queue: ScheduledQueue, uplink_bps: int | None, scale: float
     if queue.weight is not None:
         resolved["weight"] = queue.weight
     return resolved | resolved_queue(queue, uplink_bps, scale)
+
+
+def _factors(experiment: Experiment) -> dict[str, Any]:
+    """Return `factors`, each with the levels that conditions have; nothing without factors."""
+    found = {}
+    for name, factor in (experiment.factors or {}).items():
+        levels = [point[name] for point in experiment.points.values() if name in point]
+        found[name] = {
+            "unit": unit_of(levels),
+            "spacing": factor.spacing if isinstance(factor, Range) else None,
+            "levels": list(dict.fromkeys(level.text for level in levels)),
+        }
+    return {"factors": found} if found else {}
+
+
+def _levels(experiment: Experiment, condition: str) -> dict[str, Any]:
+    """Return `factors` of a condition: levels as written, not scaled, in their factor's unit; or as text."""
+    factors = _factors(experiment).get("factors", {})
+    levels = {
+        name: level.text if factors[name]["unit"] is None else level.number
+        for name, level in experiment.points.get(condition, {}).items()
+    }
+    return {"factors": levels} if levels else {}
 
 
 def _application(experiment: Experiment) -> dict[str, Any]:

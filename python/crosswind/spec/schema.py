@@ -19,6 +19,7 @@ from crosswind.spec.experiment import ConditionName, Experiment
 VERSION = 1
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _REFERENCES = "#/$defs/{model}"
+_FACTOR = {"$ref": "#/$defs/factor"}  # In a condition of an experiment, `$name` may stand for a value.
 
 
 class _FileSchema(GenerateJsonSchema):
@@ -43,8 +44,47 @@ def experiment_schema() -> dict[str, Any]:
     schema["properties"]["application"] |= {"properties": offered, "additionalProperties": False}
     for option in schema["properties"]["conditions"]["items"]["oneOf"]:
         if option.get("type") == "string":
-            option["enum"] = catalog.condition_names()
+            option["anyOf"] = [{"enum": catalog.condition_names()}, _FACTOR]
+    for model in _models_below("Condition", definitions):
+        for name, value in definitions[model].get("properties", {}).items():
+            definitions[model]["properties"][name] = _or_factor(value)
+    definitions["factor"] = {
+        "type": "string",
+        "pattern": r"\$[a-z][a-z0-9_]*",
+        "description": "A factor's level.",
+    }
     return _headed("experiment", schema)
+
+
+def _models_below(model: str, definitions: dict[str, Any]) -> list[str]:
+    """Return the definitions that a model's keys lead to, itself first."""
+    found = [model]
+    for each in found:
+        found += [name for name in _references(definitions[each]) if name not in found]
+    return found
+
+
+def _references(schema: Any) -> list[str]:
+    if isinstance(schema, list):
+        return [name for item in schema for name in _references(item)]
+    if not isinstance(schema, dict):
+        return []
+    here = [schema["$ref"].rsplit("/", 1)[-1]] if isinstance(schema.get("$ref"), str) else []
+    return here + [name for value in schema.values() for name in _references(value)]
+
+
+def _or_factor(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a value that may also be a factor's level, wherever it is a scalar."""
+    if "$ref" in schema or schema.get("type") == "object":
+        return schema
+    if schema.get("type") == "array":
+        return {**schema, "items": _or_factor(schema["items"])} if "items" in schema else schema
+    if "default" in schema:
+        return {
+            **_or_factor({key: value for key, value in schema.items() if key != "default"}),
+            "default": schema["default"],
+        }
+    return {"anyOf": [schema, _FACTOR]}
 
 
 def _with_size(schema: dict[str, Any], sizes: dict[str, dict[str, Any]]) -> dict[str, Any]:
