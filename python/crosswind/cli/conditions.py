@@ -59,18 +59,23 @@ def show(name: str, as_json: bool) -> None:
 @click.argument("trace", type=click.Path(path_type=Path))
 @click.option("--name", help="Of the condition; the file's when absent.")
 @click.option("--refill", metavar="RATE", help="Of the bucket, where it is known; else from the rests.")
-def from_trace(trace: Path, name: str | None, refill: str | None) -> None:
+@click.option(
+    "--window", default="100ms", show_default=True, help="Of samples, from a capture or a Mahimahi trace."
+)
+@click.option("--back", is_flag=True, help="Of `iperf3 --bidir`, what came back to the client.")
+def from_trace(trace: Path, name: str | None, refill: str | None, window: str, back: bool) -> None:
     """Find the token bucket behind a TRACE and print a condition that emulates it.
 
     TRACE is what a sender was given that wanted all it could get: CSV of time and rate, where a rate of 0 is
-    a rest, the JSON of `iperf3 -J`, or a fingerprint. Rates that never fall are refused: what was not emptied
-    is not known.
+    a rest, the JSON of `iperf3 -J`, the intervals of `nuttcp -i1`, a pcap or pcapng of one way, a trace of
+    Mahimahi, a JSON of OSMeF, or a fingerprint. Rates that never fall are refused: what was not emptied is
+    not known.
     """
     from crosswind.errors import CrosswindError
     from crosswind.fingerprint.fitted_condition import credit_condition
     from crosswind.fingerprint.token_bucket import identify
     from crosswind.fingerprint.trace_file import read_trace
-    from crosswind.spec.quantities import QuantityError, read_limited_rate
+    from crosswind.spec.quantities import TIME, QuantityError, read_limited_rate
 
     try:
         content = trace.read_bytes()
@@ -80,9 +85,13 @@ def from_trace(trace: Path, name: str | None, refill: str | None) -> None:
         refill_bps = None if refill is None else read_limited_rate(refill)
     except QuantityError as error:
         raise CrosswindError(f"--refill {refill}: {error}") from None
-    samples, complaint = read_trace(str(trace), content)
+    try:
+        window_s = TIME.read_positive(window) / 1e9
+    except QuantityError as error:
+        raise CrosswindError(f"--window {window}: {error}") from None
+    samples, complaint = read_trace(str(trace), content, window_s=window_s, back=back)
     if complaint:
-        click.echo(f"{trace}: iperf3 ended with an error ({complaint}); read as far as it went", err=True)
+        click.echo(f"{trace}: {complaint}", err=True)
     called = name or re.sub(r"[^a-z0-9]+", "-", trace.stem.lower()).strip("-") or "measured"
     found = identify(samples, refill_bps=refill_bps)
     click.echo(credit_condition(called, trace.name, samples, found).rstrip())

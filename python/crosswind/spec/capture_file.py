@@ -21,6 +21,7 @@ _PCAP = {
     b"\x4d\x3c\xb2\xa1": ("<", 1),
     b"\xa1\xb2\x3c\x4d": (">", 1),
 }
+_PCAPNG = b"\x0a\x0d\x0d\x0a"
 _SECTION, _INTERFACE, _SIMPLE, _PACKET = 0x0A0D0D0A, 1, 3, 6
 _BYTE_ORDER = {b"\x4d\x3c\x2b\x1a": "<", b"\x1a\x2b\x3c\x4d": ">"}
 _TSRESOL = 9
@@ -48,20 +49,33 @@ def read_capture(content: bytes) -> list[CapturedPacket]:
     Raises:
         CaptureError: not a capture, cut off, of an unknown link, without a packet, or not in order.
     """
-    if content[:4] in _PCAP:
-        packets = list(_pcap(content))
-    elif content[:4] == b"\x0a\x0d\x0d\x0a":
-        packets = list(_pcapng(content))
-    else:
-        raise CaptureError("is neither pcap nor pcapng; capture with tcpdump, dumpcap or Wireshark")
-    if not packets:
-        raise CaptureError("has no packet")
+    packets = list(packets_of(content))
     for number, (before, after) in enumerate(pairwise(packets), start=2):
         if after.at_ns < before.at_ns:
             raise CaptureError(
                 f"packet {number} is earlier than the one before it; sort the file (reordercap)"
             )
     return packets
+
+
+def is_capture(content: bytes) -> bool:
+    """Return whether a file begins as pcap or pcapng does."""
+    return content[:4] in _PCAP or content[:4] == _PCAPNG
+
+
+def packets_of(content: bytes) -> Iterator[CapturedPacket]:
+    """Yield all packets in the order of the file, in whatever order of time, up to the first that is wrong.
+
+    Raises: CaptureError: not a capture, cut off, of an unknown link, or without a packet.
+    """
+    if not is_capture(content):
+        raise CaptureError("is neither pcap nor pcapng; capture with tcpdump, dumpcap or Wireshark")
+    empty = True
+    for packet in _pcap(content) if content[:4] in _PCAP else _pcapng(content):
+        empty = False
+        yield packet
+    if empty:
+        raise CaptureError("has no packet")
 
 
 def _pcap(content: bytes) -> Iterator[CapturedPacket]:
@@ -83,7 +97,7 @@ def _pcapng(content: bytes) -> Iterator[CapturedPacket]:
     offset = number = 0
     while offset < len(content):
         where = f"the block at byte {offset}"
-        if content[offset : offset + 4] == b"\x0a\x0d\x0d\x0a":
+        if content[offset : offset + 4] == _PCAPNG:
             magic = _slice(content, offset + 8, 4, where)
             if magic not in _BYTE_ORDER:
                 raise CaptureError(f"{where} has no byte order")

@@ -1,0 +1,78 @@
+"""Read the intervals of iperf3's JSON (`iperf3 -J`): of all connections together. Pure functions.
+
+It counts payload, and networks count packets: with the segment size that it says, payload becomes IP bits
+(1448 bytes in a packet of 1500). A client that receives (`-R`) counts what arrived; one that sends counts
+what it wrote, of which the socket's buffer has yet to go. Intervals that were to be omitted (`-O`) are passed
+over. A run that broke off is read as far as it went.
+
+With `--bidir` an interval has two sums, of which `sum` is what the client sent. Up to 3.10 the second is
+called `sum` too, and readers of JSON keep the last of two equal names, so they are told apart here.
+
+Source: iperf3 3.1.3 and 3.12, `iperf_api.c` (the JSON's `intervals` and `error`); esnet/iperf issue 952.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from crosswind.fingerprint.ip_bits import TCP_HEADERS_BYTES, UDP_HEADERS_BYTES, ip_share
+from crosswind.fingerprint.traffic_trace import TrafficTrace
+
+_FORTH, _BACK = "sum", "sum_bidir_reverse"
+# What iperf3 ends with may be shorter, and empty.
+_SHORTEST_S = 1e-3
+_LARGEST = 1e18
+
+
+def with_both_sums(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object; of two sums in it the second is the way back (an `object_pairs_hook`)."""
+    read: dict[str, Any] = {}
+    for key, value in pairs:
+        read[_BACK if key == _FORTH and _FORTH in read else key] = value
+    return read
+
+
+def iperf3_trace(run: Mapping[str, Any], *, back: bool = False) -> tuple[TrafficTrace, str | None]:
+    """Return the samples of a run, and what iperf3 complained of, if anything.
+
+    Args:
+        run: the JSON, its objects made by `with_both_sums`.
+        back: of a bidirectional run, what came back to the client.
+    Raises: ValueError: nothing was carried, or something that is no interval; the message says which.
+    """
+    error = str(run["error"]) if run.get("error") else None
+    intervals = run.get("intervals")
+    intervals = intervals if isinstance(intervals, list) else []
+    wanted = _BACK if back else _FORTH
+    if back and intervals and not any(isinstance(each, Mapping) and _BACK in each for each in intervals):
+        raise ValueError("was not measured both ways (`iperf3 --bidir`); leave --back out")
+    rows = [row for number, each in enumerate(intervals) if (row := _interval(number, each, wanted))]
+    if not rows:
+        raise ValueError(f"iperf3 carried nothing ({error or 'no intervals'}); measure again")
+    begin, end, payload_bits = np.array(rows).T
+    complaint = f"iperf3 ended with an error ({error}); read as far as it went" if error else None
+    return TrafficTrace.of(begin, end, payload_bits * _ip_share(run.get("start"))), complaint
+
+
+def _ip_share(start: object) -> float:
+    """Return IP bytes per payload byte, by what iperf3 says of its test."""
+    if not isinstance(start, Mapping):
+        return 1.0
+    test = start.get("test_start")
+    if isinstance(test, Mapping) and test.get("protocol") == "UDP":
+        return ip_share(test.get("blksize"), UDP_HEADERS_BYTES)
+    return ip_share(start.get("tcp_mss_default"), TCP_HEADERS_BYTES)
+
+
+def _interval(number: int, interval: Any, wanted: str) -> tuple[float, float, float] | None:
+    """Return begin, end and bits of an interval; None where it was omitted or is the empty last one."""
+    total = interval.get(wanted) if isinstance(interval, Mapping) else None
+    said = [total.get(key) for key in ("start", "end", "bytes")] if isinstance(total, Mapping) else []
+    sound = [float(value) for value in said if isinstance(value, int | float) and abs(value) < _LARGEST]
+    if len(sound) != 3 or total is None:
+        raise ValueError(f"interval {number} has no {wanted} of start, end and bytes; is it iperf3's?")
+    begin, end, payload = sound
+    return None if end - begin < _SHORTEST_S or total.get("omitted") is True else (begin, end, 8 * payload)
