@@ -90,10 +90,12 @@ def probe_fabric(
     rate_per_s: float,
     count: int,
     payload_bytes: int = PAYLOAD_BYTES,
+    *,
+    gaps: str = "even",
 ) -> tuple[Probes, dict[str, Any]]:
     """Send packets through a fabric; return them and the measurement."""
     return over_fabric(
-        probe_task(rate_per_s, count, payload_bytes),
+        probe_task(rate_per_s, count, payload_bytes, gaps=gaps),
         lambda folder: read_probes(folder / _FILE, count),
         spec,
     )

@@ -11,6 +11,7 @@ from crosswind.certify.certificate import Certificate
 from crosswind.certify.claim import Claim, not_measured
 from crosswind.certify.live import changes as live_changes
 from crosswind.certify.live import delay as live_delay
+from crosswind.certify.live import queueing as live_queueing
 from crosswind.certify.live import rates, replayed
 from crosswind.certify.live import schedulers as live_schedulers
 from crosswind.certify.quiet import Tries
@@ -72,6 +73,7 @@ def live_families(wait_mode: str, tries: Tries) -> list[Family]:
         Family(rates.RATES, "rates and bursts", lambda: rates.claims(tries)),
         Family(live_changes.FAMILY, "changes of capacity", lambda: live_changes.claims(tries)),
         Family(schedulers.FAMILY, "schedulers and their shares", lambda: live_schedulers.claims(tries)),
+        Family(queueing.FAMILY, "waiting behind Poisson arrivals", lambda: live_queueing.claims(tries)),
         Family(replayed.FAMILY, "every element, live and replayed", replayed.claims),
     ]
 
