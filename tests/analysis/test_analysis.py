@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from crosswind.analysis import OF_SHARES, Question, Samples, analyse, own_quantile, read_samples
+from crosswind.analysis import OF_SHARES, Question, Samples, analyse, own_quantile, read_samples, run_samples
 from crosswind.analysis.analysis import PoolingRefused
 from crosswind.errors import CrosswindError
 from crosswind.stats import (
@@ -144,3 +144,23 @@ def test_ten_million_rows_are_operations_and_can_be_described(tmp_path):
     with pytest.raises(PoolingRefused, match=r"10000000 values: nobody makes so many trials.*--pool"):
         analyse(found, Question())
     assert analyse(found, Question(pool=True)).groups[0].rows == rows
+
+
+def test_a_run_is_read_as_a_value_a_trial_by_condition(base):
+    found = run_samples(base)
+    assert (found.by, found.groups, found.column) == ("condition", ("none", "slow"), "job time, s")
+    analysis = analyse(found, Question())
+    assert [len(group.trials) for group in analysis.groups] == [8, 8]
+    assert analysis.comparisons[0].shown
+    assert run_samples(base, "Job Time").values.tolist() == found.values.tolist()
+    with pytest.raises(CrosswindError, match='no number "job tame"; did you mean "job time"'):
+        run_samples(base, "job tame")
+
+
+def test_what_fewer_trials_would_have_said_is_asked_of_many_trials_only(tmp_path):
+    values = np.random.default_rng(5).lognormal(size=50).tolist()
+    rows = [("net", "ms"), *(("many", value) for value in values), *(("few", value) for value in values[:19])]
+    many, few = analyse(samples(tmp_path, rows, by=["net"]), Question(ordered=False)).groups
+    assert [found.few for found in many.fewer] == [3, 10]
+    assert many.fewer[0].missed == pytest.approx(0.527, abs=0.001)
+    assert few.fewer == ()

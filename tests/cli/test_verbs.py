@@ -138,6 +138,7 @@ def test_analyze_names_the_line_that_it_cannot_read(tmp_path: Path, capsys) -> N
         (["plan", "nowhere.yaml"], "cannot be read"),
         (["plan"], "Missing argument"),
         (["analyze", "x.csv", "--within", "5"], "write 5%"),
+        (["analyze", ".", "--by", "condition"], "leave --by"),
         (["analyze", "x.csv", "--each", "99"], "write p50 for the median"),
         (["compare", "nowhere", "nowhere"], "no trials.parquet in it"),
     ],

@@ -1,8 +1,9 @@
-"""What anybody's samples say, over trials; needs neither a machine nor a results folder."""
+"""What anybody's samples say, over trials, or those of a run; the machine is not needed."""
 
 from crosswind.analysis.analysis import Analysis, Question, analyse
 from crosswind.analysis.each import OF_SHARES, Each, own_quantile
 from crosswind.analysis.published_shares import PublishedShares, published_shares
+from crosswind.analysis.run_samples import run_samples
 from crosswind.analysis.samples import BadSamples, Samples, read_samples
 
 __all__ = [
@@ -17,4 +18,5 @@ __all__ = [
     "own_quantile",
     "published_shares",
     "read_samples",
+    "run_samples",
 ]

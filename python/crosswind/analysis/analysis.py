@@ -19,6 +19,7 @@ from crosswind.analysis.samples import Samples
 from crosswind.errors import CrosswindError
 from crosswind.stats import (
     Confirm,
+    FewerTrials,
     Guard,
     Interval,
     KruskalWallis,
@@ -35,6 +36,7 @@ from crosswind.stats import (
     ShiftNeedsTrials,
     coefficient_of_variation,
     confirm,
+    fewer_trials,
     guard,
     hodges_lehmann,
     holm,
@@ -47,6 +49,10 @@ from crosswind.stats import (
 
 Estimate = Interval | NeedsTrials | RefusedInterval
 Difference = RatioInterval | RatioNeedsTrials | ShiftInterval | ShiftNeedsTrials | RefusedComparison
+
+# What is usual in print (Uta et al., NSDI '20, Figure 1); asked only of groups so large that they can tell.
+FEW = (3, 10)
+_FEW_OF = range(20, 2001)
 
 
 class PoolingRefused(CrosswindError):
@@ -79,6 +85,7 @@ class Group:
     repetitions: (
         Confirm | None
     )  # None with too few trials, where a share of the median says nothing, or refused
+    fewer: tuple[FewerTrials, ...]  # what fewer trials would have said of the median; none where refused
 
 
 @dataclass(frozen=True)
@@ -238,7 +245,14 @@ def _group(name: str, rows: int, trials: PerTrial, question: Question) -> Group:
     refused = seen if seen is not None and seen.refused else None
     estimates = {p: _estimate(trials, p, question.confidence, refused) for p in question.quantiles}
     repetitions = None if refused else _repetitions(trials, question)
-    return Group(name, rows, trials, dict(estimates), _variation(trials.values), seen, repetitions)
+    fewer = () if refused else _fewer(trials, question.confidence)
+    return Group(name, rows, trials, dict(estimates), _variation(trials.values), seen, repetitions, fewer)
+
+
+def _fewer(trials: PerTrial, confidence: float) -> tuple[FewerTrials, ...]:
+    if len(trials) not in _FEW_OF:
+        return ()
+    return tuple(fewer_trials(trials.values, few, confidence=confidence) for few in FEW)
 
 
 def _estimate(trials: PerTrial, p: float, confidence: float, refused: Guard | None) -> Estimate:
@@ -250,7 +264,7 @@ def _estimate(trials: PerTrial, p: float, confidence: float, refused: Guard | No
 
 def _pooled(name: str, values: NDArray[np.float64], question: Question) -> Group:
     found = dict(zip(question.quantiles, quantiles(values, question.quantiles), strict=True))
-    return Group(name, values.size, None, dict(found), _variation(values), None, None)
+    return Group(name, values.size, None, dict(found), _variation(values), None, None, ())
 
 
 def _variation(values: Sequence[float] | NDArray[np.float64]) -> float | None:

@@ -117,8 +117,24 @@ def _reading(analysis: Analysis) -> list[str]:
             f"trials for ±{within}: from how many on the median's interval keeps within {within} of it "
             "(CONFIRM)."
         )
+    lines += _fewer(analysis.groups)
     lines.append(f"All of it takes trials that are independent and of one law; {_checked(analysis)}.")
     return lines
+
+
+def _fewer(groups: list[Group]) -> list[str]:
+    """Return how often fewer trials would have missed, over all groups that can tell."""
+    asked = [group.fewer for group in groups if group.fewer]
+    return [
+        f"The median of only {same[0].few} of a group's trials lies outside the group's interval in "
+        f"{_from_to([found.missed for found in same])} of all choices."
+        for same in zip(*asked, strict=True)
+    ]
+
+
+def _from_to(shares: list[float]) -> str:
+    low, high = percent(min(shares)), percent(max(shares))
+    return low if low == high else f"{low} to {high}"
 
 
 def _checked(analysis: Analysis) -> str:

@@ -1,4 +1,4 @@
-"""Say what the samples in a CSV file show: quantiles, intervals, how many trials it takes, comparisons."""
+"""Say what samples in a CSV file, or a run, show: quantiles, intervals, trials it takes, comparisons."""
 
 from __future__ import annotations
 
@@ -103,18 +103,27 @@ def command(
     crosswind analyze p99.csv                                   a number a line, one per trial
     crosswind analyze results.csv --column ms --by condition    groups, against the first
     crosswind analyze operations.csv --column ms --each p99     many rows a trial: its own P99
+    crosswind analyze results/jobs/latest                       the trials of a run
     crosswind analyze streams.csv --column mbps --each jain     a row a connection: fairness of each run
 
     FILE is a CSV of anybody's, one value a row. Intervals are over trials: where rows share one (a column
     `trial`, `run`, ... or the one that --trial names), --each says what a trial gives; its rows are never
-    taken for trials. Where their order shows that trials are no repetitions (the level changed, drifts, or
-    neighbours resemble each other), intervals are refused. Write inf for what never ended. Neither a machine
-    nor a results folder is needed.
+    taken for trials. Or FILE is a results folder: the first number of each trial, or the one that --column
+    names, by condition. Where their order shows that trials are no repetitions (the level changed, drifts, or
+    neighbours resemble each other), intervals are refused. Write inf for what never ended.
     """
-    from crosswind.analysis import Question, analyse, read_samples
+    from crosswind.analysis import Question, analyse, read_samples, run_samples
     from crosswind.analysis.text import print_analysis
 
-    samples = read_samples(file, column=column, by=by, trial=trial)
+    if file.is_dir():
+        if by or trial or each:
+            raise click.UsageError(
+                f"{file}: is a results folder, with one value a trial, by condition; "
+                "leave --by, --trial and --each out"
+            )
+        samples = run_samples(file, column)
+    else:
+        samples = read_samples(file, column=column, by=by, trial=trial)
     question = Question(asked, each, pool, within, confidence, baseline, not unordered)
     analysis = analyse(samples, question)
     if as_json:

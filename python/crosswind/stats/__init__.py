@@ -32,6 +32,7 @@ from crosswind.stats.e_divisive import Division, best_division, e_divisive
 from crosswind.stats.ecdf import Curve, ccdf, ecdf
 from crosswind.stats.equivalence import Equivalence, tost_paired
 from crosswind.stats.fairness import jain_index
+from crosswind.stats.fewer import FewerTrials, fewer_trials
 from crosswind.stats.guard import (
     GUARD_TRIALS_MIN,
     Guard,
@@ -90,6 +91,7 @@ __all__ = [
     "Division",
     "Equivalence",
     "Excess",
+    "FewerTrials",
     "Guard",
     "Histogram",
     "Interval",
@@ -133,6 +135,7 @@ __all__ = [
     "dip_test",
     "e_divisive",
     "ecdf",
+    "fewer_trials",
     "guard",
     "guarded_interval",
     "guarded_ratio",

@@ -1,0 +1,59 @@
+"""The trials of a run as samples: one number of each, by condition, in the order in which they ran."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from crosswind.analysis.samples import Samples
+from crosswind.errors import CrosswindError
+from crosswind.report.measure import Measure
+from crosswind.report.summary import Summary, summarise
+from crosswind.report.units import column_unit, units_of
+from crosswind.spec.nearest import did_you_mean
+
+
+def run_samples(folder: Path, column: str | None = None) -> Samples:
+    """Return a number of every trial that counts: done, and not void.
+
+    Args:
+        folder: of a run, or of an experiment, whose latest run is then taken.
+        column: which number, by its label in the report (`P99`, `job time`); None for the
+            application's first.
+    Raises:
+        NotAResultsFolder: it is none.
+        CrosswindError: the run has no such number, or no trial has it.
+    """
+    summary = summarise(folder)
+    measure = summary.primary if column is None else _named(summary, column)
+    found = [
+        (place, trial.values[measure.key])
+        for place, condition in enumerate(summary.conditions)
+        for trial in condition.counted
+        if measure.key in trial.values
+    ]
+    if not found:
+        raise CrosswindError(f"{folder}: no trial that counts has a {measure.label}; run it, or resume it")
+    group_of, values = zip(*found, strict=True)
+    unit = column_unit(values, units_of(measure.unit))
+    return Samples(
+        file=str(folder),
+        column=f"{measure.label}, {unit.name}".removesuffix(", "),
+        by="condition",
+        trial=None,
+        groups=tuple(condition.name for condition in summary.conditions),
+        values=np.array(values, dtype=np.float64) / unit.size,
+        group_of=np.array(group_of),
+        trials=(),
+        trial_of=None,
+    )
+
+
+def _named(summary: Summary, column: str) -> Measure:
+    for measure in summary.measures:
+        if column.casefold() in (measure.label.casefold(), measure.key):
+            return measure
+    labels = [measure.label for measure in summary.measures]
+    remedy = did_you_mean(column, labels) or f"there are {', '.join(labels)}"
+    raise CrosswindError(f'--column: {summary.folder} has no number "{column}"; {remedy}')
