@@ -9,6 +9,7 @@ from rich.table import Table
 
 from crosswind.analysis.analysis import Analysis, Comparison, Estimate, Group
 from crosswind.analysis.each import quantile_name
+from crosswind.report.repetitions import needed
 from crosswind.report.units import count, number, percent, times
 from crosswind.stats import (
     Interval,
@@ -93,11 +94,8 @@ def _repetitions(group: Group) -> str:
     found = group.repetitions
     if found is None:
         return "-"
-    if found.needed is None:
-        return f"more than {count(found.n)}\n[dim]now ±{percent(found.reached)}[/dim]"
-    if found.strained:
-        return f"about all {count(found.n)}"
-    return count(found.needed)
+    below = f"\n[dim]now ±{percent(found.reached)}[/dim]" if found.needed is None else ""
+    return needed(found) + below
 
 
 def _reading(analysis: Analysis) -> list[str]:

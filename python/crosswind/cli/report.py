@@ -1,8 +1,9 @@
-"""Say what a results folder holds: as a table and report.html, or as JSON."""
+"""Say what a results folder holds: as a table and report.html, as JSON, or as a table for a paper."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -12,7 +13,13 @@ from crosswind.cli._output import console, print_json
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON; write nothing.")
-def command(folder: Path, as_json: bool) -> None:
+@click.option(
+    "--table",
+    "language",
+    type=click.Choice(["latex", "markdown"]),
+    help="Print the summary as a table for a paper; write nothing.",
+)
+def command(folder: Path, as_json: bool, language: Literal["latex", "markdown"] | None) -> None:
     """Print what the results in FOLDER say and write report.html beside them.
 
     FOLDER is that of one run, or of an experiment: then its latest run is taken. Nothing but the folder is
@@ -20,11 +27,17 @@ def command(folder: Path, as_json: bool) -> None:
     """
     from crosswind.report import summarise, write_report
     from crosswind.report.cautions import cautions
+    from crosswind.report.paper_table import paper_table
     from crosswind.report.table import print_summary
 
+    if as_json and language:
+        raise click.UsageError("--json and --table: give one of them")
     summary = summarise(folder)
     if as_json:
         print_json(summary.as_json() | {"cautions": [caution.as_json() for caution in cautions(summary)]})
+        return
+    if language:
+        click.echo(paper_table(summary, language), nl=False)
         return
     print_summary(summary, console())
     click.echo(f"report: {write_report(folder)}")

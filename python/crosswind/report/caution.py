@@ -4,6 +4,7 @@ The ids are stable: scripts may look for them in `crosswind report --json`, and 
 made from this list. Which of them apply to a run is found in `cautions`.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Literal
@@ -196,3 +197,8 @@ class Caution:
 def caution(kind: Kind, title: str, found: str = "") -> Caution:
     """Return a caution whose text is what was found, what its kind means, and what to try."""
     return Caution(kind, title, " ".join(part for part in (found, kind.meaning, kind.remedy) if part))
+
+
+def sentences(texts: Iterable[str]) -> str:
+    """Return texts that began and ended as they liked, as sentences."""
+    return " ".join(f"{text[:1].upper()}{text[1:].rstrip('.')}." for text in texts)

@@ -1,6 +1,6 @@
 """What a reader must know before quoting a number: which cautions of the catalogue apply to a run."""
 
-from crosswind.report.caution import Caution, Kind, caution
+from crosswind.report.caution import Caution, Kind, caution, sentences
 from crosswind.report.measure import QUANTILE_NAMES
 from crosswind.report.setting_cautions import setting_cautions
 from crosswind.report.summary import Summary
@@ -195,27 +195,19 @@ def _scale(summary: Summary) -> list[Caution]:
         return []
     preserved = summary.resolved.get("preserved") or []
     kept = f"Preserved are: {', '.join(preserved)}." if preserved else "No ratio is declared as preserved."
-    return [
-        caution(
-            Kind.SCALED,
-            f"Run at scale {scale:g}",
-            f"Every rate and every buffer is multiplied by {scale:g}. {kept}",
-        )
-    ]
+    return [caution(Kind.SCALED, f"Run at scale {scale:g}", kept)]
 
 
 def _declared(summary: Summary) -> list[Caution]:
     """Tell what the experiment says of itself, what it says of a `durability` under a name of its own."""
     application = summary.resolved.get("application") or {}
     durability = (application.get("parameters") or {}).get("durability")
-    found = []
-    for text in summary.resolved.get("warnings") or []:
-        if durability and str(durability) in text.split():
-            weak = "w=0 never meets the network" if durability == "w=0" else "Writes are confirmed early"
-            found.append(Caution(Kind.WRITES_UNCONFIRMED, weak, text))
-        else:
-            found.append(Caution(Kind.DECLARED, "From the experiment", text))
-    return found
+    texts = summary.resolved.get("warnings") or []
+    weak = [text for text in texts if durability and str(durability) in text.split()]
+    others = [text for text in texts if text not in weak]
+    title = "w=0 never meets the network" if durability == "w=0" else "Writes are confirmed early"
+    found = [Caution(Kind.WRITES_UNCONFIRMED, title, text) for text in weak]
+    return [*found, *([Caution(Kind.DECLARED, "From the experiment", sentences(others))] if others else [])]
 
 
 def _pictures(summary: Summary) -> list[Caution]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from crosswind.report import strip, units
 from crosswind.report.answer import answers
@@ -23,6 +23,8 @@ from crosswind.report.monitor_figures import monitor_figures
 from crosswind.report.monitored import TITLES, monitored
 from crosswind.report.network_figures import network_figures
 from crosswind.report.operation_figures import operation_figures
+from crosswind.report.repetition_figures import repetition_figures
+from crosswind.report.repetitions import needed, repetitions
 from crosswind.report.summary import Estimate, Ratio, Summary, summarise
 from crosswind.stats import Interval, NeedsTrials, RatioInterval, RefusedComparison, RefusedInterval
 
@@ -45,9 +47,11 @@ def render(results: Results) -> str:
     summary = summarise(results)
     curves = read_curves(summary, results)
     found = monitored(summary, results)
+    repeated = repetitions(summary)
     figures: list[Figure] = [
         *operation_figures(summary, curves),
         *measure_figures(summary),
+        *repetition_figures(summary, repeated),
         *network_figures(summary, results),
         *monitor_figures(summary, results, found),
     ]
@@ -62,7 +66,7 @@ def render(results: Results) -> str:
     environment.globals.update(
         number=units.number, count=units.count, percent=units.percent, times=units.times,
         duration=units.duration, quantity=units.quantity, rate=units.rate, available=_available,
-        refused=_refused, lacking=_lacking, day=_day, flat=_flat, pretty=_pretty,
+        refused=_refused, lacking=_lacking, day=_day, flat=_flat, pretty=_pretty, coded=_coded,
     )  # fmt: skip
     scale = strip.axis(summary)
     return environment.get_template("report.html.j2").render(
@@ -80,6 +84,8 @@ def render(results: Results) -> str:
         strips={c.name: strip.row(scale, c) for c in summary.conditions} if scale else {},
         described={c["name"]: describe(c) for c in summary.resolved.get("conditions", [])},
         curves=curves,
+        repetitions={name: told.confirm for name, told in repeated.items()},
+        needed=needed,
         monitored=found,
         monitor_titles=TITLES,
         in_unit=units.in_unit,
@@ -149,6 +155,12 @@ def _flat(value: Any, prefix: str = "") -> list[tuple[str, str]]:
 
 def _pretty(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def _coded(text: str) -> Markup:
+    """Return text whose words between backticks are code."""
+    parts = str(escape(text)).split("`")
+    return Markup("".join(f"<code>{part}</code>" if i % 2 else part for i, part in enumerate(parts)))
 
 
 def _asset(name: str) -> Markup:

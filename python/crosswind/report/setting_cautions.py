@@ -5,7 +5,7 @@ from datetime import timedelta
 from itertools import pairwise
 from typing import Any
 
-from crosswind.report.caution import Caution, Kind, caution
+from crosswind.report.caution import Caution, Kind, caution, sentences
 from crosswind.report.generator import Generator
 from crosswind.report.summary import Summary
 from crosswind.report.units import percent, short_names
@@ -68,7 +68,7 @@ def _windows(summary: Summary) -> list[Caution]:
 
 def _remarks(summary: Summary) -> list[Caution]:
     remarks = (summary.provenance.get("before") or {}).get("remarks") or []
-    return [Caution(Kind.MACHINE_REMARK, "Of this machine", f"{_sentence(text)}.") for text in remarks]
+    return [Caution(Kind.MACHINE_REMARK, "Of this machine", sentences(remarks))] if remarks else []
 
 
 def _tcp(summary: Summary) -> list[Caution]:
@@ -94,7 +94,7 @@ def _tcp(summary: Summary) -> list[Caution]:
     ]
     if not told:
         return []
-    return [caution(Kind.TCP_DEFAULTS_DIFFER, "TCP defaults differ", f"{_sentence('; '.join(told))}.")]
+    return [caution(Kind.TCP_DEFAULTS_DIFFER, "TCP defaults differ", sentences(told))]
 
 
 def _session(summary: Summary) -> list[Caution]:
@@ -126,7 +126,3 @@ def _by_condition(summary: Summary, holds: Callable[[Generator], bool]) -> str:
         for condition in summary.conditions
         if counts[condition.name]
     )
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:].rstrip(".")

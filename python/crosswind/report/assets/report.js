@@ -20,28 +20,31 @@
     gridcolor: colour("--grid"), zeroline: false, linecolor: colour("--line"), automargin: true, exponentformat: "none",
     ...plain,
   });
+  const shape = (plain) => ({ ...plain, line: { ...plain.line, color: colour("--soft") } });
   const layout = (plain, width, fixed) => ({
     ...plain, ...(fixed ? { width: fixed } : { autosize: true }), paper_bgcolor: "transparent", plot_bgcolor: "transparent",
     font: { family: getComputedStyle(document.body).fontFamily, size: width < 500 ? 11 : 13, color: colour("--soft") },
     margin: { l: 56, r: 16, t: 14, b: 46 }, xaxis: axis(plain.xaxis), yaxis: axis(plain.yaxis),
+    shapes: (plain.shapes || []).map(shape),
     hoverlabel: { bgcolor: colour("--card"), bordercolor: colour("--line"), font: { color: colour("--ink") } },
   });
   // Pages are narrower than most windows, and nothing can be measured on paper: there the width is given.
   const paperWidth = (canvas) => (canvas.closest(".small-multiples") ? 310 : 640);
+  const root = document.documentElement;
+  const names = ({ data }) => data.filter((t) => t.legendgroup && t.showlegend !== false).length;
   const draw = (canvas) => {
-    const printing = document.documentElement.classList.contains("printing");
+    const printing = root.classList.contains("printing");
     const spec = specs[canvas.dataset.figure];
     canvas.dataset.drawn = "yes";
     // On a narrow screen every name of a legend takes a line; the picture must not pay for it.
-    const names = spec.data.filter((t) => t.legendgroup && t.showlegend !== false).length;
-    if (canvas.clientWidth < 600 && names > 1) canvas.style.height = `${330 + 21 * names}px`;
+    if (canvas.clientWidth < 600 && names(spec) > 1) canvas.style.height = `${330 + 21 * names(spec)}px`;
     return Plotly.react(canvas, spec.data.map(trace), layout(spec.layout, canvas.clientWidth, printing && paperWidth(canvas)), {
       displaylogo: false, displayModeBar: false,
     });
   };
   // Not plotly's own `responsive`: that hears of the window only, not of a fold that opens or of a print page.
   const sizes = new ResizeObserver((entries) => {
-    if (document.documentElement.classList.contains("printing")) return;
+    if (root.classList.contains("printing")) return;
     for (const { target } of entries) if (target.dataset.drawn && target.clientWidth) Plotly.Plots.resize(target);
   });
   const near = new IntersectionObserver((entries) => {
@@ -55,11 +58,19 @@
   canvases.forEach((canvas) => near.observe(canvas));
   dark.addEventListener("change", () => canvases.filter((canvas) => canvas.dataset.drawn).forEach(draw));
   const print = (on) => {
-    document.documentElement.classList.toggle("printing", on);
+    root.classList.toggle("printing", on);
     canvases.forEach(draw);
   };
   addEventListener("beforeprint", () => print(true));
   addEventListener("afterprint", () => print(false));
+
+  const save = (name, type, content) => {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([content], { type }));
+    link.download = name;
+    link.click();
+    URL.revokeObjectURL(link.href);
+  };
 
   // A figure's data as a table: a line per point, or per box.
   const cell = (value) => (/[",\n]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : value);
@@ -70,11 +81,22 @@
   document.querySelectorAll("button.csv").forEach((button) => button.addEventListener("click", () => {
     const key = button.dataset.figure;
     const lines = [["series", "x", "y"], ...rows(specs[key].data)].map((row) => row.map(cell).join(","));
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([lines.join("\n") + "\n"], { type: "text/csv" }));
-    link.download = `${key}.csv`;
-    link.click();
-    URL.revokeObjectURL(link.href);
+    save(`${key}.csv`, "text/csv", lines.join("\n") + "\n");
+  }));
+
+  // A picture that is taken away has the colours of paper, whatever the screen.
+  const SVG_WIDTH = 900;
+  document.querySelectorAll("button.svg").forEach((button) => button.addEventListener("click", async () => {
+    const key = button.dataset.figure;
+    const spec = specs[key];
+    const canvas = button.closest("figure").querySelector(".canvas");
+    const was = root.classList.contains("printing");
+    root.classList.add("printing");
+    const plain = { data: spec.data.map(trace), layout: { ...layout(spec.layout, SVG_WIDTH, SVG_WIDTH), paper_bgcolor: "white" } };
+    root.classList.toggle("printing", was);
+    const height = Math.max(canvas.clientHeight, 200);
+    const picture = await Plotly.toImage(plain, { format: "svg", width: SVG_WIDTH, height });
+    save(`${key}.svg`, "image/svg+xml", decodeURIComponent(picture.slice(picture.indexOf(",") + 1)));
   }));
 
   const conditions = [...document.querySelectorAll("details.condition")];

@@ -1,0 +1,94 @@
+"""The summary as a table for a paper: Markdown, or LaTeX for the package booktabs.
+
+A row is a condition; a cell is the median over trials with its interval in brackets, where there is one.
+"""
+
+from collections.abc import Callable
+from typing import Literal
+
+from crosswind.report.summary import Estimate, Ratio, Summary
+from crosswind.report.units import column_unit, number, percent, short_names, times, units_of
+from crosswind.stats import Interval, RatioInterval, RefusedComparison, RefusedInterval
+
+Language = Literal["latex", "markdown"]
+Rows = list[list[str]]
+
+# What means something to TeX, and the characters of numbers that its fonts lack.
+_TEX = {
+    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{",
+    "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\u2009": r"\,", "\u00a0": "~",
+    "\u00d7": r"$\times$", "\u2013": "--",
+}  # fmt: skip
+
+
+def paper_table(summary: Summary, language: Language) -> str:
+    """Return the table as text that ends with a line break."""
+    heads, rows = _cells(summary)
+    trials = sum(len(condition.counted) for condition in summary.conditions)
+    caption = f"{summary.name}: medians over trials with exact 95 % intervals, {trials} counted trials"
+    return _latex(heads, rows, caption) if language == "latex" else _markdown(heads, rows, caption)
+
+
+def _cells(summary: Summary) -> tuple[list[str], Rows]:
+    """Return the heads and the rows, the name of the condition first."""
+    short = short_names(condition.name for condition in summary.conditions)
+    columns = {"Condition": [short[condition.name] for condition in summary.conditions]}
+    for measure in summary.measures:
+        estimates = [condition.estimates[measure.key] for condition in summary.conditions]
+        unit = column_unit((e.estimate for e in estimates), units_of(measure.unit))
+        name = f"{measure.title} ({unit.name})" if unit.name else measure.title
+        columns[name] = [_estimate(estimate, unit.show) for estimate in estimates]
+        if measure == summary.ratio_after:
+            ratios = [
+                "1" if c.name == summary.baseline else _ratio(c.ratios.get(summary.primary.key))
+                for c in summary.conditions
+            ]
+            columns[f"{summary.primary.title} vs {short[summary.baseline]}"] = ratios
+    if summary.has_operations:
+        columns["Over 100 ms"] = [_estimate(c.slow_share, percent) for c in summary.conditions]
+    columns["Trials"] = [str(len(condition.counted)) for condition in summary.conditions]
+    return list(columns), [list(row) for row in zip(*columns.values(), strict=True)]
+
+
+def _estimate(estimate: Estimate, show: Callable[[float | None], str]) -> str:
+    if isinstance(estimate, Interval):
+        return f"{show(estimate.estimate)} [{show(estimate.low)}\u2013{show(estimate.high)}]"
+    return f"{show(estimate.estimate)}{' (refused)' if isinstance(estimate, RefusedInterval) else ''}"
+
+
+def _ratio(ratio: Ratio | None) -> str:
+    if ratio is None:
+        return "-"
+    if isinstance(ratio, RatioInterval):
+        return f"{times(ratio.estimate)} [{number(ratio.low)}\u2013{number(ratio.high)}]"
+    return f"{times(ratio.estimate)}{' (refused)' if isinstance(ratio, RefusedComparison) else ''}"
+
+
+def _markdown(heads: list[str], rows: Rows, caption: str) -> str:
+    lines = [heads, ["---", *["---:"] * (len(heads) - 1)], *rows]
+    escaped = ("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
+    return "\n".join([*escaped, "", f"*{caption}.*"]) + "\n"
+
+
+def _latex(heads: list[str], rows: Rows, caption: str) -> str:
+    head, *body = (" & ".join(map(_tex, line)) + r" \\" for line in (heads, *rows))
+    return "\n".join(
+        [
+            r"% \usepackage{booktabs}",
+            r"\begin{table}",
+            rf"  \caption{{{_tex(caption)}.}}",
+            rf"  \begin{{tabular}}{{l{'r' * (len(heads) - 1)}}}",
+            r"    \toprule",
+            f"    {head}",
+            r"    \midrule",
+            *(f"    {line}" for line in body),
+            r"    \bottomrule",
+            r"  \end{tabular}",
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def _tex(text: str) -> str:
+    return "".join(_TEX.get(character, character) for character in text)
