@@ -5,9 +5,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crosswind.report.causes import NO_EVENT, SlowOperations, cause, connection_ends, slow_operations
-from crosswind.report.folder import Operations, PacketRow, Results
+from crosswind.report.causes import (
+    BEHIND,
+    CLIENT_STALL,
+    SlowOperations,
+    connection_ends,
+    late_cause,
+    packet_cause,
+    slow_operations,
+)
+from crosswind.report.folder import Operations, PacketRow, QueueRow, Results
+from crosswind.report.queueing import Queues, waited_at
 
+POLICED = "retransmission timeout after a drop at h0/switch.ingress/0:police (no-tokens)"
 SERVER, CLIENT = "10.77.0.1:5432", "10.77.0.4:40001"
 MS = 1_000_000
 
@@ -22,40 +32,89 @@ def again(at_ms, seq=1000, src=SERVER, dst=CLIENT, waited_ms=200):
 
 def test_a_retransmission_is_explained_by_the_drop_of_its_bytes():
     unrelated = drop(1, seq=900_000, element="h3/link/0:loss", reason="queue-full")
-    found = cause([again(210)], [unrelated, drop(10)])
-    assert found == "retransmission after a drop at h0/switch.ingress/0:police (no-tokens)"
+    found = packet_cause([again(210)], [unrelated, drop(10)])
+    assert found == POLICED
 
 
 def test_a_drop_of_other_bytes_still_explains_better_than_nothing():
     # The acknowledgement was lost, so the sender sent again what had arrived.
     lost_acknowledgement = drop(10, seq=5, src=CLIENT, dst=SERVER, element="h3/switch.ingress/0:police")
-    assert cause([again(210)], [lost_acknowledgement]).startswith("retransmission after a drop at h3/")
+    assert packet_cause([again(210)], [lost_acknowledgement]).startswith(
+        "retransmission timeout after a drop at h3/"
+    )
 
 
 def test_a_drop_after_the_retransmission_explains_nothing():
-    assert cause([again(210)], [drop(215)]) == "retransmission without a recorded drop"
+    assert packet_cause([again(210)], [drop(215)]) == "retransmission timeout without a recorded drop"
 
 
 def test_the_longest_wait_decides_among_several_retransmissions():
     quick, slow = again(20, seq=50_000, waited_ms=1), again(230, seq=1000, waited_ms=210)
     drops = [drop(19, seq=50_000, element="h1/link/0:loss"), drop(20, seq=1000)]
     assert (
-        cause([quick, slow], drops) == "retransmission after a drop at h0/switch.ingress/0:police (no-tokens)"
+        packet_cause([quick, slow], drops)
+        == "retransmission timeout after a drop at h0/switch.ingress/0:police (no-tokens)"
     )
 
 
 def test_without_events_the_network_is_not_blamed():
-    assert cause([], []) == NO_EVENT == "no packet event: server, client or host"
-    assert (
-        cause([], [drop(1)]) == "drop at h0/switch.ingress/0:police (no-tokens), no retransmission recorded"
+    assert packet_cause([], []) is None
+    assert packet_cause([], [drop(1)]) == (
+        "drop at h0/switch.ingress/0:police (no-tokens), no retransmission recorded"
     )
+
+
+def test_a_lost_acknowledgement_that_nobody_missed_explains_nothing():
+    acknowledgement = PacketRow(MS, CLIENT, SERVER, 5, 0, "h1/link.up/0:lose", "lost", None)
+    assert packet_cause([], [acknowledgement]) is None
+
+
+def test_a_timer_that_ran_out_is_told_from_a_quick_retransmission():
+    quick = again(20, waited_ms=3)
+    assert packet_cause([quick], [drop(10)]).startswith("retransmission after a drop at")
+    assert packet_cause([quick], [drop(10)], rto_min_ns=2 * MS).startswith("retransmission timeout")
+
+
+def test_an_operation_that_began_late_waited_for_its_connection_or_for_the_client():
+    # Due at 0, begun at 150, ended at 151; its connection was free at 149, or at 10.
+    assert late_cause(0, 150 * MS, 151 * MS, 149 * MS) == BEHIND
+    assert late_cause(0, 150 * MS, 151 * MS, 10 * MS) == CLIENT_STALL
+    assert late_cause(0, 20 * MS, 151 * MS, 10 * MS) is None
+
+
+def step(at_ms, queued, departed, element="h0/uplink", traffic="real"):
+    return QueueRow(at_ms * MS, element, traffic, departed, queued)
+
+
+def test_a_queue_that_stood_all_the_time_is_named_and_one_that_passed_is_not():
+    # Of 12 500 bytes in 100 ms, 10 000 take 80 ms to drain: much of 250 ms.
+    standing = [step(at, 10_000, 12_500) for at in (0, 100, 200)]
+    assert Queues(standing).longest(90 * MS, 340 * MS) == "h0/uplink"
+    assert Queues(standing[:1]).longest(90 * MS, 490 * MS) is None
+    # A busy link whose queue empties in a millisecond holds nobody up for a quarter of a second.
+    busy = [step(at, 12_500, 1_250_000) for at in (0, 100, 200)]
+    assert Queues(busy).longest(90 * MS, 340 * MS) is None
+
+
+def test_what_waits_behind_ghosts_waits_for_them_too():
+    together = [
+        row for at in (0, 100, 200) for row in (step(at, 100, 100), step(at, 10_000, 12_400, traffic="ghost"))
+    ]
+    assert Queues(together).longest(90 * MS, 340 * MS) == "h0/uplink"
+    ghosts = [row for row in together if row.traffic == "ghost"]
+    assert Queues(ghosts).longest(90 * MS, 340 * MS) is None
+
+
+def test_waiting_for_a_shaper_is_called_so():
+    assert waited_at("db0/host.egress/0:shape") == "shaper wait at db0/host.egress/0:shape"
+    assert waited_at("h3/downlink") == "queueing at h3/downlink"
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(-1147, 1147))
 def test_overlapping_bytes_are_the_same_across_the_wrap_of_sequence_numbers(seq, shift):
     resent = again(210, seq=(seq + shift) % 2**32)
     other = drop(5, seq=(seq + 2**31) % 2**32, element="h9/link/0:loss")
-    assert "h0/" in cause([resent], [other, drop(10, seq=seq)])
+    assert "h0/" in packet_cause([resent], [other, drop(10, seq=seq)])
 
 
 def test_only_events_of_the_same_connection_and_time_count(folder):
@@ -68,7 +127,7 @@ def test_only_events_of_the_same_connection_and_time_count(folder):
     causes = {name: share for name, _, share in found.causes()}
     # The writer explains four of five stalls by a drop, one of ten by a retransmission alone, one of ten not
     # at all.
-    explained = causes["retransmission after a drop at h0/switch.ingress/0:police (no-tokens)"]
+    explained = causes[POLICED]
     assert explained == pytest.approx(0.8, abs=0.2)
     assert sum(causes.values()) == pytest.approx(1)
 

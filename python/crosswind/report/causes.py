@@ -2,18 +2,22 @@
 meanwhile.
 
 An operation over the threshold is looked up by its connection (the load generator tells the addresses) in the
-records of drops and retransmissions between its start and its end. Four findings are possible, the first that
-holds is taken:
+records of drops and retransmissions between its start and its end, then in the series of queues. The first
+finding that holds is taken:
 
-1. a retransmission, and the drop of the same bytes (or else of any packet of the connection) before it: the
-place and
-   the reason of the drop are named;
+1. a retransmission, and the drop of the same bytes (or else of any packet of the connection) before it: place
+   and reason of the drop are named, and whether the sender's timer had to run out;
 2. a retransmission without a recorded drop: a packet was reordered, delayed beyond the timer, or its record
-was lost; 3. a drop, but no retransmission yet recorded;
-4. no packet event: the time went by in the server, the client or the host.
+   was lost;
+3. a drop of data, but no retransmission yet recorded;
+4. packets of nodes stood in a queue or a shaper for most of the time: the fullest is named;
+5. an open loop began it late: behind the operation before it on its connection, or by the client's own delay;
+6. the host stood still in that trial for as long as half of the operation;
+7. nothing in the network: the time went by in the server, or in a client that did not read.
 
 What coincides need not be the cause; but a stall of 200 ms that ends with the retransmission of a segment
-that a policer dropped 200 ms before leaves little doubt.
+that a policer dropped 200 ms before leaves little doubt. Delayed acknowledgements, of 40 ms, are below the
+threshold.
 """
 
 from bisect import bisect_left, bisect_right
@@ -25,9 +29,15 @@ from typing import Any
 import numpy as np
 
 from crosswind.report.folder import Operations, PacketRow, Results
+from crosswind.report.generator import free_since_ns
+from crosswind.report.queueing import STEP_NS, Queues, waited_at
 
 SLOW_NS = 100_000_000  # between any plausible reply and Linux's smallest retransmission timeout of 200 ms
-NO_EVENT = "no packet event: server, client or host"
+RTO_MIN_NS = 200_000_000  # of Linux, where an experiment does not declare it
+BEHIND = "behind the operation before it on its connection"
+CLIENT_STALL = "client stall: begun late although its connection was free"
+HOST_HICCUP = "host hiccup: in that trial the host stood still for as long as half of it"
+NO_EVENT = "nothing in the network: server or client"
 UNMATCHED = "connection unknown: the load generator did not report its addresses"
 
 
@@ -76,6 +86,10 @@ def slow_operations(folder: Results, trial: str, operations: Operations) -> Slow
     ends = connection_ends(measurement)
     drops = _by_connection(folder.drops(trial))
     retransmissions = _by_connection(folder.retransmissions(trial))
+    queues = Queues(folder.queues(trial), (measurement.get("series") or {}).get("step_ns", STEP_NS))
+    rto_min_ns = 1000 * (folder.resolved.get("tcp") or {}).get("rto_min_us", RTO_MIN_NS // 1000)
+    stood_still_ns = (measurement.get("host") or {}).get("canary_gap_ns_max") or 0
+    free_ns = free_since_ns(operations)
     causes: Counter[str] = Counter()
     for index in slow:
         begin, end = int(operations.intended_ns[index]), int(operations.finished_ns[index])
@@ -84,10 +98,14 @@ def slow_operations(folder: Results, trial: str, operations: Operations) -> Slow
             causes[UNMATCHED] += 1
             continue
         causes[
-            cause(
+            packet_cause(
                 [row for pair in pairs for row in _between(retransmissions.get(pair, []), begin, end)],
                 [row for pair in pairs for row in _between(drops.get(pair, []), begin, end)],
+                rto_min_ns,
             )
+            or _queue_cause(queues, begin, end)
+            or late_cause(begin, int(operations.started_ns[index]), end, int(free_ns[index]))
+            or (HOST_HICCUP if 2 * stood_still_ns >= end - begin else NO_EVENT)
         ] += 1
     lost = sum(
         int((measurement.get(table) or {}).get("lost_records") or 0) for table in ("drops", "retransmissions")
@@ -95,22 +113,36 @@ def slow_operations(folder: Results, trial: str, operations: Operations) -> Slow
     return SlowOperations(operations.ok.size, int(slow.size), causes, lost)
 
 
-def cause(retransmissions: list[PacketRow], drops: list[PacketRow]) -> str:
-    """Return the finding for one operation from the packet events of its connection during it."""
+def packet_cause(
+    retransmissions: list[PacketRow], drops: list[PacketRow], rto_min_ns: int = RTO_MIN_NS
+) -> str | None:
+    """Return the finding for one operation from the packet events of its connection during it, if any."""
     if not retransmissions:
-        return (
-            f"drop at {drops[0].element} ({drops[0].reason}), no retransmission recorded"
-            if drops
-            else NO_EVENT
-        )
+        # An acknowledgement that is lost is made good by the next one.
+        lost = [drop for drop in drops if drop.payload_bytes]
+        return f"drop at {lost[0].element} ({lost[0].reason}), no retransmission recorded" if lost else None
     # The longest wait for a retransmission is what made the operation slow; others came on the side.
     longest = max(retransmissions, key=lambda row: row.since_first_ns or 0)
+    again = "retransmission timeout" if (longest.since_first_ns or 0) >= rto_min_ns else "retransmission"
     before = [drop for drop in drops if drop.at_ns <= longest.at_ns]
     same = [drop for drop in before if _same_bytes(drop, longest)]
     found = same or before
     if not found:
-        return "retransmission without a recorded drop"
-    return f"retransmission after a drop at {found[0].element} ({found[0].reason})"
+        return f"{again} without a recorded drop"
+    return f"{again} after a drop at {found[0].element} ({found[0].reason})"
+
+
+def late_cause(intended_ns: int, started_ns: int, finished_ns: int, free_ns: int) -> str | None:
+    """Return why an open loop began an operation late, if that was half of its time or more."""
+    if 2 * (started_ns - intended_ns) < finished_ns - intended_ns:
+        return None
+    busy_ns = max(0, free_ns - intended_ns)
+    return BEHIND if 2 * busy_ns >= started_ns - intended_ns else CLIENT_STALL
+
+
+def _queue_cause(queues: Queues, begin_ns: int, end_ns: int) -> str | None:
+    element = queues.longest(begin_ns, end_ns)
+    return None if element is None else waited_at(element)
 
 
 def connection_ends(measurement: dict[str, Any]) -> dict[int, set[frozenset[str]]]:

@@ -72,6 +72,17 @@ class PacketRow:
 
 
 @dataclass(frozen=True)
+class QueueRow:
+    """An element in one step of the series: what it sent, and what it held at the end."""
+
+    at_ns: int  # the beginning of the step
+    element: str
+    traffic: str  # real or ghost
+    departed_bytes: int
+    queued_bytes: int
+
+
+@dataclass(frozen=True)
 class HistogramRow:
     """One bin of what a monitor measured: low <= value < high; no high for the open one."""
 
@@ -171,6 +182,11 @@ class Results:
         """Return the recorded retransmissions of `trial`, oldest first."""
         columns = "at_ns, src, dst, tcp_seq, payload_bytes, '', '', since_first_ns"
         return [PacketRow(*row) for row in self._monitor_rows(trial, "retransmissions", columns)]
+
+    def queues(self, trial: str) -> list[QueueRow]:
+        """Return what the elements of `trial` held and sent, step by step, oldest first."""
+        columns = 'at_ns, element, "class", departed_bytes, queued_bytes'
+        return [QueueRow(*row) for row in self._monitor_rows(trial, "counters", columns)]
 
     def interference(self, trial: str) -> list[tuple[str, int, float | None]]:
         """Return the interference of `trial`: source, instant in ns, rate in bit/s from then on.

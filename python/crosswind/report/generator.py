@@ -35,7 +35,7 @@ def generator(operations: Operations, measurement: dict[str, Any], cores: int | 
     spans = [(_first(operations, node == i), _last(operations, node == i)) for i in range(len(nodes))]
     return Generator(
         _busy_share(measurement, [str(name) for name in nodes], clients, cores),
-        _late_share(operations, node),
+        _late_share(operations),
         _common_share(spans) if len(spans) > 1 else None,
     )
 
@@ -54,20 +54,30 @@ def _busy_share(
     return float(sum(used[node] for node in nodes) / (length_ns * min(clients, left)))
 
 
-def _late_share(operations: Operations, node: NDArray[np.intp]) -> float | None:
+def _late_share(operations: Operations) -> float | None:
     if not (operations.started_ns > operations.intended_ns).any():
         return None
-    order = np.lexsort((operations.started_ns, operations.connection, node))
-    connection, node = operations.connection[order], node[order]
-    started, finished = operations.started_ns[order], operations.finished_ns[order]
-    intended = operations.intended_ns[order]
-    follows = (connection[1:] == connection[:-1]) & (node[1:] == node[:-1])
+    free_ns = free_since_ns(operations)
+    follows = free_ns > 0
     if not follows.any():
         return None
-    # An operation may begin when it is due and the one before it on its connection has ended.
-    late = started[1:] - np.maximum(intended[1:], finished[:-1])
-    response = (finished - intended)[1:]
+    late = operations.started_ns - np.maximum(operations.intended_ns, free_ns)
+    response = operations.finished_ns - operations.intended_ns
     return float(np.quantile(late[follows], 0.99) / np.quantile(response[follows], 0.99))
+
+
+def free_since_ns(operations: Operations) -> NDArray[np.int64]:
+    """Return when the operation before each one ended on its connection; 0 for the first, where that is open.
+
+    An operation of an open loop may begin when it is due and its connection is free.
+    """
+    _, node = np.unique(operations.node, return_inverse=True)
+    order = np.lexsort((operations.started_ns, operations.connection, node))
+    connection, node = operations.connection[order], node[order]
+    follows = (connection[1:] == connection[:-1]) & (node[1:] == node[:-1])
+    free_ns = np.zeros(order.size, dtype=np.int64)
+    free_ns[order[1:]] = np.where(follows, operations.finished_ns[order[:-1]], 0)
+    return free_ns
 
 
 def _first(operations: Operations, mine: NDArray[np.bool_]) -> int:

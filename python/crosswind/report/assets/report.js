@@ -85,17 +85,18 @@
   }));
 
   // A picture that is taken away has the colours of paper, whatever the screen.
-  const SVG_WIDTH = 900;
+  const svgWidth = (canvas) => (canvas.closest(".small-multiples") ? 560 : 900);
   document.querySelectorAll("button.svg").forEach((button) => button.addEventListener("click", async () => {
     const key = button.dataset.figure;
     const spec = specs[key];
     const canvas = button.closest("figure").querySelector(".canvas");
     const was = root.classList.contains("printing");
     root.classList.add("printing");
-    const plain = { data: spec.data.map(trace), layout: { ...layout(spec.layout, SVG_WIDTH, SVG_WIDTH), paper_bgcolor: "white" } };
+    const width = svgWidth(canvas);
+    const plain = { data: spec.data.map(trace), layout: { ...layout(spec.layout, width, width), paper_bgcolor: "white" } };
     root.classList.toggle("printing", was);
     const height = Math.max(canvas.clientHeight, 200);
-    const picture = await Plotly.toImage(plain, { format: "svg", width: SVG_WIDTH, height });
+    const picture = await Plotly.toImage(plain, { format: "svg", width, height });
     save(`${key}.svg`, "image/svg+xml", decodeURIComponent(picture.slice(picture.indexOf(",") + 1)));
   }));
 

@@ -1,0 +1,29 @@
+"""The still reports of docs/gallery say where they come from, and name no path of that machine."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
+PAGES = sorted(GALLERY.glob("*.html"))
+
+
+def test_every_study_has_a_page_and_every_page_is_listed():
+    assert {page.name.partition("-")[0] for page in PAGES} == {"icpe23", "nrg", "nsdi20", "osmef"}
+    index = (GALLERY / "README.md").read_text()
+    assert set(re.findall(r"\(([a-z0-9-]+\.html)\)", index)) == {page.name for page in PAGES}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_is_still_small_and_says_where_it_comes_from(page):
+    text = page.read_text()
+    assert len(text) < 900_000
+    assert "<script" not in text
+    assert text.count("<svg") >= text.count('class="canvas') > 0
+    command = (
+        rf"Made with <code>crosswind run {page.stem}</code> on 20\d\d-\d\d-\d\d: .+ processors?, Linux \d"
+    )
+    assert re.search(command, text)
+    assert re.findall(r"(?<![\w./])/(?:home|root|tmp|var|work|usr)/[\w.]+", text) == []
+    assert [link for link in re.findall(r'(?:href|src)="([^"]*)"', text) if not link.startswith("#")] == []
