@@ -5,11 +5,13 @@ Beside each stands the rule of the NSDI '20 artifact on the same samples: after 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 
 from bench.figures import Figure, figure
 from crosswind.doctor.quantities import rate_text
 from crosswind.fingerprint.duty_cycle import duty_cycle
+from crosswind.fingerprint.ends import own_fabric
 from crosswind.fingerprint.published_detector import reported_at
 from crosswind.fingerprint.token_bucket import TokenBucket, identify
 from crosswind.fingerprint.traffic_trace import TrafficTrace
@@ -66,7 +68,7 @@ class Bucket:
         rest_s = AGAIN_S * (1 / self.refill - 1)
         outlasts = self.empty_s > TEST_S + LOW_S
         on_s = [TEST_S] if outlasts else [self.empty_s + LOW_S, AGAIN_S + LOW_S]
-        return duty_cycle(spec, OVERLOAD * self.high_bps, on_s, rest_s, SAMPLE_S)
+        return duty_cycle(partial(own_fabric, spec), OVERLOAD * self.high_bps, on_s, rest_s, SAMPLE_S)
 
 
 BUCKETS = [

@@ -32,9 +32,16 @@ condition:
 """
 
 
+# One number of connections, one size of writes, and a bucket that is emptied twice.
+SHORT = (
+    *("--full-speed", "2s", "--rest", "2s"),
+    *("--connections", "3", "--repeat", "2", "--writes", "64KiB"),
+)
+
+
 def test_a_networks_fingerprint_has_its_bucket_and_becomes_a_condition(live: Live) -> None:
     (live.folder / "network.yaml").write_text(NETWORK)
-    status, said = live.run("fingerprint", "network.yaml", "--full-speed", "2s", "--rest", "2s")
+    status, said = live.run("fingerprint", "network.yaml", *SHORT)
     assert status == 0, said
     found = json.loads((live.folder / "fingerprint.json").read_text())
     bucket = found["token_bucket"]
@@ -45,6 +52,18 @@ def test_a_networks_fingerprint_has_its_bucket_and_becomes_a_condition(live: Liv
     # Two links of 1 ms, and what this machine adds.
     assert 2e6 <= found["delay"]["one_way_ns"]["p50"] < 3e6
     assert 0 < found["bulk"]["jain"] <= 1
+    # There and back; the bulk transfer's packets wait in front of those of the questions.
+    idle, loaded = (found["round_trip"][name]["ns"]["p50"] for name in ("idle", "loaded"))
+    assert 4e6 <= idle < loaded
+    (three,) = (number["repetitions"] for number in found["capacity"] if number["connections"] == 3)
+    assert len(three) == 2
+    # Payload of 50 Mbit/s: 1448 bytes of 1500.
+    assert all(sum(one["each_bps"]) <= 1.01 * 48.3e6 and one["sender_cpu_s_per_gb"] > 0 for one in three)
+    assert [size["write_bytes"] for size in found["writes"]] == [65536]
+    near = found["machines"]["before"]["near"]
+    assert near["interface"]["path_mtu_bytes"] == 1500
+    assert near["connection"]["congestion_control"] == "cubic"
+    assert near["connection"]["rto_us"] >= 200_000
     status, said = live.run("conditions", "from", "fingerprint.json")
     assert status == 0, said
     assert "credit:" in said

@@ -25,6 +25,8 @@ _SILENCE_S = 0.25
 _CALL_S = 50e-6
 _TRAIN_MAX = 44  # 44 x 1472 bytes are the most that one call can send.
 _WHERE = "10.77.0.2:5003"
+# What the receiver writes, in the folder of its task.
+FILE = "flood.csv"
 
 
 @dataclass(frozen=True)
@@ -88,28 +90,29 @@ def paced_bare(ip_rate_bps: float, duration_s: float) -> Flood:
     return over_bare(task, lambda folder: read_flood(folder, duration_s))
 
 
-def flood_task(ip_rate_bps: float, duration_s: float, train: int | None = None) -> Task:
+def flood_task(ip_rate_bps: float, duration_s: float, train: int | None = None, where: str = _WHERE) -> Task:
     """Return the commands that send IP packets of 1500 bytes and record their arrival.
 
     Args:
         train: packets that are sent in one call; by the rate when absent.
+        where: address and port of the receiver.
     """
     load = str(find_binary(LOAD))
     train = train or min(_TRAIN_MAX, max(1, round(ip_rate_bps * _CALL_S / (8 * IP_BYTES))))
     send = [
-        *("--to", _WHERE, "--rate-bps", f"{ip_rate_bps:.0f}", "--payload-bytes", str(PAYLOAD_BYTES)),
+        *("--to", where, "--rate-bps", f"{ip_rate_bps:.0f}", "--payload-bytes", str(PAYLOAD_BYTES)),
         *("--train", str(train), "--duration", f"{duration_s:g}"),
     ]
-    receive = ["--listen", _WHERE, "--silence", str(_SILENCE_S)]
+    receive = ["--listen", where, "--silence", str(_SILENCE_S)]
     return Task(
-        receive=lambda folder: [load, "flood-receive", *receive, "--out", str(folder / "flood.csv")],
+        receive=lambda folder: [load, "flood-receive", *receive, "--out", str(folder / FILE)],
         send=lambda folder: [load, "flood-send", *send],
     )
 
 
 def read_flood(folder: Path, duration_s: float) -> Flood:
     """Return what the receiver of a flood has written into the folder of its task."""
-    rows = np.loadtxt(folder / "flood.csv", delimiter=",", skiprows=1, dtype=np.int64, ndmin=2)
+    rows = np.loadtxt(folder / FILE, delimiter=",", skiprows=1, dtype=np.int64, ndmin=2)
     # Two processors may queue packets in another order than they stamped them.
     rows = rows.reshape(-1, 3)
     received_ns, payload, segment = rows[np.argsort(rows[:, 0], kind="stable")].T

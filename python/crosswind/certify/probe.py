@@ -18,7 +18,8 @@ from crosswind.testbed.binaries import LOAD
 PAYLOAD_BYTES = 18
 HEADER_BYTES = 28
 _WHERE = "10.77.0.2:5002"
-_FILE = "probe.csv"
+# What the receiver writes, in the folder of its task.
+FILE = "probe.csv"
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def probe_task(
     *,
     gaps: str = "even",
     where: str = _WHERE,
-    file: str = _FILE,
+    file: str = FILE,
 ) -> Task:
     """Return the commands that send so many packets and record their arrival.
 
@@ -81,7 +82,7 @@ def probe_task(
 def probe_bare(rate_per_s: float, count: int, payload_bytes: int = PAYLOAD_BYTES) -> Probes:
     """Send packets over a bare veth pair."""
     return over_bare(
-        probe_task(rate_per_s, count, payload_bytes), lambda folder: read_probes(folder / _FILE, count)
+        probe_task(rate_per_s, count, payload_bytes), lambda folder: read_probes(folder / FILE, count)
     )
 
 
@@ -96,7 +97,7 @@ def probe_fabric(
     """Send packets through a fabric; return them and the measurement."""
     return over_fabric(
         probe_task(rate_per_s, count, payload_bytes, gaps=gaps),
-        lambda folder: read_probes(folder / _FILE, count),
+        lambda folder: read_probes(folder / FILE, count),
         spec,
     )
 

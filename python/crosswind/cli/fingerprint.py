@@ -1,9 +1,10 @@
-"""Measure the network between two nodes: delay, bulk transfer, token bucket."""
+"""Measure the network between two nodes: latency, bulk transfer, token bucket."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
 
 # Of what the network draws; two fingerprints should not differ without a reason.
 SEED = 1
+# What `crosswind-load traffic` carries between two nodes.
+_CONNECTIONS_MAX = 1000
+
+T = TypeVar("T")
 
 
 @click.command()
@@ -23,9 +28,38 @@ SEED = 1
 )
 @click.option("--between", metavar="FROM,TO", help="Two nodes; FILE's first two when absent.")
 @click.option(
-    "--full-speed", default="20s", show_default=True, help="How long a bucket has to be emptied in, twice."
+    "--full-speed", default="10s", show_default=True, help="How long a bucket has to be emptied in, twice."
 )
-@click.option("--rest", default="10s", show_default=True, help="Between the two.")
+@click.option("--rest", default="5s", show_default=True, help="Between the two.")
+@click.option(
+    "--connections",
+    metavar="N,N,...",
+    default="1,2,5,10,20,50",
+    show_default=True,
+    help="Side by side, for what each is given.",
+)
+@click.option(
+    "--repeat",
+    type=click.IntRange(1, 1000),
+    default=3,
+    show_default=True,
+    help="Of each number of connections.",
+)
+@click.option(
+    "--writes",
+    metavar="SIZE,SIZE,...",
+    default="1KiB,4KiB,16KiB,64KiB,256KiB,1MiB",
+    show_default=True,
+    help="Sizes of a write().",
+)
+@click.option(
+    "--send-at-most", metavar="SIZE", help="Payload in all; no limit in a local network when absent."
+)
+@click.option("--load-at-most", type=float, help="Refuse above this load average of a minute, per core.")
+@click.option(
+    "--memory-at-most", metavar="SHARE", help="Refuse above this share of memory in use, such as 80%."
+)
+@click.option("--traffic-at-most", metavar="RATE", help="Refuse above this rate through any interface.")
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -34,30 +68,65 @@ SEED = 1
     help="Where the fingerprint goes.",
 )
 def command(
-    file: str, condition: str | None, between: str | None, full_speed: str, rest: str, out: Path
+    file: str,
+    condition: str | None,
+    between: str | None,
+    full_speed: str,
+    rest: str,
+    connections: str,
+    repeat: int,
+    writes: str,
+    send_at_most: str | None,
+    load_at_most: float | None,
+    memory_at_most: str | None,
+    traffic_at_most: str | None,
+    out: Path,
 ) -> None:
-    """Measure the network between two nodes: delay, bulk transfer, token bucket.
+    """Measure the network between two nodes: latency, bulk transfer, token bucket.
 
     FILE has a topology and may have a condition; an experiment, or the name of one of the catalogue, will do.
-    It is brought up three times: for the one-way delay of small packets, for TCP over four connections, and
-    for more packets than it takes, at full speed until a token bucket is empty, and again after a rest.
-    `crosswind conditions from` makes a condition of the result.
+    It is brought up anew for each measurement: round trips and one-way delays of small messages, round trips
+    beside a bulk transfer, writes of several sizes, several numbers of connections side by side, and more
+    packets than it takes, at full speed until a token bucket is empty, and again after a rest. The machine is
+    looked at before and after, and refused where it does more than the --...-at-most say. `crosswind
+    conditions from` makes a condition of the result.
     """
+    from functools import partial
+
     from rich.console import Console
 
     from crosswind.cli._condition import carried_out
-    from crosswind.fingerprint.fingerprint import measure
+    from crosswind.fingerprint.ends import own_fabric
+    from crosswind.fingerprint.fingerprint import Extent, measure
+    from crosswind.fingerprint.machines import Bounds
+    from crosswind.fingerprint.sent_bytes import SentBytes
     from crosswind.spec import fabric_of, find_experiment, load_setup
+    from crosswind.spec.quantities import RATE, SIZE, TIME, read_share
     from crosswind.store.durable import write_text
 
-    full_speed_s, rest_s = _seconds("--full-speed", full_speed), _seconds("--rest", rest)
+    extent = Extent(
+        _read("--full-speed", TIME.read_positive, full_speed) / 1e9,
+        _read("--rest", TIME.read_positive, rest) / 1e9,
+        [_read("--connections", _count, number) for number in connections.split(",")],
+        repeat,
+        [_read("--writes", SIZE.read_positive, size) for size in writes.split(",")],
+    )
+    sent = SentBytes(_if_given("--send-at-most", SIZE.read_positive, send_at_most))
+    bounds = Bounds(
+        load_at_most,
+        _if_given("--memory-at-most", read_share, memory_at_most),
+        _if_given("--traffic-at-most", RATE.read_positive, traffic_at_most),
+    )
     setup = load_setup(find_experiment(file))
     resolved = setup.resolved(SEED)
     resolved["conditions"] = [carried_out(setup.condition(condition or next(iter(setup.conditions))))]
     spec = fabric_of(resolved, resolved["conditions"][0]["name"])
     ends = _two(between, [node["name"] for node in spec["nodes"]])
+    hosts = {node["name"]: node["host"] for node in spec["nodes"]}
+    two = {**spec, "nodes": [{"name": name, "host": hosts[name]} for name in ends]}
     with Console(stderr=True).status("") as status:
-        found = measure(spec, ends, full_speed_s, rest_s, status.update)
+        name = spec["condition"]["name"]
+        found = measure(partial(own_fabric, two), name, spec["seed"], extent, sent, bounds, status.update)
     write_text(out, _document(found))
     click.echo(_told(found))
     click.echo(f"fingerprint: {out}")
@@ -75,16 +144,33 @@ def _document(found: Fingerprint) -> str:
 
 def _told(found: Fingerprint) -> str:
     """Return a fingerprint in a few lines."""
-    from crosswind.doctor.quantities import rate_text, time_text
+    from crosswind.doctor.quantities import memory_text, rate_text, time_text
+    from crosswind.stats import quantile
 
     bucket, bulk, delay = found.token_bucket, found.bulk, found.delay_quantiles_ns()
+    answered_ns = found.loaded.round_trip_ns
+    loaded = time_text(quantile(answered_ns, 0.5)) if answered_ns else "no answer"
     lines = [
         f"{found.between[0]} to {found.between[1]}, condition {found.condition}",
+        f"round trips: {time_text(quantile(found.idle.round_trip_ns, 0.5))} at the median, "
+        f"{loaded} beside a bulk transfer",
         f"delay, one way: {time_text(delay['p50'])} at the median, {time_text(delay['p99'])} at p99; "
         f"{found.lost} packets lost",
         f"bulk transfer: {rate_text(bulk.goodput_bps)} of payload over {len(bulk.each_bps)} connections, "
         f"Jain's index {bulk.jain:.3f}, {bulk.retransmits} retransmissions",
     ]
+    for number in found.capacity:
+        goodput, jain = number.summary("goodput_bps"), number.summary("jain")
+        lines.append(
+            f"{number.connections:4} connections: {rate_text(goodput['median'])} "
+            f"({rate_text(goodput['least'])} to {rate_text(goodput['most'])}), "
+            f"Jain's index {jain['median']:.3f} ({jain['least']:.3f} to {jain['most']:.3f})"
+        )
+    for size in found.writes:
+        lines.append(
+            f"writes of {memory_text(size.write_bytes):>7}: {rate_text(size.stream.goodput_bps)}, "
+            f"a message and its answer {time_text(quantile(size.messages.round_trip_ns, 0.5))}"
+        )
     if bucket.low_bps is None or bucket.budget_bits is None or bucket.emptied_s is None:
         sent = float(next(found.trace.phases()).bits.sum())
         lines.append(
@@ -101,13 +187,21 @@ def _told(found: Fingerprint) -> str:
     return "\n".join(lines)
 
 
-def _seconds(option: str, text: str) -> float:
-    from crosswind.spec.quantities import TIME, QuantityError
+def _count(text: str) -> int:
+    if not text.strip().isdigit() or not 1 <= int(text) <= _CONNECTIONS_MAX:
+        raise ValueError(f'"{text}" is no number from 1 to {_CONNECTIONS_MAX}; write 1,5,50')
+    return int(text)
 
+
+def _read(option: str, read: Callable[[str], T], text: str) -> T:
     try:
-        return TIME.read_positive(text) / 1e9
-    except QuantityError as error:
+        return read(text)
+    except ValueError as error:
         raise CrosswindError(f"{option}: {error}") from None
+
+
+def _if_given(option: str, read: Callable[[str], T], text: str | None) -> T | None:
+    return None if text is None else _read(option, read, text)
 
 
 def _two(between: str | None, nodes: list[str]) -> tuple[str, str]:

@@ -1,23 +1,20 @@
-"""Bulk transfer between two nodes: what connections are given over the window they have in common."""
+"""Bulk transfer between two ends: what connections are given over the window they have in common."""
 
 from __future__ import annotations
 
 import json
-import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import zip_longest
-from pathlib import Path
 from typing import Any
 
-from crosswind.app.base import Stage
-from crosswind.app.traffic.application import Traffic
-from crosswind.app.traffic.parameters import TrafficParameters
 from crosswind.app.traffic.summary import metrics_of
-from crosswind.testbed import Agent, Ended, Fabric, TestbedError
+from crosswind.fingerprint.ends import BULK_PORT, Ends, Running
 
-CONNECTIONS = 4
-WARM_UP_MS, DURATION_MS = 200, 2000
+WARM_UP_S, PART_S = 0.2, 0.1
+# Connecting where many packets are lost, hearing of the start, and saying what was counted.
+_END_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -31,6 +28,11 @@ class Bulk:
         retransmits: segments, until the end of the connections.
         fastest_bps: of all together in the fastest tenth of a second.
         parts_bps: of all together, tenth by tenth of a second of the window that they have in common.
+        rtt_us: each sender's smoothed round-trip time at the end; None where the kernel did not say.
+        sender_cpu_s, receiver_cpu_s: shape (connections,), of the threads of each connection.
+        window_s: how long it was counted.
+        moved_bytes: payload until the end, uncounted parts included.
+        began_ns, ended_ns: of the window, CLOCK_MONOTONIC of the sender.
     """
 
     goodput_bps: float
@@ -39,34 +41,96 @@ class Bulk:
     retransmits: int
     fastest_bps: float
     parts_bps: list[float]
+    rtt_us: list[int | None]
+    sender_cpu_s: list[float]
+    receiver_cpu_s: list[float]
+    window_s: float
+    moved_bytes: int
+    began_ns: int
+    ended_ns: int
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what a fingerprint keeps of a repetition (docs/reference/contracts.md, section 9)."""
+        gigabytes = self.goodput_bps * self.window_s / 8e9
+        return {
+            "goodput_bps": self.goodput_bps,
+            "each_bps": self.each_bps,
+            "jain": self.jain,
+            "retransmits": self.retransmits,
+            "fastest_bps": self.fastest_bps,
+            "parts_bps": self.parts_bps,
+            "rtt_us": self.rtt_us,
+            "window_s": self.window_s,
+            "sender_cpu_s": self.sender_cpu_s,
+            "receiver_cpu_s": self.receiver_cpu_s,
+            "sender_cpu_s_per_gb": sum(self.sender_cpu_s) / gigabytes,
+            "receiver_cpu_s_per_gb": sum(self.receiver_cpu_s) / gigabytes,
+        }
 
 
-def bulk(spec: Mapping[str, Any]) -> Bulk:
-    """Send from a fabric's first node to its second one, as fast as TCP goes.
+class BulkUnderWay:
+    """A transfer that runs beside other things."""
+
+    def __init__(self, ends: Ends, running: Running, summary: str, longest_s: float) -> None:
+        self._ends = ends
+        self._running = running
+        self._summary = summary
+        self._longest_s = longest_s
+
+    def finish(self) -> Bulk:
+        """Wait for its end.
+
+        Raises: TestbedError: nothing arrived, or a connection was lost.
+        """
+        self._running.finish(self._longest_s)
+        return read_bulk(json.loads(self._ends.near.read(self._summary)))
+
+
+def bulk(ends: Ends, connections: int, duration_s: float, write_bytes: int | None = None) -> Bulk:
+    """Send from the near end to the far one, as fast as TCP goes.
 
     Raises: TestbedError: nothing arrived, or a connection was lost.
     """
-    asked = {"connections": CONNECTIONS, "warm_up": f"{WARM_UP_MS}ms", "duration": f"{DURATION_MS}ms"}
-    traffic = Traffic(TrafficParameters.model_validate(asked))
-    with Agent() as agent, tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        folder.chmod(0o777)  # The agent runs processes under an unprivileged account.
-        with Fabric(agent, spec, folder / "logs") as fabric:
-            fabric.measure()
-            stage = Stage(fabric, folder, seed=1)
-            traffic.start(stage)
-            load = traffic.load(stage)
-            ended = load.process.wait(load.longest_s)
-            if ended != Ended(0, None):
-                raise TestbedError(f"{load.process}: {ended}; {load.process.last_words()}")
-            traffic.stop(stage)
-        return read_bulk(json.loads((folder / "summary.json").read_text()))
+    with transferring(ends, connections, duration_s, write_bytes) as under_way:
+        return under_way.finish()
+
+
+@contextmanager
+def transferring(
+    ends: Ends, connections: int, duration_s: float, write_bytes: int | None = None
+) -> Iterator[BulkUnderWay]:
+    """Begin a transfer; it ends with the block, if not before.
+
+    Args:
+        write_bytes: size of the sender's writes; that of `crosswind-load traffic` when absent.
+    """
+    near, far = ends.near, ends.far
+    with near.folder() as folder:
+        # All of it is one machine's, and the two talk through files.
+        sockets = {end: f"{folder}/{number}.sock" for number, end in enumerate((near, far))}
+        serve = {
+            end: [end.load, "traffic-serve", "--listen", end.at(BULK_PORT), "--control", sockets[end]]
+            for end in sockets
+        }
+        command = [
+            *(near.load, "traffic", "--pattern", "pairs", "--connections", connections),
+            *("--node", f"near={sockets[near]}", "--node", f"far={sockets[far]}"),
+            *(() if write_bytes is None else ("--write-bytes", write_bytes)),
+            *("--duration", f"{duration_s:g}", "--warm-up", WARM_UP_S, "--part", PART_S, "--seed", 1),
+            *("--samples", f"{folder}/samples.csv", "--summary", f"{folder}/summary.json"),
+        ]
+        with Running(near, serve[near]) as first, Running(far, serve[far]) as second:
+            first.await_listening()
+            second.await_listening()
+            with Running(near, command) as running:
+                yield BulkUnderWay(ends, running, f"{folder}/summary.json", duration_s + _END_S)
 
 
 def read_bulk(summary: Mapping[str, Any]) -> Bulk:
     """Return what the summary of `crosswind-load traffic` says (docs/reference/contracts.md, section 4)."""
     values = {(row.metric, row.statistic): row.value for row in metrics_of(summary)}
-    counted = [connection["messages"] for connection in summary["connections"]]
+    connections = summary["connections"]
+    counted = [connection["messages"] for connection in connections]
     parts = zip_longest(*(one["series"] for one in counted), fillvalue=0)
     parts_bps = [8e9 * sum(part) / counted[0]["part_ns"] for part in parts]
     asked = summary["parameters"]
@@ -80,4 +144,11 @@ def read_bulk(summary: Mapping[str, Any]) -> Bulk:
         retransmits=round(values["retransmits", "count"]),
         fastest_bps=max(parts_bps),
         parts_bps=parts_bps[begin:end],
+        rtt_us=[connection["rtt_us"] for connection in connections],
+        sender_cpu_s=[connection["sender_cpu_ns"] / 1e9 for connection in connections],
+        receiver_cpu_s=[connection["receiver_cpu_ns"] / 1e9 for connection in connections],
+        window_s=(summary["ended_ns"] - summary["started_ns"]) / 1e9,
+        moved_bytes=sum(one["total_bytes"] for one in counted),
+        began_ns=summary["started_ns"],
+        ended_ns=summary["ended_ns"],
     )

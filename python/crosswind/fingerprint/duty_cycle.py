@@ -6,46 +6,36 @@ waits in it when the sender stops still arrives and is counted; a phase ends wit
 
 from __future__ import annotations
 
-import tempfile
 import time
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
-from crosswind.certify.flood import Flood, flood_task, read_flood
-from crosswind.certify.pairs import END_S, run_task
+from crosswind.certify.flood import FILE, Flood, flood_task, read_flood
+from crosswind.fingerprint.ends import PACKETS_PORT, Network
+from crosswind.fingerprint.packets import carried
 from crosswind.fingerprint.traffic_trace import TrafficTrace
-from crosswind.testbed import Agent, Fabric
 
 
 def duty_cycle(
-    spec: Mapping[str, Any], offered_bps: float, on_s: Sequence[float], off_s: float, sample_s: float
+    network: Network, offered_bps: float, on_s: Sequence[float], off_s: float, sample_s: float
 ) -> TrafficTrace:
-    """Return what arrived at a fabric's second node of what its first one sent, in IP bits.
+    """Return what arrived at the far end of what the near one sent, in IP bits.
 
     Args:
-        spec: the fabric (docs/reference/contracts.md, section 1).
         offered_bps: IP bits per second, more than the path takes.
         on_s: how long it is offered, phase by phase.
         off_s: at least so long nothing is, between two phases.
         sample_s: length of the samples.
     """
-    first, second = (node["name"] for node in spec["nodes"][:2])
     floods: list[Flood] = []
-    with Agent() as agent, tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        folder.chmod(0o777)  # The agent runs processes under an unprivileged account.
-        with Fabric(agent, spec, folder / "logs") as fabric:
-            fabric.measure()
-            for number, length_s in enumerate(on_s):
-                if floods:
-                    time.sleep(max(0.0, float(floods[-1].received_ns[-1]) / 1e9 + off_s - time.time()))
-                flood = flood_task(offered_bps, length_s)
-                within_s = length_s + END_S
-                run_task(flood, fabric, (first, second), folder, number=number, within_s=within_s)
-                floods.append(read_flood(folder, length_s))
+    with network() as ends:
+        for length_s in on_s:
+            if floods:
+                time.sleep(max(0.0, float(floods[-1].received_ns[-1]) / 1e9 + off_s - time.time()))
+            task = flood_task(offered_bps, length_s, where=ends.far.at(PACKETS_PORT))
+            floods.append(carried(ends, task, FILE, length_s, partial(read_flood, duration_s=length_s)))
     return sampled(floods, sample_s)
 
 

@@ -1,11 +1,12 @@
-"""The fingerprint of a network between two nodes: what was measured, one after the other, as one document.
+"""The fingerprint of a network between two ends: what was measured, one after the other, as one document.
 
-Each measurement has a fabric of its own, so that no bucket remembers the one before it.
+Where the network is a fabric of our own, each measurement has one of its own, so that no bucket remembers the
+one before it. Elsewhere the small ones come first, and the one that empties a bucket comes last.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,16 +14,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crosswind.certify.probe import probe_fabric
-from crosswind.fingerprint.bulk import Bulk, bulk
+from crosswind.fingerprint.bulk import Bulk
+from crosswind.fingerprint.capacity import CONNECTIONS, REPETITIONS, Capacity, capacity, capacity_s
 from crosswind.fingerprint.duty_cycle import duty_cycle
+from crosswind.fingerprint.ends import Network
+from crosswind.fingerprint.first_rate import first_rate
+from crosswind.fingerprint.machines import Bounds, machines, refuse_busy
+from crosswind.fingerprint.messages import Messages
+from crosswind.fingerprint.one_way import one_way
+from crosswind.fingerprint.round_trips import LOAD_S, beside_bulk, idle
+from crosswind.fingerprint.sent_bytes import SentBytes
 from crosswind.fingerprint.token_bucket import TokenBucket, identify
 from crosswind.fingerprint.traffic_trace import TrafficTrace
+from crosswind.fingerprint.write_sizes import SIZES_BYTES, WriteSize, write_sizes, write_sizes_s
 from crosswind.stats import quantile
 from crosswind.store.provenance import provenance
 
-SCHEMA = 1
-PROBES, PROBES_PER_S = 400, 200
+SCHEMA = 2
 # More than TCP was given in its fastest moment, headers included.
 OVERLOAD = 1.3
 _QUANTILES = (0.0, 0.5, 0.9, 0.99, 1.0)
@@ -31,30 +39,68 @@ SAMPLES = 200
 
 
 @dataclass(frozen=True)
-class Fingerprint:
-    """What a network is between two of its nodes, from the first to the second.
+class Extent:
+    """How much is measured.
 
     Attributes:
-        delay_ns: one-way delays of small packets on an idle network, in the order of their arrival.
+        full_speed_s: how long a bucket has to be emptied in; the same again follows after a rest.
+        rest_s: how long it has to refill in.
+        connections: side by side, number by number.
+        repetitions: of each of these numbers.
+        writes_bytes: sizes of writes.
+    """
+
+    full_speed_s: float
+    rest_s: float
+    connections: Sequence[int] = CONNECTIONS
+    repetitions: int = REPETITIONS
+    writes_bytes: Sequence[int] = SIZES_BYTES
+
+    @property
+    def at_rate_s(self) -> float:
+        """How long something is sent as fast as the network takes it."""
+        bulk_s = LOAD_S + capacity_s(self.connections, self.repetitions) + write_sizes_s(self.writes_bytes)
+        return bulk_s + 2 * OVERLOAD * self.full_speed_s
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """What a network is between two ends, from the first to the second.
+
+    Attributes:
+        condition: that was emulated; None where the network is not ours.
+        delay_ns: one-way delays of small packets on an idle network, in the order of their arrival; empty
+            where the ends have no common clock.
         lost: of these packets.
+        idle, loaded: round trips on an idle network, and beside `bulk`.
         offered_bps: IP bits per second that the trace's sender sent.
         trace: what arrived of them.
-        provenance: of the machine, before.
+        sent: payload, all in all.
+        machines_before, machines_after: of the ends (`machines.py`).
+        provenance, provenance_after: of the machine that measured.
     """
 
     between: tuple[str, str]
-    condition: str
+    condition: str | None
     delay_ns: NDArray[np.int64]
     lost: int
+    idle: Messages
+    loaded: Messages
     bulk: Bulk
+    writes: list[WriteSize]
+    capacity: list[Capacity]
     offered_bps: float
     trace: TrafficTrace
     token_bucket: TokenBucket
+    sent: SentBytes
+    machines_before: Mapping[str, Any]
+    machines_after: Mapping[str, Any]
     provenance: Mapping[str, Any]
+    provenance_after: Mapping[str, Any]
 
     def delay_quantiles_ns(self) -> dict[str, float]:
-        """Return quantiles of the one-way delay by their names."""
-        return {f"p{100 * share:g}": quantile(self.delay_ns, share) for share in _QUANTILES}
+        """Return quantiles of the one-way delay by their names; none where it was not measured."""
+        return _quantiles(self.delay_ns.tolist())
 
     def as_dict(self) -> dict[str, Any]:
         """Return the document (docs/reference/contracts.md, section 9)."""
@@ -69,47 +115,96 @@ class Fingerprint:
                 "one_way_ns": self.delay_quantiles_ns(),
                 "each_ns": self.delay_ns.tolist(),
             },
-            "bulk": asdict(self.bulk),
+            "round_trip": {"idle": _round_trips(self.idle), "loaded": _round_trips(self.loaded)},
+            "bulk": self.bulk.as_dict(),
+            "writes": [size.as_dict() for size in self.writes],
+            "capacity": [number.as_dict() for number in self.capacity],
             "token_bucket": {"offered_bps": self.offered_bps, **asdict(self.token_bucket)},
+            "sent": {"bytes": self.sent.sent_bytes, "most_bytes": self.sent.most_bytes},
             "trace": [[round(begin, 9), round(end, 9), round(bits)] for begin, end, bits in samples],
+            "machines": {"before": self.machines_before, "after": self.machines_after},
             "provenance": dict(self.provenance),
+            "provenance_after": dict(self.provenance_after),
         }
 
 
 def measure(
-    spec: Mapping[str, Any],
-    between: tuple[str, str],
-    full_speed_s: float,
-    rest_s: float,
+    network: Network,
+    condition: str | None,
+    seed: int,
+    extent: Extent,
+    sent: SentBytes,
+    bounds: Bounds,
     say: Callable[[str], None] = lambda _: None,
 ) -> Fingerprint:
     """Measure a network.
 
     Args:
-        spec: the fabric (docs/reference/contracts.md, section 1).
-        between: the sending node and the receiving one.
-        full_speed_s: how long a bucket has to be emptied in; the same again follows after a rest.
-        rest_s: how long it has to refill in.
+        condition: that it emulates, if it does.
+        seed: of what it draws.
+        sent: how much may be sent; it is counted there.
+        bounds: what the machines may do beside when this begins.
         say: is told what is under way.
+    Raises: TooBusy: before anything is measured. TooMuch: before what is too much. TestbedError: an end is
+        gone, or nothing arrives; says what was under way.
     """
-    hosts = {node["name"]: node["host"] for node in spec["nodes"]}
-    two = {**spec, "nodes": [{"name": name, "host": hosts[name]} for name in between]}
-    before = provenance(Path.cwd(), spec["seed"], {})
+    before = provenance(Path.cwd(), seed, {})
+    with network() as ends:
+        between = ends.near.name, ends.far.name
+        machines_before = machines(ends)
+        refuse_busy(machines_before, bounds)
+    say("round trips of small messages")
+    asked = idle(network)
     say("delay of small packets")
-    probes, _ = probe_fabric(two, PROBES_PER_S, PROBES)
-    say("bulk transfer")
-    transfer = bulk(two)
-    say(f"full speed for {full_speed_s:g} s, a rest of {rest_s:g} s, and full speed again")
-    offered_bps = OVERLOAD * transfer.fastest_bps
-    trace = duty_cycle(two, offered_bps, [full_speed_s] * 2, rest_s, full_speed_s / SAMPLES)
+    probes = one_way(network)
+    if sent.most_bytes is not None:
+        say("a first transfer")
+        first_rate(network, sent)
+        sent.expect_seconds(extent.at_rate_s, "the whole fingerprint")
+    say("round trips beside a bulk transfer")
+    loaded, transfer = beside_bulk(network)
+    sent.count(transfer)
+    writes = write_sizes(network, sent, extent.writes_bytes, say)
+    capacities = capacity(network, sent, extent.connections, extent.repetitions, say)
+    full_speed_s, rest_s = extent.full_speed_s, extent.rest_s
+    what = f"full speed for {full_speed_s:g} s, a rest of {rest_s:g} s, and full speed again"
+    say(what)
+    taken_bps = max(one.goodput_bps for number in capacities for one in number.repetitions)
+    offered_bps = OVERLOAD * max(transfer.fastest_bps, taken_bps)
+    sent.expect(2 * full_speed_s * offered_bps / 8, what)
+    trace = duty_cycle(network, offered_bps, [full_speed_s] * 2, rest_s, full_speed_s / SAMPLES)
+    sent.add(round(2 * full_speed_s * offered_bps / 8))
+    with network() as ends:
+        machines_after = machines(ends)
     return Fingerprint(
         between=between,
-        condition=spec["condition"]["name"],
-        delay_ns=probes.delay_ns,
-        lost=probes.lost,
+        condition=condition,
+        delay_ns=probes.delay_ns if probes else np.empty(0, dtype=np.int64),
+        lost=probes.lost if probes else 0,
+        idle=asked,
+        loaded=loaded,
         bulk=transfer,
+        writes=writes,
+        capacity=capacities,
         offered_bps=offered_bps,
         trace=trace,
         token_bucket=identify(trace),
+        sent=sent,
+        machines_before=machines_before,
+        machines_after=machines_after,
         provenance=before,
+        provenance_after=provenance(Path.cwd(), seed, {}),
     )
+
+
+def _round_trips(asked: Messages) -> dict[str, Any]:
+    return {
+        "messages": len(asked.round_trip_ns) + asked.failed,
+        "failed": asked.failed,
+        "ns": _quantiles(asked.round_trip_ns),
+        "each_ns": asked.kept(),
+    }
+
+
+def _quantiles(values: Sequence[float]) -> dict[str, float]:
+    return {f"p{100 * share:g}": quantile(values, share) for share in _QUANTILES if len(values)}

@@ -1,0 +1,70 @@
+"""What 1 to 50 connections side by side are given, repetition by repetition.
+
+Every number of connections comes once in each block, so that what changes over time meets all of them
+alike. Jain's index is of the connections of one repetition, and only then summarised: of averages over
+repetitions it would say that everybody gets the same where everybody is now lucky and now not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from crosswind.fingerprint.bulk import WARM_UP_S, Bulk, bulk
+from crosswind.fingerprint.ends import Network
+from crosswind.fingerprint.sent_bytes import SentBytes
+from crosswind.stats import quantile
+
+CONNECTIONS = (1, 2, 5, 10, 20, 50)
+REPETITIONS, DURATION_S = 3, 0.5
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """The repetitions with one number of connections; at least one."""
+
+    connections: int
+    repetitions: list[Bulk]
+
+    def summary(self, key: str) -> dict[str, float]:
+        """Return median and range over the repetitions of one figure."""
+        values = [getattr(one, key) for one in self.repetitions]
+        return {"median": quantile(values, 0.5), "least": min(values), "most": max(values)}
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what a fingerprint keeps (docs/reference/contracts.md, section 9)."""
+        return {
+            "connections": self.connections,
+            "goodput_bps": self.summary("goodput_bps"),
+            "jain": self.summary("jain"),
+            "repetitions": [one.as_dict() for one in self.repetitions],
+        }
+
+
+def capacity_s(connections: Sequence[int], repetitions: int) -> float:
+    """Return how long transfers are under way in `capacity`."""
+    return repetitions * len(connections) * (WARM_UP_S + DURATION_S)
+
+
+def capacity(
+    network: Network,
+    sent: SentBytes,
+    connections: Sequence[int] = CONNECTIONS,
+    repetitions: int = REPETITIONS,
+    say: Callable[[str], None] = lambda _: None,
+) -> list[Capacity]:
+    """Measure what each number of connections is given.
+
+    Args:
+        say: is told what is under way.
+    """
+    found: dict[int, list[Bulk]] = {number: [] for number in connections}
+    for block in range(repetitions):
+        for number in connections:
+            say(f"{number} connections, {block + 1} of {repetitions}")
+            sent.expect_seconds(WARM_UP_S + DURATION_S, f"bulk transfer over {number} connections")
+            with network() as ends:
+                found[number].append(bulk(ends, number, DURATION_S))
+            sent.count(found[number][-1])
+    return [Capacity(number, repetitions) for number, repetitions in found.items()]

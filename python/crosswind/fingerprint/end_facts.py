@@ -1,0 +1,196 @@
+"""What an end is at this instant, as JSON: machine, load, settings, the way to the other end.
+
+This file runs at the end itself, `python3 - ADDRESS [PORT]`, on whatever machine that is: it needs nothing
+but Python 3.7. A thing that the kernel does not say is null. With a port somebody has to listen there: one
+connection is made and asked for its settings.
+
+Source: Linux, include/uapi/linux/{sockios,ethtool,tcp,in}.h.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import json
+import os
+import platform
+import socket
+import struct
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+# The rates of interfaces are over so long.
+RATES_S = 0.5
+_SYSCTLS = (
+    "net/ipv4/tcp_congestion_control",
+    "net/ipv4/tcp_rto_min_us",
+    "net/ipv4/tcp_rmem",
+    "net/ipv4/tcp_wmem",
+    "net/ipv4/tcp_sack",
+    "net/ipv4/tcp_recovery",
+    "net/ipv4/tcp_early_retrans",
+    "net/ipv4/tcp_slow_start_after_idle",
+    "net/ipv4/tcp_no_metrics_save",
+    "net/ipv4/tcp_mtu_probing",
+    "net/core/rmem_max",
+    "net/core/wmem_max",
+    "net/core/default_qdisc",
+)
+_SIOCGIFADDR, _SIOCGIFMTU, _SIOCETHTOOL = 0x8915, 0x8921, 0x8946
+_IP_MTU, _TCP_CONGESTION = 14, 13
+_GET_DRIVER = 0x03
+# The question, and the bits of the answer that mean yes.
+_OFFLOADS = {
+    "rx-checksum": (0x14, 1),
+    "tx-checksum": (0x16, 1),
+    "sg": (0x18, 1),
+    "tso": (0x1E, 1),
+    "gso": (0x23, 1),
+    "gro": (0x2B, 1),
+    "lro": (0x25, 1 << 15),
+}
+
+
+def facts(address: str, port: int | None = None) -> dict[str, Any]:
+    """Return the facts (docs/reference/contracts.md, section 9); `address` is the other end's."""
+    memory = dict(line.split(":") for line in _lines("/proc/meminfo"))
+    rates = _rates()
+    return {
+        "time": time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime()),
+        "host": socket.gethostname(),
+        "boot": _text("/proc/sys/kernel/random/boot_id"),
+        "kernel": platform.release(),
+        "cpu": _processor(),
+        "cores": len(os.sched_getaffinity(0)),
+        "clock_source": _text("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        "governor": _text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        "virtualisation": _text("/sys/class/dmi/id/sys_vendor"),
+        "state": {
+            "load_average": list(os.getloadavg()),
+            "memory_bytes": _bytes(memory, "MemTotal"),
+            "memory_available_bytes": _bytes(memory, "MemAvailable"),
+            "swap_used_bytes": _bytes(memory, "SwapTotal") - _bytes(memory, "SwapFree"),
+            "processes": sum(entry.name.isdigit() for entry in Path("/proc").iterdir()),
+            "uptime_s": float(_lines("/proc/uptime")[0].split()[0]),
+            "steal_s": int(_lines("/proc/stat")[0].split()[8]) / os.sysconf("SC_CLK_TCK"),
+            "interfaces_bps": rates,
+        },
+        "sysctls": {name.replace("/", "."): _text("/proc/sys/" + name) for name in _SYSCTLS},
+        "interface": _interface(address),
+        "connection": None if port is None else _connection(address, port),
+    }
+
+
+def _processor() -> str:
+    names = (line.partition(":")[2].strip() for line in _lines("/proc/cpuinfo") if line[:10] == "model name")
+    return next(names, platform.machine())
+
+
+def _rates() -> dict[str, dict[str, int]]:
+    before, began_s = _counters(), time.monotonic()
+    time.sleep(RATES_S)
+    after, took_s = _counters(), time.monotonic() - began_s
+    return {
+        name: {way: round(8 * (counted[way] - before[name][way]) / took_s) for way in ("received", "sent")}
+        for name, counted in after.items()
+        if name in before
+    }
+
+
+def _counters() -> dict[str, dict[str, int]]:
+    rows = [line.replace(":", " ").split() for line in _lines("/proc/net/dev")[2:]]
+    return {row[0]: {"received": int(row[1]), "sent": int(row[9])} for row in rows}
+
+
+def _interface(address: str) -> dict[str, Any]:
+    """Return the interface through which the other end is reached."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM) as way:
+        way.connect((address, 9))  # Of UDP: nothing is sent.
+        own = way.getsockname()[0]
+        path_mtu = way.getsockopt(socket.IPPROTO_IP, _IP_MTU) if family == socket.AF_INET else None
+        for _, name in socket.if_nameindex():
+            if _address(way, name) == own:
+                break
+        else:
+            return {"name": None, "address": own, "path_mtu_bytes": path_mtu}
+        return {
+            "name": name,
+            "address": own,
+            "mtu_bytes": struct.unpack("i", _ioctl(way, _SIOCGIFMTU, name)[16:20])[0],
+            "path_mtu_bytes": path_mtu,
+            "driver": _driver(way, name),
+            "offloads": _offloads(way, name),
+        }
+
+
+def _address(way: socket.socket, name: str) -> str | None:
+    try:
+        return socket.inet_ntoa(_ioctl(way, _SIOCGIFADDR, name)[20:24])
+    except OSError:
+        return None
+
+
+def _ioctl(way: socket.socket, number: int, name: str) -> bytes:
+    return fcntl.ioctl(way, number, struct.pack("16s48x", name.encode()))
+
+
+def _ethtool(way: socket.socket, name: str, request: bytes) -> bytes | None:
+    """Ask a driver; return what it wrote over the request, or None where it does not know this one."""
+    buffer = ctypes.create_string_buffer(request, len(request))
+    asked = struct.pack("16sP40x", name.encode(), ctypes.addressof(buffer))
+    try:
+        fcntl.ioctl(way, _SIOCETHTOOL, asked)
+    except OSError:
+        return None
+    return buffer.raw
+
+
+def _driver(way: socket.socket, name: str) -> str | None:
+    said = _ethtool(way, name, struct.pack("I192x", _GET_DRIVER))
+    return None if said is None else said[4:36].split(b"\0")[0].decode()
+
+
+def _offloads(way: socket.socket, name: str) -> dict[str, bool | None]:
+    found: dict[str, bool | None] = {}
+    for offload, (command, bits) in _OFFLOADS.items():
+        said = _ethtool(way, name, struct.pack("II", command, 0))
+        found[offload] = None if said is None else bool(struct.unpack("II", said)[1] & bits)
+    return found
+
+
+def _connection(address: str, port: int) -> dict[str, Any]:
+    """Return the settings of a fresh connection as the kernel reports them."""
+    with socket.create_connection((address, port), timeout=10) as one:
+        info = one.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
+        # After eight bytes: rto, ato, snd_mss, rcv_mss; the path MTU is the 14th number, the RTT the 16th.
+        numbers = struct.unpack("24I", info[8:104])
+        control = one.getsockopt(socket.IPPROTO_TCP, _TCP_CONGESTION, 16)
+        return {
+            "congestion_control": control.split(b"\0")[0].decode(),
+            "rto_us": numbers[0],
+            "mss_bytes": numbers[2],
+            "path_mtu_bytes": numbers[13],
+            "handshake_rtt_us": numbers[15],
+        }
+
+
+def _bytes(memory: dict[str, str], name: str) -> int:
+    return 1024 * int(memory[name].split()[0])
+
+
+def _lines(path: str) -> list[str]:
+    return Path(path).read_text().splitlines()
+
+
+def _text(path: str) -> str | None:
+    try:
+        return " ".join(" ".join(_lines(path)).split())
+    except OSError:
+        return None
+
+
+if __name__ == "__main__":
+    print(json.dumps(facts(sys.argv[1], *map(int, sys.argv[2:]))))

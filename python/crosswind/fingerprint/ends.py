@@ -1,0 +1,223 @@
+"""The two ends of a network that is measured: wherever a command can be put in front of a shell.
+
+A node of a fabric is reached with `crosswind-agent enter PID --` or `crosswind exec NODE --`, another
+machine with `ssh HOST`. Some of these pass words on as they are and some hand them to a shell once more, so
+nothing is said in words: each starts a `sh` that reads what to do from its standard input. That input stays
+open, and its end is the program's: a connection that breaks leaves nothing running at the far end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, Self
+
+from crosswind.testbed import Agent, Fabric, TestbedError, find_binary
+from crosswind.testbed.binaries import AGENT, LOAD
+
+# TCP for bulk and for messages, UDP for packets: what a firewall between two machines has to let through.
+BULK_PORT, MESSAGES_PORT, PACKETS_PORT = 7078, 7079, 7080
+# Of a connection to another machine and a program that starts there.
+READY_S = 20.0
+GRACE_S = 5.0
+_SHORT_S = 30.0
+# The program ends with the input, and the shell with the program, in its place.
+_SCRIPT = """\
+exec 3<&0
+{command} </dev/null 3<&- & program=$!
+{{ cat <&3; kill $program; }} >/dev/null 2>&1 & watch=$!
+wait $program; status=$?; kill $watch 2>/dev/null; exit $status
+"""
+
+
+@dataclass(frozen=True)
+class End:
+    """A place where commands run.
+
+    Attributes:
+        prefix: words that come before a command.
+        address: under which the other end reaches it.
+        load: the program `crosswind-load` there.
+        python: a Python there, for what only system calls tell.
+    """
+
+    name: str
+    prefix: tuple[str, ...]
+    address: str
+    load: str
+    python: str
+
+    def at(self, port: int) -> str:
+        """Return the address with a port."""
+        return f"[{self.address}]:{port}" if ":" in self.address else f"{self.address}:{port}"
+
+    def run(self, command: Sequence[object], within_s: float = _SHORT_S) -> bytes:
+        """Run a command to its end and return what it printed.
+
+        Raises: TestbedError: it failed, or still ran after `within_s`.
+        """
+        with Running(self, command) as running:
+            return running.finish(within_s)
+
+    def ask(self, script: str, *arguments: str) -> bytes:
+        """Run a Python script that needs nothing but Python, and return what it printed.
+
+        Raises: TestbedError: it failed, or there is no Python.
+        """
+        command = [*self.prefix, self.python, "-", *arguments]
+        try:
+            done = subprocess.run(
+                command, input=script.encode(), capture_output=True, timeout=_SHORT_S, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise TestbedError(f"{self.name}: {shlex.join(command)}: {error}") from None
+        if done.returncode != 0:
+            words = " | ".join(done.stderr.decode(errors="replace").strip().splitlines()[-3:])
+            raise TestbedError(
+                f"{self.name}: {shlex.join(command)}: exit status {done.returncode}; {words or 'no word'}"
+            )
+        return done.stdout
+
+    @contextmanager
+    def folder(self) -> Iterator[str]:
+        """Give a folder there that is gone afterwards."""
+        made = self.run(["mktemp", "-d"]).decode().strip()
+        try:
+            yield made
+        finally:
+            with contextlib.suppress(TestbedError):  # An end that is gone says so where it mattered.
+                self.run(["rm", "-rf", made])
+
+    def read(self, file: str) -> bytes:
+        """Return the content of a file there."""
+        return self.run(["cat", file], 2 * _SHORT_S)
+
+
+class Running:
+    """A program at an end; leaving the block ends it."""
+
+    def __init__(self, end: End, command: Sequence[object]) -> None:
+        self._words = [str(word) for word in command]
+        self._end = end
+
+    def __enter__(self) -> Self:
+        # Files hold any amount while nobody reads.
+        self._out, self._err = tempfile.TemporaryFile(), tempfile.TemporaryFile()
+        try:
+            self._process = subprocess.Popen(
+                [*self._end.prefix, "sh"], stdin=subprocess.PIPE, stdout=self._out, stderr=self._err
+            )
+        except OSError as error:
+            raise TestbedError(
+                f"{self._end.name}: {shlex.join(self._end.prefix)}: {error.strerror}"
+            ) from None
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError):  # It has ended; `finish` says how.
+            self._process.stdin.write(_SCRIPT.format(command=shlex.join(self._words)).encode())
+            self._process.stdin.flush()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError):
+            self._process.stdin.close()
+        try:
+            self._process.wait(GRACE_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._out.close()
+        self._err.close()
+
+    def await_listening(self) -> None:
+        """Wait until it says that it listens.
+
+        Raises: TestbedError: it ended, or did not say so within `READY_S`.
+        """
+        deadline_s = time.monotonic() + READY_S
+        while b"listening" not in _content(self._out):
+            if self._process.poll() is not None or time.monotonic() > deadline_s:
+                raise TestbedError(f"{self}: not listening after {READY_S:g} s at most; {self._how()}")
+            time.sleep(0.005)
+
+    def finish(self, within_s: float) -> bytes:
+        """Wait for its end and return what it printed.
+
+        Raises: TestbedError: it failed, or still runs after `within_s`.
+        """
+        try:
+            status = self._process.wait(within_s)
+        except subprocess.TimeoutExpired:
+            raise TestbedError(
+                f"{self}: still running after {within_s:g} s; does the other end still answer? {self._how()}"
+            ) from None
+        if status != 0:
+            raise TestbedError(f"{self}: {self._how()}")
+        return _content(self._out)
+
+    def __str__(self) -> str:
+        words = " ".join([Path(self._words[0]).name, *self._words[1:2]])
+        return f"{words} at {self._end.name}"
+
+    def _how(self) -> str:
+        status = self._process.poll()
+        said = (_content(self._err).strip() or _content(self._out).strip()).decode(errors="replace")
+        words = " | ".join(said.splitlines()[-3:]) or "it wrote nothing"
+        return words if status is None else f"exit status {status}; {words}"
+
+
+@dataclass(frozen=True)
+class Ends:
+    """Two ends; the near one sends.
+
+    Attributes:
+        one_machine: whether both share this machine's clock and files.
+    """
+
+    near: End
+    far: End
+    one_machine: bool
+
+
+# Opens the network anew for each measurement where it is ours: then no bucket remembers the one before.
+Network = Callable[[], AbstractContextManager[Ends]]
+
+
+@contextmanager
+def own_fabric(spec: Mapping[str, Any]) -> Iterator[Ends]:
+    """Bring a fabric up; its first node sends, and its second one receives.
+
+    Args:
+        spec: the fabric (docs/reference/contracts.md, section 1).
+    """
+    names = [node["name"] for node in spec["nodes"][:2]]
+    with Agent() as agent, tempfile.TemporaryDirectory() as logs, Fabric(agent, spec, Path(logs)) as fabric:
+        fabric.measure()
+        near, far = (
+            End(
+                name,
+                (str(find_binary(AGENT)), "enter", str(fabric.nodes[name].pid), "--"),
+                fabric.nodes[name].address,
+                str(find_binary(LOAD)),
+                sys.executable,
+            )
+            for name in names
+        )
+        yield Ends(near, far, one_machine=True)
+
+
+def _content(file: IO[bytes]) -> bytes:
+    # The program's place in the file is ours too, and stays where it is.
+    return os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0)

@@ -1,0 +1,74 @@
+"""The machines that a measurement is made on: seen before and after, and refused where they are too busy."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from crosswind.doctor.quantities import rate_text
+from crosswind.errors import CrosswindError, Exit
+from crosswind.fingerprint import end_facts
+from crosswind.fingerprint.ends import MESSAGES_PORT, Ends
+from crosswind.fingerprint.messages import serving_messages
+
+
+class TooBusy(CrosswindError):
+    """A machine does more than was declared to be tolerable; nothing was measured."""
+
+    exit = Exit.PREFLIGHT
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What a machine may do beside when a measurement begins; None is whatever it does.
+
+    Attributes:
+        load_per_core: the load average of a minute.
+        memory_share: used, of all, in [0, 1].
+        interface_bps: through any interface, either way.
+    """
+
+    load_per_core: float | None = None
+    memory_share: float | None = None
+    interface_bps: float | None = None
+
+
+def machines(ends: Ends) -> dict[str, Any]:
+    """Return what both ends are (`end_facts.py`), as `near` and `far`; and as `here` the machine of both."""
+    script = Path(end_facts.__file__).read_text(encoding="utf-8")
+    with serving_messages(ends):
+        near = json.loads(ends.near.ask(script, ends.far.address, str(MESSAGES_PORT)))
+    far = json.loads(ends.far.ask(script, ends.near.address))
+    here = {"here": end_facts.facts("127.0.0.1")} if ends.one_machine else {}
+    return {"near": near, "far": far, **here}
+
+
+def refuse_busy(seen: Mapping[str, Any], bounds: Bounds) -> None:
+    """Check what `machines` returned against bounds.
+
+    Raises: TooBusy: something is above; names everything that is, and where.
+    """
+    # What is seen in a node of ours is the machine's, but for its interfaces.
+    places = [seen["here"]] if "here" in seen else [seen["near"], seen["far"]]
+    above = [f"{place['host']}: {what}" for place in places for what in _above(place, bounds)]
+    if above:
+        raise TooBusy(f"too busy to measure: {'; '.join(above)}; wait, end what runs, or allow more")
+
+
+def _above(place: Mapping[str, Any], bounds: Bounds) -> list[str]:
+    state, found = place["state"], []
+    load = state["load_average"][0] / place["cores"]
+    if bounds.load_per_core is not None and load > bounds.load_per_core:
+        found.append(f"load {load:.2f} a core, above {bounds.load_per_core:g} (--load-at-most)")
+    used = 1 - state["memory_available_bytes"] / state["memory_bytes"]
+    if bounds.memory_share is not None and used > bounds.memory_share:
+        found.append(f"memory {used:.0%} used, above {bounds.memory_share:.0%} (--memory-at-most)")
+    for name, rates in state["interfaces_bps"].items():
+        rate_bps = max(rates.values())
+        if name != "lo" and bounds.interface_bps is not None and rate_bps > bounds.interface_bps:
+            allowed = rate_text(bounds.interface_bps)
+            found.append(f"{rate_text(rate_bps)} through {name}, above {allowed} (--traffic-at-most)")
+    return found

@@ -1,0 +1,19 @@
+"""One-way delay of small packets on an idle network, where both ends have one clock."""
+
+from __future__ import annotations
+
+from crosswind.certify.probe import FILE, Probes, probe_task, read_probes
+from crosswind.fingerprint.ends import PACKETS_PORT, Network
+from crosswind.fingerprint.packets import carried
+
+PACKETS, PACKETS_PER_S = 400, 200
+
+
+def one_way(network: Network) -> Probes | None:
+    """Return what became of the packets; None where the two clocks are not one."""
+    with network() as ends:
+        if not ends.one_machine:
+            return None
+        task = probe_task(PACKETS_PER_S, PACKETS, where=ends.far.at(PACKETS_PORT))
+        sends_s = PACKETS / PACKETS_PER_S
+        return carried(ends, task, FILE, sends_s, lambda folder: read_probes(folder / FILE, PACKETS))

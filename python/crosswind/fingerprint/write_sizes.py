@@ -1,0 +1,68 @@
+"""Latency and bandwidth against the size of a `write()`.
+
+A network card, a cloud's virtual one above all, may take large writes as large packets, which are fewer and
+wait longer (Uta et al. 2020, NSDI, section 3.3). So each size is written without end by one connection, whose
+kernel says its round-trip time meanwhile, and then as single messages, each of which is answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from crosswind.fingerprint.bulk import WARM_UP_S, Bulk, bulk
+from crosswind.fingerprint.ends import Network
+from crosswind.fingerprint.messages import Messages, ask
+from crosswind.fingerprint.sent_bytes import SentBytes
+
+SIZES_BYTES = tuple(1024 << shift for shift in range(0, 11, 2))
+DURATION_S = 0.5
+_SAMPLES_MAX = 100
+
+
+@dataclass(frozen=True)
+class WriteSize:
+    """One size of writes, from both sides."""
+
+    write_bytes: int
+    stream: Bulk
+    messages: Messages
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what a fingerprint keeps (docs/reference/contracts.md, section 9)."""
+        return {
+            "write_bytes": self.write_bytes,
+            "stream": self.stream.as_dict(),
+            "message_ns": self.messages.kept(most=_SAMPLES_MAX),
+        }
+
+
+def write_sizes_s(sizes_bytes: Sequence[int]) -> float:
+    """Return how long something is sent without a rest in `write_sizes`."""
+    return len(sizes_bytes) * (WARM_UP_S + 2 * DURATION_S)
+
+
+def write_sizes(
+    network: Network,
+    sent: SentBytes,
+    sizes_bytes: Sequence[int] = SIZES_BYTES,
+    say: Callable[[str], None] = lambda _: None,
+) -> list[WriteSize]:
+    """Measure each size.
+
+    Args:
+        say: is told what is under way.
+    """
+    found = []
+    for size in sizes_bytes:
+        say(f"writes of {size >> 10} KiB")
+        sent.expect_seconds(WARM_UP_S + 2 * DURATION_S, f"writes of {size >> 10} KiB")
+        with network() as ends:
+            stream = bulk(ends, 1, DURATION_S, size)
+        sent.count(stream)
+        with network() as ends:
+            messages = ask(ends, DURATION_S, request_bytes=size)
+        sent.add(size * len(messages.round_trip_ns))
+        found.append(WriteSize(size, stream, messages))
+    return found
