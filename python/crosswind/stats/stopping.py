@@ -10,6 +10,7 @@ neither does what the guard refuses. What never becomes narrow ends at `at_most`
 
 import math
 from dataclasses import dataclass
+from itertools import takewhile
 
 from crosswind.stats.guard import Guard, guard
 from crosswind.stats.interval import Interval, quantile_interval
@@ -62,20 +63,32 @@ class StoppingRule:
         Raises: NotPerTrial: `values` are not one per trial.
         """
         values = require_per_trial(values)
-        n = len(values)
-        looks = min(LOOKS, self.at_most - self.at_least + 1)
-        shares = [
-            self._achieved(PerTrial(values.trials[:size], values.values[:size]))
-            for size in range(n, n - looks, -1)
-            if size >= self.at_least
-        ]
-        achieved = shares[0] if shares else self._achieved(values)
-        held = next((place for place, share in enumerate(shares) if share > self.within), len(shares))
+        n, looks = len(values), self._looks
+        achieved, held = self._achieved(values), self._held(values)
         found, seen = modes(values.values) if n else (), guard(values)
         waiting_for = self._waiting_for(achieved, held, looks, found, seen)
         return Look(
             n, achieved, not waiting_for, waiting_for, self._forecast(n, achieved, looks - held), found, seen
         )
+
+    def is_narrow(self, values: PerTrial) -> bool:
+        """Return whether the interval was narrow enough at three looks in a row: what a stop needs first.
+
+        Args:
+            values: as for `look`.
+        """
+        return self._held(require_per_trial(values)) == self._looks
+
+    @property
+    def _looks(self) -> int:
+        return min(LOOKS, self.at_most - self.at_least + 1)
+
+    def _held(self, values: PerTrial) -> int:
+        """Return at how many of the last looks in a row the interval was narrow enough."""
+        n = len(values)
+        sizes = range(n, max(n - self._looks, self.at_least - 1), -1)
+        shares = (self._achieved(PerTrial(values.trials[:size], values.values[:size])) for size in sizes)
+        return sum(1 for _ in takewhile(lambda share: share <= self.within, shares))
 
     def _achieved(self, values: PerTrial) -> float:
         answer = quantile_interval(values, self.quantile, self.confidence)
