@@ -30,7 +30,14 @@ class PlayedAttempt:
     script: Ends
 
     def __init__(
-        self, resolved: Any, application: Any, folder: Any, journal: Journal, trial: Trial, number: int
+        self,
+        resolved: Any,
+        application: Any,
+        folder: Any,
+        journal: Journal,
+        trial: Trial,
+        number: int,
+        budgets: Any,
     ) -> None:
         self._journal, self._trial, self._number = journal, trial, number
         self._pending = planned_row(trial, resolved)

@@ -174,6 +174,7 @@ def test_every_default_is_written_out() -> None:
         },
         "order": "randomised-blocks",
         "rest_s": 0.25,
+        "budgets": "fresh",
         "seed": 1,
         "limits": {"duration_s": 600.0, "void": "accept", "failed": "continue"},
         "record": False,

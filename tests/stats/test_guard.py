@@ -85,6 +85,21 @@ def test_levels_that_fall_are_named_and_levels_that_return_pass() -> None:
     assert guard(in_order(noise(12)), [rested]).verdict == "clear"
 
 
+def test_levels_are_compared_with_what_the_bucket_holds_when_full() -> None:
+    # All of them began with next to nothing of 100 GB: alike, although one had five times as much as another.
+    empty = BucketHistory(1e9, level_bytes=[1e8, 5e8, 2e8], depth_bytes=100e9)
+    assert empty.fault() is None
+    # Each trial takes 5 Gbit, and 5 s bring that back; 15 are missing in all.
+    worn = BucketHistory(
+        1e9, rest_s=1, level_bytes=[2.5e9, 1.875e9, 1.25e9], left_bytes=[1.875e9, 1.25e9, 0.625e9], name="it"
+    )
+    found = guard(in_order([1, 1, 1]), [empty, worn])
+    assert found.reason.startswith(
+        "it held 20 Gbit when the first trial began, 10 Gbit when the last one did"
+    )
+    assert found.remedy.startswith("rest of 5 s")
+
+
 def test_an_interval_that_grew_is_a_warning() -> None:
     # Quiet at first, then quiet and wild in turns: no level, trend or neighbour gives it away.
     calm, wild = [10.0, 10.2, 9.9, 10.1, 9.8, 10.0], [4.0, 17.0, 16.0, 3.0, 5.0, 18.0]

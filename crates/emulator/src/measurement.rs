@@ -136,6 +136,19 @@ pub struct Element {
     pub of: String,
     pub real: Counts,
     pub ghost: Counts,
+    /// Of a credit bucket.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub credit: Option<Credit>,
+}
+
+/// What a credit bucket held when its condition came into force, and holds now.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct Credit {
+    pub budget_bits: u64,
+    pub refill_bps: u64,
+    pub first_bits: u64,
+    pub left_bits: u64,
 }
 
 #[derive(Clone, Debug, Serialize)]

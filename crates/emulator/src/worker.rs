@@ -19,8 +19,8 @@ use crate::clock;
 use crate::forwarder::{Forwarder, AHEAD_NS};
 use crate::host;
 use crate::measurement::{
-    Again, ByClass, CaptureState, Change, Conservation, Count, Counts, Draw, Driven, Drop, Element, Host,
-    Level, Measurement, Offered, Recording, Rows, SeriesReport, SeriesRow, Window,
+    Again, ByClass, CaptureState, Change, Conservation, Count, Counts, Credit, Draw, Driven, Drop, Element,
+    Host, Level, Measurement, Offered, Recording, Rows, SeriesReport, SeriesRow, Window,
 };
 use crate::monitors;
 use crate::port::{close_all, Need, Port, Veth};
@@ -370,6 +370,12 @@ impl Worker {
                         of: element.of.clone(),
                         real: counts(&counters.real),
                         ghost: counts(&counters.ghost),
+                        credit: engine.credit(element.id).map(|level| Credit {
+                            budget_bits: level.budget_bits,
+                            refill_bps: level.refill.get(),
+                            first_bits: level.first_bits,
+                            left_bits: level.now_bits,
+                        }),
                     }
                 })
                 .collect(),

@@ -21,7 +21,7 @@ use crate::outcome::DropReason;
 use crate::packet::Class;
 use crate::queue::{BufferSpec, Memory, Queueing};
 use crate::random::Stream;
-use crate::shaper::{Credit, CreditLoop, CreditLoopSpec, CreditSpec, Pace, PaceSpec, Shape};
+use crate::shaper::{Credit, CreditLevel, CreditLoop, CreditLoopSpec, CreditSpec, Pace, PaceSpec, Shape};
 use crate::slab::{Slab, SlotId};
 use crate::units::{Duration, Instant, Rate, Share};
 
@@ -349,6 +349,14 @@ impl Element {
             | Element::Corrupt(_)
             | Element::Reorder(_)
             | Element::Monitor(_) => 0,
+        }
+    }
+
+    /// What it holds, if it is a credit bucket.
+    pub(crate) fn credit(&self, now: Instant) -> Option<CreditLevel> {
+        match self {
+            Element::Credit(credit) => Some(credit.level(now)),
+            _ => None,
         }
     }
 

@@ -19,6 +19,7 @@ use crate::path::{PathId, Paths};
 use crate::process::Process;
 use crate::queue::{Memory, MemoryId};
 use crate::random::Stream;
+use crate::shaper::CreditLevel;
 use crate::slab::{Slab, Slot, SlotId};
 use crate::source::Tag;
 use crate::units::Instant;
@@ -231,6 +232,11 @@ impl Engine {
     /// As [`Engine::queued_bytes`], of one class.
     pub fn queued_bytes_of(&self, id: ElementId, class: Class) -> u64 {
         self.elements[id.index()].element.queued_bytes(class)
+    }
+
+    /// What a credit bucket held when it was made, and holds now; `None` of another element.
+    pub fn credit(&self, id: ElementId) -> Option<CreditLevel> {
+        self.elements[id.index()].element.credit(self.now)
     }
 
     /// Conservation since the last reset.

@@ -95,7 +95,7 @@ pub use queue::{
     WredSpec,
 };
 pub use scheduler::Scheduling;
-pub use shaper::{CreditLoopSpec, CreditSpec, PaceSpec};
+pub use shaper::{CreditLevel, CreditLoopSpec, CreditSpec, PaceSpec};
 pub use source::{
     Arrivals, CongestionControl, RateLaw, RecordedPacket, ReplaySpec, Sizes, SourceId, SourceSpec, ZeroMeans,
 };

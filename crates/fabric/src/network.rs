@@ -9,7 +9,7 @@
 //! Interference between two hosts is sent by a neighbour node on each: it has its own elements at the places that are
 //! per node and shares the others, as another tenant's container would.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use ahash::AHashMap;
 use crosswind_engine::{
@@ -92,6 +92,8 @@ pub struct Network {
     engine: Engine,
     fabric: Fabric,
     places: Places,
+    /// Of the condition in force.
+    held_bits: BTreeMap<String, u64>,
     elements: Vec<ElementAt>,
     by_name: HashMap<String, ElementId>,
     memories: HashMap<String, MemoryId>,
@@ -126,6 +128,7 @@ impl Network {
             engine: Engine::new(fabric.seed),
             fabric: fabric.clone(),
             places: Places::default(),
+            held_bits: BTreeMap::new(),
             elements: Vec::new(),
             by_name: HashMap::new(),
             memories: HashMap::new(),
@@ -208,6 +211,7 @@ impl Network {
         let checked = Fabric { condition: condition.clone(), ..self.fabric.clone() };
         checked.check()?;
         self.labels = self.labels.next(condition, &self.fabric);
+        self.held_bits = condition.held_bits.clone();
         let at = self.put(at, &condition.places)?;
         if condition.interference != self.fabric.condition.interference {
             for source in std::mem::take(&mut self.sources) {
@@ -348,8 +352,13 @@ impl Network {
         self.entries(place, of, host)
             .filter_map(|(index, entry)| {
                 let way = way.map(|way| format!(".{way}")).unwrap_or_default();
-                let spec = element_spec(entry, &Surroundings { fabric: &self.fabric, labels: &self.labels })?;
-                Some((format!("{of}/{}{way}/{index}:{}", place.word(), entry.word()), spec))
+                let mut spec =
+                    element_spec(entry, &Surroundings { fabric: &self.fabric, labels: &self.labels })?;
+                let name = format!("{of}/{}{way}/{index}:{}", place.word(), entry.word());
+                if let (ElementSpec::Credit(credit), Some(&held)) = (&mut spec, self.held_bits.get(&name)) {
+                    credit.initial_bits = held.min(credit.budget_bits);
+                }
+                Some((name, spec))
             })
             .collect()
     }

@@ -242,6 +242,26 @@ mod tests {
     }
 
     #[test]
+    fn a_condition_says_what_a_bucket_holds_when_it_is_made() {
+        let credit = r#"{"credit": {"budget_bits": 24000, "initial_bits": 24000, "high_bps": 2, "low_bps": 1,
+            "refill_bps": 1, "buffer_bytes": null}}"#;
+        let mut fabric = fabric(2);
+        fabric.condition = serde_json::from_str(&format!(
+            r#"{{"name": "left", "places": {{"host.egress": [{credit}], "link": [{credit}]}},
+                "held_bits": {{"n0/host.egress/0:credit": 5, "h1/link.up/0:credit": 24001}}}}"#
+        ))
+        .unwrap();
+        let network = Network::new(&fabric, Instant::ZERO).unwrap();
+        let first = |name: &str| {
+            let element = network.elements().iter().find(|element| element.name == name).expect(name);
+            network.engine_ref().credit(element.id).unwrap().first_bits
+        };
+        assert_eq!(first("n0/host.egress/0:credit"), 5);
+        assert_eq!(first("n1/host.egress/0:credit"), 24_000, "its own");
+        assert_eq!(first("h1/link.up/0:credit"), 24_000, "at most its budget");
+    }
+
+    #[test]
     fn a_pacer_spaces_what_a_node_sends() {
         let (_, left) = leave(r#"{"pace": {"rate_bps": 12000000000, "horizon_ns": 3000}}"#);
         assert_eq!(left, [0, 1000, 2000], "the fourth would leave at its horizon");

@@ -2,6 +2,8 @@
 //!
 //! Field names carry their unit. `None` is "unlimited" for a rate or a buffer; zero never is.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::interference::Interference;
@@ -108,6 +110,10 @@ pub struct Condition {
     /// Later changes, counted from the start of the measurement.
     #[serde(default)]
     pub timeline: Vec<Step>,
+    /// What credit buckets hold when they are made, by the element's name, in the place of their `initial_bits`: what a trial
+    /// before this one left in them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub held_bits: BTreeMap<String, u64>,
 }
 
 /// Elements by place, in the order they apply. In a timeline step an absent place keeps what it has.

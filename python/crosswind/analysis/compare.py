@@ -9,6 +9,7 @@ what remains shown then is marked.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -17,6 +18,7 @@ from crosswind.analysis.comparable import NotComparable, Sameness, sameness
 from crosswind.report.measure import Measure
 from crosswind.report.summary import ConditionSummary, Ratio, Summary, summarise
 from crosswind.stats import (
+    BucketHistory,
     MannWhitney,
     PerTrial,
     RefusedComparison,
@@ -96,7 +98,7 @@ def compare(base: Path, other: Path, *, anyway: bool = False) -> RunComparison:
         )
     tests = [mann_whitney(of_other, of_base) for _, _, (of_base, of_other) in untested]
     compared = [
-        _compared(name, measure, sides[0], sides[1], test, float(p))
+        _compared(name, measure, sides[0], sides[1], test, float(p), _buckets(runs, name))
         for (name, measure, sides), test, p in zip(untested, tests, holm([t.p for t in tests]), strict=True)
     ]
     return RunComparison(
@@ -116,16 +118,30 @@ def _common_measures(base: Summary, other: Summary) -> list[Measure]:
 
 
 def _per_trial(run: Summary, name: str, measure: Measure) -> PerTrial:
-    condition: ConditionSummary = next(c for c in run.conditions if c.name == name)
+    condition = _condition(run, name)
     known = {trial.row.trial: trial.values.get(measure.key) for trial in condition.counted}
     return PerTrial.of({trial: value for trial, value in known.items() if value is not None})
 
 
+def _condition(run: Summary, name: str) -> ConditionSummary:
+    return next(condition for condition in run.conditions if condition.name == name)
+
+
+def _buckets(runs: Iterable[Summary], name: str) -> list[BucketHistory]:
+    return [bucket for run in runs for bucket in _condition(run, name).buckets]
+
+
 def _compared(
-    name: str, measure: Measure, base: PerTrial, other: PerTrial, test: MannWhitney, p_holm: float
+    name: str,
+    measure: Measure,
+    base: PerTrial,
+    other: PerTrial,
+    test: MannWhitney,
+    p_holm: float,
+    buckets: Sequence[BucketHistory],
 ) -> Compared:
     positive = all(0 < value < math.inf for side in (base, other) for value in side.values)
-    ratio = guarded_ratio(base, other) if positive else None
+    ratio = guarded_ratio(base, other, buckets=buckets) if positive else None
     trials = len(base), len(other)
     if isinstance(ratio, RefusedComparison):
         verdict: Verdict = "refused"

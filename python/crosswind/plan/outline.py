@@ -71,8 +71,8 @@ def trial_s(resolved: dict[str, Any]) -> float | None:
     """
     application = resolved["application"]
     expected_s = applications.expected_s(application["name"], application["parameters"])
-    rest_s: float = resolved["trials"]["rest_s"]
-    return None if expected_s is None else expected_s + rest_s
+    rest_s: float | None = resolved["trials"]["rest_s"]
+    return None if expected_s is None or rest_s is None else expected_s + rest_s
 
 
 def _actions(resolved: dict[str, Any]) -> list[str]:

@@ -55,8 +55,8 @@ class Kind(Enum):
     )
     INTERVAL_REFUSED = (
         "serious",
-        "The trials are not repetitions of one experiment, so an interval over them would not hold: their "
-        "level changed, they drift, or neighbours resemble each other.",
+        "The trials are not repetitions of one experiment, so an interval over them would not hold: a bucket "
+        "held less and less, their level changed, they drift, or neighbours resemble each other.",
         "Bring the system to the same state before every trial, rest longer, or block by session; the "
         "caution says what was seen, after which trial, and what helps.",
     )
@@ -65,6 +65,12 @@ class Kind(Enum):
         "The same, of figures that are not the first: their trials differ with time or with the trials "
         "before them.",
         "Look at the dots of these figures in the order in which they ran.",
+    )
+    REST_TOO_SHORT = (
+        "serious",
+        "`rest: auto` waits until credit buckets hold what they held at first, and some trial found another "
+        "level: one before it was killed and left it unknown, or `initial` is less than the budget.",
+        "Run the experiment again without interruption, or write a rest of your own.",
     )
     INTERVAL_GREW = (
         "note",

@@ -11,9 +11,9 @@ from crosswind.stats import GUARD_TRIALS_MIN, NeedsTrials, RefusedInterval, guar
 def cautions(summary: Summary) -> list[Caution]:
     """Return the cautions that apply to `summary`, serious ones first."""
     found = [
-        *_trials(summary), *_unknown(summary), *_repetitions(summary), *_modes(summary), *_intervals(summary),
-        *_operations(summary), *setting_cautions(summary), *_loop(summary), *_scale(summary),
-        *_declared(summary), *_pictures(summary),
+        *_trials(summary), *_unknown(summary), *_rest(summary), *_repetitions(summary), *_modes(summary),
+        *_intervals(summary), *_operations(summary), *setting_cautions(summary), *_loop(summary),
+        *_scale(summary), *_declared(summary), *_pictures(summary),
     ]  # fmt: skip
     return sorted(found, key=lambda caution: caution.level != "serious")
 
@@ -63,9 +63,8 @@ def _repetitions(summary: Summary) -> list[Caution]:
     short = short_names(condition.name for condition in summary.conditions)
     primary = summary.primary
     for condition in summary.conditions:
-        estimate = condition.estimates[primary.key]
-        if isinstance(estimate, RefusedInterval):
-            seen = estimate.guard
+        seen = guard(condition.per_trial(primary.key), condition.buckets)
+        if seen.refused:
             levels = [quantity(level, primary.unit) for level in seen.levels]
             change = f": {levels[0]} before, {levels[1]} after" if levels else ""
             found.append(
@@ -77,7 +76,7 @@ def _repetitions(summary: Summary) -> list[Caution]:
                     f"interval over them would not hold. What helps: {seen.remedy}.",
                 )
             )
-        elif warning := guard(condition.per_trial(primary.key)).warning:
+        elif warning := seen.warning:
             found.append(
                 Caution(
                     Kind.INTERVAL_GREW,
@@ -101,6 +100,23 @@ def _repetitions(summary: Summary) -> list[Caution]:
             )
         )
     return found
+
+
+def _rest(summary: Summary) -> list[Caution]:
+    """Tell where a rest that should have brought budgets back did not."""
+    if (summary.resolved.get("trials") or {}).get("rest_s", 0) is not None:
+        return []
+    short = short_names(condition.name for condition in summary.conditions)
+    return [
+        caution(
+            Kind.REST_TOO_SHORT,
+            f"The rest did not suffice under {short[condition.name]}",
+            f"{fault}.".capitalize(),
+        )
+        for condition in summary.conditions
+        for fault in [next(filter(None, (bucket.fault() for bucket in condition.buckets)), None)]
+        if fault
+    ]
 
 
 def _modes(summary: Summary) -> list[Caution]:

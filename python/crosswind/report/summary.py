@@ -8,17 +8,19 @@ trials that are done and not void; failed and void ones are listed beside them.
 import dataclasses
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from crosswind.report.buckets import Credits, bucket_histories, credits_of
 from crosswind.report.causes import SlowOperations, slow_operations
 from crosswind.report.folder import Operations, Results, TrialRow
 from crosswind.report.generator import Generator, generator
 from crosswind.report.measure import QUANTILES, Measure, measures_of, primary_of
 from crosswind.report.plain import as_plain
 from crosswind.stats import (
+    BucketHistory,
     Interval,
     NeedsTrials,
     PerTrial,
@@ -54,6 +56,7 @@ class TrialSummary:
     interference_bps: float | None  # mean per source
     drops: dict[tuple[str, str], int]  # (place, reason) -> packets
     retransmissions: int | None
+    credits: Credits  # what credit buckets held as it began, and left
     logs: Path | None
 
     @property
@@ -69,6 +72,7 @@ class ConditionSummary:
     name: str
     summary: str
     trials: list[TrialSummary]  # all of them, in the order they ran
+    buckets: list[BucketHistory]  # that outlive trials
     estimates: dict[str, Estimate]  # of every measure, by key
     slow_share: Estimate
     ratios: dict[str, Ratio]  # times the baseline's, by key; not of the baseline, nor where a value is <= 0
@@ -168,7 +172,9 @@ def summarise(folder: Path | Results) -> Summary:
     trials = {name: [_trial(results, row, measures) for row in members] for name, members in rows.items()}
     baseline = next(iter(trials), "")
     conditions = [
-        _condition(name, described.get(name, {}).get("summary") or "", members, trials[baseline], measures)
+        _condition(
+            name, described.get(name, {}).get("summary") or "", members, trials[baseline], measures, resolved
+        )
         for name, members in trials.items()
     ]
     return Summary(
@@ -200,6 +206,7 @@ def _trial(results: Results, row: TrialRow, measures: Sequence[Measure]) -> Tria
     measurement = results.measurement(row.trial)
     cores = (results.provenance.get("before") or {}).get("cores")
     values = {measure.key: _value(measure, latency_ns, metrics) for measure in measures}
+    measurement = results.measurement(row.trial)
     return TrialSummary(
         row=row,
         counted=counted,
@@ -214,6 +221,7 @@ def _trial(results: Results, row: TrialRow, measures: Sequence[Measure]) -> Tria
         interference_bps=sum(interference) / len(interference) if interference else None,
         drops=dict(drops),
         retransmissions=_total(metrics, "retransmissions"),
+        credits=credits_of(measurement),
         logs=results.logs(row.trial),
     )
 
@@ -243,22 +251,30 @@ def _condition(
     trials: list[TrialSummary],
     baseline: list[TrialSummary],
     measures: Sequence[Measure],
+    resolved: Mapping[str, Any],
 ) -> ConditionSummary:
     counted = [trial for trial in trials if trial.counted]
     base = [trial for trial in baseline if trial.counted]
+    buckets, base_buckets = (
+        bucket_histories(resolved, [trial.credits for trial in side]) for side in (counted, base)
+    )
     interference = PerTrial.of(
         {t.row.trial: t.interference_bps for t in counted if t.interference_bps is not None}
     )
     drops: Counter[tuple[str, str]] = Counter()
     for trial in counted:
         drops.update(trial.drops)
-    compared = {} if trials is baseline else {m.key: _ratio(base, counted, _of(m.key)) for m in measures}
+    both = [*base_buckets, *buckets]
+    compared = (
+        {} if trials is baseline else {m.key: _ratio(base, counted, _of(m.key), both) for m in measures}
+    )
     return ConditionSummary(
         name=name,
         summary=summary,
         trials=trials,
-        estimates={measure.key: _estimate(counted, _of(measure.key)) for measure in measures},
-        slow_share=_estimate(counted, lambda t: t.slow_share),
+        buckets=buckets,
+        estimates={measure.key: _estimate(counted, _of(measure.key), buckets) for measure in measures},
+        slow_share=_estimate(counted, lambda t: t.slow_share, buckets),
         ratios={key: ratio for key, ratio in compared.items() if ratio is not None},
         slow=SlowOperations.together(t.slow for t in counted if t.slow is not None),
         interference_bps=quantile_interval(interference, 0.5).estimate,
@@ -267,19 +283,26 @@ def _condition(
     )
 
 
-def _estimate(trials: list[TrialSummary], value: Callable[[TrialSummary], float | None]) -> Estimate:
+def _estimate(
+    trials: list[TrialSummary],
+    value: Callable[[TrialSummary], float | None],
+    buckets: Sequence[BucketHistory],
+) -> Estimate:
     """Return the median over trials; a trial that has no such number is left out of n, not counted as 0."""
-    return guarded_interval(_per_trial(trials, value), 0.5)
+    return guarded_interval(_per_trial(trials, value), 0.5, buckets=buckets)
 
 
 def _ratio(
-    base: list[TrialSummary], group: list[TrialSummary], value: Callable[[TrialSummary], float | None]
+    base: list[TrialSummary],
+    group: list[TrialSummary],
+    value: Callable[[TrialSummary], float | None],
+    buckets: Sequence[BucketHistory],
 ) -> Ratio | None:
     """Return how many times larger `group` is; None where a value is 0, infinite or negative."""
     sides = _per_trial(base, value), _per_trial(group, value)
     if not all(0 < number < math.inf for side in sides for number in side.values):
         return None
-    return guarded_ratio(*sides)
+    return guarded_ratio(*sides, buckets=buckets)
 
 
 def _of(key: str) -> Callable[[TrialSummary], float | None]:

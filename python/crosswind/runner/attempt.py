@@ -12,6 +12,7 @@ import duckdb
 from crosswind.app import Application
 from crosswind.errors import CrosswindError
 from crosswind.plan import Trial
+from crosswind.runner.budgets import Budgets
 from crosswind.runner.disk import DiskFull, is_disk_full
 from crosswind.runner.fidelity import Verdict, judge
 from crosswind.runner.interruption import Interrupted, Interruption
@@ -52,6 +53,7 @@ class Attempt:
         journal: Journal,
         trial: Trial,
         number: int,
+        budgets: Budgets,
     ) -> None:
         self._resolved = resolved
         self._application = application
@@ -59,6 +61,7 @@ class Attempt:
         self._journal = journal
         self._trial = trial
         self._number = number
+        self._budgets = budgets
         self._name = attempt_name(trial.id, number)
         self._stops_the_run: CrosswindError | None = None
 
@@ -80,6 +83,7 @@ class Attempt:
                     logs=self._folder.path / "logs" / self._name,
                     files=self._files(),
                     named=self._folder.kept_files(),
+                    budgets=self._budgets,
                     on_step=self._step,
                 )
             self._step("measured")

@@ -12,6 +12,7 @@ from crosswind.errors import CrosswindError
 from crosswind.plan import Trial, next_block
 from crosswind.plan.outline import trial_s
 from crosswind.runner.attempt import Attempt, planned_row
+from crosswind.runner.budgets import Budgets
 from crosswind.runner.disk import DiskFull, is_disk_full
 from crosswind.runner.figures import said
 from crosswind.runner.growth import forecast, unsettled
@@ -49,7 +50,8 @@ class Sitting:
         self._limits = resolved["trials"]["limits"]
         self._interruption = Interruption()
         self._tries: Counter[str] = Counter()  # Attempts of this sitting, by planned trial.
-        self._durations_s: list[float] = []
+        self._budgets = Budgets.of(resolved, folder.path)
+        self._durations_s: list[float] = []  # Of trials, with the rest before them.
         self._started_s = time.monotonic()
 
     def execute(self) -> Outcome:
@@ -60,8 +62,8 @@ class Sitting:
                 self._write_tables()
                 self._prepare(work)
                 while (trial := self._next()) is not None:
-                    self._try(trial, work)
-                    self._rest()
+                    rested_s = self._rest(trial)
+                    self._try(trial, rested_s, work)
             except (Interrupted, DiskFull, _Stopped) as reason:
                 stopped = str(reason)
         return judge_run(
@@ -119,7 +121,7 @@ class Sitting:
         was_void = bool(attempts) and attempts[-1].fidelity == "void"
         return tries == 0 or (was_void and tries < ATTEMPTS_MAX)
 
-    def _try(self, trial: Trial, work: WorkFolder) -> None:
+    def _try(self, trial: Trial, rested_s: float, work: WorkFolder) -> None:
         """Run one attempt and keep it.
 
         Raises:
@@ -130,11 +132,13 @@ class Sitting:
         """
         self._tries[trial.id] += 1
         number = 1 + len(self._journal.attempts()[trial.id])
-        attempt = Attempt(self._resolved, self._application, self._folder, self._journal, trial, number)
+        attempt = Attempt(
+            self._resolved, self._application, self._folder, self._journal, trial, number, self._budgets
+        )
         row, metrics = attempt.run(work, self._interruption)
         self._progress.end(row, said(self._resolved["application"]["figures"], metrics))
         if row.duration_s is not None:
-            self._durations_s.append(row.duration_s)
+            self._durations_s.append(rested_s + row.duration_s)
         self._write_tables()
         attempt.raise_if_it_stops_the_run()
         if row.status == "failed" and self._limits["failed"] == "stop":
@@ -148,14 +152,22 @@ class Sitting:
                 raise DiskFull(self._folder.path, "the tables", error) from error
             raise
 
-    def _rest(self) -> None:
+    def _rest(self, trial: Trial) -> float:
+        """Wait until a trial may begin; return the seconds that it took."""
+        rest_s: float | None = self._resolved["trials"]["rest_s"]
+        if rest_s is None:
+            rest_s = self._budgets.rest_s(trial.condition)
+            if rest_s:
+                self._progress.say(f"rest of {rest_s:.1f} s, until the budgets are back")
+        elif not self._tries:
+            rest_s = 0.0  # A rest is between trials.
         with self._interruption.allowed():
-            time.sleep(self._resolved["trials"]["rest_s"])
+            time.sleep(rest_s)
+        return rest_s
 
     def _left_s(self, waiting: int) -> float | None:
         """Return the time that the waiting trials will take: as long as those of this sitting took."""
         if self._durations_s:
-            rest_s: float = self._resolved["trials"]["rest_s"]
-            return (sum(self._durations_s) / len(self._durations_s) + rest_s) * waiting
+            return sum(self._durations_s) / len(self._durations_s) * waiting
         expected_s = trial_s(self._resolved)
         return None if expected_s is None else expected_s * waiting

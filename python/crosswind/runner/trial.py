@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 from crosswind.app import Application, Load, Outcome, Stage
 from crosswind.plan import Trial
+from crosswind.runner.budgets import Budgets
 from crosswind.runner.interference import real_noise
 from crosswind.runner.limits import check_limits, within_limits
 from crosswind.spec import fabric_of, limits_of, real_interference
@@ -36,6 +37,7 @@ def run_trial(
     logs: Path,
     files: Files,
     named: Mapping[str, Path],
+    budgets: Budgets,
     on_step: Callable[[str], None],
 ) -> Measured:
     """Run one attempt and return what it measured; everything else is undone, whatever happened.
@@ -47,6 +49,7 @@ def run_trial(
         logs: folder for the outputs of this attempt's processes.
         files: the recording and the capture that are to be made of it.
         named: copies of the files that the experiment names, by the names they have there.
+        budgets: what the condition's credit buckets hold; told what the trial leaves.
         on_step: told `up` and `prepared` as they are reached.
     Raises: TestbedError: anything that did not work; the text is the reason of the failed trial.
     """
@@ -54,12 +57,17 @@ def run_trial(
     condition, spec["condition"] = spec["condition"], EMPTY_CONDITION
     noise_entries = real_interference(dict(resolved), trial.condition)
     limits = limits_of(resolved)
-    with Agent() as agent, Fabric(agent, spec, logs, files, limits) as fabric, within_limits(fabric):
+    with (
+        Agent() as agent,
+        Fabric(agent, spec, logs, files, limits) as fabric,
+        budgets.followed(trial.condition, fabric),
+        within_limits(fabric),
+    ):
         on_step("up")
         stage = Stage(fabric, work.fresh("trial", *fabric.application_account), trial.seed, named)
         application.start(stage)
         on_step("prepared")
-        fabric.set(condition)
+        fabric.set(budgets.applied(condition))
         with real_noise(fabric, noise_entries, trial.seed, stage.folder) as noise:
             load = application.load(stage)
             began_s = time.monotonic()

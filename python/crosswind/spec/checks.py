@@ -12,6 +12,7 @@ from typing import Any
 
 from crosswind import catalog
 from crosswind.spec import applications
+from crosswind.spec.budget_rules import budget_findings
 from crosswind.spec.document import Document, Path, read_document
 from crosswind.spec.draft import items, sound, sound_field, value_at
 from crosswind.spec.experiment import Experiment
@@ -164,7 +165,8 @@ def misfit_problems(document: Document, parameters: Any) -> Iterator[Problem]:
 
 
 def _trials_problems(document: Document) -> Iterator[Problem]:
-    repeat = value_at(document.data, "trials", "repeat")
+    trials = value_at(document.data, "trials")
+    repeat = value_at(trials, "repeat")
     at_least = sound_field(Growing, "at_least", repeat)
     at_most = sound_field(Growing, "at_most", repeat)
     where = ("trials", "repeat")
@@ -188,9 +190,18 @@ def _trials_problems(document: Document) -> Iterator[Problem]:
             yield _problem(document, (*where, "at most"), message)
     if sound_field(Until, "within", until) == 0:
         yield _problem(document, (*where, "until", "within"), "can never be reached; write a share above 0%")
-    yield from _duration_problems(
-        document, at_least or sound_field(Trials, "repeat", value_at(document.data, "trials"))
-    )
+    for path, message in budget_findings(trials, _conditions(document)):
+        yield _problem(document, ("trials", *path), message)
+    yield from _duration_problems(document, at_least or sound_field(Trials, "repeat", trials))
+
+
+def _conditions(document: Document) -> Iterator[Any]:
+    """Yield the conditions of the file and those of the catalogue that it names, as plain values."""
+    for _, entry in items(document.data, "conditions"):
+        if isinstance(entry, str) and entry in catalog.condition_names():
+            yield next(iter(read_document(catalog.condition_file(entry)).data.values()))
+        elif isinstance(entry, dict) and len(entry) == 1:
+            yield next(iter(entry.values()))
 
 
 def trials_needed(quantile: float, confidence: float) -> int:

@@ -18,6 +18,7 @@ from typing import Annotated, Any
 from pydantic import PlainValidator, WithJsonSchema
 
 UNLIMITED = "unlimited"
+AUTO = "auto"
 
 # Longer numbers are typing accidents; the bound also keeps every value inside 64 bits after the check below.
 _NUMBER = r"[0-9]{1,18}(?:\.[0-9]{1,12})?"
@@ -151,6 +152,11 @@ def read_limited_rate(value: object) -> int:
     if rate_bps is None:
         raise QuantityError(f'"{value}" is no limit; write a rate, such as 1Gbit/s')
     return rate_bps
+
+
+def read_duration_or_auto(value: object) -> int | None:
+    """Return nanoseconds, None for `auto`."""
+    return None if value == AUTO else TIME.read(value)
 
 
 def read_level(value: object) -> int | None:
@@ -315,6 +321,17 @@ SizeOrZero = Annotated[int, *_quantity(SIZE.read, _SIZE, "Bytes; zero is allowed
 Volume = Annotated[int, *_quantity(VOLUME.read_positive, _VOLUME, "Bits, above zero.", "5400Gbit", "100Mbit")]
 VolumeOrZero = Annotated[int, *_quantity(VOLUME.read, _VOLUME, "Bits; zero is allowed.", "10Gbit", "0bit")]
 Duration = Annotated[int, *_quantity(TIME.read, _TIME, "A time; zero is allowed.", "2us", "1s", "30min")]
+DurationOrAuto = Annotated[
+    int | None,
+    *_quantity(
+        read_duration_or_auto,
+        rf"({_TIME}|auto)",
+        "A time; zero is allowed. Or `auto`.",
+        "1s",
+        "500ms",
+        "auto",
+    ),
+]
 PositiveDuration = Annotated[
     int, *_quantity(TIME.read_positive, _TIME, "A time above zero.", "10ms", "5s", "30min")
 ]

@@ -282,7 +282,8 @@ def _trials(trials: Trials) -> dict[str, Any]:
     return {
         "repeat": repeat,
         "order": trials.order,
-        "rest_s": trials.rest_ns / 1e9,
+        "rest_s": None if trials.rest_ns is None else trials.rest_ns / 1e9,
+        "budgets": trials.budgets,
         "seed": trials.seed,
         "limits": {
             "duration_s": None if limit_ns is None else limit_ns / 1e9,

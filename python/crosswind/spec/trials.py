@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Discriminator, Field, Tag
 
 from crosswind.spec.base import SpecModel
-from crosswind.spec.quantities import Duration, PositiveDuration, Share, Size
+from crosswind.spec.quantities import DurationOrAuto, PositiveDuration, Share, Size
 
 TrialCount = Annotated[int, Field(ge=1, le=100_000)]
 
@@ -66,7 +66,16 @@ class Trials(SpecModel):
     order: Literal["randomised-blocks", "sequential"] = Field(
         "randomised-blocks", description="Every condition once per block, shuffled per block; or as listed."
     )
-    rest_ns: Duration = Field(1_000_000_000, alias="rest", description="Between trials; 1s when absent.")
+    rest_ns: DurationOrAuto = Field(
+        1_000_000_000,
+        alias="rest",
+        description="Between trials; 1s when absent. `auto`: until kept budgets hold what they first held.",
+    )
+    budgets: Literal["fresh", "kept"] = Field(
+        "fresh",
+        description="What credit buckets hold as a trial begins: their `initial` budget; or, `kept`, what "
+        "the last trial under the same condition left in them and the refill since.",
+    )
     seed: int = Field(1, ge=0, lt=2**63, description="Of everything that is drawn; 1 when absent.")
     limits: Limits = Field(default_factory=lambda: Limits.model_validate({}))
     record: bool = Field(

@@ -57,9 +57,24 @@ impl CreditSpec {
     }
 }
 
+/// What a credit bucket held and holds.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub struct CreditLevel {
+    /// The most that it holds.
+    pub budget_bits: u64,
+    /// Bits per second that come.
+    pub refill: NonZeroU64,
+    /// When the element was made.
+    pub first_bits: u64,
+    /// Now, in whole bits.
+    pub now_bits: u64,
+}
+
 /// The budget, exact to the nano-bit.
+#[derive(Clone)]
 pub(crate) struct Budget {
     spec: CreditSpec,
+    first_bits: u64,
     /// At most the budget; negative only during the gap behind a packet that left at the low rate.
     level_nano_bits: i128,
     counted_at: Instant,
@@ -98,7 +113,19 @@ impl Credit {
     /// `spec` has been checked.
     pub(crate) fn with(spec: CreditSpec, now: Instant, random: Stream) -> Credit {
         let level_nano_bits = nano_bits(spec.initial_bits);
-        TwoSpeed::new(Budget { spec, level_nano_bits, counted_at: now }, spec.buffer, spec.low, now, random)
+        let budget = Budget { spec, first_bits: spec.initial_bits, level_nano_bits, counted_at: now };
+        TwoSpeed::new(budget, spec.buffer, spec.low, now, random)
+    }
+
+    pub(crate) fn level(&self, now: Instant) -> CreditLevel {
+        let Budget { spec, first_bits, level_nano_bits, .. } = self.account(now);
+        let whole_bits = level_nano_bits.max(0) / i128::from(NANO);
+        CreditLevel {
+            budget_bits: spec.budget_bits,
+            refill: spec.refill,
+            first_bits,
+            now_bits: u64::try_from(whole_bits).expect("at most the budget"),
+        }
     }
 
     pub(crate) fn set(&mut self, spec: CreditSpec, now: Instant) {

@@ -8,7 +8,7 @@ mod shape;
 mod two_speed;
 
 pub(crate) use credit::Credit;
-pub use credit::CreditSpec;
+pub use credit::{CreditLevel, CreditSpec};
 pub(crate) use credit_loop::CreditLoop;
 pub use credit_loop::CreditLoopSpec;
 pub(crate) use edt::Pace;

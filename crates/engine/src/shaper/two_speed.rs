@@ -92,6 +92,16 @@ impl<A: Account> TwoSpeed<A> {
         self.waiting.queued_bytes(class)
     }
 
+    /// The account as it is now, to be read.
+    pub(crate) fn account(&self, now: Instant) -> A
+    where
+        A: Clone,
+    {
+        let mut account = self.account.clone();
+        account.settle(self.free_at.rounded_up(), now);
+        account
+    }
+
     fn leave(&mut self, ip_bytes: u32, begin: ExactInstant) {
         self.account.settle(self.free_at.rounded_up(), begin.rounded_up());
         self.free_at = begin.after(ip_bytes, self.account.charge(ip_bytes));

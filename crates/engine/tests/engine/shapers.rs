@@ -80,6 +80,26 @@ fn a_bucket_that_begins_empty_begins_at_the_low_rate() {
 }
 
 #[test]
+fn a_credit_bucket_tells_what_it_held_and_holds_without_being_changed() {
+    // As in the first table: 30 000 -> 18 000 at 0, 19 200 -> 7 200 at 1 us, and 1.2 bit come every nanosecond.
+    let mut engine = Engine::new(1);
+    let spec = ElementSpec::Credit(credit(30_000, [12_000, 1_200, 1_200]));
+    let id = engine.add("bucket", spec).unwrap();
+    let path = engine.path(&[id]);
+    for tag in 0..2 {
+        engine.push(at(0), path, Packet::real(tag, 1500, 0));
+    }
+    for (now, now_bits) in [(0, 18_000), (500, 18_600), (1_000, 7_200), (1_001, 7_201), (20_000, 30_000)] {
+        engine.advance(at(now));
+        let level = engine.credit(id).unwrap();
+        assert_eq!((level.first_bits, level.budget_bits), (30_000, 30_000));
+        assert_eq!(level.now_bits, now_bits, "at {now} ns");
+    }
+    let other = engine.add("mark", ElementSpec::Mark { dscp: 1 }).unwrap();
+    assert_eq!(engine.credit(other), None);
+}
+
+#[test]
 fn a_credit_bucket_drops_what_its_buffer_cannot_hold() {
     let spec = CreditSpec { buffer: Limit::Bytes(1500).into(), ..credit(12_000, [12_000, 1_200, 1_200]) };
     let (mut engine, path) = single(ElementSpec::Credit(spec));
