@@ -23,6 +23,8 @@ from crosswind.report.monitor_figures import monitor_figures
 from crosswind.report.monitored import TITLES, monitored
 from crosswind.report.network_figures import network_figures
 from crosswind.report.operation_figures import operation_figures
+from crosswind.report.profile import profile_answers, profile_figures, profile_of, sensitivity_of
+from crosswind.report.profile.answers import elasticity, said
 from crosswind.report.repetition_figures import repetition_figures
 from crosswind.report.repetitions import needed, repetitions
 from crosswind.report.summary import Estimate, Ratio, Summary, summarise
@@ -48,7 +50,10 @@ def render(results: Results) -> str:
     curves = read_curves(summary, results)
     found = monitored(summary, results)
     repeated = repetitions(summary)
+    profile = profile_of(summary)
+    sensitive = sensitivity_of(profile) if profile else None
     figures: list[Figure] = [
+        *(profile_figures(profile, found) if profile else ()),
         *operation_figures(summary, curves),
         *measure_figures(summary),
         *repetition_figures(summary, repeated),
@@ -73,6 +78,11 @@ def render(results: Results) -> str:
         summary=summary,
         short=short,
         answers=answers(summary),
+        profile=profile,
+        sensitivity=sensitive,
+        profile_answers=profile_answers(profile, sensitive, found) if profile and sensitive else [],
+        elasticity=elasticity,
+        said=said,
         cautions=cautions(summary),
         columns=[_column(summary, measure) for measure in summary.measures],
         ledger_unit=units.column_unit(

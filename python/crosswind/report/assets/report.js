@@ -8,11 +8,13 @@
 
   // Figures come without colours; the page's own are put in, so that light and dark need one copy of the data.
   const trace = (plain) => {
+    if (plain.colorscale || (plain.marker || {}).colorscale) return plain;  // coloured by value, alike in both themes
     const own = colour(`--s${plain.meta.series % 10}`);
     const copy = { ...plain };
     if (plain.type === "box") return { ...copy, line: { color: own, width: 1.6 }, fillcolor: `${own}33` };
     if (plain.type === "bar") return { ...copy, marker: { color: own } };
     if (plain.mode === "lines") copy.line = { ...plain.line, color: own };
+    else if (plain.mode === "lines+markers") Object.assign(copy, { line: { ...plain.line, color: own }, marker: { ...plain.marker, color: own } });
     else copy.marker = { ...plain.marker, color: own, line: { ...(plain.marker.line || {}), color: own } };
     return copy;
   };
@@ -21,10 +23,14 @@
     ...plain,
   });
   const shape = (plain) => ({ ...plain, line: { ...plain.line, color: colour("--soft") } });
+  const space = (plain) => ({
+    ...plain,
+    ...Object.fromEntries(["xaxis", "yaxis", "zaxis"].map((name) => [name, { gridcolor: colour("--line"), zeroline: false, showbackground: false, color: colour("--soft"), ...plain[name] }])),
+  });
   const layout = (plain, width, fixed) => ({
     ...plain, ...(fixed ? { width: fixed } : { autosize: true }), paper_bgcolor: "transparent", plot_bgcolor: "transparent",
     font: { family: getComputedStyle(document.body).fontFamily, size: width < 500 ? 11 : 13, color: colour("--soft") },
-    margin: { l: 56, r: 16, t: 14, b: 46 }, xaxis: axis(plain.xaxis), yaxis: axis(plain.yaxis),
+    ...(plain.scene ? { scene: space(plain.scene) } : { margin: { l: 56, r: 16, t: 14, b: 46 }, xaxis: axis(plain.xaxis), yaxis: axis(plain.yaxis) }),
     shapes: (plain.shapes || []).map(shape),
     hoverlabel: { bgcolor: colour("--card"), bordercolor: colour("--line"), font: { color: colour("--ink") } },
   });
@@ -77,6 +83,8 @@
   const text = (value) => String(value).replaceAll("<br>", "");
   const rows = (data) => data.flatMap((t) => t.type === "box"
     ? ["lowerfence", "q1", "median", "q3", "upperfence"].map((part) => [text(t.name), part, t[part][0]])
+    : Array.isArray((t.z || [])[0]) ? t.z.flatMap((row, j) => row.map((z, i) => [t.x[i], t.y[j], z]))
+    : t.z ? t.z.map((z, i) => [t.x[i], t.y[i], z])
     : t.x.map((x, i) => [text(t.legendgroup || t.name), x, text(t.y[i])]));
   document.querySelectorAll("button.csv").forEach((button) => button.addEventListener("click", () => {
     const key = button.dataset.figure;
