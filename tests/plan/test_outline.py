@@ -59,3 +59,12 @@ def test_an_application_says_what_its_trials_take_besides_their_load() -> None:
 )
 def test_times_are_told_as_people_say_them(seconds: float, text: str) -> None:
     assert duration(seconds) == text
+
+
+def test_a_rest_that_the_buckets_decide_has_a_bound() -> None:
+    # 50 Gbit come back at 1 Gbit/s.
+    planned = outline(resolve(load_experiment(catalog.experiment_file("nsdi20-rested-budget"))))
+    assert planned.expected_s is None
+    assert any(
+        "until its credit buckets hold what they first held: 50 s at most" in a for a in planned.actions
+    )

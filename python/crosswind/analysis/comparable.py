@@ -44,6 +44,8 @@ def sameness(base: Summary, other: Summary) -> Sameness:
     for key in ("application", "topology", "scale"):
         parts = [_without_files(summary.resolved.get(key)) for summary in (base, other)]
         hindrances += [f"{key}{line}" for line in _differences(parts[0], parts[1])]
+    budgets = [(summary.resolved.get("trials") or {}).get("budgets", "fresh") for summary in (base, other)]
+    hindrances += [f"trials.budgets{line}" for line in _differences(*budgets)]
     # Another TCP may be what is asked about, and is the first thing to know of two runs that differ.
     for name, settings in (("tcp of the nodes", _declared_tcp), ("tcp of the machine", _default_tcp)):
         one, another = settings(base), settings(other)

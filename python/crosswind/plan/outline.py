@@ -86,8 +86,26 @@ def _actions(resolved: dict[str, Any]) -> list[str]:
         f"write results below results/{resolved['name']}",
         "change no interface, route, firewall rule or sysctl of this machine; open no port on it",
     ]
+    if resolved["trials"]["rest_s"] is None:
+        longest_s = _longest_rest_s(resolved)
+        actions.insert(
+            1,
+            f"rest before each until its credit buckets hold what they first held: {longest_s:.3g} s at most",
+        )
     if any(
         entry["by"] == "iperf3" for condition in resolved["conditions"] for entry in condition["interference"]
     ):
         actions.insert(2, "run iperf3 in neighbour nodes, where a condition says `by: iperf3`")
     return actions
+
+
+def _longest_rest_s(resolved: dict[str, Any]) -> float:
+    """Return the time in which the slowest credit bucket regains what it holds at first."""
+    credits = [
+        entry["credit"]
+        for condition in resolved["conditions"]
+        for entries in condition["places"].values()
+        for entry in entries
+        if "credit" in entry
+    ]
+    return max(float(credit["initial_bits"] / credit["refill_bps"]) for credit in credits)

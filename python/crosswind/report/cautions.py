@@ -111,7 +111,7 @@ def _rest(summary: Summary) -> list[Caution]:
         caution(
             Kind.REST_TOO_SHORT,
             f"The rest did not suffice under {short[condition.name]}",
-            f"{fault}.".capitalize(),
+            f"{fault[0].upper()}{fault[1:]}.",
         )
         for condition in summary.conditions
         for fault in [next(filter(None, (bucket.fault() for bucket in condition.buckets)), None)]
