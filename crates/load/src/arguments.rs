@@ -318,6 +318,10 @@ pub struct Traffic {
     /// How finely each connection's series of bytes begins
     #[arg(long, value_name = "SECONDS", value_parser = seconds_above_zero, default_value = "0.1")]
     pub part: f64,
+    /// How often each end of a connection says on its traffic-serve's standard output how far it is, where bytes flow
+    /// without end; without it never
+    #[arg(long, value_name = "SECONDS", value_parser = seconds_above_zero)]
+    pub progress: Option<f64>,
     /// Congestion control of the connections, in turn
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub congestion_control: Vec<String>,

@@ -61,11 +61,20 @@ T = TypeVar("T")
 )
 @click.option("--traffic-at-most", metavar="RATE", help="Refuse above this rate through any interface.")
 @click.option(
+    "--regime",
+    metavar="PATTERN",
+    help="Measure this instead, into a file that grows: full-speed, or seconds on and off such as 10-30.",
+)
+@click.option("--for", "wanted", metavar="TIME", help="How long a regime is measured in all, such as 24h.")
+@click.option(
+    "--point",
+    metavar="TIME",
+    help="How far points of a regime are apart; 10s, or a tenth of a shorter time on, when absent.",
+)
+@click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
-    default=Path("fingerprint.json"),
-    show_default=True,
-    help="Where the fingerprint goes.",
+    help="Where it goes; fingerprint.json, or regime.jsonl, when absent.",
 )
 def command(
     file: str,
@@ -80,7 +89,10 @@ def command(
     load_at_most: float | None,
     memory_at_most: str | None,
     traffic_at_most: str | None,
-    out: Path,
+    regime: str | None,
+    wanted: str | None,
+    point: str | None,
+    out: Path | None,
 ) -> None:
     """Measure the network between two nodes: latency, bulk transfer, token bucket.
 
@@ -90,12 +102,16 @@ def command(
     packets than it takes, at full speed until a token bucket is empty, and again after a rest. The machine is
     looked at before and after, and refused where it does more than the --...-at-most say. `crosswind
     conditions from` makes a condition of the result.
+
+    With --regime TCP sends in one pattern for as long as --for says, and every point is kept as it is
+    measured. The same command goes on with a file that was cut off, until it has as much.
     """
     from functools import partial
 
     from rich.console import Console
 
     from crosswind.cli._condition import carried_out
+    from crosswind.cli._regime import measure_regime
     from crosswind.fingerprint.ends import own_fabric
     from crosswind.fingerprint.fingerprint import Extent, measure
     from crosswind.fingerprint.machines import Bounds
@@ -124,6 +140,14 @@ def command(
     ends = _two(between, [node["name"] for node in spec["nodes"]])
     hosts = {node["name"]: node["host"] for node in spec["nodes"]}
     two = {**spec, "nodes": [{"name": name, "host": hosts[name]} for name in ends]}
+    wanted_ns = _if_given("--for", TIME.read_positive, wanted)
+    point_ns = _if_given("--point", TIME.read_positive, point)
+    if regime is not None:
+        measure_regime(two, regime, wanted_ns, point_ns, out or Path("regime.jsonl"))
+        return
+    if wanted is not None or point is not None:
+        raise CrosswindError("--for, --point: are of a regime; add --regime, such as --regime 10-30")
+    out = out or Path("fingerprint.json")
     with Console(stderr=True).status("") as status:
         name = spec["condition"]["name"]
         found = measure(partial(own_fabric, two), name, spec["seed"], extent, sent, bounds, status.update)
@@ -144,10 +168,11 @@ def _document(found: Fingerprint) -> str:
 
 def _told(found: Fingerprint) -> str:
     """Return a fingerprint in a few lines."""
+    from crosswind.cli._bucket import bucket_text
     from crosswind.doctor.quantities import memory_text, rate_text, time_text
     from crosswind.stats import quantile
 
-    bucket, bulk, delay = found.token_bucket, found.bulk, found.delay_quantiles_ns()
+    bulk, delay = found.bulk, found.delay_quantiles_ns()
     answered_ns = found.loaded.round_trip_ns
     loaded = time_text(quantile(answered_ns, 0.5)) if answered_ns else "no answer"
     lines = [
@@ -171,19 +196,7 @@ def _told(found: Fingerprint) -> str:
             f"writes of {memory_text(size.write_bytes):>7}: {rate_text(size.stream.goodput_bps)}, "
             f"a message and its answer {time_text(quantile(size.messages.round_trip_ns, 0.5))}"
         )
-    if bucket.low_bps is None or bucket.budget_bits is None or bucket.emptied_s is None:
-        sent = float(next(found.trace.phases()).bits.sum())
-        lines.append(
-            f"token bucket: none was emptied at {rate_text(bucket.high_bps.value)}; if there is one, it held "
-            f"at least {sent / 1e9:.4g} Gbit less what came back meanwhile"
-        )
-        return "\n".join(lines)
-    refill = "not known" if bucket.refill_bps is None else rate_text(bucket.refill_bps.value)
-    lines.append(
-        f"token bucket ({bucket.kind}): {rate_text(bucket.high_bps.value)} for {bucket.emptied_s:.4g} s, "
-        f"then {rate_text(bucket.low_bps.value)}; budget {bucket.budget_bits.value / 1e9:.4g} Gbit, "
-        f"refill {refill}"
-    )
+    lines.append(bucket_text(found.token_bucket, found.trace))
     return "\n".join(lines)
 
 

@@ -7,7 +7,7 @@ until the next time. A rate of 0 is a rest, in which nothing was sent.
 
 **A trace of Mahimahi**, or **a capture** (pcap, pcapng): over windows (`windows.py`).
 
-**A fingerprint** (`crosswind fingerprint`): its trace.
+**A fingerprint** (`crosswind fingerprint`): its trace; of a regime (`--regime`) that of its longest sitting.
 
 **iperf3's JSON** (`iperf3_trace.py`), **OSMeF's JSON** (`osmef_trace.py`), and **nuttcp's intervals**
 (`nuttcp_trace.py`).
@@ -24,6 +24,7 @@ from crosswind.errors import CrosswindError
 from crosswind.fingerprint.iperf3_trace import iperf3_trace, with_both_sums
 from crosswind.fingerprint.nuttcp_trace import is_nuttcp, nuttcp_trace
 from crosswind.fingerprint.osmef_trace import osmef_trace
+from crosswind.fingerprint.regime.record import is_record, read_record
 from crosswind.fingerprint.traffic_trace import TrafficTrace
 from crosswind.fingerprint.windows import capture_trace, mahimahi_trace
 from crosswind.spec.capture_file import is_capture
@@ -60,6 +61,8 @@ def read_trace(
 def _read(content: bytes, window_s: float, back: bool) -> tuple[TrafficTrace, str | None]:
     if is_capture(content):
         return capture_trace(content, window_s)
+    if is_record(content):
+        return read_record(content).longest_trace(), None
     if content.lstrip()[:1] == b"{":
         return _json(content, back)
     _, first = next(meant(content), (0, ""))

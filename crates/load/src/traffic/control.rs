@@ -83,6 +83,8 @@ pub struct Load {
     pub rate_per_s: Option<f64>,
     /// How finely series begin.
     pub part_ns: u64,
+    /// How often each end of a stream says how far it is; never where absent.
+    pub progress_ns: Option<u64>,
     pub seed: u64,
 }
 
@@ -124,12 +126,13 @@ impl Task {
 impl Load {
     fn check(&self) -> Result<(), String> {
         let longest_ns = (SECONDS_MAX * 1e9) as u64;
-        let times_ns = [self.warm_up_ns, self.part_ns, self.duration_ns.unwrap_or(0)];
+        let optional_ns = [self.duration_ns, self.progress_ns].map(Option::unwrap_or_default);
+        let times_ns = [self.warm_up_ns, self.part_ns, optional_ns[0], optional_ns[1]];
         if times_ns.iter().any(|time_ns| *time_ns > longest_ns) {
             return Err(format!("a load with a time above {SECONDS_MAX} seconds"));
         }
-        if self.part_ns == 0 {
-            return Err("a load whose series has parts of 0 ns".into());
+        if self.part_ns == 0 || self.progress_ns == Some(0) {
+            return Err("a load whose series or progress has parts of 0 ns".into());
         }
         if self.rate_per_s.is_some_and(|rate_per_s| !(rate_per_s > 0.0 && rate_per_s <= RATE_MAX_PER_S)) {
             return Err(format!("a load whose rate is not above 0 and at most {RATE_MAX_PER_S} per second"));
@@ -244,6 +247,7 @@ mod tests {
                 count: Some(3),
                 rate_per_s: None,
                 part_ns: 1,
+                progress_ns: None,
                 seed: 7,
             },
             connections: 2,

@@ -70,6 +70,9 @@ fn load(arguments: &Traffic) -> Result<Load, String> {
             return Err("--count and --rate are of messages; give --size too".into());
         }
         (None, None) => Exchange::Stream { write_bytes: arguments.write_bytes as usize },
+        (Some(_), _) if arguments.progress.is_some() => {
+            return Err("--progress is of bytes without end; leave out --size".into());
+        }
         (Some(size), answer) => Exchange::Messages { size, answer: answer.unwrap_or(Answer::Receipt) },
     };
     Ok(Load {
@@ -79,6 +82,7 @@ fn load(arguments: &Traffic) -> Result<Load, String> {
         count: arguments.count,
         rate_per_s: arguments.rate,
         part_ns: nanoseconds(arguments.part),
+        progress_ns: arguments.progress.map(nanoseconds),
         seed: arguments.seed,
     })
 }

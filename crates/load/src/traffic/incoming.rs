@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use super::control::{Exchange, Load, Received};
+use super::progress::{End, Progress};
 use super::start::Start;
 use super::{hello, message, stream, tcp};
 
@@ -86,7 +87,8 @@ fn serve(connection: &TcpStream, number: usize, load: &Load, start_ns: u64) -> R
     let window = load.window(start_ns);
     match load.exchange {
         Exchange::Stream { .. } => {
-            let (counted, ended) = stream::receive(connection, window, load.part_ns);
+            let progress = Progress::new(number, End::Receiver, window, load.progress_ns);
+            let (counted, ended) = stream::receive(connection, window, load.part_ns, progress);
             Received { number, counted, cpu_ns: ended.cpu_ns, lost: ended.lost }
         }
         Exchange::Messages { .. } => {

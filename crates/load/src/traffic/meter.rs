@@ -77,6 +77,11 @@ impl Meter {
         counted.series[part] += bytes;
     }
 
+    /// Bytes until now, warm-up included.
+    pub fn total_bytes(&self) -> u64 {
+        self.counted.total_bytes
+    }
+
     /// What was counted.
     pub fn into_counted(self) -> Counted {
         self.counted

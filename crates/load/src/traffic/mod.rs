@@ -23,6 +23,7 @@ mod meter;
 pub mod node;
 mod outgoing;
 pub mod pattern;
+mod progress;
 pub mod size;
 mod start;
 mod stream;

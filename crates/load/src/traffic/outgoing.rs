@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::control::{Answer, Done, Exchange, Sent, Task};
 use super::message::{Asker, Left};
+use super::progress::{End, Progress};
 use super::size::Size;
 use super::start::Start;
 use super::{hello, stream, tcp};
@@ -73,7 +74,9 @@ fn run_streams(
     let (_, sent) =
         start_together(numbers, connect, agree, |number, (stream, (local, remote)), start_ns| {
             WallClock::for_this_thread(stop).sleep_until_ns(start_ns);
-            let ended = stream::send(stream.tcp(), write_bytes, task.load.window(start_ns), stop);
+            let window = task.load.window(start_ns);
+            let progress = Progress::new(number, End::Sender, window, task.load.progress_ns);
+            let ended = stream::send(stream.tcp(), write_bytes, window, stop, progress);
             let info = tcp::info(stream.tcp()).ok();
             Sent {
                 number,

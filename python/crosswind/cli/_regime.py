@@ -1,0 +1,98 @@
+"""`crosswind fingerprint --regime`: a network under one access pattern, for as long as one likes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from crosswind.errors import CrosswindError
+
+if TYPE_CHECKING:
+    from crosswind.fingerprint.regime.record import Record
+
+CONNECTIONS = 4
+
+
+def measure_regime(
+    spec: Mapping[str, Any], regime: str, wanted_ns: int | None, point_ns: int | None, out: Path
+) -> None:
+    """Measure a regime into a file, or go on with it, and say what its rates are like.
+
+    Args:
+        spec: the fabric, with the sending node and the receiving one.
+        wanted_ns: in all, rests included.
+        point_ns: between points; the regime's own where absent.
+    """
+    from rich.console import Console
+
+    from crosswind.doctor.quantities import rate_text
+    from crosswind.fingerprint.regime.measure import is_complete, keep_measuring
+    from crosswind.fingerprint.regime.pattern import Pattern
+    from crosswind.fingerprint.regime.points import Point
+    from crosswind.fingerprint.regime.record import Header, Recorder, read_record
+    from crosswind.store.provenance import provenance
+
+    if wanted_ns is None:
+        raise CrosswindError("--regime: for how long is not said; add --for, such as --for 24h")
+    try:
+        pattern = Pattern.read(regime)
+    except ValueError as error:
+        raise CrosswindError(f"--regime: {error}") from None
+    wanted_s = wanted_ns / 1e9
+    point_s = pattern.usual_point_s if point_ns is None else point_ns / 1e9
+    header = Header.of(spec, str(pattern), point_s, CONNECTIONS, provenance(Path.cwd(), spec["seed"], {}))
+    with Recorder.open(out, header, wanted_s) as recorder, Console(stderr=True).status("") as status:
+
+        def say(point: Point) -> None:
+            lasted_s = (point.end_ns - point.begin_ns) / 1e9
+            status.update(f"{regime}: {rate_text(8 * point.payload_bytes / lasted_s)}")
+
+        if not is_complete(recorder.before, pattern, wanted_s):
+            keep_measuring(spec, pattern, wanted_s, recorder, say)
+    click.echo(told(read_record(out.read_bytes())))
+    click.echo(f"regime: {out}")
+
+
+def told(record: Record) -> str:
+    """Return what a regime says, in a few lines."""
+    from crosswind.cli._bucket import bucket_text
+    from crosswind.doctor.quantities import rate_text
+    from crosswind.fingerprint.regime.statistics import statistics_of
+    from crosswind.fingerprint.token_bucket import identify
+
+    try:
+        found = statistics_of(record)
+    except ValueError as error:
+        return str(error)
+    header = record.header
+    lines = [
+        f"{header.between[0]} to {header.between[1]}, condition {header.condition}, {header.regime}: "
+        f"{found.values} values, {found.sent_bits / 1e9:.4g} Gbit in {record.measured_s:.4g} s",
+        "rate (p1, p25, p50, p75, p99): " + ", ".join(map(rate_text, found.box_bps)),
+        f"mean {rate_text(found.mean_bps)}, coefficient of variation {_share(found.variation)}, "
+        f"autocorrelation {_number(found.autocorrelation)}, largest step {_share(found.largest_step)}",
+        f"retransmissions {_number(found.retransmits)}, round trip {_number(found.rtt_us)} us, processor "
+        f"time {_number(found.sender_cpu_s_per_gb)} s/GB sending and "
+        f"{_number(found.receiver_cpu_s_per_gb)} s/GB receiving, steal {_share(found.steal_share)}",
+    ]
+    if found.gaps_s:
+        lines.append(
+            f"{len(found.gaps_s)} gaps in which nobody measured, {sum(found.gaps_s):.4g} s; the network was "
+            "made anew after each"
+        )
+    if found.clock_set:
+        lines.append(f"the clock was set, or the machine slept, in {found.clock_set} points")
+    trace = record.longest_trace()
+    lines.append(bucket_text(identify(trace), trace))
+    return "\n".join(lines)
+
+
+def _share(value: float | None) -> str:
+    return "not known" if value is None else f"{value:.3g}"
+
+
+def _number(value: float | None) -> str:
+    return "not known" if value is None else f"{value:.4g}"

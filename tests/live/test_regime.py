@@ -1,0 +1,64 @@
+"""A regime over an emulated credit bucket: killed in the middle, continued, and the bucket is in it."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from crosswind.fingerprint.regime.record import read_record
+
+if TYPE_CHECKING:
+    from conftest import Live
+
+BUDGET_BITS, REFILL_BPS = 20e6, 10e6
+NETWORK = """
+topology:
+  hosts: 2
+  uplink: {rate: 1Gbit/s, delay: 1ms, buffer: 1MiB}
+  nodes: {a: h0, b: h1}
+condition:
+  metered:
+    host.egress:
+      - credit: {budget: 20Mbit, high: 50Mbit/s, low: 10Mbit/s, refill: 10Mbit/s, buffer: 64KiB}
+"""
+WANTED_S = 4.6
+
+
+def test_a_regime_that_is_killed_goes_on_and_tells_its_gap(live: Live) -> None:
+    (live.folder / "network.yaml").write_text(NETWORK)
+    command = ["fingerprint", "network.yaml", "--regime", "1-0.8", "--for", f"{WANTED_S}s", "--point", "50ms"]
+    out = live.folder / "regime.jsonl"
+    first = live.start(*command, stdin=subprocess.DEVNULL)
+    # Seven points are behind the header and the line of the sitting.
+    deadline = time.monotonic() + 30
+    while first.poll() is None and time.monotonic() < deadline:
+        if out.exists() and out.read_bytes().count(b"\n") >= 9:
+            break
+        time.sleep(0.01)
+    first.kill()
+    first.communicate()
+    left = out.read_bytes()
+    status, said = live.run(*command)
+    assert status == 0, said
+    content = out.read_bytes()
+    # Nothing of what had been measured is gone or changed but half a line.
+    assert content.startswith(left[: left.rindex(b"\n") + 1])
+    record = read_record(content)
+    before, after = record.sittings
+    assert len(before.points) >= 7
+    assert before.ended is None
+    assert after.ended == "all measured"
+    assert after.gap_s is not None
+    assert after.gap_s > 0
+    assert "1 gaps in which nobody measured" in said
+    # A rest at the end is not waited for; a point of the first sitting may be lost.
+    assert record.measured_s == pytest.approx(WANTED_S, abs=0.9)
+    # A bucket gives no more than it holds and what comes back, whatever the machine does; TCP on a busy one
+    # leaves some of it.
+    trace = record.longest_trace()
+    given_bits = BUDGET_BITS + REFILL_BPS * float(trace.end_s[-1] - trace.begin_s[0])
+    assert 0.4 * given_bits < float(trace.bits.sum()) < 1.02 * given_bits
+    assert all(point.retransmits is not None and point.rtt_us for point in after.points)
