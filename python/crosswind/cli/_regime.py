@@ -61,7 +61,9 @@ def told(record: Record) -> str:
     from crosswind.cli._bucket import bucket_text
     from crosswind.doctor.quantities import rate_text
     from crosswind.fingerprint.regime.statistics import statistics_of
+    from crosswind.fingerprint.repeated_bucket import over_repetitions
     from crosswind.fingerprint.token_bucket import identify
+    from crosswind.stats.interval import Interval
 
     try:
         found = statistics_of(record)
@@ -87,6 +89,14 @@ def told(record: Record) -> str:
         lines.append(f"the clock was set, or the machine slept, in {found.clock_set} points")
     trace = record.longest_trace()
     lines.append(bucket_text(identify(trace), trace))
+    if len(traces := record.traces()) > 1:
+        budget = over_repetitions([identify(each) for each in traces])["budget_bits"]
+        said = (
+            f"median {budget.estimate / 1e9:.4g} ({budget.low / 1e9:.4g} to {budget.high / 1e9:.4g}) Gbit"
+            if isinstance(budget, Interval)
+            else f"no interval ({budget})"
+        )
+        lines.append(f"budget over {budget.n} sittings: {said}")
     return "\n".join(lines)
 
 

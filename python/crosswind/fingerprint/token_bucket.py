@@ -9,9 +9,15 @@ So the volume over time is two lines with a knee, and everything is read from th
 slopes, the bucket is empty where they meet, and it held what the low line says of that instant, less what
 came back until then. Volumes do not care how they were sampled. Rates do: a program that writes 128 KiB at a
 time gives samples of 0.1 s at 10 Mbit/s the values 0, 10.5 and 21 Mbit/s, whose median says little of their
-mean. What comes back in a rest is found from the volume of the phase after it.
+mean. What comes back in a rest is found from the volume of the phase after it. A duty cycle may need many
+phases to empty a bucket: what is missing in it is then followed through their rests.
 
-A bucket that was not emptied is a bound and not an answer: at least what was taken from it.
+A bucket that was not emptied is a bound and not an answer: at least what was missing in it at the worst.
+
+Intervals come from traces that could have been: samples of each rate are drawn anew (`rate_level.py`), rests
+too where there are several, and everything is read from them again. What such a trace carries more is no
+error of the budget, which is the volume that was carried, and is taken off again. Repetitions on other
+machines say more: `repeated_bucket.py`.
 
 Source: Uta et al. 2020, "Is Big Data Performance Reproducible in Modern Cloud Networks?", NSDI, section 3.
 Their own rule, and what is wrong with it: `published_detector.py`.
@@ -19,34 +25,21 @@ Their own rule, and what is wrong with it: `published_detector.py`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crosswind.fingerprint.knee import STEP_MIN, border, knee, settled, sides
+from crosswind.fingerprint.rate_level import RateLevel, drawn
 from crosswind.fingerprint.traffic_trace import TrafficTrace
-from crosswind.fingerprint.two_levels import two_levels
-from crosswind.fingerprint.volume_line import offset, slope
 
-# The high rate is at least so much above the low one, and a split explains so much of the deviations.
-STEP_MIN = 1.15
-EXPLAINED_MIN = 0.5
-# A connection's first samples hold its slow start: they are passed over while they are below so much of
-# the median of as many samples after them.
-START_UP_MAX = 0.9
-START_UP_WINDOW = 5
-# A phase after a rest that was as long as the first one of a full bucket had as much: the rest filled it.
+# A phase that lasted as long as the longest one may have been preceded by a rest that filled the bucket.
 FULL_SHARE = 0.95
 # A low rate this near to the refill is the refill.
 SAME_SHARE = 0.05
-# So many samples on either side say where the lines meet: rates wander, and a line through all of a phase
-# would have wandered off.
-KNEE_SAMPLES = 20
-# Samples are drawn in blocks of neighbours, so many of them and none shorter.
-_BLOCKS = 10
-_SHORTEST_BLOCK = 5
+# So few rests do not say how much they differ; the spread of the low rate's samples says it for them.
+_FEW_RESTS = 6
 _RESAMPLES = 200
 
 Kind = Literal["bucket", "two-state", "undecided", "not emptied"]
@@ -71,9 +64,9 @@ class TokenBucket:
         high_bps: while there are tokens.
         low_bps: without; None where it was not emptied.
         refill_bps: from rests; None where there were none that say.
-        emptied_s: seconds of the first phase in which it was; None where it was not.
-        budget_bits: what it held when the trace began, which is all of it after a rest that was long enough;
-            None where it was not emptied. Without a refill of its own the low rate is taken for it.
+        emptied_s: seconds from the begin of the trace until it was, rests included; None where it was not.
+        budget_bits: what it held when the trace began, or after a rest that filled it; None where it was not
+            emptied. Without a refill of its own the low rate is taken for it.
         at_least_bits: what it held at least where it was not emptied and the refill is known; else None.
     """
 
@@ -92,118 +85,228 @@ def identify(trace: TrafficTrace, *, refill_bps: float | None = None, seed: int 
     Args:
         trace: of a sender that wanted all it could get, from the first sample on; with rests or without.
         refill_bps: where it is known from elsewhere; else it is taken from the rests.
-        seed: of the bootstrap's blocks.
+        seed: of the samples that are drawn.
     """
     phases = list(trace.phases())
-    knees = [_knee(phase) for phase in phases]
-    first = knees[0]
+    borders = [border(phase) for phase in phases]
     random = np.random.default_rng(seed)
-    if first is None:
-        high = _range([_line(phase) for phase in _resampled(phases[0], None, random)])
-        length_s = float(phases[0].end_s[-1] - phases[0].begin_s[0])
-        at_least = None
-        if refill_bps is not None:
-            at_least = max(0.0, float(phases[0].bits.sum()) - refill_bps * length_s)
-        return TokenBucket("not emptied", high, None, None, None, None, at_least)
-    refills = _refills(phases, knees)
-    refill = _interval(refills, random) if refills.size else None
-    known = refill_bps if refill_bps is not None else refill.value if refill else None
-    drawn = [_lines(phase, first.index) for phase in _resampled(phases[0], first, random)]
-    low = _range([knee.low_bps for knee in drawn])
+    if all(index is None for index in borders):
+        high = _pooled([_high_samples(phase, None) for phase in phases])
+        drawn_levels = [high.redrawn(high.deviations(), random) for _ in range(_RESAMPLES)]
+        at_least = None if refill_bps is None else max(_missing_bits(phases, refill_bps))
+        rates = [level.bps for level in (high, *drawn_levels)]
+        return TokenBucket("not emptied", _range(rates), None, None, None, None, at_least)
+    emptied = _Emptied(phases, borders)
+    first = emptied.read(refill_bps, None)
+    readings = [first, *(emptied.read(refill_bps, random) for _ in range(_RESAMPLES))]
+    refills = [one.refill_bps for one in readings if one.refill_bps is not None]
+    refill = _range(refills) if refills else None
     return TokenBucket(
-        kind=_kind(low.value, refill, refill_bps),
-        high_bps=_range([knee.high_bps for knee in drawn]),
-        low_bps=low,
+        kind=_kind(first.low_bps, refill, refill_bps),
+        high_bps=_range([one.high_bps for one in readings]),
+        low_bps=_range([one.low_bps for one in readings]),
         refill_bps=refill,
         emptied_s=first.emptied_s,
-        budget_bits=_range([knee.held_bits(known) for knee in drawn]),
+        budget_bits=_range([one.budget_bits for one in readings]),
         at_least_bits=None,
     )
 
 
 @dataclass(frozen=True)
-class _Knee:
-    """A phase in which the bucket was emptied: a line of the high rate and one of the low rate.
+class _Reading:
+    """What one trace says, the measured one or one that could have been."""
 
-    Attributes:
-        index: of the first sample that is rather low than high.
-        emptied_s: since the begin of the phase.
-        volume_bits: until then.
-    """
-
-    index: int
     high_bps: float
     low_bps: float
+    refill_bps: float | None
     emptied_s: float
-    volume_bits: float
-
-    def held_bits(self, refill_bps: float | None) -> float:
-        """Return what was taken until it was empty, less what came back; at the low rate where not known."""
-        refill = self.low_bps if refill_bps is None else refill_bps
-        return self.volume_bits - refill * self.emptied_s
+    budget_bits: float
 
 
-def _settled(phase: TrafficTrace) -> int:
-    """Return how many samples at the begin of a phase are slow start."""
-    rates, start = phase.rate_bps, 0
-    while start + 1 < rates.size:
-        after = rates[start + 1 : start + 1 + START_UP_WINDOW]
-        if rates[start] >= START_UP_MAX * np.median(after):
-            break
-        start += 1
-    return start
+@dataclass(frozen=True)
+class _Rest:
+    """A rest of an empty bucket, and the phase after it, in which it was emptied again."""
+
+    off_s: float
+    on_s: float
+    bits: float
+    sample_s: float
+
+    def high_s(self, high_bps: float, low_bps: float) -> float:
+        """Return for how long the high rate lasted, by the phase's volume."""
+        return (self.bits - low_bps * self.on_s) / (high_bps - low_bps)
+
+    def refill_bps(self, high_bps: float, low_bps: float) -> float:
+        """Return what came back in each second of the rest and of the high rate after it."""
+        high_s = self.high_s(high_bps, low_bps)
+        return high_bps * high_s / (self.off_s + high_s)
 
 
-def _knee(phase: TrafficTrace) -> _Knee | None:
-    """Return where a phase falls to its low rate, or None where it does not."""
-    start = _settled(phase)
-    rates = phase.rate_bps[start:]
-    if rates.size < 3:
-        return None
-    split = two_levels(rates)
-    if split.first <= STEP_MIN * split.second or split.explained < EXPLAINED_MIN:
-        return None
-    # The low line needs a sample behind the one that may have both rates.
-    return _lines(phase, start + split.index) if split.index + 1 < rates.size else None
+class _Emptied:
+    """A trace in which the bucket was emptied.
 
-
-def _lines(phase: TrafficTrace, index: int) -> _Knee:
-    """Return the two lines of a phase whose rate falls at about sample `index`.
-
-    The sample that has both rates is one of the two beside that border; each line is drawn without it.
+    Args:
+        phases: between rests.
+        borders: of each, or None where the rate does not fall in it.
     """
-    at_s, bits = phase.curve()
-    start = _settled(phase)
-    high, low = slice(start, max(index, start + 2)), slice(index + 1, None)
-    high_bps, low_bps = slope(at_s[high], bits[high]), slope(at_s[low], bits[low])
-    high_bits = offset(at_s[high][-KNEE_SAMPLES:], bits[high][-KNEE_SAMPLES:], high_bps)
-    low_bits = offset(at_s[low][:KNEE_SAMPLES], bits[low][:KNEE_SAMPLES], low_bps)
-    met_s = (low_bits - high_bits) / (high_bps - low_bps) if high_bps > low_bps else np.inf
-    emptied_s = float(np.clip(met_s, at_s[index - 1], at_s[index + 1]))
-    return _Knee(index, high_bps, low_bps, emptied_s, low_bits + low_bps * emptied_s)
+
+    def __init__(self, phases: list[TrafficTrace], borders: list[int | None]) -> None:
+        self._number, self._border = next(
+            (number, index) for number, index in enumerate(borders) if index is not None
+        )
+        self._phase = phases[self._number]
+        self._before = phases[: self._number]
+        # A phase without a knee is all high until the bucket is first empty. Later it may be all low.
+        highs = [_high_samples(phase, index) for phase, index in zip(phases, borders, strict=True)]
+        told = [number <= self._number or index is not None for number, index in enumerate(borders)]
+        self._high = _pooled([level for level, tells in zip(highs, told, strict=True) if tells])
+        self._low = _pooled(
+            [
+                _samples(phase, sides(phase, index)[1])
+                for phase, index in zip(phases, borders, strict=True)
+                if index is not None
+            ]
+        )
+        self._high_deviations = self._high.deviations(self._low)
+        self._low_deviations = self._low.deviations(self._high)
+        self._rests: list[_Rest] = []
+        self._rests = self._telling(_rests(phases, borders))
+
+    def read(self, known_bps: float | None, random: np.random.Generator | None) -> _Reading:
+        """Read the trace as it was measured, or, with a generator, as it could have been.
+
+        Args:
+            known_bps: the refill, where it is known from elsewhere.
+        """
+        high, low, phase, added_bits = self._high, self._low, self._phase, 0.0
+        if random is not None:
+            high = high.redrawn(self._high_deviations, random)
+            low = low.redrawn(self._low_deviations, random)
+            phase, added_bits = self._redrawn_phase(random)
+        low_bps = low.bps
+        # Noise that is larger than the step leaves no step.
+        high_bps = max(high.bps, STEP_MIN * low_bps)
+        found = knee(phase, self._border, high_bps, low_bps)
+        refill_bps = self._refill_bps(high_bps, low_bps, random)
+        used_bps = known_bps if known_bps is not None else refill_bps or low_bps
+        missing_bits = _missing_at_begin_bits(self._before, self._phase, used_bps)
+        held_bits = missing_bits + found.volume_bits - added_bits - used_bps * found.emptied_s
+        begin_s = float(self._phase.begin_s[0] - (self._before or [self._phase])[0].begin_s[0])
+        return _Reading(high_bps, low_bps, refill_bps, begin_s + found.emptied_s, held_bits)
+
+    def _redrawn_phase(self, random: np.random.Generator) -> tuple[TrafficTrace, float]:
+        """Return the phase of the knee as it could have been, and how much more it carries until then.
+
+        The two samples at the knee stay, and so does slow start.
+        """
+        phase, rates = self._phase, self._phase.rate_bps
+        before, behind = sides(phase, self._border)
+        for side, level, deviations in (
+            (before, self._high, self._high_deviations),
+            (behind, self._low, self._low_deviations),
+        ):
+            rates[side] = level.bps + drawn(deviations, rates[side].size, random)
+        bits = rates * (phase.end_s - phase.begin_s)
+        added_bits = float((bits - phase.bits)[: self._border - 1].sum())
+        return TrafficTrace(phase.begin_s, phase.end_s, bits), added_bits
+
+    def _telling(self, rests: list[_Rest]) -> list[_Rest]:
+        """Return the rests that did not fill the bucket.
+
+        Those that filled it are followed by the longest phases. Where all are as long, they tell only if they
+        say what the low rate says: a bucket that they filled would agree with it by accident alone.
+        """
+        high_bps, low_bps = self._high.bps, self._low.bps
+        lasted_s = [rest.high_s(high_bps, low_bps) for rest in rests]
+        whole_s = self.read(low_bps, None).budget_bits / (high_bps - low_bps)
+        longest_s = max([whole_s, *lasted_s])
+        shorter = [
+            rest for rest, high_s in zip(rests, lasted_s, strict=True) if 0 < high_s < FULL_SHARE * longest_s
+        ]
+        if shorter or not rests:
+            return shorter
+        said_bps = float(np.median([rest.refill_bps(high_bps, low_bps) for rest in rests]))
+        return rests if abs(said_bps - low_bps) <= SAME_SHARE * low_bps else []
+
+    def _refill_bps(
+        self, high_bps: float, low_bps: float, random: np.random.Generator | None
+    ) -> float | None:
+        """Return what the rests say of the refill; None where there are none that tell."""
+        rests = self._rests
+        if not rests:
+            return None
+        if random is not None:
+            picked = random.integers(0, len(rests), len(rests))
+            rests = [rests[pick] for pick in picked]
+            if len(rests) < _FEW_RESTS:
+                rests = [self._redrawn_rest(rest, high_bps, low_bps, random) for rest in rests]
+        return float(np.median([rest.refill_bps(high_bps, low_bps) for rest in rests]))
+
+    def _redrawn_rest(
+        self, rest: _Rest, high_bps: float, low_bps: float, random: np.random.Generator
+    ) -> _Rest:
+        """Return a rest after which the low rate deviated otherwise."""
+        count = max(1, round((rest.on_s - rest.high_s(high_bps, low_bps)) / rest.sample_s))
+        deviated_bps = drawn(self._low_deviations, count, random)
+        return replace(rest, bits=rest.bits + float(deviated_bps.sum()) * rest.sample_s)
 
 
-def _line(phase: TrafficTrace) -> float:
-    """Return the rate of a phase that has but one."""
-    at_s, bits = phase.curve()
-    start = min(_settled(phase), phase.bits.size - 1)
-    return slope(at_s[start:], bits[start:])
+def _samples(phase: TrafficTrace, part: slice) -> RateLevel:
+    return RateLevel((phase.end_s - phase.begin_s)[part], phase.rate_bps[part])
 
 
-def _refills(phases: list[TrafficTrace], knees: list[_Knee | None]) -> NDArray[np.float64]:
-    """Return the refill that each rest between two emptied phases says, in bit/s; shape (rests that say,)."""
-    found = []
-    first = knees[0]
-    for before, phase, knee_before, knee in zip(phases, phases[1:], knees, knees[1:], strict=False):
-        if first is None or knee_before is None or knee is None:
-            continue
-        rest_s = float(phase.begin_s[0] - before.end_s[-1])
-        low_s = float((phase.end_s - phase.begin_s).sum()) - knee.emptied_s
-        # Of all that was carried, so that an error of the knee counts but as the low rate less the refill.
-        taken_bits = float(phase.bits.sum()) - first.low_bps * low_s
-        if 0 < knee.emptied_s < FULL_SHARE * first.emptied_s:
-            found.append(taken_bits / (rest_s + knee.emptied_s))
-    return np.array(found)
+def _high_samples(phase: TrafficTrace, index: int | None) -> RateLevel:
+    """Return the samples before a border; without one all, except slow start."""
+    if index is not None:
+        return _samples(phase, sides(phase, index)[0])
+    return _samples(phase, slice(min(settled(phase), phase.bits.size - 1), None))
+
+
+def _pooled(levels: list[RateLevel]) -> RateLevel:
+    return RateLevel(
+        np.concatenate([level.lengths_s for level in levels]),
+        np.concatenate([level.rates_bps for level in levels]),
+    )
+
+
+def _rests(phases: list[TrafficTrace], borders: list[int | None]) -> list[_Rest]:
+    """Return the rests between two phases that emptied the bucket."""
+    return [
+        _Rest(
+            off_s=float(phase.begin_s[0] - before.end_s[-1]),
+            on_s=float((phase.end_s - phase.begin_s).sum()),
+            bits=float(phase.bits.sum()),
+            sample_s=float(np.median(phase.end_s - phase.begin_s)),
+        )
+        for before, phase, border_before, border_in in zip(
+            phases, phases[1:], borders, borders[1:], strict=False
+        )
+        if border_before is not None and border_in is not None
+    ]
+
+
+def _missing_bits(phases: list[TrafficTrace], refill_bps: float) -> list[float]:
+    """Return what is missing in a bucket at the end of each phase, if it was full at the first begin."""
+    missing, found = 0.0, []
+    for number, phase in enumerate(phases):
+        if number:
+            missing = _after_rest(missing, phases[number - 1], phase, refill_bps)
+        lasted_s = float(phase.end_s[-1] - phase.begin_s[0])
+        missing = max(0.0, missing + float(phase.bits.sum()) - refill_bps * lasted_s)
+        found.append(missing)
+    return found
+
+
+def _missing_at_begin_bits(before: list[TrafficTrace], phase: TrafficTrace, refill_bps: float) -> float:
+    """Return what is missing in a bucket when a phase begins."""
+    if not before:
+        return 0.0
+    return _after_rest(_missing_bits(before, refill_bps)[-1], before[-1], phase, refill_bps)
+
+
+def _after_rest(missing_bits: float, before: TrafficTrace, phase: TrafficTrace, refill_bps: float) -> float:
+    rest_s = float(phase.begin_s[0] - before.end_s[-1])
+    return max(0.0, missing_bits - refill_bps * rest_s)
 
 
 def _kind(low: float, refill: Range | None, given: float | None) -> Kind:
@@ -215,40 +318,6 @@ def _kind(low: float, refill: Range | None, given: float | None) -> Kind:
         return "undecided"
     near = least * (1 - SAME_SHARE) <= low <= most * (1 + SAME_SHARE)
     return "bucket" if near else "two-state"
-
-
-def _resampled(
-    phase: TrafficTrace, knee: _Knee | None, random: np.random.Generator
-) -> Iterator[TrafficTrace]:
-    """Yield a phase, and then others that could have been: with its samples of each level drawn anew.
-
-    They are drawn in blocks of neighbours, so that what is correlated stays so (Künsch 1989). The two samples
-    at the knee stay, and so does slow start.
-    """
-    yield phase
-    rates, lengths_s, start = phase.rate_bps, phase.end_s - phase.begin_s, _settled(phase)
-    levels = [slice(start, None)]
-    if knee is not None:
-        levels = [slice(start, knee.index - 1), slice(knee.index + 1, None)]
-    for _ in range(_RESAMPLES):
-        drawn = rates.copy()
-        for level in levels:
-            drawn[level] = _blocks(rates[level], random)
-        yield TrafficTrace(phase.begin_s, phase.end_s, drawn * lengths_s)
-
-
-def _blocks(values: NDArray[np.float64], random: np.random.Generator) -> NDArray[np.float64]:
-    """Draw as many values, in blocks of neighbours; behind the last one comes the first."""
-    size = values.size
-    length = max(_SHORTEST_BLOCK, size // _BLOCKS)
-    begins = random.integers(0, max(size, 1), -(-size // length))
-    picked = (begins[:, None] + np.arange(length)).ravel()[:size] % max(size, 1)
-    return np.asarray(values[picked])
-
-
-def _interval(values: NDArray[np.float64], random: np.random.Generator) -> Range:
-    picked = random.integers(0, values.size, (_RESAMPLES, values.size))
-    return _range([float(np.median(values)), *np.median(values[picked], axis=1)])
 
 
 def _range(values: list[float]) -> Range:
