@@ -131,8 +131,66 @@ CONTROL = {
 }
 
 
+def conversation() -> list[tuple[int, bytes]]:
+    """Return instants in ns and IP packets: a handshake, data, its answer, and data again after a timeout."""
+
+    def segment(at_us: int, back: bool, flags: int, sequence: int, answer: int, payload: bytes = b"") -> None:
+        ports = (5432, 40000) if back else (40000, 5432)
+        stamps = struct.pack(">BBBBII", 1, 1, 8, 10, at_us // 1000, max(0, at_us // 1000 - 1))
+        head = struct.pack(">HHIIBBHHH", *ports, sequence, answer, 0x80, flags, 512, 0, 0) + stamps
+        packet = ipv4(head + payload, 6)
+        ends = bytes([10, 77, 0, 1, 10, 77, 0, 2])
+        packets.append((at_us * 1000, packet[:12] + (ends[4:] + ends[:4] if back else ends) + packet[20:]))
+
+    packets: list[tuple[int, bytes]] = []
+    segment(0, False, 0x02, 99, 0)
+    segment(900, True, 0x12, 499, 100)
+    segment(950, False, 0x10, 100, 500)
+    segment(1_000, False, 0x18, 100, 500, b"select 1")
+    segment(2_100, True, 0x18, 500, 108, b"1")
+    segment(3_000, False, 0x18, 108, 501, b"select 2")
+    segment(210_000, False, 0x18, 108, 501, b"select 2")
+    segment(211_000, True, 0x11, 501, 116)
+    return packets
+
+
+def pcap(order: str, magic: int, link: int, tick_ns: int, head: bytes, kept: int = 65535) -> bytes:
+    """Return the conversation as pcap, behind a link's header and cut to `kept` bytes."""
+    content = struct.pack(order + "IHHIIII", magic, 2, 4, 0, 0, kept, link)
+    for at_ns, packet in conversation():
+        frame = head + packet
+        at = at_ns // 10**9, at_ns % 10**9 // tick_ns
+        content += struct.pack(order + "IIII", *at, min(kept, len(frame)), len(frame)) + frame[:kept]
+    return content
+
+
+def pcapng(order: str, names: tuple[str, ...]) -> bytes:
+    """Return the conversation as pcapng: by the first interface what one end sends, by the last the rest."""
+
+    def block(kind: int, body: bytes) -> bytes:
+        length = struct.pack(order + "I", len(body) + 12)
+        return struct.pack(order + "I", kind) + length + body + length
+
+    def option(code: int, value: bytes) -> bytes:
+        return struct.pack(order + "HH", code, len(value)) + value + bytes(-len(value) % 4)
+
+    magic = struct.pack(order + "IHHq", 0x1A2B3C4D, 1, 0, -1)
+    content = block(0x0A0D0D0A, magic + option(4, b"crosswind 0.1.0") + option(0, b""))
+    for name in names:
+        options = option(2, name.encode()) + option(9, b"\x09") + option(0, b"")
+        content += block(1, struct.pack(order + "HHI", 1, 0, 65535) + options)
+    for at_ns, packet in conversation():
+        frame = ethernet(packet)
+        back = frame[26:30] == bytes([10, 77, 0, 2])
+        place = len(names) - 1 if back else 0
+        head = struct.pack(order + "IIIII", place, at_ns >> 32, at_ns & 0xFFFFFFFF, len(frame), len(frame))
+        why = option(1, b"why") + option(0, b"")
+        content += block(6, head + frame + bytes(-len(frame) % 4) + why)
+    return content
+
+
 def main() -> None:
-    for target in ("headers", "forwarder", "pcapng", "elements", "traffic"):
+    for target in ("headers", "forwarder", "pcapng", "capture", "elements", "traffic"):
         (CORPUS / target).mkdir(parents=True, exist_ok=True)
     row = b""
     for name, (header, frame) in FRAMES.items():
@@ -143,6 +201,18 @@ def main() -> None:
     named = b"\x60\x00" + b"\x04name" + b"\x01i" + b"\x03why" + bytes(8) + b"\x05\x00\x03" + b"framedat"
     (CORPUS / "pcapng" / "named").write_bytes(named)
     (CORPUS / "pcapng" / "empty").write_bytes(b"")
+    cooked = (bytes(14) + b"\x08\x00", b"\x08\x00" + bytes(18))
+    for name, content in {
+        "pcap-ethernet-us": pcap("<", 0xA1B2C3D4, 1, 1000, ethernet(b"")),
+        "pcap-ethernet-cut": pcap("<", 0xA1B2C3D4, 1, 1000, ethernet(b""), 60),
+        "pcap-raw-ns-big-endian": pcap(">", 0xA1B23C4D, 101, 1, b""),
+        "pcap-cooked-1": pcap("<", 0xA1B23C4D, 113, 1, cooked[0]),
+        "pcap-cooked-2": pcap(">", 0xA1B2C3D4, 276, 1000, cooked[1]),
+        "pcapng-own": pcapng("<", ("a sends", "a receives")),
+        "pcapng-own-loses": pcapng("<", ("a loses", "a sends")),
+        "pcapng-big-endian": pcapng(">", ("eth0",)),
+    }.items():
+        (CORPUS / "capture" / name).write_bytes(content)
     for name, lines in CONTROL.items():
         (CORPUS / "traffic" / name).write_text("".join(json.dumps(line) + "\n" for line in lines))
     (CORPUS / "traffic" / "hello").write_bytes(b"cwtraffc" + struct.pack(">QQ", 7_000_000_007, 42))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import time
@@ -32,20 +33,49 @@ for number in range(50):
     sender.sendto(bytes([number]) * 1000, ("b", 4000))
 time.sleep(0.3)  # The last one needs 7 ms on a quiet machine; the network goes down when this ends.
 """
+# One small message at a time and its answer, faster than a policer of 150 kbit/s lets them pass: behind what
+# is dropped comes nothing that could ask for it, so each drop takes a timeout. Then what the kernel counted.
+TALK_NETWORK = NETWORK.replace("rate: 1Mbit/s", "rate: 150kbit/s")
+TALK = """
+import socket, sys
+if sys.argv[1] == "answer":
+    listener = socket.create_server(("0.0.0.0", 4000))
+    print("listening", flush=True)
+    connection = listener.accept()[0]
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    while connection.recv(1000, socket.MSG_WAITALL):
+        connection.sendall(b"!")
+else:
+    with socket.create_connection(("b", 4000)) as connection:
+        for _ in range(15):
+            connection.sendall(bytes(1000))
+            connection.recv(1)
+    names, values = [line.split() for line in open("/proc/self/net/snmp") if line.startswith("Tcp:")]
+    print(values[names.index("RetransSegs")])
+"""
 
 
 def captured(live: Live, *options: str) -> Capture:
-    (live.folder / "network.yaml").write_text(NETWORK)
-    (live.folder / "send.py").write_text(SEND)
+    up = brought_up(live, NETWORK, SEND, *options)
+    assert live.run("exec", "a", "--", "python3", "send.py")[0] == 0
+    down(up)
+    return read_capture((live.folder / "run.pcapng").read_bytes())
+
+
+def brought_up(live: Live, network: str, program: str, *options: str) -> subprocess.Popen[str]:
+    (live.folder / "network.yaml").write_text(network)
+    (live.folder / "send.py").write_text(program)
     up = live.start("up", "network.yaml", "--capture", "run.pcapng", *options, stdin=subprocess.PIPE)
     assert up.stdout is not None
     while up.stdout.readline() != "ready\n":
         assert up.poll() is None
-    assert live.run("exec", "a", "--", "python3", "send.py")[0] == 0
+    return up
+
+
+def down(up: subprocess.Popen[str]) -> None:
     said, _ = up.communicate(timeout=20)
     assert up.returncode == 0, said
     assert "run.pcapng: " in said
-    return read_capture((live.folder / "run.pcapng").read_bytes())
 
 
 def test_what_entered_left_or_was_lost_for_a_reason(live: Live) -> None:
@@ -77,6 +107,38 @@ def test_what_entered_left_or_was_lost_for_a_reason(live: Live) -> None:
 def test_frames_are_cut_to_what_was_asked_for(live: Live) -> None:
     capture = captured(live, "--snap", "60B")
     assert max(len(packet.data) for packet in capture.packets) == 60
+
+
+def test_analyze_finds_the_declared_delay_and_a_timeout_for_every_drop(live: Live) -> None:
+    up = brought_up(live, TALK_NETWORK, TALK)
+    receiver = live.start("exec", "b", "--", "python3", "send.py", "answer")
+    assert receiver.stdout is not None
+    assert receiver.stdout.readline() == "listening\n"
+    status, said = live.run("exec", "a", "--", "python3", "send.py", "ask")
+    assert status == 0, said
+    receiver.communicate(timeout=10)
+    down(up)
+    status, printed = live.run("analyze", "run.pcapng", "--json")
+    assert status == 0, printed
+    found = json.loads(printed)
+    assert (found["ended"], found["sum"]["packets"]) == (
+        None,
+        sum(flow["packets"] for flow in found["flows"]),
+    )
+    (asked,) = (flow for flow in found["flows"] if flow["at"] == "a")
+    # Four delays of 3 ms and four links of 100 us there and back; at 100 Mbit/s data take twice 85 us.
+    for what, least_ns in (("handshake", 12_400_000), ("acknowledgement", 12_570_000)):
+        assert least_ns <= asked[what]["min"] <= asked[what]["p50"] <= least_ns + 20_000_000
+    drops = sum(asked["lost"].values())
+    assert list(asked["lost"]) == ["h0/switch.ingress/0:police no-tokens"]
+    assert drops >= 3
+    assert asked["retransmissions"] == asked["timeouts"] == drops == int(said)
+    assert all(200_000_000 <= silence["silence_ns"] < 1_000_000_000 for silence in asked["silences"])
+    cut = live.folder / "cut.pcapng"
+    cut.write_bytes((live.folder / "run.pcapng").read_bytes()[:-1000])
+    status, printed = live.run("analyze", "cut.pcapng")
+    assert status == 0
+    assert "is cut off at byte" in printed
 
 
 def test_wireshark_opens_it(live: Live) -> None:

@@ -25,6 +25,11 @@ fn captures_of_anything_are_whole() {
 }
 
 #[test]
+fn damaged_captures_are_read_as_far_as_they_go() {
+    corpus::run("capture", 4 * mutations(), target::capture_file);
+}
+
+#[test]
 fn damaged_recordings_are_refused_or_replayed() {
     corpus::run("recording", mutations(), target::recording);
 }

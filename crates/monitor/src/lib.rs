@@ -8,6 +8,8 @@
 
 #![forbid(unsafe_code)]
 
+mod acknowledgement;
+mod conversations;
 mod flow_size;
 mod flows;
 mod point;
@@ -19,6 +21,7 @@ mod tcp_window;
 #[cfg(test)]
 mod tests;
 
+pub use conversations::{Conversations, Direction, Timeout};
 pub use point::{Finding, Point, Quantity, Side};
 pub use retransmission::{Again, Sent};
 pub use segment::Segment;

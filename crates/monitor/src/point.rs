@@ -117,7 +117,8 @@ impl Point {
         }
         if self.what.contains(&Quantity::Rtt) {
             if let Some(other) = self.flows[there].find(&segment.flow.reversed()) {
-                other.probes.answered(segment, &mut self.measured[there].rtt);
+                let rtt = &mut self.measured[there].rtt;
+                other.probes.answered(segment, |answer, since_ns| rtt.record(answer, since_ns));
             }
         }
         if segment.ends_flow() {

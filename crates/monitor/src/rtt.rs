@@ -32,6 +32,13 @@ pub(crate) struct Probes {
     newest: Option<u32>,
 }
 
+/// What an answer was told by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    Handshake,
+    Timestamp,
+}
+
 /// Of the flows of one direction.
 #[derive(Clone, Debug)]
 pub(crate) struct Rtt {
@@ -42,6 +49,13 @@ pub(crate) struct Rtt {
 impl Rtt {
     pub(crate) fn new() -> Self {
         Self { handshake: Histogram::logarithmic(), timestamps: Histogram::logarithmic() }
+    }
+
+    pub(crate) fn record(&mut self, answer: Answer, since_ns: u64) {
+        match answer {
+            Answer::Handshake => self.handshake.record(since_ns),
+            Answer::Timestamp => self.timestamps.record(since_ns),
+        }
     }
 }
 
@@ -64,12 +78,12 @@ impl Probes {
         }
     }
 
-    /// A segment of the other direction passes; what it answers is recorded in `rtt`.
-    pub(crate) fn answered(&mut self, segment: &Segment, rtt: &mut Rtt) {
+    /// A segment of the other direction passes; what it answers, and after how many nanoseconds, is handed to `record`.
+    pub(crate) fn answered(&mut self, segment: &Segment, mut record: impl FnMut(Answer, u64)) {
         let Some((_, _, tcp)) = segment.tcp.filter(|_| segment.acknowledges()) else { return };
         if let Some((_, since)) = self.syn.filter(|&(answer, _)| answer == tcp.acknowledgement) {
             if let Some(since_ns) = since {
-                rtt.handshake.record(segment.at_ns.saturating_sub(since_ns));
+                record(Answer::Handshake, segment.at_ns.saturating_sub(since_ns));
             }
             self.syn = Some((tcp.acknowledgement, None));
         }
@@ -79,7 +93,7 @@ impl Probes {
                     break;
                 }
                 if value == echo {
-                    rtt.timestamps.record(segment.at_ns.saturating_sub(at_ns));
+                    record(Answer::Timestamp, segment.at_ns.saturating_sub(at_ns));
                 }
                 self.timestamps.pop_front();
             }

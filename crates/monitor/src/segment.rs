@@ -1,6 +1,6 @@
 //! One or several consecutive wire packets of a train, as they pass a monitor together.
 
-use crosswind_wire::{Flow, Tcp, Train};
+use crosswind_wire::{Flow, Headers, Tcp, Train};
 
 const TCP_FIN: u8 = 0x01;
 const TCP_SYN: u8 = 0x02;
@@ -41,6 +41,14 @@ impl Segment {
         // A train has at most 65 535 packets.
         let order = number << 16 | u64::from(first);
         Some(Self { at_ns, flow, packets, ip_bytes, order, tcp })
+    }
+
+    /// A packet of a capture, the `number`-th; `None` for what is not IP.
+    pub fn captured(headers: &Headers, at_ns: u64, number: u64) -> Option<Self> {
+        let flow = Flow::of(headers)?;
+        let tcp = headers.transport.and_then(|transport| transport.tcp);
+        let tcp = tcp.map(|tcp| (tcp.sequence, headers.payload_bytes(), tcp));
+        Some(Self { at_ns, flow, packets: 1, ip_bytes: headers.ip_bytes, order: number, tcp })
     }
 
     /// Whether it opens a connection; with an acknowledgement it accepts one.

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use crosswind_wire::{Flow, Tcp};
 use proptest::prelude::*;
 
-use crate::{Finding, Point, Quantity, Segment, Side};
+use crate::{Conversations, Direction, Finding, Point, Quantity, Segment, Side, Timeout};
 
 const SYN: u8 = 0x02;
 const ACK: u8 = 0x10;
@@ -38,7 +38,7 @@ const NOTHING: Sent = Sent {
     timestamps: None,
 };
 
-fn pass(point: &mut Point, sent: Sent) {
+fn segment(sent: Sent) -> Segment {
     let flow = if sent.side == Side::Forward { flow(1, 2) } else { flow(2, 1) };
     let tcp = Tcp {
         sequence: sent.sequence,
@@ -48,17 +48,28 @@ fn pass(point: &mut Point, sent: Sent) {
         window_shift: (sent.flags & SYN != 0).then_some(7),
         timestamps: sent.timestamps,
     };
-    point.passed(
-        sent.side,
-        &Segment {
-            at_ns: sent.at_us * 1_000,
-            flow,
-            packets: 1,
-            ip_bytes: 52 + sent.payload,
-            order: sent.at_us,
-            tcp: Some((sent.sequence, sent.payload, tcp)),
-        },
-    );
+    Segment {
+        at_ns: sent.at_us * 1_000,
+        flow,
+        packets: 1,
+        ip_bytes: 52 + sent.payload,
+        order: sent.at_us,
+        tcp: Some((sent.sequence, sent.payload, tcp)),
+    }
+}
+
+fn pass(point: &mut Point, sent: Sent) {
+    point.passed(sent.side, &segment(sent));
+}
+
+/// What all of a conversation that passes one place says of its first direction.
+fn conversation(rto_ms: u64, all: &[Sent]) -> Direction {
+    let mut conversations = Conversations::new(rto_ms * 1_000_000);
+    for &sent in all {
+        conversations.answered(&segment(sent));
+        conversations.sent(&segment(sent));
+    }
+    conversations.into_directions().swap_remove(0)
 }
 
 fn values(finding: &Finding, what: &str) -> (u64, u128) {
@@ -122,6 +133,53 @@ fn bytes_that_pass_again_are_retransmissions_since_the_first_time() {
 }
 
 #[test]
+fn data_is_timed_to_the_acknowledgement_of_its_last_byte_unless_it_was_sent_twice() {
+    let data = |at_us, sequence| Sent { at_us, sequence, payload: 100, ..NOTHING };
+    let answer = |at_us, acknowledgement| Sent { at_us, side: Side::Backward, acknowledgement, ..NOTHING };
+    let found = conversation(
+        200,
+        &[
+            data(0, 0),
+            data(10, 100),
+            data(20, 200),
+            answer(500, 100),
+            answer(520, 250), // Inside a segment: the one before it has no time of its own either.
+            answer(600, 300),
+            // 300 is sent again, so neither it nor 400, which waited behind it, has a time; 500 has.
+            data(1_000, 300),
+            data(1_010, 400),
+            data(3_000, 300),
+            data(3_010, 500),
+            answer(3_400, 500),
+            answer(3_450, 600),
+        ],
+    );
+    assert_eq!(found.acknowledgements_ns, [500_000, 580_000, 440_000]);
+    assert_eq!((found.packets, found.retransmissions, found.timeouts.len()), (7, 1, 0));
+}
+
+#[test]
+fn what_is_sent_again_after_silence_is_a_timeout_and_what_follows_it_is_not() {
+    let data = |at_us, sequence| Sent { at_us, sequence, payload: 100, ..NOTHING };
+    let answer = |at_us, acknowledgement| Sent { at_us, side: Side::Backward, acknowledgement, ..NOTHING };
+    // The round trip is 1 ms, so a timer of 200 ms runs for 201 ms. Its first expiry repairs two segments, the next one doubles.
+    let mut all = vec![data(0, 0), answer(1_000, 100), data(2_000, 100), data(2_010, 200)];
+    all.extend([data(203_010, 100), data(204_000, 200), data(605_000, 200)]);
+    let found = conversation(200, &all);
+    let timeout = |at_us: u64, sequence, silence_us: u64| Timeout {
+        at_ns: at_us * 1_000,
+        sequence,
+        silence_ns: silence_us * 1_000,
+    };
+    assert_eq!(found.timeouts, [timeout(203_010, 100, 201_000), timeout(605_000, 200, 401_000)]);
+    assert_eq!(found.retransmissions, 3);
+    // A microsecond earlier no timer of 200 ms can have run out; new data after silence is none whatever it was.
+    all[4].at_us -= 1;
+    all.push(data(2_000_000, 300));
+    assert_eq!(conversation(200, &all).timeouts.len(), 1);
+}
+
+#[test]
 fn windows_are_shifted_as_the_syn_announced() {
     let mut point = Point::new(&[Quantity::TcpWindow]);
     pass(&mut point, Sent { flags: SYN, ..NOTHING });
@@ -177,12 +235,17 @@ proptest! {
         let mut point = Point::new(&[
             Quantity::FlowSize, Quantity::TcpWindow, Quantity::Rtt, Quantity::Retransmissions, Quantity::Reordering,
         ]);
+        let mut conversations = Conversations::new(10);
         for (at_us, (forward, flags, sequence, acknowledgement, payload)) in (0..).zip(steps) {
             let side = if forward { Side::Forward } else { Side::Backward };
             let timestamps = Some((sequence, acknowledgement));
-            pass(&mut point, Sent { at_us, side, flags, sequence, payload, acknowledgement, timestamps });
+            let sent = Sent { at_us, side, flags, sequence, payload, acknowledgement, timestamps };
+            pass(&mut point, sent);
+            conversations.answered(&segment(sent));
+            conversations.sent(&segment(sent));
         }
         point.finding(Side::Forward);
         point.finding(Side::Backward);
+        conversations.into_directions();
     }
 }

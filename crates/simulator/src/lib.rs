@@ -9,9 +9,11 @@
 //! * [`replay()`]: a recording, under its own condition or another.
 //! * [`offer`]: a condition under synthetic traffic.
 //! * [`play`]: a fabric over a table of packets, text in and text out.
+//! * [`capture()`]: what a capture says of TCP, from anywhere.
 //! * [`Summary`]: what came of it, pair by pair and element by element.
 
 mod arrivals;
+mod capture;
 pub mod offer;
 mod packets;
 pub mod replay;
@@ -20,6 +22,7 @@ mod table;
 mod timeline;
 
 pub use arrivals::{run, Arrival};
+pub use capture::{capture, Captured};
 pub use packets::PacketFile;
 pub use replay::replay;
 pub use summary::{Pair, Summary};

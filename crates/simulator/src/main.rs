@@ -3,10 +3,11 @@
 //! ```text
 //! crosswind-simulate replay FILE [--condition CONDITION.json] [--packets FILE.csv]
 //! crosswind-simulate offer [--packets FILE.csv]       a plan (offer::Plan) as JSON on standard input
+//! crosswind-simulate capture FILE RTO_NS              what pcap or pcapng says of TCP; the least retransmission timeout
 //! crosswind-simulate table                            a fabric and packets on standard input, what became of them on output
 //! ```
 //!
-//! `replay` and `offer` print one JSON object (docs/reference/contracts.md, section 7). It needs no privileges and asks no clock. Exit statuses: 0
+//! `replay`, `offer` and `capture` print one JSON object (docs/reference/contracts.md, section 7). It needs no privileges and asks no clock. Exit statuses: 0
 //! done, 2 usage or invalid input.
 
 use std::fs::File;
@@ -15,11 +16,12 @@ use std::process::ExitCode;
 
 use crosswind_fabric::Condition;
 use crosswind_recording::Reader;
-use crosswind_simulator::{offer, play, replay, PacketFile};
+use crosswind_simulator::{capture, offer, play, replay, PacketFile};
 
 const USAGE: &str = "\
 usage: crosswind-simulate replay FILE [--condition CONDITION.json] [--packets FILE.csv]
        crosswind-simulate offer [--packets FILE.csv]     (a plan as JSON on standard input)
+       crosswind-simulate capture FILE RTO_NS
        crosswind-simulate table                          (a fabric and packets on standard input)
        crosswind-simulate --version";
 
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
                 Err(error) => refused(&error.to_string()),
             };
         }
+        ["capture", file, rto_ns] => read_capture(file, rto_ns),
         ["offer", options @ ..] => Options::read(options).and_then(|options| offer_plan(&options)),
         _ => Err(USAGE.to_owned()),
     };
@@ -104,6 +107,12 @@ fn replay_file(file: &str, options: &Options) -> Result<String, String> {
     let what_if: Option<Condition> = options.condition.as_ref().map(|path| read_json(path)).transpose()?;
     let replayed = replay(reader, what_if.as_ref(), options.packet_file()?);
     to_json(&replayed.map_err(|error| format!("{file}: {error}"))?)
+}
+
+fn read_capture(file: &str, rto_ns: &str) -> Result<String, String> {
+    let rto_ns = rto_ns.parse().map_err(|_| format!("{rto_ns}: is no number of nanoseconds\n{USAGE}"))?;
+    let input = File::open(file).map_err(|error| format!("{file}: {error}"))?;
+    to_json(&capture(input, rto_ns).map_err(|error| format!("{file}: {error}"))?)
 }
 
 fn offer_plan(options: &Options) -> Result<String, String> {

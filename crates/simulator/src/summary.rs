@@ -71,7 +71,7 @@ pub struct Delay {
 }
 
 impl Delay {
-    fn of(mut delays: Vec<u64>) -> Option<Self> {
+    pub(crate) fn of(mut delays: Vec<u64>) -> Option<Self> {
         delays.sort_unstable();
         let (&min, &max) = (delays.first()?, delays.last()?);
         let count = delays.len() as u64;

@@ -5,8 +5,8 @@
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-const ETHERTYPE_IPV4: u16 = 0x0800;
-const ETHERTYPE_IPV6: u16 = 0x86dd;
+pub(crate) const ETHERTYPE_IPV4: u16 = 0x0800;
+pub(crate) const ETHERTYPE_IPV6: u16 = 0x86dd;
 const ETHERTYPE_VLAN: u16 = 0x8100;
 const ETHERTYPE_QINQ: u16 = 0x88a8;
 /// IANA protocol number of TCP.
@@ -118,8 +118,12 @@ impl Headers {
     /// Reads a frame. `None` when it is shorter than an Ethernet header.
     pub fn read(frame: &[u8]) -> Option<Self> {
         let destination = frame.get(0..6)?.try_into().ok()?;
-        let mut network_at = 14;
-        let mut ethertype = word(frame, 12)?;
+        Some(Self { destination, ..Self::behind(frame, 14, word(frame, 12)?, frame.len() as u32) })
+    }
+
+    /// Reads what stands behind a link's header that ends at `network_at` and names an Ethernet type; no destination is read.
+    /// Where a capture has kept only the first bytes of the frame, `wire_bytes` is what it had.
+    pub fn behind(frame: &[u8], mut network_at: usize, mut ethertype: u16, wire_bytes: u32) -> Self {
         for _ in 0..2 {
             if ethertype != ETHERTYPE_VLAN && ethertype != ETHERTYPE_QINQ {
                 break;
@@ -130,9 +134,9 @@ impl Headers {
             ethertype = inner;
             network_at += 4;
         }
-        let rest = frame.len().saturating_sub(network_at) as u32;
+        let rest = wire_bytes.saturating_sub(network_at as u32);
         let opaque = Self {
-            destination,
+            destination: [0; 6],
             network_at,
             ip_bytes: rest,
             dscp: 0,
@@ -146,7 +150,7 @@ impl Headers {
             ETHERTYPE_IPV6 => opaque.ipv6(frame),
             _ => None,
         };
-        Some(read.unwrap_or(opaque))
+        read.unwrap_or(opaque)
     }
 
     /// Where the payload of the network layer starts in the packet's own frame or in a cut of it.

@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod capture_file;
 mod checksum;
 mod damage;
 mod flow;

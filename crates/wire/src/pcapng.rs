@@ -1,7 +1,7 @@
 //! Writes captures as pcapng: blocks that Wireshark and every libpcap tool read.
 //!
 //! Section header, one interface description for each place of capture, enhanced packets with nanosecond stamps, and interface statistics at
-//! the end. All numbers are little endian, which the section header says. It only writes; reading captures is not its task.
+//! the end. All numbers are little endian, which the section header says. It only writes; [`crate::capture_file`] reads.
 //!
 //! Source: IETF draft-ietf-opsawg-pcapng, sections 3.5 (options), 4.1 to 4.3 and 4.6 (blocks).
 

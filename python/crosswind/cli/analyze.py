@@ -1,4 +1,4 @@
-"""Say what samples in a CSV file, or a run, show: quantiles, intervals, trials it takes, comparisons."""
+"""Say what samples in a CSV file, or a run, show; or what a capture says of TCP."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import click
 
 from crosswind.cli._output import console, print_json
 from crosswind.cli._share import share
+from crosswind.errors import CrosswindError
 
 if TYPE_CHECKING:
     from crosswind.analysis import Each
@@ -82,8 +83,17 @@ def _quantiles(
     help="Rows are not in the order in which the trials ran, so the guard cannot look for what leaks "
     "from one to the next.",
 )
+@click.option(
+    "--rto",
+    metavar="TIME",
+    default="200ms",
+    show_default=True,
+    help="Of a capture: the least retransmission timeout of its senders.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the analysis as JSON.")
+@click.pass_context
 def command(
+    context: click.Context,
     file: Path,
     column: str | None,
     by: tuple[str, ...],
@@ -95,9 +105,10 @@ def command(
     confidence: float,
     baseline: str | None,
     unordered: bool,
+    rto: str,
     as_json: bool,
 ) -> None:
-    """Say what the samples in FILE show: quantiles, intervals, how many trials it takes, comparisons.
+    """Say what the samples in FILE show: quantiles, intervals, comparisons; or what a capture says of TCP.
 
     \b
     crosswind analyze p99.csv                                   a number a line, one per trial
@@ -105,13 +116,24 @@ def command(
     crosswind analyze operations.csv --column ms --each p99     many rows a trial: its own P99
     crosswind analyze results/jobs/latest                       the trials of a run
     crosswind analyze streams.csv --column mbps --each jain     a row a connection: fairness of each run
+    crosswind analyze trace.pcapng                              a capture: round trips and timeouts of TCP
 
     FILE is a CSV of anybody's, one value a row. Intervals are over trials: where rows share one (a column
     `trial`, `run`, ... or the one that --trial names), --each says what a trial gives; its rows are never
     taken for trials. Or FILE is a results folder: the first number of each trial, or the one that --column
     names, by condition. Where their order shows that trials are no repetitions (the level changed, drifts, or
     neighbours resemble each other), intervals are refused. Write inf for what never ended.
+
+    FILE may also be a capture, pcap or pcapng, of Crosswind's or anybody's: of each flow of TCP its round
+    trips, by handshake and by acknowledgement, what it sent again, and what of it a timeout caused.
     """
+    from crosswind.simulation import is_capture
+
+    if is_capture(file):
+        _only(context, file, "is a capture", ("file", "rto", "as_json"))
+        _capture(file, rto, as_json)
+        return
+    _only(context, file, "is no capture", tuple(name for name in context.params if name != "rto"))
     from crosswind.analysis import Question, analyse, read_samples, run_samples
     from crosswind.analysis.text import print_analysis
 
@@ -132,3 +154,27 @@ def command(
         print_json(as_plain(analysis))
         return
     print_analysis(analysis, console())
+
+
+def _only(context: click.Context, file: Path, why: str, of_it: tuple[str, ...]) -> None:
+    """Refuse options that mean nothing for what the file is."""
+    given = click.core.ParameterSource.COMMANDLINE
+    for option in context.command.params:
+        if option.name not in of_it and context.get_parameter_source(str(option.name)) is given:
+            raise CrosswindError(f"{option.opts[0]}: means nothing here, because {file} {why}; leave it out")
+
+
+def _capture(file: Path, rto: str, as_json: bool) -> None:
+    from crosswind.simulation import flows_of_capture
+    from crosswind.simulation.capture import print_capture
+    from crosswind.spec.quantities import TIME, QuantityError
+
+    try:
+        rto_ns = TIME.read_positive(rto)
+    except QuantityError as error:
+        raise CrosswindError(f"--rto: {error}") from None
+    found = flows_of_capture(file, rto_ns)
+    if as_json:
+        print_json(found)
+    else:
+        print_capture(file.name, found, rto_ns, console())

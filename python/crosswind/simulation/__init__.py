@@ -4,7 +4,17 @@ The work is done by the program `crosswind-simulate`; here are its questions and
 (docs/reference/contracts.md, section 7).
 """
 
+from crosswind.simulation.capture import is_capture
 from crosswind.simulation.recording import is_recording, setup_of_recording
-from crosswind.simulation.virtual import Offer, offer, read_offer, replay
+from crosswind.simulation.virtual import Offer, flows_of_capture, offer, read_offer, replay
 
-__all__ = ["Offer", "is_recording", "offer", "read_offer", "replay", "setup_of_recording"]
+__all__ = [
+    "Offer",
+    "flows_of_capture",
+    "is_capture",
+    "is_recording",
+    "offer",
+    "read_offer",
+    "replay",
+    "setup_of_recording",
+]

@@ -1,4 +1,4 @@
-"""Ask `crosswind-simulate`: a recording or a plan in, what came of it out."""
+"""Ask `crosswind-simulate`: a recording, a plan or a capture in, what came of it out."""
 
 import json
 import re
@@ -17,7 +17,7 @@ _OFFER = re.compile(r"(?P<sender>[a-z0-9-]+)->(?P<receiver>[a-z0-9-]+)=(?P<rate>
 
 
 class Refused(CrosswindError):
-    """The simulator found the recording or the plan wrong; its text says what."""
+    """The simulator found the recording, the plan or the capture wrong; its text says what."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,16 @@ def replay(recording: Path, condition: Mapping[str, Any] | None, packets: Path |
             file.write_text(json.dumps(dict(condition)))
             arguments += ["--condition", str(file)]
         return _ask(arguments, None)
+
+
+def flows_of_capture(path: Path, rto_ns: int) -> dict[str, Any]:
+    """Return what a pcap or pcapng says of TCP (docs/reference/contracts.md, section 7).
+
+    Args:
+        rto_ns: the silence from which on, with a flow's shortest round trip, a retransmission is a timeout.
+    Raises: Refused: it is no capture. One that is cut off or damaged is read as far as it goes, and says so.
+    """
+    return _ask(["capture", str(path), str(rto_ns)], None)
 
 
 def offer(

@@ -1,11 +1,13 @@
 //! What is fuzzed. Every function takes any bytes and panics where a claim is broken.
 
+mod capture;
 mod elements;
 mod forwarder;
 mod headers;
 mod pcapng;
 mod recording;
 
+pub use capture::capture_file;
 pub use elements::elements;
 pub use forwarder::{forwarder, Hostile};
 pub use headers::headers;

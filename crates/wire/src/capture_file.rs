@@ -1,0 +1,664 @@
+//! Reads captures, packet by packet: pcap and pcapng, as tcpdump, dumpcap, Wireshark and [`crate::pcapng`] write them.
+//!
+//! Understood: either byte order; pcap with stamps in microseconds or nanoseconds; pcapng with any number of sections and
+//! interfaces, any resolution and offset of stamps, enhanced and obsolete packet blocks; other blocks are stepped over. Links:
+//! Ethernet, raw IP, Linux cooked 1 and 2, loopback. Frames may be cut to their first bytes.
+//!
+//! A file that is cut off or damaged ends with an error that names its place; what was read before it stands. Memory does not grow
+//! with the file.
+//!
+//! Source: IETF draft-ietf-opsawg-pcap; draft-ietf-opsawg-pcapng, sections 3 and 4; tcpdump.org/linktypes.html.
+
+use std::fmt;
+use std::io::{self, BufReader, Read};
+
+use crate::headers::{Headers, ETHERTYPE_IPV4, ETHERTYPE_IPV6, TCP};
+
+const PCAP_MICROSECONDS: u32 = 0xa1b2_c3d4;
+const PCAP_NANOSECONDS: u32 = 0xa1b2_3c4d;
+const SECTION_HEADER: u32 = 0x0a0d_0d0a;
+const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;
+const INTERFACE_DESCRIPTION: u32 = 1;
+const OBSOLETE_PACKET: u32 = 2;
+const SIMPLE_PACKET: u32 = 3;
+const ENHANCED_PACKET: u32 = 6;
+
+const OPT_END: u16 = 0;
+const OPT_COMMENT: u16 = 1;
+const IF_NAME: u16 = 2;
+const IF_TSRESOL: u16 = 9;
+const IF_TSOFFSET: u16 = 14;
+const SHB_USERAPPL: u16 = 4;
+
+/// Longer than any packet that Linux makes (BIG TCP: 512 KiB); a longer one is damage.
+const BLOCK_MAX: u32 = 16 << 20;
+/// A name or comment beyond this is cut.
+const TEXT_MAX: usize = 1024;
+/// Bytes of a TCP header without options, and with as many as there can be.
+const TCP_FIXED: usize = 20;
+const TCP_LONGEST: usize = 60;
+
+/// What stands before the network header of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Link {
+    /// 14 bytes, type last.
+    Ethernet,
+    /// So many bytes, and the IP version says the type.
+    Raw(usize),
+    /// `-i any`: 16 bytes, type last.
+    Cooked1,
+    /// `-i any`: 20 bytes, type first.
+    Cooked2,
+}
+
+impl Link {
+    fn of(number: u16) -> Option<Self> {
+        Some(match number {
+            1 => Self::Ethernet,
+            12 | 14 | 101 | 228 | 229 => Self::Raw(0),
+            0 | 108 => Self::Raw(4),
+            113 => Self::Cooked1,
+            276 => Self::Cooked2,
+            _ => return None,
+        })
+    }
+}
+
+/// Where packets were captured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interface {
+    /// As the file calls it; empty where it does not.
+    pub name: String,
+    /// Who wrote the section it stands in; empty where unsaid.
+    pub application: String,
+    link: Link,
+    /// Stamps in a second.
+    per_second: u64,
+    offset_s: i64,
+}
+
+/// A packet of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// Place in [`CaptureFile::interfaces`].
+    pub interface: usize,
+    /// Nanoseconds since 1970, UTC.
+    pub at_ns: u64,
+    /// What stands before the network header.
+    pub link: Link,
+    /// What was kept of it.
+    pub bytes: Vec<u8>,
+    /// What it had.
+    pub wire_bytes: u32,
+    /// Its first comment; empty where it has none.
+    pub comment: String,
+}
+
+impl Packet {
+    /// Reads its headers; `None` where not even the link's was kept.
+    pub fn headers(&self) -> Option<Headers> {
+        let word = |at: usize| Some(u16::from_be_bytes(self.bytes.get(at..at + 2)?.try_into().ok()?));
+        let (network_at, ethertype) = match self.link {
+            Link::Ethernet => (14, word(12)?),
+            Link::Raw(at) => match self.bytes.get(at)? >> 4 {
+                6 => (at, ETHERTYPE_IPV6),
+                _ => (at, ETHERTYPE_IPV4),
+            },
+            Link::Cooked1 => (16, word(14)?),
+            Link::Cooked2 => (20, word(0)?),
+        };
+        let headers = Headers::behind(&self.bytes, network_at, ethertype, self.wire_bytes);
+        let tcp_at = headers.payload_of_ip_at(&self.bytes);
+        if headers.transport.is_some() || headers.protocol != TCP || self.bytes.len() < tcp_at + TCP_FIXED {
+            return Some(headers);
+        }
+        // Of a frame that was cut to its first bytes TCP's options may be missing: none of them counts.
+        let mut longer = self.bytes.clone();
+        longer.resize(tcp_at + TCP_LONGEST, 0);
+        let mut headers = Headers::behind(&longer, network_at, ethertype, self.wire_bytes);
+        if let Some(tcp) = headers.transport.as_mut().and_then(|transport| transport.tcp.as_mut()) {
+            (tcp.timestamps, tcp.window_shift) = (None, None);
+        }
+        Some(headers)
+    }
+}
+
+/// Why a capture cannot be read (any further).
+#[derive(Debug)]
+pub enum CaptureError {
+    /// The file could not be read.
+    Io(io::Error),
+    /// It begins neither as pcap nor as pcapng.
+    NotACapture,
+    /// It ends inside something.
+    CutOff {
+        /// Bytes from the start of the file to what is cut.
+        at: u64,
+        /// The packets before it.
+        packets: u64,
+    },
+    /// Something in it is impossible.
+    Damaged {
+        /// Bytes from the start of the file.
+        at: u64,
+        /// The packets before it.
+        packets: u64,
+        /// What.
+        what: String,
+    },
+}
+
+impl fmt::Display for CaptureError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(error) => write!(f, "{error}"),
+            Self::NotACapture => {
+                write!(f, "is neither pcap nor pcapng; capture with tcpdump, dumpcap, Wireshark or crosswind")
+            }
+            Self::CutOff { at, packets } => {
+                write!(f, "is cut off at byte {at}, behind packet {packets}: whoever captured did not end in order, or the disk was full")
+            }
+            Self::Damaged { at, packets, what } => {
+                write!(f, "is damaged at byte {at}, behind packet {packets}: {what}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for CaptureError {}
+
+impl From<io::Error> for CaptureError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Format {
+    Pcap,
+    Pcapng,
+}
+
+/// A capture that is being read.
+#[derive(Debug)]
+pub struct CaptureFile<R: Read> {
+    input: BufReader<R>,
+    format: Format,
+    big_endian: bool,
+    /// Bytes before what is read next.
+    at: u64,
+    packets: u64,
+    interfaces: Vec<Interface>,
+    /// Where the interfaces of this section start.
+    section: usize,
+    application: String,
+    /// Packets that have no stamp, and are left out.
+    pub without_stamp: u64,
+}
+
+impl<R: Read> CaptureFile<R> {
+    /// Begins to read.
+    ///
+    /// # Errors
+    /// Where it is no capture, or its first header is cut off or damaged.
+    pub fn open(input: R) -> Result<Self, CaptureError> {
+        let mut file = Self {
+            input: BufReader::with_capacity(1 << 16, input),
+            format: Format::Pcapng,
+            big_endian: false,
+            at: 0,
+            packets: 0,
+            interfaces: Vec::new(),
+            section: 0,
+            application: String::new(),
+            without_stamp: 0,
+        };
+        let mut magic = [0; 4];
+        if file.fill(&mut magic)? < magic.len() {
+            return Err(CaptureError::NotACapture);
+        }
+        if u32::from_le_bytes(magic) == SECTION_HEADER {
+            file.section_header()?;
+            return Ok(file);
+        }
+        file.big_endian = matches!(u32::from_be_bytes(magic), PCAP_MICROSECONDS | PCAP_NANOSECONDS);
+        let per_second = match file.long(magic) {
+            PCAP_MICROSECONDS => 1_000_000,
+            PCAP_NANOSECONDS => 1_000_000_000,
+            _ => return Err(CaptureError::NotACapture),
+        };
+        file.format = Format::Pcap;
+        let header = file.exactly(20)?;
+        // The upper bits say whether frames end with a checksum.
+        let kind = file.long_at(&header, 16) & 0x0fff_ffff;
+        file.interface(kind, String::new(), per_second, 0)?;
+        file.at = 24;
+        Ok(file)
+    }
+
+    /// Where packets were captured, as far as the file was read; of pcapng there may be more behind.
+    pub fn interfaces(&self) -> &[Interface] {
+        &self.interfaces
+    }
+
+    /// The next packet; `None` at the end.
+    ///
+    /// # Errors
+    /// Where the file is cut off or damaged. Nothing can be read behind it.
+    pub fn read(&mut self) -> Result<Option<Packet>, CaptureError> {
+        match self.format {
+            Format::Pcap => self.record(),
+            Format::Pcapng => self.block(),
+        }
+    }
+
+    fn record(&mut self) -> Result<Option<Packet>, CaptureError> {
+        let mut header = [0; 16];
+        match self.fill(&mut header)? {
+            0 => return Ok(None),
+            16 => {}
+            _ => return Err(self.cut_off()),
+        }
+        let [seconds, ticks, kept, wire_bytes] = [0, 4, 8, 12].map(|at| self.long_at(&header, at));
+        let interface = &self.interfaces[0];
+        let (link, per_second) = (interface.link, interface.per_second);
+        if kept > BLOCK_MAX {
+            return Err(self.damaged(format!("a packet of {kept} bytes")));
+        }
+        let bytes = self.exactly(kept as usize)?;
+        self.at += 16 + u64::from(kept);
+        self.packets += 1;
+        let at_ns =
+            u64::from(seconds) * 1_000_000_000 + u64::from(ticks).saturating_mul(1_000_000_000 / per_second);
+        Ok(Some(Packet { interface: 0, at_ns, link, bytes, wire_bytes, comment: String::new() }))
+    }
+
+    /// Steps over blocks until one is a packet.
+    fn block(&mut self) -> Result<Option<Packet>, CaptureError> {
+        loop {
+            let mut kind = [0; 4];
+            match self.fill(&mut kind)? {
+                0 => return Ok(None),
+                4 => {}
+                _ => return Err(self.cut_off()),
+            }
+            let kind = self.long(kind);
+            if kind == SECTION_HEADER {
+                self.section_header()?;
+                continue;
+            }
+            let length = self.exactly(4)?;
+            let length = self.long_at(&length, 0);
+            let body = self.body(length, 8)?;
+            let packet = match kind {
+                INTERFACE_DESCRIPTION => {
+                    self.description(&body)?;
+                    None
+                }
+                ENHANCED_PACKET => Some(self.enhanced(&body, false)?),
+                OBSOLETE_PACKET => Some(self.enhanced(&body, true)?),
+                SIMPLE_PACKET => {
+                    self.without_stamp += 1;
+                    self.packets += 1;
+                    None
+                }
+                _ => None,
+            };
+            self.at += u64::from(length);
+            if packet.is_some() {
+                self.packets += 1;
+                return Ok(packet);
+            }
+        }
+    }
+
+    /// A section begins; its type has been read.
+    fn section_header(&mut self) -> Result<(), CaptureError> {
+        let start = self.exactly(8)?;
+        self.big_endian = match u32::from_le_bytes([start[4], start[5], start[6], start[7]]) {
+            BYTE_ORDER_MAGIC => false,
+            order if order.swap_bytes() == BYTE_ORDER_MAGIC => true,
+            _ => return Err(self.damaged("a section without a byte order".to_owned())),
+        };
+        let length = self.long_at(&start, 0);
+        let body = self.body(length, 12)?;
+        self.application = self.text(&body, 12, SHB_USERAPPL);
+        self.section = self.interfaces.len();
+        self.at += u64::from(length);
+        Ok(())
+    }
+
+    /// The rest of a block of `length` bytes without the length at its end; `read` bytes of it have been.
+    fn body(&mut self, length: u32, read: usize) -> Result<Vec<u8>, CaptureError> {
+        if length % 4 != 0 || (length as usize) < read + 4 || length > BLOCK_MAX {
+            return Err(self.damaged(format!("a block of {length} bytes")));
+        }
+        let mut body = self.exactly(length as usize - read)?;
+        let end = body.len() - 4;
+        if self.long_at(&body, end) != length {
+            return Err(self.damaged(format!("a block of {length} bytes whose end says another length")));
+        }
+        body.truncate(end);
+        Ok(body)
+    }
+
+    fn description(&mut self, body: &[u8]) -> Result<(), CaptureError> {
+        if body.len() < 8 {
+            return Err(self.damaged("an interface without a header".to_owned()));
+        }
+        let kind = u32::from(self.short_at(body, 0));
+        let per_second = match self.option(body, 8, IF_TSRESOL) {
+            Some(&[power]) if power & 0x80 != 0 => 1u64.checked_shl(u32::from(power & 0x7f)),
+            Some(&[power]) => 10u64.checked_pow(u32::from(power)),
+            _ => Some(1_000_000),
+        };
+        let Some(per_second) = per_second else {
+            return Err(self.damaged("an interface with stamps finer than any clock's".to_owned()));
+        };
+        let offset_s = match self.option(body, 8, IF_TSOFFSET) {
+            Some(&[a, b, c, d, e, f, g, h]) => {
+                let bytes = [a, b, c, d, e, f, g, h];
+                if self.big_endian {
+                    i64::from_be_bytes(bytes)
+                } else {
+                    i64::from_le_bytes(bytes)
+                }
+            }
+            _ => 0,
+        };
+        let name = self.text(body, 8, IF_NAME);
+        self.interface(kind, name, per_second, offset_s)
+    }
+
+    fn interface(
+        &mut self,
+        kind: u32,
+        name: String,
+        per_second: u64,
+        offset_s: i64,
+    ) -> Result<(), CaptureError> {
+        let Some(link) = u16::try_from(kind).ok().and_then(Link::of) else {
+            return Err(self.damaged(format!(
+                "link type {kind} is not read here; capture on Ethernet, raw IP, `any` or loopback"
+            )));
+        };
+        let application = self.application.clone();
+        self.interfaces.push(Interface { name, application, link, per_second, offset_s });
+        Ok(())
+    }
+
+    fn enhanced(&self, body: &[u8], obsolete: bool) -> Result<Packet, CaptureError> {
+        if body.len() < 20 {
+            return Err(self.damaged("a packet without a header".to_owned()));
+        }
+        let number =
+            if obsolete { usize::from(self.short_at(body, 0)) } else { self.long_at(body, 0) as usize };
+        let interface = self.section.saturating_add(number);
+        let Some(Interface { link, per_second, offset_s, .. }) = self.interfaces.get(interface) else {
+            return Err(self.damaged(format!("a packet of interface {number}, which was not described")));
+        };
+        let [high, low, kept, wire_bytes] = [4, 8, 12, 16].map(|at| self.long_at(body, at));
+        let Some(bytes) = body.get(20..20usize.saturating_add(kept as usize)) else {
+            return Err(self.damaged(format!("a packet of {kept} bytes in a block of {}", body.len())));
+        };
+        let ticks = u64::from(high) << 32 | u64::from(low);
+        let since = i128::from(ticks) * 1_000_000_000 / i128::from(*per_second);
+        let at_ns = since.saturating_add(i128::from(*offset_s) * 1_000_000_000);
+        Ok(Packet {
+            interface,
+            at_ns: at_ns.clamp(0, i128::from(u64::MAX)) as u64,
+            link: *link,
+            bytes: bytes.to_vec(),
+            wire_bytes,
+            comment: self.text(body, 20 + (kept as usize).next_multiple_of(4), OPT_COMMENT),
+        })
+    }
+
+    /// The first option of a kind, where options start at `from`.
+    fn option<'a>(&self, body: &'a [u8], from: usize, wanted: u16) -> Option<&'a [u8]> {
+        let mut rest = body.get(from..)?;
+        while rest.len() >= 4 {
+            let (kind, length) = (self.short_at(rest, 0), usize::from(self.short_at(rest, 2)));
+            if kind == OPT_END {
+                break;
+            }
+            let value = rest.get(4..4 + length)?;
+            if kind == wanted {
+                return Some(value);
+            }
+            rest = rest.get(4 + length.next_multiple_of(4)..)?;
+        }
+        None
+    }
+
+    fn text(&self, body: &[u8], from: usize, wanted: u16) -> String {
+        let bytes = self.option(body, from, wanted).unwrap_or_default();
+        String::from_utf8_lossy(&bytes[..bytes.len().min(TEXT_MAX)]).into_owned()
+    }
+
+    fn long(&self, bytes: [u8; 4]) -> u32 {
+        if self.big_endian {
+            u32::from_be_bytes(bytes)
+        } else {
+            u32::from_le_bytes(bytes)
+        }
+    }
+
+    fn long_at(&self, bytes: &[u8], at: usize) -> u32 {
+        self.long([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+    }
+
+    fn short_at(&self, bytes: &[u8], at: usize) -> u16 {
+        let pair = [bytes[at], bytes[at + 1]];
+        if self.big_endian {
+            u16::from_be_bytes(pair)
+        } else {
+            u16::from_le_bytes(pair)
+        }
+    }
+
+    fn exactly(&mut self, length: usize) -> Result<Vec<u8>, CaptureError> {
+        let mut bytes = Vec::new();
+        // Never asks for more memory than the file has bytes.
+        self.input.by_ref().take(length as u64).read_to_end(&mut bytes)?;
+        if bytes.len() < length {
+            Err(self.cut_off())
+        } else {
+            Ok(bytes)
+        }
+    }
+
+    /// Reads as much as there is, up to the whole of `bytes`.
+    fn fill(&mut self, bytes: &mut [u8]) -> Result<usize, CaptureError> {
+        let mut filled = 0;
+        while filled < bytes.len() {
+            match self.input.read(&mut bytes[filled..]) {
+                Ok(0) => break,
+                Ok(more) => filled += more,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(filled)
+    }
+
+    fn cut_off(&self) -> CaptureError {
+        CaptureError::CutOff { at: self.at, packets: self.packets }
+    }
+
+    fn damaged(&self, what: String) -> CaptureError {
+        CaptureError::Damaged { at: self.at, packets: self.packets, what }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pcapng;
+
+    /// A capture of `frames` as pcap: in microseconds or nanoseconds, in either byte order.
+    fn pcap(magic: u32, big_endian: bool, link: u32, frames: &[(u32, u32, &[u8])]) -> Vec<u8> {
+        let long = |value: u32| if big_endian { value.to_be_bytes() } else { value.to_le_bytes() };
+        let mut bytes = Vec::new();
+        for word in [magic, 0x0002_0004, 0, 0, 65535, link] {
+            bytes.extend(long(word));
+        }
+        for (seconds, ticks, frame) in frames {
+            for word in [*seconds, *ticks, frame.len() as u32, 1500] {
+                bytes.extend(long(word));
+            }
+            bytes.extend_from_slice(frame);
+        }
+        bytes
+    }
+
+    fn all(bytes: &[u8]) -> (Vec<Packet>, Option<CaptureError>) {
+        let mut file = CaptureFile::open(bytes).expect("a capture");
+        let mut packets = Vec::new();
+        loop {
+            match file.read() {
+                Ok(Some(packet)) => packets.push(packet),
+                Ok(None) => return (packets, None),
+                Err(error) => return (packets, Some(error)),
+            }
+        }
+    }
+
+    #[test]
+    fn pcap_is_read_in_both_resolutions_and_byte_orders() {
+        for big_endian in [false, true] {
+            for (magic, at_ns) in [(PCAP_MICROSECONDS, 7_000_009_000), (PCAP_NANOSECONDS, 7_000_000_009)] {
+                let (packets, error) = all(&pcap(magic, big_endian, 101, &[(7, 9, b"abc")]));
+                assert!(error.is_none());
+                assert_eq!((packets[0].at_ns, packets[0].wire_bytes), (at_ns, 1500));
+                assert_eq!((packets[0].bytes.as_slice(), packets[0].link), (b"abc".as_slice(), Link::Raw(0)));
+            }
+        }
+    }
+
+    fn own() -> Vec<u8> {
+        let mut bytes = Vec::new();
+        pcapng::section(&mut bytes, "crosswind 0");
+        pcapng::interface(&mut bytes, "a sends", 100);
+        pcapng::interface(&mut bytes, "a loses", 100);
+        for (interface, at_ns, comment) in [(0, 1_700_000_000_123_456_789, ""), (1, 5, "policed")] {
+            let frame: [&[u8]; 2] = [b"frame", b"!"];
+            let way = pcapng::Way::Inbound;
+            pcapng::packet(
+                &mut bytes,
+                &pcapng::Captured { interface, at_ns, frame, snap_bytes: 100, way, comment },
+            );
+        }
+        pcapng::statistics(&mut bytes, 0, 9, 1, 0);
+        bytes
+    }
+
+    #[test]
+    fn what_crosswind_writes_comes_back() {
+        let bytes = own();
+        let mut file = CaptureFile::open(bytes.as_slice()).expect("a capture");
+        let first = file.read().unwrap().unwrap();
+        assert_eq!((first.at_ns, first.bytes.as_slice()), (1_700_000_000_123_456_789, b"frame!".as_slice()));
+        let second = file.read().unwrap().unwrap();
+        assert_eq!((second.interface, second.comment.as_str()), (1, "policed"));
+        assert!(file.read().unwrap().is_none());
+        assert_eq!(file.interfaces()[1].name, "a loses");
+        assert_eq!(file.interfaces()[1].application, "crosswind 0");
+    }
+
+    #[test]
+    fn a_second_section_has_interfaces_of_its_own_and_another_byte_order() {
+        let mut bytes = own();
+        let long = |value: u32| value.to_be_bytes();
+        // Section header; interface: cooked 2, stamps in 2^-10 s from 1000 s on; a packet at tick 512.
+        for word in [SECTION_HEADER, 28, BYTE_ORDER_MAGIC, 0x0001_0000, u32::MAX, u32::MAX, 28] {
+            bytes.extend(long(word));
+        }
+        for word in [INTERFACE_DESCRIPTION, 44, 276 << 16, 0] {
+            bytes.extend(long(word));
+        }
+        bytes.extend([0, 9, 0, 1, 0x8a, 0, 0, 0, 0, 14, 0, 8, 0, 0, 0, 0, 0, 0, 0x03, 0xe8, 0, 0, 0, 0]);
+        bytes.extend(long(44));
+        for word in [ENHANCED_PACKET, 36, 0, 0, 512, 3, 60, 0x61626300, 36] {
+            bytes.extend(long(word));
+        }
+        let (packets, error) = all(&bytes);
+        assert!(error.is_none(), "{error:?}");
+        let last = packets.last().unwrap();
+        assert_eq!((last.interface, last.at_ns, last.link), (2, 1_000_500_000_000, Link::Cooked2));
+        assert_eq!(last.bytes, b"abc");
+    }
+
+    #[test]
+    fn headers_are_found_behind_every_link_and_in_frames_that_were_cut() {
+        let mut ethernet = crate::headers::tests::tcp_frame(b"hello");
+        // 12 bytes of options, so that a cut can leave the fixed header alone.
+        ethernet[17] += 12;
+        ethernet[46] = 0x80;
+        ethernet.splice(54..54, [1, 1, 8, 10, 0, 0, 1, 0, 0, 0, 0, 9]);
+        let ip = &ethernet[14..];
+        let behind = |head: &[u8]| [head, ip].concat();
+        let cooked1 = [&[0; 14], [8, 0].as_slice()].concat();
+        let cooked2 = [[8, 0].as_slice(), &[0; 18]].concat();
+        for (link, bytes) in [
+            (Link::Ethernet, ethernet.clone()),
+            (Link::Raw(0), behind(&[])),
+            (Link::Raw(4), behind(&[2, 0, 0, 0])),
+            (Link::Cooked1, behind(&cooked1)),
+            (Link::Cooked2, behind(&cooked2)),
+        ] {
+            let wire_bytes = bytes.len() as u32;
+            let packet = |bytes: Vec<u8>| Packet {
+                interface: 0,
+                at_ns: 0,
+                link,
+                bytes,
+                wire_bytes,
+                comment: String::new(),
+            };
+            let whole = packet(bytes.clone()).headers().unwrap();
+            let tcp = whole.transport.unwrap().tcp.unwrap();
+            assert_eq!((whole.payload_bytes(), tcp.sequence, tcp.timestamps), (5, 1000, Some((256, 9))));
+            // Without the payload and half of the options, and without all of them; then the header itself is cut.
+            for cut in [11, 17] {
+                let headers = packet(bytes[..bytes.len() - cut].to_vec()).headers().unwrap();
+                let tcp = headers.transport.unwrap().tcp.unwrap();
+                assert_eq!((headers.payload_bytes(), tcp.sequence, tcp.timestamps), (5, 1000, None));
+            }
+            assert_eq!(packet(bytes[..bytes.len() - 18].to_vec()).headers().unwrap().transport, None);
+        }
+    }
+
+    #[test]
+    fn wherever_a_capture_is_cut_off_what_came_before_stands() {
+        for bytes in [own(), pcap(PCAP_NANOSECONDS, false, 1, &[(1, 2, b"abc"), (3, 4, b"defg")])] {
+            let whole = all(&bytes).0;
+            for end in 4..bytes.len() {
+                let Ok(mut file) = CaptureFile::open(&bytes[..end]) else { continue };
+                let mut read = Vec::new();
+                let error = loop {
+                    match file.read() {
+                        Ok(Some(packet)) => read.push(packet),
+                        Ok(None) => break None,
+                        Err(error) => break Some(error),
+                    }
+                };
+                assert_eq!(read, whole[..read.len()]);
+                if let Some(error) = error {
+                    let said = error.to_string();
+                    assert!(said.contains(&format!("behind packet {}", read.len())), "{said}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_capture_is_refused_with_what_would_be() {
+        for bytes in [b"".as_slice(), b"ms\n1\n2\n"] {
+            let refused = CaptureFile::open(bytes).unwrap_err();
+            assert!(refused.to_string().starts_with("is neither pcap nor pcapng"));
+        }
+        let refused = CaptureFile::open(pcap(PCAP_NANOSECONDS, false, 105, &[]).as_slice()).unwrap_err();
+        assert!(refused.to_string().contains("link type 105"), "{refused}");
+    }
+}
