@@ -83,6 +83,12 @@ class Kind(Enum):
         "was.",
         "Quote both, and look for what decides.",
     )
+    STRAGGLER = (
+        "serious",
+        "A node whose token bucket had run dry was held at its low rate while most of its equals were not. "
+        "Whoever waits for all of them waits for it.",
+        "Unless this is what you study, let every bucket fill up before a trial, or give all one budget.",
+    )
     MANY_COMPARISONS = (
         "note",
         "Intervals hold at 95 % one by one; among many comparisons one in twenty misses on average.",

@@ -3,6 +3,7 @@
 from crosswind.report.caution import Caution, Kind, caution, sentences
 from crosswind.report.measure import QUANTILE_NAMES
 from crosswind.report.setting_cautions import setting_cautions
+from crosswind.report.straggler_cautions import straggler_cautions
 from crosswind.report.summary import Summary
 from crosswind.report.units import count, quantity, short_names
 from crosswind.stats import GUARD_TRIALS_MIN, NeedsTrials, RefusedInterval, guard, modes
@@ -12,7 +13,8 @@ def cautions(summary: Summary) -> list[Caution]:
     """Return the cautions that apply to `summary`, serious ones first."""
     found = [
         *_trials(summary), *_unknown(summary), *_rest(summary), *_repetitions(summary), *_modes(summary),
-        *_intervals(summary), *_operations(summary), *setting_cautions(summary), *_loop(summary),
+        *_intervals(summary), *_operations(summary), *straggler_cautions(summary),
+        *setting_cautions(summary), *_loop(summary),
         *_scale(summary), *_declared(summary), *_pictures(summary),
     ]  # fmt: skip
     return sorted(found, key=lambda caution: caution.level != "serious")

@@ -96,6 +96,16 @@ class HistogramRow:
 
 
 @dataclass(frozen=True)
+class CounterRow:
+    """What an element did to the application's packets in one step of the counters."""
+
+    at_ns: int
+    element: str
+    departed_bytes: int
+    queued_bytes: int  # at the end of the step, of interference too
+
+
+@dataclass(frozen=True)
 class TrendRow:
     """One step of a quantity's course over time."""
 
@@ -202,6 +212,12 @@ class Results:
             HistogramRow(*row)
             for row in self._monitor_rows(trial, "histograms", columns, order="what, element, low")
         ]
+
+    def counters(self, trial: str) -> list[CounterRow]:
+        """Return what the elements of `trial` counted in each step in which something happened."""
+        columns = "at_ns, element, departed_bytes, queued_bytes"
+        rows = self._monitor_rows(trial, "counters", f"class, {columns}")
+        return [CounterRow(*row) for kind, *row in rows if kind == "real"]
 
     def trends(self, trial: str) -> list[TrendRow]:
         """Return the courses over time that the monitors of `trial` kept."""

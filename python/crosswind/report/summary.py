@@ -19,6 +19,7 @@ from crosswind.report.folder import Operations, Results, TrialRow
 from crosswind.report.generator import Generator, generator
 from crosswind.report.measure import QUANTILES, Measure, measures_of, primary_of
 from crosswind.report.plain import as_plain
+from crosswind.report.stragglers import Straggler, stragglers_of
 from crosswind.stats import (
     BucketHistory,
     Interval,
@@ -57,6 +58,7 @@ class TrialSummary:
     drops: dict[tuple[str, str], int]  # (place, reason) -> packets
     retransmissions: int | None
     credits: Credits  # what credit buckets held as it began, and left
+    stragglers: list[Straggler]
     logs: Path | None
 
     @property
@@ -222,6 +224,7 @@ def _trial(results: Results, row: TrialRow, measures: Sequence[Measure]) -> Tria
         drops=dict(drops),
         retransmissions=_total(metrics, "retransmissions"),
         credits=credits_of(measurement),
+        stragglers=stragglers_of(results, row),
         logs=results.logs(row.trial),
     )
 
