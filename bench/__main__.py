@@ -16,6 +16,7 @@ from bench import (
     monitors,
     nodes,
     peers,
+    profile,
     rates,
     repetitions,
     throughput,
@@ -41,13 +42,14 @@ BENCHMARKS: dict[str, Callable[[int], Iterator[Figure]]] = {
     "fingerprint": fingerprint.fingerprint,
     "rattan": peers.rattan,
     "coverage": coverage.coverage,
+    "profile": profile.profile,
     "crosscheck-ycsb": crosscheck.crosscheck,
     "crosscheck-memcached": crosscheck_services.memcached,
     "crosscheck-web": crosscheck_services.web,
     "crosscheck-traffic": crosscheck_traffic.crosscheck_traffic,
 }
 
-PURE = {"coverage", "repetitions"}  # calculates only: needs no network, so no rights either
+PURE = {"coverage", "profile", "repetitions"}  # calculates only: needs no network, so no rights either
 
 
 def main() -> int:

@@ -90,7 +90,11 @@ def play(
     monkeypatch.setattr(sitting.Sitting, "_prepare", lambda self, work: None)
 
     def run(
-        script: str, *, repeat: dict[str, Any] | None = None, **limits: Any
+        script: str,
+        *,
+        repeat: dict[str, Any] | None = None,
+        also: dict[str, Any] | None = None,
+        **limits: Any,
     ) -> tuple[Outcome, list[tuple[str, str]]]:
         resolved = {
             "name": "played",
@@ -103,7 +107,7 @@ def play(
                 "seed": 7,
                 "limits": {"duration_s": None, "void": "stop", "failed": "continue"} | limits,
             },
-        }
+        } | (also or {})
         PlayedAttempt.script = iter(script.split())
         outcome = runs.run(resolved, "name: played\n", tmp_path, tmp_path / "results", Quiet())
         with ResultsFolder(outcome.folder).journal() as journal:
@@ -172,3 +176,22 @@ def test_the_limit_of_time_ends_a_run_between_two_trials(play: Play) -> None:
     assert outcome.exit is Exit.TRIALS
     assert [end for _, end in rows] == ["pending", "pending"]
     assert "duration 0 s reached" in outcome.remarks[0]
+
+
+def test_an_adaptive_design_runs_more_points_in_blocks_of_their_own_until_it_has_enough(play: Play) -> None:
+    points = [{"name": f"d{level}", "factors": {"delay": level}} for level in range(9)]
+    adaptive = {"start": 4, "at_most": 7, "step": 2}
+    surface = {
+        "factors": {"delay": {"unit": "ns"}},
+        "conditions": points,
+        "design": {"adaptive": adaptive},
+    }
+    outcome, rows = play("faithful " * 14, repeat={"at_least": 2, "at_most": 2}, also=surface)
+    assert outcome.exit is Exit.DONE
+    assert len(rows) == 14
+    blocks = [[name.split("-")[2] for name, _ in rows if name.startswith(f"b0{block}")] for block in range(6)]
+    # Twice the four points that are spread out, twice two more, twice the last one that is allowed.
+    assert [len(block) for block in blocks] == [4, 4, 2, 2, 1, 1]
+    assert [sorted(block) for block in blocks[::2]] == [sorted(block) for block in blocks[1::2]]
+    assert len({name for block in blocks for name in block}) == 7
+    assert play("faithful " * 14, repeat={"at_least": 2, "at_most": 2}, also=surface)[1] == rows

@@ -1,6 +1,16 @@
 """Plan a run without touching the machine: trials, their order, the time they take, what will be done."""
 
+from crosswind.plan.adaptive import next_conditions
 from crosswind.plan.outline import Outline, outline
-from crosswind.plan.trials import Trial, block_of, next_block, planned
+from crosswind.plan.trials import Trial, block_of, chosen_blocks, next_block, planned
 
-__all__ = ["Outline", "Trial", "block_of", "next_block", "outline", "planned"]
+__all__ = [
+    "Outline",
+    "Trial",
+    "block_of",
+    "chosen_blocks",
+    "next_block",
+    "next_conditions",
+    "outline",
+    "planned",
+]

@@ -20,6 +20,7 @@ class Outline:
         expected_s_at_most: time for `at_most` trials.
         factors: what varies between conditions, with its levels as written.
         points: the level of each factor, by condition; nothing of conditions without factors.
+        adaptive: whether which conditions are run follows from what was measured.
         actions: what will be done to the machine, one sentence each.
     """
 
@@ -31,6 +32,7 @@ class Outline:
     expected_s_at_most: float | None
     factors: dict[str, list[str]]
     points: dict[str, dict[str, float | str]]
+    adaptive: bool
     actions: list[str]
     warnings: list[str]
     preserved: list[str]
@@ -43,7 +45,10 @@ class Outline:
 def outline(resolved: dict[str, Any]) -> Outline:
     """Return what running a resolved experiment will do."""
     trials = planned(resolved)
-    at_most = resolved["trials"]["repeat"]["at_most"] * len(resolved["conditions"])
+    conditions = len(resolved["conditions"])
+    if "design" in resolved:
+        conditions = min(conditions, resolved["design"]["adaptive"]["at_most"])
+    at_most = resolved["trials"]["repeat"]["at_most"] * conditions
     one_s = trial_s(resolved)
     return Outline(
         name=resolved["name"],
@@ -58,6 +63,7 @@ def outline(resolved: dict[str, Any]) -> Outline:
             for condition in resolved["conditions"]
             if "factors" in condition
         },
+        adaptive="design" in resolved,
         actions=_actions(resolved),
         warnings=list(resolved["warnings"]),
         preserved=list(resolved["preserved"]),

@@ -49,4 +49,7 @@ def _count(outline: Outline) -> str:
     if outline.at_most == len(outline.trials):
         return count
     most = f"{outline.at_most} trials, {duration(outline.expected_s_at_most)}"
-    return f"{count}; up to {most}, until the intervals are narrow enough"
+    why = (
+        "where the surface is least certain" if outline.adaptive else "until the intervals are narrow enough"
+    )
+    return f"{count}; up to {most}, {why}"

@@ -16,8 +16,11 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
+
+from crosswind.plan.adaptive import first_conditions
 
 SEQUENTIAL = "sequential"
 
@@ -37,19 +40,23 @@ class Trial:
         return asdict(self)
 
 
-def block_of(resolved: dict[str, Any], block: int) -> list[Trial]:
+def block_of(
+    resolved: dict[str, Any], block: int, chosen: Sequence[str] | None = None, first: int | None = None
+) -> list[Trial]:
     """Return the trials of one block, in the order to run them.
 
     Args:
         resolved: as `crosswind.spec.resolve` returns it.
         block: from 0; blocks beyond `at_most` can be asked for, `next_block` does not.
+        chosen: the conditions of the block; all when absent.
+        first: the position of its first trial; absent where every block before it has as many.
     """
-    names = [condition["name"] for condition in resolved["conditions"]]
+    names = list(chosen or (condition["name"] for condition in resolved["conditions"]))
     base_seed = resolved["trials"]["seed"]
     if resolved["trials"]["order"] != SEQUENTIAL:
         names.sort(key=lambda name: _digest("order", base_seed, block, name))
     seed = int.from_bytes(_digest("seed", base_seed, block)[:8], "big") >> 1
-    first = block * len(names)
+    first = block * len(names) if first is None else first
     return [
         Trial(_id(block, first + place, name), block, first + place, name, seed)
         for place, name in enumerate(names)
@@ -57,11 +64,25 @@ def block_of(resolved: dict[str, Any], block: int) -> list[Trial]:
 
 
 def planned(resolved: dict[str, Any]) -> list[Trial]:
-    """Return the trials that run whatever their results: `at_least` blocks."""
+    """Return the trials that run in any case: `at_least` blocks; of an adaptive design its first points."""
+    chosen = first_conditions(resolved) if "design" in resolved else None
     return [
         trial
         for block in range(resolved["trials"]["repeat"]["at_least"])
-        for trial in block_of(resolved, block)
+        for trial in block_of(resolved, block, chosen)
+    ]
+
+
+def chosen_blocks(resolved: dict[str, Any], chosen: Sequence[str], blocks: int, trials: int) -> list[Trial]:
+    """Return the blocks of conditions that an adaptive design chose next: each as often as `repeat` says.
+
+    Args:
+        blocks, trials: how many there are before.
+    """
+    return [
+        trial
+        for index in range(resolved["trials"]["repeat"]["at_least"] if chosen else 0)
+        for trial in block_of(resolved, blocks + index, chosen, trials + index * len(chosen))
     ]
 
 

@@ -31,6 +31,20 @@ def unsettled(resolved: Mapping[str, Any], journal: Journal) -> dict[str, Look]:
     return {name: look for name, look in looks.items() if not look.stop}
 
 
+def performance(resolved: Mapping[str, Any], journal: Journal) -> dict[str, list[float]]:
+    """Return condition -> what each believable trial gave in the figure that profiles are drawn in.
+
+    That is what a closed loop gets through, or else the first figure; a trial that failed gave nothing.
+    """
+    figures = resolved["application"]["figures"]
+    closed_loop = figures[0]["metric"] == "latency"
+    figure = next((f for f in figures if closed_loop and f["better"] == "higher"), figures[0])
+    return {
+        condition: [value for value in trials.values() if value is not None and 0 < value < math.inf]
+        for condition, trials in _values(journal, figure).items()
+    }
+
+
 def forecast(looks: Mapping[str, Look]) -> str:
     """Return in a line what the conditions that need more trials wait for, and how many that may take."""
     farthest = max(looks, key=lambda name: looks[name].forecast or math.inf)

@@ -9,13 +9,13 @@ import duckdb
 
 from crosswind.app import Application
 from crosswind.errors import CrosswindError
-from crosswind.plan import Trial, next_block
+from crosswind.plan import Trial, chosen_blocks, next_block, next_conditions
 from crosswind.plan.outline import trial_s
 from crosswind.runner.attempt import Attempt, planned_row
 from crosswind.runner.budgets import Budgets
 from crosswind.runner.disk import DiskFull, is_disk_full
 from crosswind.runner.figures import said
-from crosswind.runner.growth import forecast, unsettled
+from crosswind.runner.growth import forecast, performance, unsettled
 from crosswind.runner.interruption import Interrupted, Interruption
 from crosswind.runner.outcome import Outcome, judge_run
 from crosswind.runner.progress import Progress
@@ -96,6 +96,9 @@ class Sitting:
                 self._progress.say(f"another block: {forecast(looks)}")
             self._journal.plan(planned_row(trial, self._resolved) for trial in block)
             waiting = self._open_trials()
+        if not waiting and "design" in self._resolved:
+            self._journal.plan(planned_row(trial, self._resolved) for trial in self._chosen())
+            waiting = self._open_trials()
         if not waiting:
             return None
         limit_s = self._limits["duration_s"]
@@ -104,6 +107,16 @@ class Sitting:
         total = len(self._journal.planned())
         self._progress.begin(waiting[0], total - len(waiting), total, self._left_s(len(waiting)))
         return waiting[0]
+
+    def _chosen(self) -> list[Trial]:
+        """Return the trials of the points that an adaptive design wants next."""
+        planned = self._journal.planned()
+        names = next_conditions(
+            self._resolved, {row.condition for row in planned}, performance(self._resolved, self._journal)
+        )
+        if names:
+            self._progress.say(f"least certain: {', '.join(names)}")
+        return chosen_blocks(self._resolved, names, 1 + max(row.block for row in planned), len(planned))
 
     def _open_trials(self) -> list[Trial]:
         """Return the planned trials that this sitting still has to try, in order."""

@@ -27,6 +27,14 @@ Factors = Mapping[str, list[Level] | Range]
 _DRAWS = 50
 
 
+class Adaptive(SpecModel):
+    """Only the points that tell most: first some spread over all combinations, then those least certain."""
+
+    start: int = Field(ge=4, le=1000, description="Points before the first look.")
+    at_most: int = Field(alias="at most", ge=4, le=1000, description="Points in all.")
+    step: int = Field(3, ge=1, le=100, description="Points between two looks; 3 when absent.")
+
+
 class Design(SpecModel):
     """Which combinations of the factors' levels become conditions; every one when absent."""
 
@@ -36,6 +44,9 @@ class Design(SpecModel):
         ge=2,
         le=200,
         description="So many points, spread over all factors at once, instead of every combination.",
+    )
+    adaptive: Adaptive | None = Field(
+        None, description="Which combinations are measured follows from what was; all of them when absent."
     )
     exclude: list[dict[str, LevelValue]] | None = Field(
         None, min_length=1, description="Combinations to leave out; a factor that is not named may be any."

@@ -16,7 +16,7 @@ from typing import Any
 from crosswind.spec.design import Design, Factors, Point, combinations_of, matches, points_of
 from crosswind.spec.document import Document, Path
 from crosswind.spec.draft import items, sound, sound_field, value_at
-from crosswind.spec.factor import Factor, Range, levels_of
+from crosswind.spec.factor import Factor, Range, levels_of, unit_of
 from crosswind.spec.level import Level
 from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.problems import Problem
@@ -112,6 +112,7 @@ def _findings(document: Document) -> list[Finding]:
         hypercube = design.latin_hypercube is not None
         of_levels = [each for name in known for each in _levels_findings(name, factors[name], hypercube)]
         found += [*of_levels, *_combination_findings(factors, design)]
+        found += [] if of_levels else _adaptive_findings(factors, design, document)
         found += [] if of_levels else _points_findings(factors, design, _seed(document))
     return found
 
@@ -162,6 +163,31 @@ def _combination_findings(factors: Factors, design: Design) -> Iterator[Finding]
         for name in factors:
             if name not in part:
                 yield ("design", "include", index), f'needs "{name}", as it needs every factor; add it'
+
+
+def _adaptive_findings(factors: Factors, design: Design, document: Document) -> Iterator[Finding]:
+    adaptive, where = design.adaptive, ("design", "adaptive")
+    if adaptive is None:
+        return
+    if design.latin_hypercube is not None:
+        yield where, "chooses among combinations, and a latin hypercube is none of them; keep one of the two"
+        return
+    if adaptive.start > adaptive.at_most:
+        yield (*where, "start"), f'"{adaptive.start}" is above at most "{adaptive.at_most}"; exchange them'
+    for name, factor in factors.items():
+        if unit_of(levels_of(factor)) is None:
+            yield (
+                ("factors", name),
+                "has levels that are names, and a surface needs quantities; remove adaptive",
+            )
+    if not isinstance(value_at(document.data, "trials", "repeat"), int):
+        yield (
+            ("trials", "repeat"),
+            "must be a number with design: adaptive, the trials of each point it chooses",
+        )
+    for path, entry in items(document.data, "conditions"):
+        if set(factors) - {name for _, name in _names_in(entry)}:
+            yield path, "lacks a factor; with design: adaptive every condition has all of them"
 
 
 def _points_findings(factors: Factors, design: Design, seed: int) -> Iterator[Finding]:

@@ -52,6 +52,7 @@ def resolve(experiment: Experiment) -> dict[str, Any]:
         "application": _application(experiment),
         "trials": _trials(experiment.trials),
         **_factors(experiment),
+        **_design(experiment),
         "conditions": [
             resolve_condition(name, condition, experiment.topology, experiment.scale)
             | _levels(experiment, name)
@@ -235,6 +236,12 @@ def _factors(experiment: Experiment) -> dict[str, Any]:
             "levels": list(dict.fromkeys(level.text for level in levels)),
         }
     return {"factors": found} if found else {}
+
+
+def _design(experiment: Experiment) -> dict[str, Any]:
+    """Return `design` where conditions are chosen while the run goes on; nothing where all are run."""
+    adaptive = None if experiment.design is None else experiment.design.adaptive
+    return {} if adaptive is None else {"design": {"adaptive": adaptive.model_dump()}}
 
 
 def _levels(experiment: Experiment, condition: str) -> dict[str, Any]:

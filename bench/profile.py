@@ -1,0 +1,71 @@
+"""How many trials an adaptive design needs for a surface, beside the grid, where the surface is known.
+
+No network is needed. The grid has every combination of twelve bandwidths and twelve delays once and is read
+as it is; its error is that of a trial. The adaptive design begins with nine points, measures six more at a
+time where it is least certain, once each, and is read off its Gaussian process, at every point of the grid.
+Errors are root mean squares of relative errors. `--rounds` repeats each with other noise.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench.figures import Figure, figure
+from crosswind.plan.adaptive import first_points, next_points, places_of, surface_of
+
+LEVELS = 12
+BANDWIDTHS = [1e9 * 40 ** (i / (LEVELS - 1)) for i in range(LEVELS)]  # 1 to 40 Gbit/s
+DELAYS = [1e-6 * 1000 ** (i / (LEVELS - 1)) for i in range(LEVELS)]  # 1 us to 1 ms
+NOISE = 0.05  # standard deviation of the logarithm of a trial
+START, STEP = 9, 6
+POINTS = [{"bandwidth": bandwidth, "delay": delay} for bandwidth in BANDWIDTHS for delay in DELAYS]
+
+# Performance by bandwidth in bit/s and delay in s.
+SURFACES: dict[str, Callable[[float, float], float]] = {
+    "one request after the other": lambda bandwidth, delay: 1 / (100e-6 + 2 * delay + 80_000 / bandwidth),
+    "the narrower of link and window": lambda bandwidth, delay: min(
+        bandwidth / 80_000, 1 / (60e-6 + 2 * delay)
+    ),
+    "bandwidth alone": lambda bandwidth, delay: bandwidth / (bandwidth + 4e9),
+    "a step at 6 Gbit/s": lambda bandwidth, delay: 0.3 + 0.7 / (1 + (6e9 / bandwidth) ** 4) - 200 * delay,
+}
+
+
+def profile(rounds: int) -> Iterator[Figure]:
+    """Yield for each surface how many trials it takes to be as near as the grid."""
+    places = places_of(POINTS)
+    for name, surface in SURFACES.items():
+        true = np.log([surface(**point) for point in POINTS])
+        shares, thirds = [], []
+        for seed in range(rounds):
+            values = true + np.random.default_rng(seed).normal(scale=NOISE, size=true.size)
+            needed, third = _needed(places, true, values)
+            shares.append(100 * needed / true.size)
+            thirds.append(third / _error(values, true))
+        yield figure(f"trials for {name}", "% of the grid's", shares, "at most 33.4", grid=true.size)
+        yield figure(f"error with a third of them, {name}", "times the grid's", thirds, "at most 1")
+
+
+def _needed(
+    places: list[tuple[float, ...]], true: NDArray[np.float64], values: NDArray[np.float64]
+) -> tuple[int, float]:
+    """Return with how many points the error is the grid's for good, and the error with a third of them."""
+    wanted = _error(values, true)
+    measured = {i: [float(values[i])] for i in first_points(places, START)}
+    needed, third = len(places), math.inf
+    while len(measured) < 2 * len(places) / 3:
+        error = _error(surface_of(places, measured).predict(np.array(places))[0], true)
+        if error > wanted:
+            needed = len(places)
+        elif needed == len(places):
+            needed = len(measured)
+        if len(measured) <= len(places) / 3:
+            third = error
+        measured |= {i: [float(values[i])] for i in next_points(places, measured, STEP)}
+    return needed, third
+
+
+def _error(found: NDArray[np.float64], true: NDArray[np.float64]) -> float:
+    return float(np.sqrt(np.mean(np.expm1(found - true) ** 2)))

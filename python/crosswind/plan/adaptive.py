@@ -1,0 +1,103 @@
+"""Which points of a grid to measure next, so that a surface is known with few trials.
+
+First points that are spread over the grid, its corners among them. Then, again and again, the points where a
+Gaussian process, fitted to what was measured, is least certain. Coordinates are the places of levels in their
+lists, 0 to 1: how levels are spaced is how whoever wrote them thinks of distance. A function of what it is
+given alone: the same values lead to the same points.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from crosswind.stats.gaussian_process import FEWEST, GaussianProcess, fit_gaussian_process
+
+_Place = tuple[float, ...]
+
+
+def first_conditions(resolved: Mapping[str, Any]) -> list[str]:
+    """Return the conditions that an adaptive design begins with."""
+    points = [condition["factors"] for condition in resolved["conditions"]]
+    chosen = first_points(places_of(points), resolved["design"]["adaptive"]["start"])
+    return [resolved["conditions"][index]["name"] for index in sorted(chosen)]
+
+
+def next_conditions(
+    resolved: Mapping[str, Any], planned: Collection[str], performance: Mapping[str, Sequence[float]]
+) -> list[str]:
+    """Return the conditions to run next; none when there are as many as the design allows.
+
+    Args:
+        planned: the conditions that were run already.
+        performance: condition -> what each trial gave, above 0 and finite; one that failed may be missing.
+    """
+    conditions = resolved["conditions"]
+    adaptive = resolved["design"]["adaptive"]
+    places = places_of([condition["factors"] for condition in conditions])
+    names = [condition["name"] for condition in conditions]
+    measured = {
+        names.index(name): [math.log(value) for value in values]
+        for name, values in performance.items()
+        if values
+    }
+    count = min(adaptive["step"], adaptive["at_most"] - len(planned))
+    tried = {names.index(name) for name in planned}
+    if count <= 0 or sum(map(len, measured.values())) < FEWEST:
+        return []
+    return [names[index] for index in next_points(places, measured, count, tried)]
+
+
+def first_points(places: Sequence[_Place], count: int) -> list[int]:
+    """Return the positions of `count` of `places`: those nearest the corners, then those far from all others.
+
+    Args:
+        places: coordinates of every candidate, in [0, 1].
+    """
+    corners = product((0.0, 1.0), repeat=len(places[0]))
+    chosen = list(
+        dict.fromkeys(min(range(len(places)), key=lambda i: math.dist(places[i], c)) for c in corners)
+    )
+    chosen = chosen[:count]
+    while len(chosen) < min(count, len(places)):
+        rest = [i for i in range(len(places)) if i not in chosen]
+        chosen.append(max(rest, key=lambda i: min(math.dist(places[i], places[j]) for j in chosen)))
+    return chosen
+
+
+def next_points(
+    places: Sequence[_Place], measured: Mapping[int, Sequence[float]], count: int, tried: Collection[int] = ()
+) -> list[int]:
+    """Return the positions of up to `count` untried places where the surface is least certain.
+
+    Args:
+        places: coordinates of every candidate, in [0, 1].
+        measured: position -> the values of its trials, finite, best as logarithms.
+        tried: places besides those measured that are not to be chosen, because they failed.
+    """
+    surface = surface_of(places, measured)
+    chosen: list[int] = []
+    rest = [i for i in range(len(places)) if i not in measured and i not in tried]
+    while rest and len(chosen) < count:
+        _, doubt = surface.predict(np.array([places[i] for i in rest]))
+        chosen.append(rest.pop(int(np.argmax(doubt))))
+        surface = surface.with_point(np.array(places[chosen[-1]]))
+    return chosen
+
+
+def surface_of(places: Sequence[_Place], measured: Mapping[int, Sequence[float]]) -> GaussianProcess:
+    """Return the Gaussian process of what was measured, each trial a value of its own."""
+    points = [places[i] for i, values in measured.items() for _ in values]
+    values = [value for of_point in measured.values() for value in of_point]
+    return fit_gaussian_process(np.array(points), np.array(values))
+
+
+def places_of(levels: Sequence[Mapping[str, float]]) -> list[_Place]:
+    """Return the coordinates of points: the place of each level among those of its factor, from 0 to 1."""
+    names = list(levels[0])
+    ranks = {name: {level: i for i, level in enumerate(sorted({p[name] for p in levels}))} for name in names}
+    return [tuple(ranks[name][p[name]] / max(len(ranks[name]) - 1, 1) for name in names) for p in levels]
