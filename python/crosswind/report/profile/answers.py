@@ -70,7 +70,7 @@ def _used(surface: Surface, monitored: dict[str, list[Distribution]]) -> Answer:
     }
     at_best = by_condition[surface.best.condition.name]
     if not at_best:
-        remedy = "add `monitor: {what: [utilisation]}` at the link to the conditions"
+        remedy = "give the conditions a monitor at the link, monitor: {what: [utilisation]}"
         return Answer(
             question, "Not measured", f"No monitor measured how full the link was; {remedy}.", "plain"
         )
