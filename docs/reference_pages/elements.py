@@ -105,6 +105,7 @@ _ENTRIES = (
             "process/opportunities.rs",
             "process/drawn.rs",
             "process/markov.rs",
+            "process/resampled.rs",
         ),
         Capacity,
     ),

@@ -85,13 +85,38 @@ def test_a_state_stays_with_what_its_transitions_leave(tmp_path: Path) -> None:
     }
 
 
+def test_quantiles_are_cells_with_the_shares_between_them_and_the_outer_ones_go_on(tmp_path: Path) -> None:
+    capacity = "quantiles: {75%: 40Mbit/s, 50%: 20Mbit/s, 25%: 10Mbit/s}, hold: 2s"
+    mega = 10**6
+    # A quarter lies below 25 % and would reach down to 0; above 75 % another 20 Mbit/s hold a quarter.
+    cells = [(0, 10), (10, 20), (20, 40), (40, 60)]
+    assert process(tmp_path, capacity)["drawn"] == {
+        "cells": [{"low_bps": low * mega, "high_bps": high * mega, "weight": 1} for low, high in cells],
+        "grid_bps": 1,
+        "hold_ns": 2 * 10**9,
+    }
+    whole = process(tmp_path, "quantiles: {0%: 10Mbit/s, 100%: 20Mbit/s}, hold: 1s")["drawn"]["cells"]
+    assert whole == [{"low_bps": 10 * mega, "high_bps": 20 * mega, "weight": 1}]
+
+
+def test_what_is_resampled_has_a_length_and_a_block(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("time_ms,rate_kbps\n0,1\n100,0\n150,end\n")
+    expected = {"at_ns": [0, 10**8], "rate_bps": [1000, 0], "period_ns": 15 * 10**7, "block_ns": 10**9}
+    assert process(tmp_path, "trace: a.csv, resample: 1s") == {"resampled": expected}
+    steps = "steps: {0s: 1kbit/s, 100ms: 0bit/s}, repeat: 150ms, resample: 1s"
+    assert process(tmp_path, steps) == {"resampled": expected}
+
+
 @pytest.mark.parametrize(
     ("capacity", "expected"),
     [
-        ("on: [h0]", "says nothing; write exactly one of steps, trace, mahimahi, ballani, markov"),
+        ("on: [h0]", "says nothing; write exactly one of steps, trace, mahimahi, quantiles, ballani, markov"),
         ("ballani: A, markov: {a: {rate: 1Mbit/s}}, hold: 1s", "has ballani and markov; write exactly one"),
         ("ballani: I", 'ballani "I" must be'),
-        ("steps: {0s: 1Gbit/s}, hold: 1s", "hold does not go with steps, only with ballani or markov"),
+        (
+            "steps: {0s: 1Gbit/s}, hold: 1s",
+            "hold does not go with steps, only with quantiles or ballani or markov",
+        ),
         ("steps: {0s: 1Gbit/s}, tails: corrected", "tails does not go with steps, only with ballani"),
         ("ballani: A, repeat: true", "repeat does not go with ballani"),
         ("steps: {1s: 1Gbit/s}", "begins at 1s; say what holds from 0s on"),
@@ -113,10 +138,20 @@ def test_a_state_stays_with_what_its_transitions_leave(tmp_path: Path) -> None:
             "adds up to 110%; at most 100%",
         ),
         ("markov: {a: {rate: 0bit/s}}, hold: 1s", "nothing would ever pass"),
+        ("quantiles: {1%: 1Mbit/s, 99%: 2Mbit/s}", 'needs "hold"'),
+        ("quantiles: {1%: 3Mbit/s, 50%: 2Mbit/s}, hold: 1s", "rate at 50% is below that at 1%"),
+        ("quantiles: {1%: 3Mbit/s, 1.0%: 4Mbit/s, 9%: 5Mbit/s}, hold: 1s", "says twice"),
+        ("quantiles: {1%: 0bit/s, 99%: 0bit/s}, hold: 1s", "nothing would ever pass"),
+        ("quantiles: {1%: 1Mbit/s, 99%: unlimited}, hold: 1s", '"unlimited" is not a rate'),
+        ("ballani: A, resample: 1s", "resample does not go with ballani"),
+        ("steps: {0s: 1Gbit/s, 5s: 0bit/s}, resample: 1s", 'needs "repeat"'),
+        ("trace: short.csv, repeat: false, resample: 1s", "must be true or a time"),
+        ("trace: one.csv, resample: 1s", "of one row, which has no end"),
     ],
 )
 def test_what_cannot_be_honoured_is_refused(tmp_path: Path, capacity: str, expected: str) -> None:
     (tmp_path / "short.csv").write_text("time,rate\n0s,1Mbit/s\n2s,2Mbit/s\n")
+    (tmp_path / "one.csv").write_text("time,rate\n0s,1Mbit/s\n")
     (tmp_path / "nan.csv").write_text("time_s,rate_mbps\n0,1\n1,nan\n")
     (tmp_path / "m.up").write_text("1\n")
     with pytest.raises(SpecErrors) as caught:

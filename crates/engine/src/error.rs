@@ -62,6 +62,7 @@ pub enum Problem {
     NotALink { is: &'static str },
     AlreadyDriven,
     EmptyProcess,
+    EndlessTrace,
     NoFirstLevel { first: Duration },
     TimesDisordered { index: usize },
     PeriodTooShort { period: Duration, last: Duration },
@@ -222,6 +223,9 @@ impl fmt::Display for Problem {
                 write!(f, "drives a link that another process drives; stop that one first")
             }
             Problem::EmptyProcess => write!(f, "has no entries and so no capacity; give at least one"),
+            Problem::EndlessTrace => {
+                write!(f, "is resampled and has no end; say when the trace is over")
+            }
             Problem::NoFirstLevel { first } => {
                 write!(f, "its first level is at {first}; say what holds from 0 ns on")
             }

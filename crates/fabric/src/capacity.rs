@@ -89,14 +89,13 @@ fn name(link: &str) -> String {
 pub(crate) fn process_spec(process: &Process) -> ProcessSpec {
     let nanos = |nanos: u64| Duration::from_nanos(nanos);
     match process {
-        Process::Levels { at_ns, rate_bps, repeat_ns } => ProcessSpec::Levels(LevelSchedule {
-            levels: at_ns
-                .iter()
-                .zip(rate_bps.iter())
-                .map(|(&at, &rate)| (nanos(at), capacity(rate)))
-                .collect(),
-            period: repeat_ns.map(nanos),
-        }),
+        Process::Levels { at_ns, rate_bps, repeat_ns } => {
+            ProcessSpec::Levels(levels(at_ns, rate_bps, *repeat_ns))
+        }
+        Process::Resampled { at_ns, rate_bps, period_ns, block_ns } => ProcessSpec::Resampled {
+            trace: levels(at_ns, rate_bps, Some(*period_ns)),
+            block: nanos(*block_ns),
+        },
         Process::Opportunities { at_ns, ip_bytes, repeat_ns } => {
             ProcessSpec::Opportunities(OpportunitySchedule {
                 opportunities: at_ns
@@ -129,6 +128,14 @@ pub(crate) fn process_spec(process: &Process) -> ProcessSpec {
             },
             hold: nanos(*hold_ns),
         },
+    }
+}
+
+fn levels(at_ns: &[u64], rate_bps: &[Option<u64>], period_ns: Option<u64>) -> LevelSchedule {
+    let level = |(&at, &rate)| (Duration::from_nanos(at), capacity(rate));
+    LevelSchedule {
+        levels: at_ns.iter().zip(rate_bps).map(level).collect(),
+        period: period_ns.map(Duration::from_nanos),
     }
 }
 

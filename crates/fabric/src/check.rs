@@ -223,7 +223,9 @@ impl Fabric {
                     wrong.push(format!("{what}: only a link has a capacity; move it to link"));
                 }
                 let unpaired = match process {
-                    Process::Levels { at_ns, rate_bps, .. } => at_ns.len() != rate_bps.len(),
+                    Process::Levels { at_ns, rate_bps, .. } | Process::Resampled { at_ns, rate_bps, .. } => {
+                        at_ns.len() != rate_bps.len()
+                    }
                     Process::Opportunities { at_ns, ip_bytes, .. } => at_ns.len() != ip_bytes.len(),
                     Process::Drawn { .. } | Process::Markov { .. } => false,
                 };
@@ -344,6 +346,11 @@ mod tests {
             ))
         };
         let sound = || levels("[0, 5]", "[0, null]", "");
+        let resampled = |at: &str, rates: &str, period: u64| {
+            entry(&format!(
+                r#"{{"capacity": {{"process": {{"resampled": {{"at_ns": {at}, "rate_bps": {rates}, "period_ns": {period}, "block_ns": 3}}}}}}}}"#
+            ))
+        };
         for (place, entries, expected) in [
             ("link", vec![levels("[0, 5]", "[1]", "")], "differ in length"),
             ("link", vec![levels("[5]", "[1]", "")], "from 0 ns on"),
@@ -354,6 +361,8 @@ mod tests {
                 "a second one for h1 up",
             ),
             ("host.egress", vec![sound()], "move it to link"),
+            ("link", vec![resampled("[0, 5]", "[1]", 9)], "differ in length"),
+            ("link", vec![resampled("[0, 5]", "[1, 2]", 5)], "5 ns"),
         ] {
             let mut fabric = fabric(2);
             match place {

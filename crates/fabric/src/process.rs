@@ -57,6 +57,17 @@ pub enum Process {
         /// At least 1.
         hold_ns: u64,
     },
+    /// Blocks of a trace, each from a place in it drawn at random.
+    Resampled {
+        /// The first is 0; not decreasing.
+        at_ns: Arc<[u64]>,
+        /// One for each time.
+        rate_bps: Arc<[Option<u64>]>,
+        /// When the trace is over; later than the last time.
+        period_ns: u64,
+        /// At least 1.
+        block_ns: u64,
+    },
 }
 
 /// A cell of a piecewise uniform law.

@@ -15,10 +15,10 @@ Networks?", NSDI, and published with their emulator (github.com/alexandru-uta/ba
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from fractions import Fraction
 from itertools import pairwise
 from typing import Literal
+
+from crosswind.spec.quantile_law import Cell, cells_of
 
 Cloud = Literal["A", "B", "C", "D", "E", "F", "G", "H"]
 Tails = Literal["published", "corrected"]
@@ -36,26 +36,13 @@ QUANTILES_KBPS: dict[Cloud, tuple[int, int, int, int, int]] = {
 }
 
 _MBPS = 1_000_000
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A range of rates, uniform inside; `weight` is its share of the sum of weights."""
-
-    low_bps: int
-    high_bps: int
-    weight: int
+_SHARES_PPB = (10_000_000, 250_000_000, 500_000_000, 750_000_000, 990_000_000)
 
 
 def law(cloud: Cloud, tails: Tails) -> tuple[list[Cell], int]:
     """Return the cells of a cloud's law and the grid, in bit/s, that draws are rounded down to."""
     quantiles = [1000 * kbps for kbps in QUANTILES_KBPS[cloud]]
-    between = list(pairwise(quantiles))
     if tails == "published":
         # int(uniform(low, high + 1)) in Mbit/s.
-        return [Cell(low, high + _MBPS, 1) for low, high in between], _MBPS
-    (p1, p25), (p75, p99) = between[0], between[-1]
-    below = Cell(round(p1 - Fraction(p25 - p1, 24)), p1, 1)
-    above = Cell(p99, round(p99 + Fraction(p99 - p75, 24)), 1)
-    inner = [Cell(low, high, weight) for (low, high), weight in zip(between, (24, 25, 25, 24), strict=True)]
-    return [below, *inner, above], 1
+        return [Cell(low, high + _MBPS, 1) for low, high in pairwise(quantiles)], _MBPS
+    return cells_of(list(zip(_SHARES_PPB, quantiles, strict=True))), 1

@@ -17,13 +17,15 @@ from crosswind.spec.named_file import NamedFile, named_file
 from crosswind.spec.quantities import (
     Duration,
     Level,
+    LimitedLevel,
+    PartsPerBillion,
     PositiveDuration,
     PositivePartsPerBillion,
     QuantityError,
 )
 from crosswind.spec.trace import OpportunityTrace, RateTrace, parse_opportunities, parse_rates
 
-LAWS = ("steps", "trace", "mahimahi", "ballani", "markov")
+LAWS = ("steps", "trace", "mahimahi", "quantiles", "ballani", "markov")
 BALLANI_HOLD_NS = 5_000_000_000
 
 
@@ -46,7 +48,7 @@ Repeat = Annotated[
 
 
 class Capacity(SpecModel):
-    """Drives the rate of the uplink, the downlink, or both (place `link`). Has one of the first five keys."""
+    """Drives the rate of the uplink, the downlink, or both (place `link`). Has one of the first six keys."""
 
     steps: dict[Duration, Level] | None = Field(
         None, min_length=1, description="A rate from each time on, the first from 0s."
@@ -57,6 +59,12 @@ class Capacity(SpecModel):
     mahimahi: Annotated[
         NamedFile[OpportunityTrace] | None, *named_file(parse_opportunities, "cellular.up")
     ] = Field(None, description="A trace of Mahimahi: delivery opportunities of 1500 B.")
+    quantiles: dict[PartsPerBillion, LimitedLevel] | None = Field(
+        None,
+        min_length=2,
+        description="Shares and the rate that each is below, drawn anew every `hold`: evenly in between, and "
+        "outside as in the cell next to it.",
+    )
     ballani: Cloud | None = Field(None, description="A cloud of the study, drawn anew every `hold`.")
     markov: dict[str, MarkovState] | None = Field(
         None, min_length=1, description="States by name; a step every `hold`, beginning in the first."
@@ -68,7 +76,14 @@ class Capacity(SpecModel):
     hold_ns: PositiveDuration | None = Field(
         None,
         alias="hold",
-        description="ballani: how long a draw holds, 5s when absent. markov: how long a step takes.",
+        description="quantiles, ballani: how long a draw holds; 5s when absent for ballani. markov: how long "
+        "a step takes.",
+    )
+    resample_ns: PositiveDuration | None = Field(
+        None,
+        alias="resample",
+        description="steps, trace: play blocks of this length, each from a place drawn at random, instead of "
+        "the list in its order; steps need a `repeat`.",
     )
     repeat: Repeat | None = Field(
         None,
@@ -88,6 +103,9 @@ class Capacity(SpecModel):
                 f"repeats after {self.repeat}ns, but the last row of its trace is at {trace.at_ns[-1]}ns; "
                 "write a longer time, or true"
             )
+        endless = trace is not None and trace.end_ns is None and len(trace.at_ns) == 1
+        if endless and self.resample_ns is not None and not self.repeat:
+            raise QuantityError("resamples a trace of one row, which has no end; end it with a row of `end`")
         return self
 
     @property

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 from crosswind.spec.capacity import LAWS, Capacity, MarkovState
 from crosswind.spec.document import Path
 from crosswind.spec.draft import items, sound, sound_field, value_at
 from crosswind.spec.nearest import did_you_mean
-from crosswind.spec.process import CERTAIN_PPB
+from crosswind.spec.quantile_law import CERTAIN_PPB
 from crosswind.spec.quantities import Duration, shown
 
 Finding = tuple[Path, str]
 
 # Which keys say more about which law.
-_BELONGS_TO = {"tails": ("ballani",), "hold": ("ballani", "markov"), "repeat": ("steps", "trace", "mahimahi")}
+_BELONGS_TO = {
+    "tails": ("ballani",),
+    "hold": ("quantiles", "ballani", "markov"),
+    "repeat": ("steps", "trace", "mahimahi"),
+    "resample": ("steps", "trace"),
+}
 
 
 def capacity_findings(place: str, path: Path, raw: Any) -> Iterator[Finding]:
@@ -34,8 +39,15 @@ def capacity_findings(place: str, path: Path, raw: Any) -> Iterator[Finding]:
             yield (*path, key), f"does not go with {law}, only with {' or '.join(laws)}; leave it out"
     if law == "markov":
         yield from _markov_findings(path, raw)
+    if law == "quantiles":
+        yield from _quantile_findings(path, raw)
     if law == "steps":
         yield from _step_findings(path, raw)
+    if value_at(raw, "resample") is not None:
+        if law == "steps" and value_at(raw, "repeat") is None:
+            yield path, 'is resampled and needs "repeat", the time at which its steps are over; add it'
+        if value_at(raw, "repeat") is False:
+            yield (*path, "repeat"), "must be true or a time: what is resampled goes on for ever"
     if law == "mahimahi" and not isinstance(value_at(raw, "repeat"), bool | None):
         yield (*path, "repeat"), "must be true or false: the last line of the trace is its period"
 
@@ -83,6 +95,20 @@ def _step_findings(path: Path, raw: Any) -> Iterator[Finding]:
     elif repeat is not None and repeat <= last:
         text = shown(value_at(raw, "repeat"))
         yield (*path, "repeat"), f"{text} is not after the last step, {instants[last]}; write a longer time"
+
+
+def _quantile_findings(path: Path, raw: Any) -> Iterator[Finding]:
+    if value_at(raw, "hold") is None:
+        yield path, 'needs "hold", how long a draw holds; add it'
+    quantiles = sorted((sound_field(Capacity, "quantiles", raw) or {}).items())
+    if quantiles and len(quantiles) < len(items(raw, "quantiles")):
+        yield (*path, "quantiles"), "says twice what one share is; keep one of them"
+    for (share, rate), (next_share, next_rate) in pairwise(quantiles):
+        if next_rate < rate:
+            what = f"the rate at {next_share / 1e7:g}% is below that at {share / 1e7:g}%"
+            yield (*path, "quantiles"), f"{what}; a quantile is never below a smaller one"
+    if quantiles and not quantiles[-1][1]:
+        yield (*path, "quantiles"), "has no rate above zero, and nothing would ever pass; give it one"
 
 
 def _markov_findings(path: Path, raw: Any) -> Iterator[Finding]:

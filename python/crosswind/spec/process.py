@@ -8,23 +8,28 @@ from typing import Any
 
 from crosswind.spec.ballani import law
 from crosswind.spec.capacity import BALLANI_HOLD_NS, Capacity, MarkovState
+from crosswind.spec.quantile_law import CERTAIN_PPB, Cell, cells_of
 from crosswind.spec.scale import scaled
 from crosswind.spec.trace import OPPORTUNITY_IP_BYTES
-
-CERTAIN_PPB = 10**9
 
 
 def process_of(capacity: Capacity, scale: float) -> dict[str, Any]:
     """Return the process of a capacity that satisfies its rules. Rates and opportunities are scaled."""
     if capacity.steps is not None:
         steps = sorted(capacity.steps.items())
-        return _levels([at for at, _ in steps], [rate for _, rate in steps], _time(capacity.repeat), scale)
+        return _levels(
+            capacity, [at for at, _ in steps], [rate for _, rate in steps], _time(capacity.repeat), scale
+        )
     if capacity.trace is not None:
         return _trace(capacity, scale)
     if capacity.mahimahi is not None:
         return _opportunities(capacity, scale)
+    if capacity.quantiles is not None:
+        assert capacity.hold_ns is not None
+        return _drawn(cells_of(sorted(capacity.quantiles.items())), 1, capacity.hold_ns, scale)
     if capacity.ballani is not None:
-        return _drawn(capacity, scale)
+        cells, grid_bps = law(capacity.ballani, capacity.tails or "published")
+        return _drawn(cells, grid_bps, capacity.hold_ns or BALLANI_HOLD_NS, scale)
     assert capacity.markov is not None  # Checked when the file was read.
     assert capacity.hold_ns is not None
     return {"markov": {"states": _states(capacity.markov, scale), "hold_ns": capacity.hold_ns}}
@@ -36,25 +41,38 @@ def scaled_level(rate_bps: int | None, scale: float) -> int | None:
 
 
 def _levels(
-    at_ns: Iterable[int], rates_bps: Iterable[int | None], repeat_ns: int | None, scale: float
+    capacity: Capacity,
+    at_ns: Iterable[int],
+    rates_bps: Iterable[int | None],
+    repeat_ns: int | None,
+    scale: float,
 ) -> dict[str, Any]:
     rates = list(rates_bps)
     if scale != 1:
         # A trace has up to a million points; their ratio is made once.
         times = Fraction(repr(scale))
         rates = [rate and max(1, rate * times.numerator // times.denominator) for rate in rates]
-    return {"levels": {"at_ns": list(at_ns), "rate_bps": rates, "repeat_ns": repeat_ns}}
+    if capacity.resample_ns is None:
+        return {"levels": {"at_ns": list(at_ns), "rate_bps": rates, "repeat_ns": repeat_ns}}
+    return {
+        "resampled": {
+            "at_ns": list(at_ns),
+            "rate_bps": rates,
+            "period_ns": repeat_ns,
+            "block_ns": capacity.resample_ns,
+        }
+    }
 
 
 def _trace(capacity: Capacity, scale: float) -> dict[str, Any]:
     trace = capacity.trace.says if capacity.trace is not None else None
     assert trace is not None  # Files are read with the condition.
     repeat_ns = _time(capacity.repeat)
-    if capacity.repeat is True:
+    if capacity.repeat is True or (capacity.repeat is None and capacity.resample_ns is not None):
         # Without an end of its own, the last level holds as long as the one before it; a single one for ever.
         last_ns, previous_ns = trace.at_ns[-1], trace.at_ns[-2:][0]
         repeat_ns = trace.end_ns or (2 * last_ns - previous_ns) or None
-    return _levels(trace.at_ns, trace.rate_bps, repeat_ns, scale)
+    return _levels(capacity, trace.at_ns, trace.rate_bps, repeat_ns, scale)
 
 
 def _opportunities(capacity: Capacity, scale: float) -> dict[str, Any]:
@@ -65,9 +83,7 @@ def _opportunities(capacity: Capacity, scale: float) -> dict[str, Any]:
     return {"opportunities": {"at_ns": list(trace.at_ns), "ip_bytes": ip_bytes, "repeat_ns": repeat_ns}}
 
 
-def _drawn(capacity: Capacity, scale: float) -> dict[str, Any]:
-    assert capacity.ballani is not None
-    cells, grid_bps = law(capacity.ballani, capacity.tails or "published")
+def _drawn(cells: Iterable[Cell], grid_bps: int, hold_ns: int, scale: float) -> dict[str, Any]:
     return {
         "drawn": {
             "cells": [
@@ -79,7 +95,7 @@ def _drawn(capacity: Capacity, scale: float) -> dict[str, Any]:
                 for cell in cells
             ],
             "grid_bps": max(1, scaled(grid_bps, scale)),
-            "hold_ns": capacity.hold_ns or BALLANI_HOLD_NS,
+            "hold_ns": hold_ns,
         }
     }
 

@@ -316,6 +316,9 @@ Level = Annotated[
         "unlimited",
     ),
 ]
+LimitedLevel = Annotated[
+    int, *_quantity(RATE.read, _RATE, "Bits per second; zero is an outage.", "100Mbit/s", "0bit/s")
+]
 Size = Annotated[int, *_quantity(SIZE.read_positive, _SIZE, "Bytes, above zero.", "512KiB", "100kB")]
 SizeOrZero = Annotated[int, *_quantity(SIZE.read, _SIZE, "Bytes; zero is allowed.", "100kB", "0B")]
 Volume = Annotated[int, *_quantity(VOLUME.read_positive, _VOLUME, "Bits, above zero.", "5400Gbit", "100Mbit")]

@@ -16,6 +16,7 @@ mod drawn;
 mod levels;
 mod markov;
 mod opportunities;
+mod resampled;
 mod schedule;
 
 use alloc::vec::Vec;
@@ -32,6 +33,7 @@ use markov::Markov;
 pub use markov::{MarkovChain, MarkovState};
 use opportunities::Opportunities;
 pub use opportunities::OpportunitySchedule;
+use resampled::Resampled;
 
 /// Changes of one process that are kept.
 const CHANGES_KEPT: usize = 65_536;
@@ -68,6 +70,13 @@ pub enum ProcessSpec {
         /// How long a step lasts; at least 1 ns.
         hold: Duration,
     },
+    /// Blocks of a trace from places drawn at random (`process/resampled.rs`).
+    Resampled {
+        /// The trace; it has a period.
+        trace: LevelSchedule,
+        /// How long each block is; at least 1 ns.
+        block: Duration,
+    },
 }
 
 impl ProcessSpec {
@@ -80,9 +89,11 @@ impl ProcessSpec {
             ProcessSpec::Levels(schedule) => schedule.check(),
             ProcessSpec::Opportunities(schedule) => schedule.check(),
             ProcessSpec::Drawn { hold: Duration::ZERO, .. }
-            | ProcessSpec::Markov { hold: Duration::ZERO, .. } => Err(Problem::ZeroHold),
+            | ProcessSpec::Markov { hold: Duration::ZERO, .. }
+            | ProcessSpec::Resampled { block: Duration::ZERO, .. } => Err(Problem::ZeroHold),
             ProcessSpec::Drawn { law, .. } => law.check(),
             ProcessSpec::Markov { chain, .. } => chain.check(),
+            ProcessSpec::Resampled { trace, .. } => resampled::check(trace),
         }
     }
 }
@@ -99,6 +110,7 @@ enum Kind {
     Opportunities(Opportunities),
     Drawn(Drawn),
     Markov(Markov),
+    Resampled(Resampled),
 }
 
 /// A process at work.
@@ -118,6 +130,9 @@ impl Process {
             ProcessSpec::Opportunities(schedule) => Kind::Opportunities(Opportunities::new(schedule, start)),
             ProcessSpec::Drawn { law, hold } => Kind::Drawn(Drawn::new(law, hold, stream, start)),
             ProcessSpec::Markov { chain, hold } => Kind::Markov(Markov::new(chain, hold, stream, start)),
+            ProcessSpec::Resampled { trace, block } => {
+                Kind::Resampled(Resampled::new(trace, block, stream, start))
+            }
         };
         Process { kind, link, running: true, changes: Vec::new(), changes_not_kept: 0 }
     }
@@ -140,6 +155,7 @@ impl Process {
             Kind::Levels(levels) => levels.wake(),
             Kind::Drawn(drawn) => drawn.wake(),
             Kind::Markov(markov) => markov.wake(),
+            Kind::Resampled(resampled) => resampled.wake(),
         };
         self.note(now, level);
         Change::Level(level)
@@ -152,6 +168,7 @@ impl Process {
             Kind::Opportunities(opportunities) => opportunities.next_wake(),
             Kind::Drawn(drawn) => Some(drawn.next_wake()),
             Kind::Markov(markov) => Some(markov.next_wake()),
+            Kind::Resampled(resampled) => Some(resampled.next_wake()),
         }
     }
 

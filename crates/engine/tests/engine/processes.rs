@@ -5,8 +5,9 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use crosswind_engine::{
-    Capacity, Cell, DropReason, Duration, ElementId, ElementSpec, Engine, LevelSchedule, Limit, MarkovChain,
-    MarkovState, OpportunitySchedule, Packet, PathId, PiecewiseUniform, Problem, ProcessSpec, Queueing, Rate,
+    Capacity, Cell, DropReason, Duration, ElementId, ElementSpec, Engine, Instant, LevelSchedule, Limit,
+    MarkovChain, MarkovState, OpportunitySchedule, Packet, PathId, PiecewiseUniform, Problem, ProcessSpec,
+    Queueing, Rate,
 };
 use proptest::prelude::*;
 
@@ -30,6 +31,11 @@ fn levels(entries: &[(u64, u64)], period: Option<u64>) -> ProcessSpec {
         levels: entries.iter().map(level).collect(),
         period: period.map(Duration::from_nanos),
     })
+}
+
+fn resampled(entries: &[(u64, u64)], period: Option<u64>, block: u64) -> ProcessSpec {
+    let ProcessSpec::Levels(trace) = levels(entries, period) else { unreachable!("it makes levels") };
+    ProcessSpec::Resampled { trace, block: Duration::from_nanos(block) }
 }
 
 fn opportunities(entries: &[(u64, u64)], period: Option<u64>) -> ProcessSpec {
@@ -238,6 +244,9 @@ fn what_cannot_be_carried_out_is_refused() {
             Problem::UnsoundTransitions { state: 0, sum_ppb: 5 },
         ),
         (free, ProcessSpec::Markov { chain: MarkovChain { states: vec![] }, hold }, Problem::EmptyProcess),
+        (free, resampled(&[(0, 1)], None, 5), Problem::EndlessTrace),
+        (free, resampled(&[(3, 1)], Some(9), 5), Problem::NoFirstLevel { first: ns(3) }),
+        (free, resampled(&[(0, 1)], Some(9), 0), Problem::ZeroHold),
     ] {
         let refused = engine.start_process("q", spec, link, at(0)).unwrap_err();
         assert_eq!(refused.problem, problem);
@@ -321,6 +330,48 @@ fn a_chain_stays_as_long_as_its_probabilities_say() {
         let mean = of_level.iter().sum::<f64>() / of_level.len() as f64;
         assert!((mean / expected - 1.0).abs() < 0.06, "{level}: {mean}");
     }
+}
+
+#[test]
+fn a_resampled_trace_keeps_its_law_and_its_correlation_within_a_block() {
+    // 30 us at level 1, 10 us at level 3: a quarter of the time at 3. Whole periods follow each other within a block of 400 us, so
+    // one lag later, at 40 us, the level is the same but where a block ends in between: 1 in 10. A block begins with level 1 in
+    // 3/4 and with level 3 in 1/4 of all cases, so that two begin alike in 5/8; the others differ in 20 of the 40 us behind
+    // the border. The share of equal levels is 0.9 + 0.1 * (5/8 + 3/8 * 1/2) = 0.98125. 1000 blocks: its standard error is
+    // 0.0008, four of which are allowed; the law is exact, since blocks are whole periods, but for the last.
+    let spec = resampled(&[(0, 1), (30_000, 3)], Some(40_000), 400_000);
+    let mut engine = Engine::new(7);
+    let link = engine.add("link", fifo_link(FULL, 0, Limit::Unlimited)).unwrap();
+    let process = engine.start_process("p", spec, link, at(0)).unwrap();
+    engine.advance(at(400_000_000));
+    let changes = engine.changes(process);
+    let level_at = |instant: Instant| changes[changes.partition_point(|&(begin, _)| begin <= instant) - 1].1;
+    let every: Vec<u64> = (0..400_000)
+        .map(|micro| u64::from(level_at(at(micro * 1000)) == Capacity::bits_per_second(3)))
+        .collect();
+    let at_three = every.iter().sum::<u64>() as f64 / every.len() as f64;
+    assert!((at_three - 0.25).abs() < 0.0001, "{at_three}");
+    let pairs = every.iter().zip(&every[40..]);
+    let equal = pairs.filter(|(now, then)| now == then).count() as f64 / (every.len() - 40) as f64;
+    assert!((equal - 0.98125).abs() < 0.0031, "{equal}");
+}
+
+#[test]
+fn a_block_longer_than_its_trace_goes_round_it() {
+    // From wherever it begins, 1000 ns hold 250 ns of every level, four times over in 4000 ns.
+    let trace = [(0, 1), (250, 2), (500, 3), (750, 4)];
+    let mut engine = Engine::new(7);
+    let link = engine.add("link", fifo_link(FULL, 0, Limit::Unlimited)).unwrap();
+    let process = engine.start_process("p", resampled(&trace, Some(1000), 4000), link, at(0)).unwrap();
+    engine.advance(at(3999));
+    let changes = engine.changes(process);
+    let ends = changes.iter().skip(1).map(|&(end, _)| end).chain([at(4000)]);
+    let mut nanos = [0; 4];
+    for (&(begin, level), end) in changes.iter().zip(ends) {
+        let place = (1..=4).position(|rate| level == Capacity::bits_per_second(rate)).unwrap();
+        nanos[place] += (end - begin).as_nanos();
+    }
+    assert_eq!(nanos, [1000; 4]);
 }
 
 #[test]

@@ -1,0 +1,68 @@
+//! Resampled levels. Blocks of a trace, each from a place in it drawn at random: the same network on another day.
+//!
+//! `trace`: levels at times and the period after which the trace is over; its end joins its begin. `block`: how long the
+//! trace is followed; then a place in it is drawn, all nanoseconds being equally likely, and the next block begins with the
+//! level of that place, from its begin, so that levels last as long as in the trace.
+//!
+//! Levels come as often as in the trace where they all last as long as each other and a block is a multiple of that. Their autocorrelation at a lag is that of the trace times 1 - lag / block, and
+//! none beyond a block: a block should be several times as long as the trace's own correlation lasts.
+//!
+//! Source: Politis and Romano 1992, "A circular block-resampling procedure for stationary data"; Kuensch 1989.
+
+use super::drawn::below;
+use super::levels::LevelSchedule;
+use crate::error::Problem;
+use crate::random::Stream;
+use crate::units::{Capacity, Duration, Instant};
+
+/// Checks a trace that is to be resampled: it has an end.
+pub(super) fn check(trace: &LevelSchedule) -> Result<(), Problem> {
+    if trace.period.is_none() {
+        return Err(Problem::EndlessTrace);
+    }
+    trace.check()
+}
+
+pub(super) struct Resampled {
+    trace: LevelSchedule,
+    period_ns: u64,
+    block: Duration,
+    stream: Stream,
+    /// In the trace, at the next wake-up; in [0, period).
+    place_ns: u64,
+    /// In (0, block] while a block is followed; 0 when the next one is to be drawn.
+    left_ns: u64,
+    next: Instant,
+}
+
+impl Resampled {
+    /// `trace` has been checked.
+    pub(super) fn new(trace: LevelSchedule, block: Duration, stream: Stream, start: Instant) -> Resampled {
+        let period_ns = trace.period.map_or(1, Duration::as_nanos);
+        Resampled { trace, period_ns, block, stream, place_ns: 0, left_ns: 0, next: start }
+    }
+
+    pub(super) fn wake(&mut self) -> Capacity {
+        if self.left_ns == 0 {
+            let drawn_ns = below(self.period_ns, &mut self.stream);
+            self.place_ns = self.trace.levels[self.behind(drawn_ns) - 1].0.as_nanos();
+            self.left_ns = self.block.as_nanos();
+        }
+        let (behind, levels) = (self.behind(self.place_ns), &self.trace.levels);
+        let until_ns = levels.get(behind).map_or(self.period_ns, |&(time, _)| time.as_nanos());
+        let step_ns = (until_ns - self.place_ns).min(self.left_ns);
+        self.place_ns = (self.place_ns + step_ns) % self.period_ns;
+        self.left_ns -= step_ns;
+        self.next = self.next.saturating_add(Duration::from_nanos(step_ns));
+        levels[behind - 1].1
+    }
+
+    pub(super) fn next_wake(&self) -> Instant {
+        self.next
+    }
+
+    /// The index behind the level that holds at a place; at least 1, since the first level is at time 0.
+    fn behind(&self, place_ns: u64) -> usize {
+        self.trace.levels.partition_point(|&(time, _)| time.as_nanos() <= place_ns)
+    }
+}
