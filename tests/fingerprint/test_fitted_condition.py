@@ -53,10 +53,10 @@ def test_iperf3_is_read_as_far_as_it_went(tmp_path: Path, capsys) -> None:
     assert "control socket has closed" in err
 
 
-def test_rates_that_never_fall_are_refused_with_a_bound(tmp_path: Path, capsys) -> None:
+def test_rates_that_never_fall_are_refused_as_a_bucket_with_a_bound(tmp_path: Path, capsys) -> None:
     file = tmp_path / "run.csv"
     file.write_text(csv([100] * 50))
-    assert run(["conditions", "from", str(file), "--refill", "10Mbit/s"]) == 2
+    assert run(["conditions", "from", str(file), "--refill", "10Mbit/s", "--as", "bucket"]) == 2
     assert "at least 4.5 Gbit" in capsys.readouterr().err
 
 

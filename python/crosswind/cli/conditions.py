@@ -63,18 +63,31 @@ def show(name: str, as_json: bool) -> None:
     "--window", default="100ms", show_default=True, help="Of samples, from a capture or a Mahimahi trace."
 )
 @click.option("--back", is_flag=True, help="Of `iperf3 --bidir`, what came back to the client.")
-def from_trace(trace: Path, name: str | None, refill: str | None, window: str, back: bool) -> None:
-    """Find the token bucket behind a TRACE and print a condition that emulates it.
+@click.option("--as", "model", metavar="MODEL", help="The model to fit; the simplest that fits when absent.")
+def from_trace(
+    trace: Path, name: str | None, refill: str | None, window: str, back: bool, model: str | None
+) -> None:
+    """Print a condition that gives what was measured in a TRACE, and how near it comes.
 
     TRACE is what a sender was given that wanted all it could get: CSV of time and rate, where a rate of 0 is
     a rest, the JSON of `iperf3 -J`, the intervals of `nuttcp -i1`, a pcap or pcapng of one way, a trace of
-    Mahimahi, a JSON of OSMeF, or a fingerprint. Rates that never fall are refused: what was not emptied is
-    not known.
+    Mahimahi, a JSON of OSMeF, or a fingerprint. It may also be delays: one on a line, or CSV of time and
+    delay.
+
+    \b
+    Models of rates, the simplest first:
+      constant    a mean, and normal noise around it
+      bucket      a token bucket that was emptied (`credit`)
+      quantiles   five quantiles, drawn again and again
+      empirical   blocks of the trace itself, so that its correlation in time is kept
+    Models of delays:
+      constant, normal, histogram; the latter two with the half-life of their correlation
+
+    The first that fits is printed, and on standard error how near the others come. Where none fits, the
+    reasons are printed and nothing else.
     """
     from crosswind.errors import CrosswindError
-    from crosswind.fingerprint.fitted_condition import credit_condition
-    from crosswind.fingerprint.token_bucket import identify
-    from crosswind.fingerprint.trace_file import read_trace
+    from crosswind.fingerprint.fitted_condition import condition_from
     from crosswind.spec.quantities import TIME, QuantityError, read_limited_rate
 
     try:
@@ -89,12 +102,13 @@ def from_trace(trace: Path, name: str | None, refill: str | None, window: str, b
         window_s = TIME.read_positive(window) / 1e9
     except QuantityError as error:
         raise CrosswindError(f"--window {window}: {error}") from None
-    samples, complaint = read_trace(str(trace), content, window_s=window_s, back=back)
-    if complaint:
-        click.echo(f"{trace}: {complaint}", err=True)
     called = name or re.sub(r"[^a-z0-9]+", "-", trace.stem.lower()).strip("-") or "measured"
-    found = identify(samples, refill_bps=refill_bps)
-    click.echo(credit_condition(called, trace.name, samples, found).rstrip())
+    made = condition_from(
+        str(trace), content, called, model=model, window_s=window_s, back=back, refill_bps=refill_bps
+    )
+    for remark in made.remarks:
+        click.echo(remark, err=True)
+    click.echo(made.text)
 
 
 def _list(as_json: bool) -> None:

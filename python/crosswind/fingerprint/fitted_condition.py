@@ -1,66 +1,97 @@
-"""What was found in a network, as the text of a condition that emulates it."""
+"""From a file of what was measured to the text of a condition that gives it."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from crosswind.doctor.quantities import rate_text, time_text
 from crosswind.errors import CrosswindError
-from crosswind.fingerprint.token_bucket import Range, TokenBucket
+from crosswind.fingerprint.delay_trace import DelayTrace, is_delays, read_delays
+from crosswind.fingerprint.fit.bucket_rates import credit_bucket
+from crosswind.fingerprint.fit.delays import constant_delay, histogram_delay, normal_delay
+from crosswind.fingerprint.fit.drawn_rates import constant_rate, five_quantiles
+from crosswind.fingerprint.fit.empirical_rates import resampled_rates
+from crosswind.fingerprint.fit.fitted import Choice, Models, choose, condition_text
+from crosswind.fingerprint.fit.rates import Rates
+from crosswind.fingerprint.token_bucket import identify
+from crosswind.fingerprint.trace_file import WINDOW_S, read_trace
 from crosswind.fingerprint.traffic_trace import TrafficTrace
-
-# Ours: a trace of rates does not say how much waits.
-_BUFFER = "2MiB"
+from crosswind.spec.nearest import did_you_mean
 
 
-class NoFit(CrosswindError):
-    """Nothing that can be emulated was found; the message says what was, and what would help."""
+@dataclass(frozen=True)
+class Made:
+    """A file with one condition, and what else is to be told, a line each."""
+
+    text: str
+    remarks: list[str]
 
 
-def credit_condition(name: str, source: str, trace: TrafficTrace, found: TokenBucket) -> str:
-    """Return a file with one condition: a credit bucket on everything that a host sends.
+def condition_from(
+    source: str,
+    content: bytes,
+    name: str,
+    *,
+    model: str | None = None,
+    window_s: float = WINDOW_S,
+    back: bool = False,
+    refill_bps: int | None = None,
+) -> Made:
+    """Return the simplest condition that gives what was measured, or that of the model.
 
     Args:
+        source: the file, for the header and for messages.
         name: of the condition.
-        source: the file that was measured, for the header.
-    Raises: NoFit: the bucket was not emptied.
+        model: of the models of rates or of delays; the first that fits when absent.
+        window_s, back: as `read_trace` takes them.
+        refill_bps: of the token bucket, where it is known.
+    Raises:
+        TraceFileError: the file cannot be read.
+        NoFit: no model gives what was measured, or this one does not.
     """
+    if is_delays(content):
+        delays = read_delays(source, content)
+        return _made(source, name, _delays_seen(delays), _delay_models(delays), model, [])
+    trace, complaint = read_trace(source, content, window_s=window_s, back=back)
+    remarks = [f"{source}: {complaint}"] if complaint else []
+    return _made(source, name, _rates_seen(trace), _rate_models(trace, refill_bps), model, remarks)
+
+
+def _rate_models(trace: TrafficTrace, refill_bps: int | None) -> Models:
+    rates = Rates.of(trace)
+    return {
+        "constant": lambda: constant_rate(rates),
+        "bucket": lambda: credit_bucket(trace, identify(trace, refill_bps=refill_bps)),
+        "quantiles": lambda: five_quantiles(rates),
+        "empirical": lambda: resampled_rates(rates),
+    }
+
+
+def _delay_models(trace: DelayTrace) -> Models:
+    return {
+        "constant": lambda: constant_delay(trace),
+        "normal": lambda: normal_delay(trace),
+        "histogram": lambda: histogram_delay(trace),
+    }
+
+
+def _made(source: str, name: str, seen: str, models: Models, model: str | None, remarks: list[str]) -> Made:
+    if model is not None and model not in models:
+        raise CrosswindError(
+            f"--as {model}: {did_you_mean(model, list(models)) or 'no such model'}; of this file there are "
+            f"{', '.join(models)}"
+        )
+    choice: Choice = choose(source, models, model)
+    told = [f"{other}: {words}" for other, words in choice.others.items()]
+    return Made(condition_text(name, source.split("/")[-1], seen, choice), [*remarks, *told])
+
+
+def _rates_seen(trace: TrafficTrace) -> str:
     length_s = float(trace.end_s[-1] - trace.begin_s[0])
-    seen = f"{trace.bits.size} samples of {time_text(1e9 * length_s)}"
-    if found.low_bps is None or found.budget_bits is None or found.emptied_s is None:
-        at_least = (
-            ""
-            if found.at_least_bits is None
-            else f" If there is a bucket, it held at least {found.at_least_bits / 1e9:.4g} Gbit."
-        )
-        raise NoFit(
-            f"{source}: {seen} at {rate_text(found.high_bps.value)} and no fall to a lower rate: no bucket "
-            f"was emptied.{at_least} Measure for longer, or write the rate as the link's"
-        )
-    # The low rate is what a bucket gives back, so a larger estimate of the refill is noise.
-    refill = min(found.refill_bps.value, found.low_bps.value) if found.refill_bps else found.low_bps.value
-    told = (
-        ""
-        if found.refill_bps
-        else ", taken to be the low rate: no rest was followed by a phase that emptied it"
-    )
-    return f"""\
-# Models: what the sender of {source} was given: {seen}.
-# Source: measured; the bucket was empty after {found.emptied_s:.3f} s ({found.kind}).
-# 95 % intervals: high {_interval(found.high_bps, 1e6)}, low {_interval(found.low_bps, 1e6)} Mbit/s; budget
-# {_interval(found.budget_bits, 1e9)} Gbit, which is what it held when the trace began.
-# Refill {_interval(found.refill_bps, 1e6) + " Mbit/s" if found.refill_bps else rate_text(refill)}{told}.
-# The size of the queue is not in a trace of rates: {_BUFFER} are ours.
-
-{name}:
-  summary: {rate_text(found.high_bps.value)} until {found.budget_bits.value / 1e9:.4g} Gbit are spent, then {rate_text(found.low_bps.value)}
-  host.egress:
-    - credit:
-        budget: {found.budget_bits.value / 1e9:.6f}Gbit
-        high: {found.high_bps.value / 1e6:.6f}Mbit/s
-        low: {found.low_bps.value / 1e6:.6f}Mbit/s
-        refill: {refill / 1e6:.6f}Mbit/s
-        buffer: {_BUFFER}
-"""  # noqa: E501
+    mean_bps = trace.bits.sum() / (trace.end_s - trace.begin_s).sum()
+    return f"{trace.bits.size} samples of {time_text(1e9 * length_s)}, {rate_text(mean_bps)} in the mean"
 
 
-def _interval(found: Range, unit: float) -> str:
-    return f"{found.value / unit:.5g} ({found.low / unit:.5g} to {found.high / unit:.5g})"
+def _delays_seen(trace: DelayTrace) -> str:
+    apart = "" if trace.step_s is None else f", {time_text(1e9 * trace.step_s)} apart"
+    return f"{trace.delay_ns.size} delays{apart}"

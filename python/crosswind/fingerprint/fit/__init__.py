@@ -1,0 +1,1 @@
+"""Conditions that give what was measured: models of rates and of delays, and how well each fits."""

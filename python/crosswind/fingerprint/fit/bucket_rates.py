@@ -1,0 +1,84 @@
+"""A credit bucket (`crosswind.fingerprint.token_bucket`) as a model of rates.
+
+It has two rates and no noise. What it would give is worked out as the engine does it: tokens come at the
+refill all the time, the high rate holds while there are any, and the low rate without.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crosswind.doctor.quantities import rate_text
+from crosswind.fingerprint.fit.fitted import Fitted, NoFit
+from crosswind.fingerprint.fit.nearness import nearness
+from crosswind.fingerprint.token_bucket import Range, TokenBucket
+from crosswind.fingerprint.traffic_trace import TrafficTrace
+
+# Ours: a trace of rates does not say how much waits.
+_BUFFER = "2MiB"
+
+
+def credit_bucket(trace: TrafficTrace, found: TokenBucket) -> Fitted:
+    """Return a credit bucket on everything that a host sends.
+
+    Raises: NoFit: the bucket was not emptied.
+    """
+    if found.low_bps is None or found.budget_bits is None or found.emptied_s is None:
+        at_least = (
+            ""
+            if found.at_least_bits is None
+            else f" If there is a bucket, it held at least {found.at_least_bits / 1e9:.4g} Gbit."
+        )
+        raise NoFit(
+            f"{rate_text(found.high_bps.value)} and no fall to a lower rate: no bucket was emptied."
+            f"{at_least} Measure for longer"
+        )
+    # The low rate is what a bucket gives back, so a larger estimate of the refill is noise.
+    refill = min(found.refill_bps.value, found.low_bps.value) if found.refill_bps else found.low_bps.value
+    told = (
+        ""
+        if found.refill_bps
+        else ", taken to be the low rate: no rest was followed by a phase that emptied it"
+    )
+    refill_text = f"{_interval(found.refill_bps, 1e6)} Mbit/s" if found.refill_bps else rate_text(refill)
+    high, low, budget = found.high_bps.value, found.low_bps.value, found.budget_bits.value
+    given = _given(trace, high, low, min(refill, high), budget)
+    return Fitted(
+        summary=f"{rate_text(high)} until {budget / 1e9:.4g} Gbit are spent, then {rate_text(low)}",
+        elements=f"""\
+host.egress:
+  - credit:
+      budget: {budget / 1e9:.6f}Gbit
+      high: {high / 1e6:.6f}Mbit/s
+      low: {low / 1e6:.6f}Mbit/s
+      refill: {refill / 1e6:.6f}Mbit/s
+      buffer: {_BUFFER}""",
+        notes=[
+            f"The bucket was empty after {found.emptied_s:.3f} s ({found.kind}).",
+            f"95 % intervals: high {_interval(found.high_bps, 1e6)}, low {_interval(found.low_bps, 1e6)} "
+            f"Mbit/s; budget {_interval(found.budget_bits, 1e9)} Gbit, which is what it held when the trace "
+            "began.",
+            f"Refill {refill_text}{told}.",
+            f"The size of the queue is not in a trace of rates: {_BUFFER} are ours.",
+        ],
+        near=nearness(trace.rate_bps, given, noiseless=True),
+    )
+
+
+def _given(trace: TrafficTrace, high: float, low: float, refill: float, budget: float) -> NDArray[np.float64]:
+    """Return the mean rates that a full bucket of these parameters gives over the samples of a trace."""
+    tokens, now_s = budget, float(trace.begin_s[0])
+    rates = []
+    for begin_s, end_s in zip(trace.begin_s, trace.end_s, strict=True):
+        tokens = min(budget, tokens + refill * max(0.0, begin_s - now_s))
+        lasts_s, now_s = float(end_s - begin_s), float(end_s)
+        fast_s = lasts_s if high <= refill else min(lasts_s, tokens / (high - refill))
+        # Empty, it gives `low`, which is at least what comes.
+        tokens -= (high - refill) * fast_s
+        rates.append((high * fast_s + low * (lasts_s - fast_s)) / lasts_s)
+    return np.array(rates)
+
+
+def _interval(found: Range, unit: float) -> str:
+    return f"{found.value / unit:.5g} ({found.low / unit:.5g} to {found.high / unit:.5g})"

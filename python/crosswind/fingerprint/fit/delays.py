@@ -1,0 +1,191 @@
+"""Delays that were measured, as an element `delay`: constant, normal, or by a histogram, with a half-life.
+
+The half-life is the engine's: delays that far apart are correlated with one half, and a lag t with
+(1 + a) exp(-a), a = 1.678 t / half-life, of their normal scores (`crates/engine/src/delay/drift.rs`).
+A histogram has an edge at each of many quantiles, more of them in the tails, so that its own quantiles are
+those of the measurement; where a value is frequent it has a bin of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crosswind.doctor.quantities import time_text
+from crosswind.fingerprint.delay_trace import DelayTrace
+from crosswind.fingerprint.fit.fitted import Fitted, NoFit
+from crosswind.fingerprint.fit.nearness import nearness
+from crosswind.stats.ljung_box import autocorrelations
+
+# What delays are to come back within: less is no variation.
+_SAME_NS, _SAME_SHARE = 2000.0, 0.01
+_SAMPLES_MIN = 100
+_TAIL_SHARES = (0.0, 0.001, 0.002, 0.005)
+_BINS = 100
+_AT_HALF_LIFE = 1.678_346_990_016_661
+_LAGS = 50
+_MODEL_SAMPLES = 20_000
+_SEED = 1
+
+_Quantile = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+
+
+def constant_delay(trace: DelayTrace) -> Fitted:
+    """Return the median, where nearly all delays are the same.
+
+    Raises: NoFit: they are not, within 2 us and 1 %.
+    """
+    low, middle, high = np.quantile(trace.delay_ns, (0.01, 0.5, 0.99))
+    if high - low > 2 * (_SAME_NS + _SAME_SHARE * middle):
+        raise NoFit(f"delays vary from {time_text(low)} (p1) to {time_text(high)} (p99)")
+    return Fitted(
+        summary=f"a delay of {time_text(middle)}",
+        elements=_element(f"time: {round(middle)}ns"),
+        notes=[_PLACE],
+        near=nearness(trace.delay_ns, np.full(trace.delay_ns.size, middle), noiseless=True),
+    )
+
+
+def normal_delay(trace: DelayTrace) -> Fitted:
+    """Return mean and standard deviation.
+
+    Raises: NoFit: too few delays, or all the same.
+    """
+    _require(trace)
+    from scipy import stats  # Slow to import, and not needed by a `crosswind --help`.
+
+    mean, deviation = float(trace.delay_ns.mean()), float(trace.delay_ns.std())
+    if deviation < 1:
+        raise NoFit("delays do not vary")
+
+    def quantile(p: NDArray[np.float64]) -> NDArray[np.float64]:
+        quantiles: NDArray[np.float64] = np.maximum(0, stats.norm.ppf(p, mean, deviation))
+        return quantiles
+
+    return _varying(
+        trace,
+        f"normal delays of {time_text(mean)}, deviation {time_text(deviation)}",
+        [f"time: {round(mean)}ns", f"jitter: {round(deviation)}ns", "law: normal"],
+        quantile,
+    )
+
+
+def histogram_delay(trace: DelayTrace) -> Fitted:
+    """Return the law as it was measured.
+
+    Raises: NoFit: too few delays.
+    """
+    _require(trace)
+    edges = _edges(trace.delay_ns)
+    counts, _ = np.histogram(trace.delay_ns, edges)
+    upto = np.concatenate([[0.0], np.cumsum(counts)]) / counts.sum()
+    bins = ", ".join(
+        f"{{low: {low}ns, high: {high}ns, count: {count}}}"
+        for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)
+        if count
+    )
+    return _varying(
+        trace,
+        f"delays around {time_text(float(np.median(trace.delay_ns)))}, as measured",
+        [f"law: {{histogram: [{bins}]}}"],
+        lambda p: np.interp(p, upto, edges),
+    )
+
+
+def _edges(delay_ns: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the edges of bins, ascending, in whole ns."""
+    inner = np.linspace(0.01, 0.99, _BINS - 1)
+    shares = np.concatenate([_TAIL_SHARES, inner, [1 - share for share in reversed(_TAIL_SHARES)]])
+    edges = np.quantile(delay_ns, shares, method="inverted_cdf").round().astype(np.int64)
+    values, counts = np.unique(delay_ns.round().astype(np.int64), return_counts=True)
+    frequent = values[counts > delay_ns.size / _BINS]
+    return np.unique(np.concatenate([edges, frequent, frequent + 1, [edges[-1] + 1]]))
+
+
+def _varying(trace: DelayTrace, summary: str, keys: list[str], quantile: _Quantile) -> Fitted:
+    half_life_s = _half_life_s(trace)
+    step_s = trace.step_s
+    apart = (
+        "how far apart in time they were measured is not known, so they are independent"
+        if step_s is None
+        else "packets that far apart as these have independent delays"
+        if half_life_s is None
+        else f"delays {time_text(1e9 * half_life_s)} apart are correlated with one half"
+    )
+    if half_life_s is not None:
+        keys = [*keys, f"half_life: {round(1e9 * half_life_s)}ns"]
+    given = _given(quantile, half_life_s, step_s)
+    measured = trace.delay_ns
+    if step_s is None:
+        # Their order is not known to be one in time: only the law counts.
+        measured = np.random.default_rng(_SEED).permutation(measured)
+    return Fitted(
+        summary, _element(*keys), [f"Of delays in time: {apart}.", _PLACE], nearness(measured, given)
+    )
+
+
+def _half_life_s(trace: DelayTrace) -> float | None:
+    """Return the half-life of delays, or None where they are independent as far as they show."""
+    from scipy import optimize, stats
+
+    if trace.step_s is None or trace.delay_ns.size < 4 * _LAGS:
+        return None
+    ranks = stats.rankdata(trace.delay_ns)
+    scores = stats.norm.ppf((ranks - 0.5) / ranks.size)
+    found = np.nan_to_num(autocorrelations(scores, _LAGS))
+    if found[0] < 0.1 + 3 / np.sqrt(scores.size):
+        return None
+    # Far lags are noise: up to the first below a fifth, and a few more.
+    low = np.flatnonzero(found < 0.2)
+    lags = np.arange(1, min(_LAGS, 3 + (int(low[0]) if low.size else _LAGS)) + 1)
+
+    def misfit(log_half_life: float) -> float:
+        a = _AT_HALF_LIFE * lags / np.exp(log_half_life)
+        return float((((1 + a) * np.exp(-a) - found[: lags.size]) ** 2).sum())
+
+    best = optimize.minimize_scalar(misfit, bounds=(np.log(0.1), np.log(20 * _LAGS)), method="bounded")
+    return float(np.exp(best.x)) * trace.step_s
+
+
+def _given(quantile: _Quantile, half_life_s: float | None, step_s: float | None) -> NDArray[np.float64]:
+    """Return the delays that an engine would give packets a step apart, which it keeps in order."""
+    from scipy import stats
+
+    random = np.random.default_rng(_SEED)
+    if half_life_s is None or step_s is None:
+        delays = quantile(random.uniform(size=_MODEL_SAMPLES))
+    else:
+        delays = quantile(stats.norm.cdf(_drift(_AT_HALF_LIFE * step_s / half_life_s, random)))
+    if step_s is None:
+        return delays
+    at_ns = np.arange(delays.size) * 1e9 * step_s
+    kept: NDArray[np.float64] = np.maximum.accumulate(at_ns + delays) - at_ns
+    return kept
+
+
+def _drift(a: float, random: np.random.Generator) -> NDArray[np.float64]:
+    """Return the position of the engine's drift at steps of `a`: exact, as in its `drift.rs`."""
+    motion = np.exp(-a) * np.array([[1 + a, a], [-a, 1 - a]])
+    noise = np.linalg.cholesky(np.eye(2) - motion @ motion.T + 1e-12 * np.eye(2))
+    shocks = random.normal(size=(_MODEL_SAMPLES, 2)) @ noise.T
+    state = random.normal(size=2)
+    positions = np.empty(_MODEL_SAMPLES)
+    for number in range(_MODEL_SAMPLES):
+        positions[number] = state[0]
+        state = motion @ state + shocks[number]
+    return positions
+
+
+def _require(trace: DelayTrace) -> None:
+    if trace.delay_ns.size < _SAMPLES_MIN:
+        raise NoFit(f"{trace.delay_ns.size} delays say too little of a law; measure {_SAMPLES_MIN} and more")
+
+
+_PLACE = "What a host sends has the delay once. Of round-trip times, write `on:` with one of the two nodes."
+
+
+def _element(*keys: str) -> str:
+    body = "\n".join(f"      {key}" for key in keys)
+    return f"host.egress:\n  - delay:\n{body}"
