@@ -17,6 +17,8 @@ artifact deployed them: compare the two before you compare with the paper ([why]
 `ballani-a` to `ballani-h` are links of eight clouds, as an emulator published them and corrected.
 Likewise `nsdi20` and `nsdi20-deployed`: what Amazon EC2 lets a virtual machine send, and its published
 emulation ([difference](../sources.md#nsdi-20)).
+`clouds` is what else has been published of clouds, each with its date: what their providers state, what was
+measured, and what of it is ours.
 How to write one: [guide](../guides/conditions.md)."""
 
 _EXPERIMENTS = """\

@@ -100,6 +100,35 @@ def test_what_ec2_lets_a_machine_send_exists_as_described_and_as_deployed() -> N
     assert of("nsdi20/") == of("nsdi20-deployed/") == [fresh, *left]
 
 
+CLOUDS = [name for name in catalog.condition_names() if name.startswith("clouds/")]
+
+
+@pytest.mark.parametrize("name", CLOUDS)
+def test_a_cloud_has_a_date_and_says_what_is_ours(name: str) -> None:
+    header = catalog.header(catalog.condition_file(name))
+    assert re.search(r"\b20[12]\d\b", header)
+    assert re.search(r"\b(ours|taken to be|are those)\b", header)
+
+
+@pytest.mark.parametrize(("size", "seconds"), [("large", 7 * 60), ("xlarge", 13 * 60), ("2xlarge", 26 * 60)])
+def test_a_bucket_of_2019_is_empty_after_the_time_that_was_measured(size: str, seconds: int) -> None:
+    (element,) = load_catalogue_condition(f"clouds/ec2-c5-{size}-2019").by_place()["host.egress"]
+    credit = element.credit
+    assert credit is not None
+    assert credit.low_bps == credit.refill_bps
+    assert credit.budget_bits / (credit.high_bps - credit.refill_bps) == pytest.approx(seconds, abs=0.1)
+
+
+def test_google_states_2_gbit_s_for_each_core_and_8_cores_were_measured_below_that() -> None:
+    for cores in (1, 2, 4, 8):
+        (element,) = load_catalogue_condition(f"clouds/gce-{cores}-core").by_place()["link"]
+        assert element.capacity is not None
+        assert element.capacity.steps == {0: cores * 2 * 10**9}
+    (measured,) = load_catalogue_condition("clouds/gce-8-core-measured").by_place()["link"]
+    assert measured.capacity is not None
+    assert max((measured.capacity.quantiles or {}).values()) < 16 * 10**9
+
+
 def test_only_the_base_line_has_no_interference() -> None:
     without = [name for name in TEN if not load_catalogue_condition(name).interferences()]
     assert without == ["icpe23/no-interference"]
