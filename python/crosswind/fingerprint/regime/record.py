@@ -166,7 +166,7 @@ def is_record(content: bytes) -> bool:
     """Return whether a file begins as that of a regime."""
     try:
         first = json.loads(content.partition(b"\n")[0])
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return isinstance(first, dict) and "regime" in first
 
