@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,8 +12,12 @@ import pytest
 
 from crosswind.app.requirements.iperf3 import IPERF3
 from crosswind.certify.pairs import Task, over_fabric
+from crosswind.fingerprint.bulk import bulk
+from crosswind.fingerprint.ends import own_fabric
+from crosswind.fingerprint.other_ends import other_ends
 from crosswind.fingerprint.token_bucket import identify
 from crosswind.fingerprint.trace_file import read_trace
+from crosswind.testbed import TestbedError
 from crosswind.testbed.plain import plain_fabric
 
 if TYPE_CHECKING:
@@ -67,6 +73,26 @@ def test_a_networks_fingerprint_has_its_bucket_and_becomes_a_condition(live: Liv
     status, said = live.run("conditions", "from", "fingerprint.json")
     assert status == 0, said
     assert "credit:" in said
+
+
+def test_ends_behind_words_are_found_and_measured_like_our_own(live: Live) -> None:
+    del live  # Skips where there is no agent.
+    with own_fabric(plain_fabric(("a", "b"), rate_bps=100_000_000)) as ends:
+        near, far = (shlex.join(end.prefix) for end in (ends.near, ends.far))
+        found = other_ends(near, far, ends.far.address, None)
+        assert (found.near.name, found.far.name) == ("a", "b")
+        assert found.near.address == ends.near.address
+        assert found.one_machine
+        assert found.tool == "traffic"
+        # Payload of 100 Mbit/s: 1448 bytes of a frame of 1538.
+        assert 80e6 < bulk(found, 2, 0.5).goodput_bps < 94.2e6
+        if not IPERF3.missing():
+            assert 80e6 < bulk(replace(found, tool="iperf3"), 2, 1.0).goodput_bps < 94.2e6
+
+
+def test_an_end_that_cannot_be_reached_is_named() -> None:
+    with pytest.raises(TestbedError, match="near: no-such-program"):
+        other_ends("no-such-program", "", "127.0.0.1", None)
 
 
 @pytest.mark.skipif(bool(IPERF3.missing()), reason="iperf3 is missing; run `crosswind apps install iperf3`")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from crosswind.errors import CrosswindError
 
 if TYPE_CHECKING:
+    from crosswind.fingerprint.ends import Network, Tool
     from crosswind.fingerprint.fingerprint import Fingerprint
 
 # Of what the network draws; two fingerprints should not differ without a reason.
@@ -18,15 +20,29 @@ SEED = 1
 # What `crosswind-load traffic` carries between two nodes.
 _CONNECTIONS_MAX = 1000
 
+# Of a network that others use, and that may cost money.
+_OTHERS_MOST_BYTES = 10_000_000_000
+
 T = TypeVar("T")
 
 
 @click.command()
-@click.argument("file")
+@click.argument("file", required=False)
 @click.option(
     "--condition", help="A condition of FILE, of the catalogue, or in a file; FILE's first when absent."
 )
 @click.option("--between", metavar="FROM,TO", help="Two nodes; FILE's first two when absent.")
+@click.option(
+    "--near", metavar="WORDS", default="", help="With --to: what comes before a command at the near end."
+)
+@click.option("--far", metavar="WORDS", help="With --to: what comes before a command at the far end.")
+@click.option(
+    "--to", "address", metavar="ADDRESS", help="Of the far end, where FILE does not make the network."
+)
+@click.option(
+    "--tool", type=click.Choice(["traffic", "iperf3"]), help="For bulk; traffic on one machine when absent."
+)
+@click.option("--cloud", is_flag=True, help="Ask the cloud's metadata service what the machines are.")
 @click.option(
     "--full-speed", default="10s", show_default=True, help="How long a bucket has to be emptied in, twice."
 )
@@ -53,7 +69,9 @@ T = TypeVar("T")
     help="Sizes of a write().",
 )
 @click.option(
-    "--send-at-most", metavar="SIZE", help="Payload in all; no limit in a local network when absent."
+    "--send-at-most",
+    metavar="SIZE",
+    help="Payload in all; 10GB when absent, and without limit where FILE makes the network.",
 )
 @click.option("--load-at-most", type=float, help="Refuse above this load average of a minute, per core.")
 @click.option(
@@ -77,9 +95,14 @@ T = TypeVar("T")
     help="Where it goes; fingerprint.json, or regime.jsonl, when absent.",
 )
 def command(
-    file: str,
+    file: str | None,
     condition: str | None,
     between: str | None,
+    near: str,
+    far: str | None,
+    address: str | None,
+    tool: Tool | None,
+    cloud: bool,
     full_speed: str,
     rest: str,
     connections: str,
@@ -105,18 +128,24 @@ def command(
 
     With --regime TCP sends in one pattern for as long as --for says, and every point is kept as it is
     measured. The same command goes on with a file that was cut off, until it has as much.
-    """
-    from functools import partial
 
+    Without FILE the network is one that is there, between two ends that commands can be given:
+
+    \b
+    crosswind fingerprint --near 'crosswind exec a --' --far 'crosswind exec b --' --to 10.77.0.2
+    crosswind fingerprint --far 'ssh host' --to 192.0.2.7
+
+    Each needs a `crosswind-load`, a Python and, if it is another machine, an iperf3; TCP ports 7078 and 7079
+    and UDP port 7080 of the far end must be reachable.
+    """
     from rich.console import Console
 
-    from crosswind.cli._condition import carried_out
     from crosswind.cli._regime import measure_regime
     from crosswind.fingerprint.ends import own_fabric
     from crosswind.fingerprint.fingerprint import Extent, measure
     from crosswind.fingerprint.machines import Bounds
+    from crosswind.fingerprint.other_ends import as_they_are, other_ends
     from crosswind.fingerprint.sent_bytes import SentBytes
-    from crosswind.spec import fabric_of, find_experiment, load_setup
     from crosswind.spec.quantities import RATE, SIZE, TIME, read_share
     from crosswind.store.durable import write_text
 
@@ -128,32 +157,57 @@ def command(
         [_read("--writes", SIZE.read_positive, size) for size in writes.split(",")],
     )
     sent = SentBytes(_if_given("--send-at-most", SIZE.read_positive, send_at_most))
+    wanted_ns = _if_given("--for", TIME.read_positive, wanted)
+    point_ns = _if_given("--point", TIME.read_positive, point)
+    if regime is None and (wanted is not None or point is not None):
+        raise CrosswindError("--for, --point: are of a regime; add --regime, such as --regime 10-30")
+    if regime is not None and (address is not None or tool is not None or cloud):
+        raise CrosswindError("--regime: is of a network that FILE makes; leave --to, --tool and --cloud out")
+    network: Network
+    name: str | None = None
+    if address is not None:
+        if file is not None or far is None or condition is not None or between is not None:
+            raise CrosswindError(
+                "--to ADDRESS: takes --far WORDS, and no FILE, --condition or --between; the network is there"
+            )
+        network = partial(as_they_are, other_ends(near, far, address, tool))
+        sent = sent if send_at_most is not None else SentBytes(_OTHERS_MOST_BYTES)
+    elif file is not None and not near and far is None:
+        spec = _fabric(file, condition, between)
+        if regime is not None:
+            measure_regime(spec, regime, wanted_ns, point_ns, out or Path("regime.jsonl"))
+            return
+        name = spec["condition"]["name"]
+        network = partial(own_fabric, spec, tool or "traffic")
+    else:
+        raise CrosswindError(
+            "neither FILE nor --far WORDS --to ADDRESS: no network is meant; give one of them"
+        )
     bounds = Bounds(
         load_at_most,
         _if_given("--memory-at-most", read_share, memory_at_most),
         _if_given("--traffic-at-most", RATE.read_positive, traffic_at_most),
     )
+    out = out or Path("fingerprint.json")
+    with Console(stderr=True).status("") as status:
+        found = measure(network, name, SEED, extent, sent, bounds, status.update, cloud=cloud)
+    write_text(out, _document(found))
+    click.echo(_told(found))
+    click.echo(f"fingerprint: {out}")
+
+
+def _fabric(file: str, condition: str | None, between: str | None) -> dict[str, Any]:
+    """Return the fabric of a file, of the two nodes that are meant."""
+    from crosswind.cli._condition import carried_out
+    from crosswind.spec import fabric_of, find_experiment, load_setup
+
     setup = load_setup(find_experiment(file))
     resolved = setup.resolved(SEED)
     resolved["conditions"] = [carried_out(setup.condition(condition or next(iter(setup.conditions))))]
     spec = fabric_of(resolved, resolved["conditions"][0]["name"])
     ends = _two(between, [node["name"] for node in spec["nodes"]])
     hosts = {node["name"]: node["host"] for node in spec["nodes"]}
-    two = {**spec, "nodes": [{"name": name, "host": hosts[name]} for name in ends]}
-    wanted_ns = _if_given("--for", TIME.read_positive, wanted)
-    point_ns = _if_given("--point", TIME.read_positive, point)
-    if regime is not None:
-        measure_regime(two, regime, wanted_ns, point_ns, out or Path("regime.jsonl"))
-        return
-    if wanted is not None or point is not None:
-        raise CrosswindError("--for, --point: are of a regime; add --regime, such as --regime 10-30")
-    out = out or Path("fingerprint.json")
-    with Console(stderr=True).status("") as status:
-        name = spec["condition"]["name"]
-        found = measure(partial(own_fabric, two), name, spec["seed"], extent, sent, bounds, status.update)
-    write_text(out, _document(found))
-    click.echo(_told(found))
-    click.echo(f"fingerprint: {out}")
+    return {**spec, "nodes": [{"name": name, "host": hosts[name]} for name in ends]}
 
 
 def _document(found: Fingerprint) -> str:
@@ -176,11 +230,18 @@ def _told(found: Fingerprint) -> str:
     answered_ns = found.loaded.round_trip_ns
     loaded = time_text(quantile(answered_ns, 0.5)) if answered_ns else "no answer"
     lines = [
-        f"{found.between[0]} to {found.between[1]}, condition {found.condition}",
+        f"{found.between[0]} to {found.between[1]}"
+        + (f", condition {found.condition}" if found.condition is not None else ""),
         f"round trips: {time_text(quantile(found.idle.round_trip_ns, 0.5))} at the median, "
         f"{loaded} beside a bulk transfer",
-        f"delay, one way: {time_text(delay['p50'])} at the median, {time_text(delay['p99'])} at p99; "
-        f"{found.lost} packets lost",
+        *(
+            [
+                f"delay, one way: {time_text(delay['p50'])} at the median, "
+                f"{time_text(delay['p99'])} at p99; {found.lost} packets lost"
+            ]
+            if delay
+            else []
+        ),
         f"bulk transfer: {rate_text(bulk.goodput_bps)} of payload over {len(bulk.each_bps)} connections, "
         f"Jain's index {bulk.jain:.3f}, {bulk.retransmits} retransmissions",
     ]

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+import math
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
+from crosswind.app.iperf3.report import parse_report
 from crosswind.app.traffic.summary import metrics_of
-from crosswind.fingerprint.ends import BULK_PORT, Ends, Running
+from crosswind.fingerprint.ends import BULK_PORT, Ends, Running, Tool
+from crosswind.stats import jain_index
+from crosswind.testbed import TestbedError
 
 WARM_UP_S, PART_S = 0.2, 0.1
 # Connecting where many packets are lost, hearing of the start, and saying what was counted.
@@ -29,11 +33,14 @@ class Bulk:
         fastest_bps: of all together in the fastest tenth of a second.
         parts_bps: of all together, tenth by tenth of a second of the window that they have in common.
         rtt_us: each sender's smoothed round-trip time at the end; None where the kernel did not say.
-        sender_cpu_s, receiver_cpu_s: shape (connections,), of the threads of each connection.
+        sender_cpu_s, receiver_cpu_s: shape (connections,), of the threads of each connection; or (1,), of
+            all, where the tool has one thread.
         window_s: how long it was counted.
         moved_bytes: payload until the end, uncounted parts included.
-        began_ns, ended_ns: of the window, CLOCK_MONOTONIC of the sender.
+        began_ns, ended_ns: of the window, CLOCK_MONOTONIC of the sender; None where the tool does not say.
     """
+
+    tool: Tool
 
     goodput_bps: float
     each_bps: list[float]
@@ -46,13 +53,14 @@ class Bulk:
     receiver_cpu_s: list[float]
     window_s: float
     moved_bytes: int
-    began_ns: int
-    ended_ns: int
+    began_ns: int | None
+    ended_ns: int | None
 
     def as_dict(self) -> dict[str, Any]:
         """Return what a fingerprint keeps of a repetition (docs/reference/contracts.md, section 9)."""
         gigabytes = self.goodput_bps * self.window_s / 8e9
         return {
+            "tool": self.tool,
             "goodput_bps": self.goodput_bps,
             "each_bps": self.each_bps,
             "jain": self.jain,
@@ -69,21 +77,23 @@ class Bulk:
 
 
 class BulkUnderWay:
-    """A transfer that runs beside other things."""
+    """A transfer that runs beside other things.
 
-    def __init__(self, ends: Ends, running: Running, summary: str, longest_s: float) -> None:
-        self._ends = ends
+    Args:
+        collect: is given what it printed, when it has ended.
+    """
+
+    def __init__(self, running: Running, longest_s: float, collect: Callable[[bytes], Bulk]) -> None:
         self._running = running
-        self._summary = summary
         self._longest_s = longest_s
+        self._collect = collect
 
     def finish(self) -> Bulk:
         """Wait for its end.
 
         Raises: TestbedError: nothing arrived, or a connection was lost.
         """
-        self._running.finish(self._longest_s)
-        return read_bulk(json.loads(self._ends.near.read(self._summary)))
+        return self._collect(self._running.finish(self._longest_s))
 
 
 def bulk(ends: Ends, connections: int, duration_s: float, write_bytes: int | None = None) -> Bulk:
@@ -95,15 +105,22 @@ def bulk(ends: Ends, connections: int, duration_s: float, write_bytes: int | Non
         return under_way.finish()
 
 
-@contextmanager
 def transferring(
     ends: Ends, connections: int, duration_s: float, write_bytes: int | None = None
-) -> Iterator[BulkUnderWay]:
+) -> AbstractContextManager[BulkUnderWay]:
     """Begin a transfer; it ends with the block, if not before.
 
     Args:
-        write_bytes: size of the sender's writes; that of `crosswind-load traffic` when absent.
+        write_bytes: size of the sender's writes; 128 KiB when absent.
     """
+    begin = _traffic if ends.tool == "traffic" else _iperf3
+    return begin(ends, connections, duration_s, write_bytes)
+
+
+@contextmanager
+def _traffic(
+    ends: Ends, connections: int, duration_s: float, write_bytes: int | None
+) -> Iterator[BulkUnderWay]:
     near, far = ends.near, ends.far
     with near.folder() as folder:
         # All of it is one machine's, and the two talk through files.
@@ -123,7 +140,28 @@ def transferring(
             first.await_listening()
             second.await_listening()
             with Running(near, command) as running:
-                yield BulkUnderWay(ends, running, f"{folder}/summary.json", duration_s + _END_S)
+                summary = f"{folder}/summary.json"
+                yield BulkUnderWay(
+                    running, duration_s + _END_S, lambda _: read_bulk(json.loads(near.read(summary)))
+                )
+
+
+@contextmanager
+def _iperf3(
+    ends: Ends, connections: int, duration_s: float, write_bytes: int | None
+) -> Iterator[BulkUnderWay]:
+    near, far = ends.near, ends.far
+    serve = [*far.iperf3, "-s", "-1", "--forceflush", "-B", far.address, "-p", BULK_PORT]
+    command = [
+        *(*near.iperf3, "-c", far.address, "-p", BULK_PORT, "-P", connections, "-J", "-i", PART_S),
+        *(() if write_bytes is None else ("-l", write_bytes)),
+        # It knows whole seconds only.
+        *("-t", math.ceil(duration_s)),
+    ]
+    with Running(far, serve) as server:
+        server.await_listening()
+        with Running(near, command) as running:
+            yield BulkUnderWay(running, duration_s + _END_S, lambda said: read_iperf3(said.decode()))
 
 
 def read_bulk(summary: Mapping[str, Any]) -> Bulk:
@@ -138,6 +176,7 @@ def read_bulk(summary: Mapping[str, Any]) -> Bulk:
         round(at / asked["part"]) for at in (asked["warm_up"], asked["warm_up"] + asked["duration"])
     )
     return Bulk(
+        tool="traffic",
         goodput_bps=values["goodput", "mean"],
         each_bps=[values[f"goodput.{number}", "mean"] for number in range(len(counted))],
         jain=values["fairness", "jain"],
@@ -151,4 +190,35 @@ def read_bulk(summary: Mapping[str, Any]) -> Bulk:
         moved_bytes=sum(one["total_bytes"] for one in counted),
         began_ns=summary["started_ns"],
         ended_ns=summary["ended_ns"],
+    )
+
+
+def read_iperf3(printed: str) -> Bulk:
+    """Return what a sender's `iperf3 -J` says.
+
+    Its connections are one program's, and begin and end together; goodput is what arrived. Tenths of a second
+    are what was written in them, and processor time is of all connections.
+
+    Raises: TestbedError: it says an error, is cut off, or nothing arrived.
+    """
+    report = parse_report(printed)
+    if not report.received_bytes:
+        raise TestbedError("iperf3: not one byte arrived; is the path cut?")
+    each_bps = [stream.received_bps for stream in report.streams]
+    parts_bps = [float(one["sum"]["bits_per_second"]) for one in json.loads(printed)["intervals"]]
+    return Bulk(
+        tool="iperf3",
+        goodput_bps=report.received_bps,
+        each_bps=each_bps,
+        jain=jain_index(each_bps),
+        retransmits=sum(stream.retransmits or 0 for stream in report.streams),
+        fastest_bps=max(parts_bps),
+        parts_bps=parts_bps,
+        rtt_us=[None if stream.rtt_us is None else round(stream.rtt_us[0]) for stream in report.streams],
+        sender_cpu_s=[report.client_cpu * report.seconds],
+        receiver_cpu_s=[report.server_cpu * report.seconds],
+        window_s=report.seconds,
+        moved_bytes=report.received_bytes,
+        began_ns=None,
+        ended_ns=None,
     )

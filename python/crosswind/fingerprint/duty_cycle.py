@@ -33,7 +33,9 @@ def duty_cycle(
     with network() as ends:
         for length_s in on_s:
             if floods:
-                time.sleep(max(0.0, float(floods[-1].received_ns[-1]) / 1e9 + off_s - time.time()))
+                # The clock of another machine is no measure of time here.
+                since_s = time.time() - float(floods[-1].received_ns[-1]) / 1e9 if ends.one_machine else 0.0
+                time.sleep(max(0.0, off_s - since_s))
             task = flood_task(offered_bps, length_s, where=ends.far.at(PACKETS_PORT))
             floods.append(carried(ends, task, FILE, length_s, partial(read_flood, duration_s=length_s)))
     return sampled(floods, sample_s)

@@ -60,7 +60,7 @@ def facts(address: str, port: int | None = None) -> dict[str, Any]:
     return {
         "time": time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime()),
         "host": socket.gethostname(),
-        "boot": _text("/proc/sys/kernel/random/boot_id"),
+        "boot": boot(),
         "kernel": platform.release(),
         "cpu": _processor(),
         "cores": len(os.sched_getaffinity(0)),
@@ -81,6 +81,11 @@ def facts(address: str, port: int | None = None) -> dict[str, Any]:
         "interface": _interface(address),
         "connection": None if port is None else _connection(address, port),
     }
+
+
+def boot() -> str | None:
+    """Return what tells this boot of this machine from every other."""
+    return _text("/proc/sys/kernel/random/boot_id")
 
 
 def _processor() -> str:

@@ -20,11 +20,13 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Any, Literal, Self
 
+from crosswind.app.requirements.iperf3 import IPERF3
 from crosswind.testbed import Agent, Fabric, TestbedError, find_binary
 from crosswind.testbed.binaries import AGENT, LOAD
 
+Tool = Literal["traffic", "iperf3"]
 # TCP for bulk and for messages, UDP for packets: what a firewall between two machines has to let through.
 BULK_PORT, MESSAGES_PORT, PACKETS_PORT = 7078, 7079, 7080
 # Of a connection to another machine and a program that starts there.
@@ -49,6 +51,7 @@ class End:
         address: under which the other end reaches it.
         load: the program `crosswind-load` there.
         python: a Python there, for what only system calls tell.
+        iperf3: words that start it there.
     """
 
     name: str
@@ -56,6 +59,7 @@ class End:
     address: str
     load: str
     python: str
+    iperf3: tuple[str, ...]
 
     def at(self, port: int) -> str:
         """Return the address with a port."""
@@ -184,11 +188,13 @@ class Ends:
 
     Attributes:
         one_machine: whether both share this machine's clock and files.
+        tool: that makes bulk transfers; `traffic` takes ends on one machine.
     """
 
     near: End
     far: End
     one_machine: bool
+    tool: Tool
 
 
 # Opens the network anew for each measurement where it is ours: then no bucket remembers the one before.
@@ -196,7 +202,7 @@ Network = Callable[[], AbstractContextManager[Ends]]
 
 
 @contextmanager
-def own_fabric(spec: Mapping[str, Any]) -> Iterator[Ends]:
+def own_fabric(spec: Mapping[str, Any], tool: Tool = "traffic") -> Iterator[Ends]:
     """Bring a fabric up; its first node sends, and its second one receives.
 
     Args:
@@ -212,10 +218,19 @@ def own_fabric(spec: Mapping[str, Any]) -> Iterator[Ends]:
                 fabric.nodes[name].address,
                 str(find_binary(LOAD)),
                 sys.executable,
+                iperf3_here(),
             )
             for name in names
         )
-        yield Ends(near, far, one_machine=True)
+        yield Ends(near, far, one_machine=True, tool=tool)
+
+
+def iperf3_here() -> tuple[str, ...]:
+    """Return words that start this machine's iperf3: Crosswind's own, or else whatever is on the path."""
+    if IPERF3.missing():
+        return ("iperf3",)
+    program = IPERF3.program("iperf3")
+    return ("env", *(f"{name}={value}" for name, value in program.env.items()), str(program.path))
 
 
 def _content(file: IO[bytes]) -> bytes:

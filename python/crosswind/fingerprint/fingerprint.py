@@ -136,6 +136,8 @@ def measure(
     sent: SentBytes,
     bounds: Bounds,
     say: Callable[[str], None] = lambda _: None,
+    *,
+    cloud: bool = False,
 ) -> Fingerprint:
     """Measure a network.
 
@@ -145,13 +147,14 @@ def measure(
         sent: how much may be sent; it is counted there.
         bounds: what the machines may do beside when this begins.
         say: is told what is under way.
+        cloud: whether its metadata service is asked, once.
     Raises: TooBusy: before anything is measured. TooMuch: before what is too much. TestbedError: an end is
         gone, or nothing arrives; says what was under way.
     """
     before = provenance(Path.cwd(), seed, {})
     with network() as ends:
         between = ends.near.name, ends.far.name
-        machines_before = machines(ends)
+        machines_before = machines(ends, cloud=cloud)
         refuse_busy(machines_before, bounds)
     say("round trips of small messages")
     asked = idle(network)

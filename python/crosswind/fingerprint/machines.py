@@ -10,7 +10,7 @@ from typing import Any
 
 from crosswind.doctor.quantities import rate_text
 from crosswind.errors import CrosswindError, Exit
-from crosswind.fingerprint import end_facts
+from crosswind.fingerprint import end_cloud, end_facts
 from crosswind.fingerprint.ends import MESSAGES_PORT, Ends
 from crosswind.fingerprint.messages import serving_messages
 
@@ -36,14 +36,23 @@ class Bounds:
     interface_bps: float | None = None
 
 
-def machines(ends: Ends) -> dict[str, Any]:
-    """Return what both ends are (`end_facts.py`), as `near` and `far`; and as `here` the machine of both."""
+def machines(ends: Ends, *, cloud: bool = False) -> dict[str, Any]:
+    """Return what both ends are (`end_facts.py`), as `near` and `far`; and as `here` the machine of both.
+
+    Args:
+        cloud: whether the metadata service of a cloud is asked too, from each end.
+    """
     script = Path(end_facts.__file__).read_text(encoding="utf-8")
     with serving_messages(ends):
         near = json.loads(ends.near.ask(script, ends.far.address, str(MESSAGES_PORT)))
     far = json.loads(ends.far.ask(script, ends.near.address))
-    here = {"here": end_facts.facts("127.0.0.1")} if ends.one_machine else {}
-    return {"near": near, "far": far, **here}
+    found = {"near": near, "far": far}
+    if ends.one_machine:
+        found["here"] = end_facts.facts("127.0.0.1")
+    if cloud:
+        question = Path(end_cloud.__file__).read_text(encoding="utf-8")
+        near["cloud"], far["cloud"] = (json.loads(end.ask(question)) for end in (ends.near, ends.far))
+    return found
 
 
 def refuse_busy(seen: Mapping[str, Any], bounds: Bounds) -> None:

@@ -22,4 +22,6 @@ def beside_bulk(network: Network) -> tuple[Messages, Bulk]:
     with network() as ends, transferring(ends, CONNECTIONS, LOAD_S) as under_way:
         asked = ask(ends, DURATION_S, RATE_PER_S)
         transfer = under_way.finish()
+    if transfer.began_ns is None or transfer.ended_ns is None:
+        return asked, transfer
     return asked.between(transfer.began_ns, transfer.ended_ns), transfer

@@ -1,0 +1,66 @@
+"""Ends that are not ours: nodes of a fabric that is up, or two machines, each behind words of the user's."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from crosswind.fingerprint import end_facts
+from crosswind.fingerprint.ends import End, Ends, Tool, iperf3_here
+from crosswind.testbed import TestbedError, find_binary
+from crosswind.testbed.binaries import LOAD
+
+
+def other_ends(near: str, far: str, address: str, tool: Tool | None) -> Ends:
+    """Look at two ends and return them.
+
+    Args:
+        near, far: what stands before a command, such as `crosswind exec a --` or `ssh host`; nothing is here.
+        address: of the far end, as the near one reaches it.
+        tool: for bulk transfers; by where the ends are when absent.
+    Raises: TestbedError: an end cannot be reached, or lacks a program; says which.
+    """
+    script = Path(end_facts.__file__).read_text(encoding="utf-8")
+    sender = _end("near", near, "")
+    seen = json.loads(sender.ask(script, address))
+    sender = replace(sender, name=seen["host"], address=seen["interface"]["address"])
+    receiver = _end("far", far, address)
+    theirs = json.loads(receiver.ask(script, sender.address))
+    receiver = replace(receiver, name=theirs["host"])
+    with sender.folder() as folder:
+        here = end_facts.boot()
+        one_machine = here == seen["boot"] == theirs["boot"] and _has(receiver, "-d", folder)
+    if tool == "traffic" and not one_machine:
+        raise TestbedError(
+            f"--tool traffic: {sender.name} and {receiver.name} do not share this machine's clock and files, "
+            "through which it counts and talks; use --tool iperf3"
+        )
+    sender, receiver = (_programs(end, one_machine) for end in (sender, receiver))
+    return Ends(sender, receiver, one_machine, tool or ("traffic" if one_machine else "iperf3"))
+
+
+@contextmanager
+def as_they_are(ends: Ends) -> Iterator[Ends]:
+    """Give ends that nobody can bring up anew."""
+    yield ends
+
+
+def _end(name: str, prefix: str, address: str) -> End:
+    words = tuple(shlex.split(prefix))
+    return End(name, words, address, LOAD, "python3" if words else sys.executable, ("iperf3",))
+
+
+def _programs(end: End, one_machine: bool) -> End:
+    """Return an end with the programs of this machine where they are there too."""
+    load = str(find_binary(LOAD))
+    found = replace(end, load=load) if _has(end, "-x", load) else end
+    return replace(found, iperf3=iperf3_here()) if one_machine else found
+
+
+def _has(end: End, test: str, file: str) -> bool:
+    return end.run(["sh", "-c", f"test {test} {shlex.quote(file)} && echo yes || echo no"]).strip() == b"yes"
