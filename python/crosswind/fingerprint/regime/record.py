@@ -191,7 +191,7 @@ def read_record(content: bytes) -> Record:
                 sittings[-1]["ended"] = str(said["ended"])
             else:
                 sittings[-1]["points"].append(Point(**said))
-        except (ValueError, TypeError, KeyError, IndexError) as error:
+        except (ValueError, TypeError, KeyError, IndexError, RecursionError) as error:
             raise ValueError(f"line {number}: is no line of a regime ({error})") from None
     if header is None:
         raise ValueError("no whole line: is it a regime's file?")
