@@ -59,7 +59,7 @@ def test_loss_shapers_and_queues_are_told_apart(live: Live) -> None:
 def test_a_server_that_stood_still_is_told_from_a_client_that_did(live: Live) -> None:
     (live.folder / "live.yaml").write_text(AWAKE)
     run = live.start("run", "live.yaml")
-    for trial, stopped in enumerate(("serve", "rpc")):
+    for trial, stopped in enumerate(("rpc-serve", "rpc")):
         live.await_step("prepared", trial + 1)
         process = load_process(live, stopped)
         time.sleep(0.4)  # into the measured phase
