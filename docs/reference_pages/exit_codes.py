@@ -26,14 +26,15 @@ _MEANINGS = {
     ),
     Exit.REGRESSION: ("`crosswind check` found a regression", "its table names the conditions"),
     Exit.UNDECIDED: (
-        "more trials are needed than `at most` allows, or trials are pending; or `check` cannot tell yet, or "
-        "refuses trials that are no repetitions",
-        "raise `at most`, or accept a wider interval; `check` says what would decide or help",
+        "more trials are needed than `at most` allows, or trials are pending; or `check`, or `compare` of "
+        "two fingerprints, cannot tell yet, or `check` refuses trials that are no repetitions",
+        "raise `at most`, or accept a wider interval; `check` says what would decide or help; measure "
+        "fingerprints for longer",
     ),
     Exit.NOT_COMPARABLE: (
         "the machine or a tool is no longer the one that the run started on; or two runs to compare differ "
-        "in machine, application or conditions",
-        "start a new run; or `crosswind compare --anyway`",
+        "in machine, application or conditions; or two fingerprints differ",
+        "start a new run; or `crosswind compare --force`",
     ),
     Exit.CLEANUP_INCOMPLETE: (
         "something could not be removed",

@@ -36,7 +36,7 @@ def test_another_machine_is_not_comparable_and_another_version_is_named(base, wr
         compare(base, other)
     assert refusal.value.exit == Exit.NOT_COMPARABLE
     assert "store" not in str(refusal.value)
-    assert compare(base, other, anyway=True).sameness.notes == ["version of store: 1 and 2"]
+    assert compare(base, other, force=True).sameness.notes == ["version of store: 1 and 2"]
 
 
 def test_another_tcp_is_named_and_no_hindrance(write_run):

@@ -47,17 +47,17 @@ class Check:
         return Exit.DONE if outcomes <= {"pass"} else Exit.UNDECIDED
 
 
-def check(run: Path, base: Path, allowed: float, *, anyway: bool = False) -> Check:
+def check(run: Path, base: Path, allowed: float, *, force: bool = False) -> Check:
     """Check the run in `run` against the one in `base`.
 
     Args:
         run: a results folder.
         base: a results folder.
         allowed: above 0; the slowdown that is no regression, as a share (0.05 is 5 %).
-        anyway: whether machines, applications or conditions may differ.
+        force: whether networks, machines, applications or conditions may differ.
     Raises: NotComparable: the runs differ in what numbers depend on, or a condition of the base is missing.
     """
-    comparison = compare(base, run, anyway=anyway)
+    comparison = compare(base, run, force=force)
     if comparison.only_base:
         missing = ", ".join(comparison.only_base)
         raise NotComparable(f"{run}: lacks conditions of {base}: {missing}; what was not run has not passed")

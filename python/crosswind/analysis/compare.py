@@ -65,24 +65,24 @@ class RunComparison:
     only_other: list[str]
 
 
-def compare(base: Path, other: Path, *, anyway: bool = False) -> RunComparison:
+def compare(base: Path, other: Path, *, force: bool = False) -> RunComparison:
     """Compare the run in `other` with the one in `base`.
 
     Args:
         base: a results folder, or that of an experiment, whose latest run is then taken.
         other: the same.
-        anyway: whether machines, applications or conditions may differ.
+        force: whether networks, machines, applications or conditions may differ.
     Raises:
         NotAResultsFolder: one of them is none.
         NotComparable: they differ in what numbers depend on, or have nothing in common.
     """
     runs = summarise(base), summarise(other)
     found = sameness(*runs)
-    if found.hindrances and not anyway:
+    if found.hindrances and not force:
         listed = "".join(f"\n  {line}" for line in found.hindrances)
         raise NotComparable(
             f"{base} and {other} differ in more than their numbers:{listed}\n"
-            "run both on one machine from one experiment; or compare all the same with --anyway"
+            "run both on one machine from one experiment; or compare all the same with --force"
         )
     names = [[condition.name for condition in run.conditions] for run in runs]
     common = [name for name in names[0] if name in names[1]]

@@ -24,10 +24,10 @@ from crosswind.errors import Exit
     show_default=True,
     help="Slower by so much is no regression.",
 )
-@click.option("--anyway", is_flag=True, help="Though machines, applications or conditions differ.")
+@click.option("--force", "--anyway", is_flag=True, help="Though networks, machines or conditions differ.")
 @click.option("--junit", type=click.Path(path_type=Path, dir_okay=False), help="Write JUnit XML as well.")
 @click.option("--json", "as_json", is_flag=True, help="Print the check as JSON.")
-def command(run: Path, base: Path, allowed: float, anyway: bool, junit: Path | None, as_json: bool) -> Exit:
+def command(run: Path, base: Path, allowed: float, force: bool, junit: Path | None, as_json: bool) -> Exit:
     """Check the run in RUN against an earlier one, for continuous integration.
 
     Asked of the application's first figure under every condition, with an exact 95 % interval over trials of
@@ -40,7 +40,7 @@ def command(run: Path, base: Path, allowed: float, anyway: bool, junit: Path | N
     from crosswind.analysis.check import check
     from crosswind.report.plain import as_plain
 
-    found = check(run, base, allowed, anyway=anyway)
+    found = check(run, base, allowed, force=force)
     if junit is not None:
         junit.write_text(check_text.junit(found), encoding="utf-8")
     if summary := os.environ.get("GITHUB_STEP_SUMMARY"):

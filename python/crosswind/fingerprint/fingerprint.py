@@ -104,24 +104,17 @@ class Fingerprint:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the document (docs/reference/contracts.md, section 9)."""
-        samples = zip(self.trace.begin_s, self.trace.end_s, self.trace.bits, strict=True)
         return {
             "schema": SCHEMA,
             "between": list(self.between),
             "condition": self.condition,
-            "delay": {
-                "packets": self.delay_ns.size + self.lost,
-                "lost": self.lost,
-                "one_way_ns": self.delay_quantiles_ns(),
-                "each_ns": self.delay_ns.tolist(),
-            },
+            "delay": delay_part(self.delay_ns, self.lost),
             "round_trip": {"idle": _round_trips(self.idle), "loaded": _round_trips(self.loaded)},
             "bulk": self.bulk.as_dict(),
             "writes": [size.as_dict() for size in self.writes],
             "capacity": [number.as_dict() for number in self.capacity],
-            "token_bucket": {"offered_bps": self.offered_bps, **asdict(self.token_bucket)},
+            **bucket_parts(self.offered_bps, self.token_bucket, self.trace),
             "sent": {"bytes": self.sent.sent_bytes, "most_bytes": self.sent.most_bytes},
-            "trace": [[round(begin, 9), round(end, 9), round(bits)] for begin, end, bits in samples],
             "machines": {"before": self.machines_before, "after": self.machines_after},
             "provenance": dict(self.provenance),
             "provenance_after": dict(self.provenance_after),
@@ -198,6 +191,22 @@ def measure(
         provenance=before,
         provenance_after=provenance(Path.cwd(), seed, {}),
     )
+
+
+def delay_part(delay_ns: NDArray[np.int64], lost: int) -> dict[str, Any]:
+    """Return what a document says of the one-way delay."""
+    each_ns = delay_ns.tolist()
+    packets = len(each_ns) + lost
+    return {"packets": packets, "lost": lost, "one_way_ns": _quantiles(each_ns), "each_ns": each_ns}
+
+
+def bucket_parts(offered_bps: float, bucket: TokenBucket, trace: TrafficTrace) -> dict[str, Any]:
+    """Return what a document says of the token bucket, and what it was found in."""
+    samples = zip(trace.begin_s, trace.end_s, trace.bits, strict=True)
+    return {
+        "token_bucket": {"offered_bps": offered_bps, **asdict(bucket)},
+        "trace": [[round(begin, 9), round(end, 9), round(bits)] for begin, end, bits in samples],
+    }
 
 
 def _round_trips(asked: Messages) -> dict[str, Any]:

@@ -26,6 +26,8 @@ RATES = (Unit("Gbit/s", 1e9), Unit("Mbit/s", 1e6), Unit("kbit/s", 1e3), Unit("bi
 _SHOWN_IN = {
     "ns": DURATIONS,
     "bit/s": RATES,
+    "bit": (Unit("Gbit", 1e9), Unit("Mbit", 1e6), Unit("kbit", 1e3), Unit("bit", 1.0)),
+    "share": (Unit("%", 0.01),),
     "B": (Unit("GB", 1e9), Unit("MB", 1e6), Unit("kB", 1e3), Unit("B", 1.0)),
     "B/s": (Unit("GB/s", 1e9), Unit("MB/s", 1e6), Unit("kB/s", 1e3), Unit("B/s", 1.0)),
     "flop/s": (Unit("Tflop/s", 1e12), Unit("Gflop/s", 1e9), Unit("Mflop/s", 1e6), Unit("flop/s", 1.0)),

@@ -19,7 +19,9 @@ from crosswind.stats.adf import augmented_dickey_fuller
 from crosswind.stats.agreement import Kappa, cohens_kappa
 from crosswind.stats.arrival_curve import Excess, arrival_curve_excess
 from crosswind.stats.bartels import bartels
+from crosswind.stats.batch_means import batch_mean
 from crosswind.stats.bootstrap import BootstrapRatio, bootstrap_ratio
+from crosswind.stats.bounded import Bounded, difference_of, ratio_of
 from crosswind.stats.boxplot import BoxPlot, box_plot
 from crosswind.stats.bucket_history import BucketHistory
 from crosswind.stats.confirm import Confirm, ConfirmCurve, confirm, confirm_by_subsets, confirm_curve
@@ -30,7 +32,7 @@ from crosswind.stats.dip import dip, dip_test
 from crosswind.stats.distance import ks_bound, ks_distance, wasserstein_distance
 from crosswind.stats.e_divisive import Division, best_division, e_divisive
 from crosswind.stats.ecdf import Curve, ccdf, ecdf
-from crosswind.stats.equivalence import Equivalence, tost_paired
+from crosswind.stats.equivalence import Alike, Equivalence, alike, tost_paired
 from crosswind.stats.fairness import jain_index
 from crosswind.stats.fewer import FewerTrials, fewer_trials
 from crosswind.stats.guard import (
@@ -69,6 +71,7 @@ from crosswind.stats.runs import run_lengths
 from crosswind.stats.runs_test import runs_test
 from crosswind.stats.service_curve import service_curve_lateness_ns
 from crosswind.stats.shapiro_wilk import shapiro_wilk
+from crosswind.stats.share import share_interval
 from crosswind.stats.spread import coefficient_of_variation, quartile_dispersion, robust_variation
 from crosswind.stats.stopping import Look, StoppingRule
 from crosswind.stats.tail import tail_probability
@@ -81,7 +84,9 @@ from crosswind.stats.welch import Welch, welch
 __all__ = [
     "GUARD_TRIALS_MIN",
     "MD1",
+    "Alike",
     "BootstrapRatio",
+    "Bounded",
     "BoxPlot",
     "BucketHistory",
     "Confirm",
@@ -117,10 +122,12 @@ __all__ = [
     "StoppingRule",
     "Tested",
     "Welch",
+    "alike",
     "arrival_curve_excess",
     "augmented_dickey_fuller",
     "autocorrelations",
     "bartels",
+    "batch_mean",
     "benjamini_hochberg",
     "best_division",
     "bootstrap_ratio",
@@ -131,6 +138,7 @@ __all__ = [
     "confirm",
     "confirm_by_subsets",
     "confirm_curve",
+    "difference_of",
     "dip",
     "dip_test",
     "e_divisive",
@@ -166,12 +174,14 @@ __all__ = [
     "quantiles",
     "quartile_dispersion",
     "ratio_interval",
+    "ratio_of",
     "robust_variation",
     "run_lengths",
     "runs_test",
     "samples_for_margin",
     "service_curve_lateness_ns",
     "shapiro_wilk",
+    "share_interval",
     "tail_probability",
     "tost_paired",
     "trials_needed",

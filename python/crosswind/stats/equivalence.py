@@ -8,9 +8,24 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
+
+Alike = Literal["same", "different", "undecided"]
+
+
+def alike(low: float, high: float, least: float, most: float) -> Alike:
+    """Return what an interval says of a margin: all of it within, all of it beyond, or neither.
+
+    Args:
+        low, high: the interval of a difference or a ratio.
+        least, most: what does not matter yet, in the same unit.
+    """
+    if least <= low and high <= most:
+        return "same"
+    return "different" if high < least or low > most else "undecided"
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,40 @@
+"""Read a fingerprint's file; what it holds is docs/reference/contracts.md, section 9."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from crosswind.errors import CrosswindError
+from crosswind.fingerprint.fingerprint import SCHEMA
+
+# The name of a document's file, and of its page's but for the ending.
+SUFFIX = ".json"
+
+
+class NotAFingerprint(CrosswindError):
+    """A file is no fingerprint that this version can read; the message says what is the matter."""
+
+
+def read_fingerprint(path: Path) -> dict[str, Any]:
+    """Return the document in a file.
+
+    Raises: NotAFingerprint: it cannot be read, is none, or is of a later schema.
+    """
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise NotAFingerprint(f"{path}: cannot be read: {error.strerror or error}") from None
+    except ValueError as error:
+        raise NotAFingerprint(f"{path}: is no whole JSON ({error}); is the file cut off?") from None
+    schema = document.get("schema") if isinstance(document, Mapping) else None
+    if not isinstance(schema, int) or "token_bucket" not in document:
+        raise NotAFingerprint(f"{path}: is no fingerprint; `crosswind fingerprint FILE` measures one")
+    if schema > SCHEMA:
+        raise NotAFingerprint(
+            f"{path}: is a fingerprint of schema {schema}, and this version reads up to {SCHEMA}; "
+            "use the version that wrote it, or a later one"
+        )
+    return dict(document)

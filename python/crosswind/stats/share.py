@@ -1,0 +1,28 @@
+"""How often something happens, with the exact interval of the binomial law.
+
+Source: Clopper and Pearson, Biometrika 1934.
+"""
+
+from __future__ import annotations
+
+from crosswind.stats.bounded import Bounded
+from crosswind.stats.values import Refused
+
+
+def share_interval(count: int, among: int, confidence: float = 0.95) -> Bounded:
+    """Return the share of `count` among as many independent cases.
+
+    Args:
+        count: in [0, among].
+        among: at least 1.
+        confidence: in (0, 1).
+    Raises: Refused: no cases, or more that happened than there were.
+    """
+    from scipy.special import betaincinv  # Slow to import, and not needed by a `crosswind --help`.
+
+    if among < 1 or not 0 <= count <= among:
+        raise Refused(f"share: {count} of {among}; give one case or more, and no more counts than cases")
+    tail = (1 - confidence) / 2
+    low = float(betaincinv(count, among - count + 1, tail)) if count else 0.0
+    high = float(betaincinv(count + 1, among - count, 1 - tail)) if count < among else 1.0
+    return Bounded(count / among, low, high)

@@ -1,0 +1,114 @@
+"""Two networks by their fingerprints: what is the same, what differs, and what nobody can tell."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from documents import fingerprint
+
+from crosswind.cli._main import run
+from crosswind.errors import Exit
+from crosswind.fingerprint.comparison import FingerprintComparison, compare_fingerprints
+from crosswind.fingerprint.document import NotAFingerprint, read_fingerprint
+from crosswind.fingerprint.figures import AtLeast
+
+
+def verdicts(found: FingerprintComparison) -> dict[str, str]:
+    return {each.figure.key: each.verdict for each in found.figures}
+
+
+def test_one_network_measured_twice_is_the_same_in_every_figure() -> None:
+    found = compare_fingerprints([fingerprint(1)], [fingerprint(2)])
+    assert set(verdicts(found).values()) == {"same"}, verdicts(found)
+    assert {"delay-p50", "goodput", "budget", "refill", "low-rate"} <= set(verdicts(found))
+    assert found.exit is Exit.DONE
+    assert not found.notes
+
+
+@pytest.mark.parametrize(
+    ("change", "keys"),
+    [
+        ({"delay_ns": 1.5e6}, {"delay-p50", "delay-p90", "delay-p99"}),
+        ({"rate_bps": 120e6}, {"goodput", "high-rate"}),
+        ({"budget_bits": 140e6}, {"budget", "until-empty"}),
+        ({"low_bps": 15e6}, {"low-rate", "refill"}),
+    ],
+)
+def test_a_network_that_changed_differs_in_what_changed(change: dict[str, float], keys: set[str]) -> None:
+    found = compare_fingerprints([fingerprint(1)], [fingerprint(2, **change)])  # type: ignore[arg-type]
+    assert keys <= {key for key, verdict in verdicts(found).items() if verdict == "different"}
+    assert found.exit is Exit.NOT_COMPARABLE
+
+
+def test_few_packets_bound_no_tail_and_leave_it_undecided() -> None:
+    found = compare_fingerprints([fingerprint(1, packets=100)], [fingerprint(2, packets=100)])
+    assert verdicts(found)["delay-p50"] == "same"
+    assert verdicts(found)["delay-p99"] == "undecided"  # 368 packets are needed
+    assert found.exit is Exit.UNDECIDED
+
+
+def test_a_bucket_that_lasted_longer_than_the_others_budget_is_different() -> None:
+    found = compare_fingerprints([fingerprint(1)], [fingerprint(2, budget_bits=None)])
+    (until_empty,) = (each for each in found.figures if each.figure.key == "until-empty")
+    assert isinstance(until_empty.other, AtLeast)
+    assert until_empty.verdict == "different"
+    assert verdicts(found)["budget"] == "undecided"
+    assert "token bucket: bucket and not emptied" in found.notes
+
+
+def test_a_bound_below_the_others_budget_decides_nothing() -> None:
+    found = compare_fingerprints([fingerprint(1)], [fingerprint(2, budget_bits=None, on_s=0.8)])
+    assert verdicts(found)["until-empty"] == "undecided"
+
+
+def test_buckets_that_nobody_emptied_are_the_same_as_far_as_both_went() -> None:
+    found = compare_fingerprints([fingerprint(1, budget_bits=None)], [fingerprint(2, budget_bits=None)])
+    assert verdicts(found)["until-empty"] == "same"
+    assert "budget" not in verdicts(found)
+    assert found.exit is Exit.DONE
+
+
+def test_a_figure_that_moved_in_one_side_is_anywhere_between() -> None:
+    before, after = fingerprint(1), fingerprint(2, delay_ns=1.3e6)
+    assert verdicts(compare_fingerprints([before, after], [after]))["delay-p50"] == "undecided"
+    assert verdicts(compare_fingerprints([before], [after]))["delay-p50"] == "different"
+
+
+def test_another_machine_is_a_note() -> None:
+    found = compare_fingerprints([fingerprint(1)], [fingerprint(2, cpu="y")])
+    assert found.notes == ["CPU: x and y"]
+
+
+def test_what_is_no_fingerprint_is_refused_with_its_reason(tmp_path: Path) -> None:
+    file = tmp_path / "x.json"
+    for text, why in (
+        ('{"schema": 1', "is the file cut off"),
+        ("[]", "is no fingerprint"),
+        ('{"schema": 99, "token_bucket": {}}', "schema 99"),
+    ):
+        file.write_text(text)
+        with pytest.raises(NotAFingerprint, match=why):
+            read_fingerprint(file)
+    edited = fingerprint(1) | {"delay": {"each_ns": ["soon"], "packets": 1, "lost": 0}}
+    with pytest.raises(NotAFingerprint, match="one-way delay"):
+        compare_fingerprints([edited], [edited])
+
+
+def test_the_verb_compares_files_for_people_and_for_scripts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, document in (("a", fingerprint(1)), ("b", fingerprint(2)), ("c", fingerprint(3, low_bps=15e6))):
+        (tmp_path / f"{name}.json").write_text(json.dumps(document))
+    a, b, c = (str(tmp_path / f"{name}.json") for name in "abc")
+    assert run(["compare", a, b]) == 0
+    assert "The same: all of 10 figures" in capsys.readouterr().out
+    assert run(["compare", a, c, "--json"]) == 7
+    printed = json.loads(capsys.readouterr().out)
+    (low,) = (figure for figure in printed["figures"] if figure["key"] == "low-rate")
+    assert low["verdict"] == "different"
+    assert low["change"]["interval"]["low"] > low["change"]["most"]
+    assert run(["compare", a, str(tmp_path)]) == 2
+    assert "give two results folders, or two fingerprints" in capsys.readouterr().err
+    assert run(["compare", a, b, "--force"]) == 2
