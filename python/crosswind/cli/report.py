@@ -1,4 +1,4 @@
-"""Say what a results folder holds: as a table and report.html, as JSON, or as a table for a paper."""
+"""Say what a results folder or a fingerprint holds: as a page, as JSON, or as a table for a paper."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Literal
 import click
 
 from crosswind.cli._output import console, print_json
+from crosswind.errors import CrosswindError
 
 
 @click.command()
@@ -23,8 +24,16 @@ def command(folder: Path, as_json: bool, language: Literal["latex", "markdown"] 
     """Print what the results in FOLDER say and write report.html beside them.
 
     FOLDER is that of one run, or of an experiment: then its latest run is taken. Nothing but the folder is
-    needed, so it may be a copy from another machine.
+    needed, so it may be a copy from another machine. A fingerprint's file will do as well: its page is
+    written beside it, fingerprint.html for fingerprint.json.
     """
+    if folder.is_file():
+        if as_json or language:
+            raise CrosswindError(f"{folder} is a fingerprint: it has a page, and neither --json nor --table")
+        from crosswind.fingerprint.page import write_page
+
+        click.echo(f"page: {write_page(folder)}")
+        return
     from crosswind.report import summarise, write_report
     from crosswind.report.cautions import cautions
     from crosswind.report.paper_table import paper_table

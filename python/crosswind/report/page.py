@@ -1,16 +1,9 @@
-"""The report: one HTML file with everything in it, which needs no network and forbids itself to use one."""
+"""The report of a run."""
 
-import json
 from dataclasses import dataclass
-from datetime import datetime
-from importlib import resources
 from pathlib import Path
-from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup, escape
-
-from crosswind.report import strip, units
+from crosswind.report import html_file, strip, units
 from crosswind.report.answer import answers
 from crosswind.report.cautions import cautions
 from crosswind.report.curves import THRESHOLDS_NS, read_curves
@@ -61,20 +54,10 @@ def render(results: Results) -> str:
         *monitor_figures(summary, results, found),
     ]
     short = units.short_names(condition.name for condition in summary.conditions)
-    environment = Environment(
-        loader=PackageLoader("crosswind.report", "assets"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.globals.update(
-        number=units.number, count=units.count, percent=units.percent, times=units.times,
-        duration=units.duration, quantity=units.quantity, rate=units.rate, available=_available,
-        refused=_refused, lacking=_lacking, day=_day, flat=_flat, pretty=_pretty, coded=_coded,
-    )  # fmt: skip
     scale = strip.axis(summary)
-    return environment.get_template("report.html.j2").render(
+    return html_file.render(
+        "report.html.j2",
+        figures,
         summary=summary,
         short=short,
         answers=answers(summary),
@@ -100,12 +83,9 @@ def render(results: Results) -> str:
         monitor_titles=TITLES,
         in_unit=units.in_unit,
         thresholds=list(THRESHOLDS_NS),
-        figures={figure.key: figure for figure in figures},
-        figure_kinds={figure.key.partition("-")[0] for figure in figures},
-        figure_data=_json_for_script({figure.key: figure.spec for figure in figures}),
-        style=_asset("report.css"),
-        script=_asset("report.js"),
-        plotly=_plotly(),
+        available=_available,
+        refused=_refused,
+        lacking=_lacking,
         any_interval=any(_available(c.estimates[summary.primary.key]) for c in summary.conditions),
         any_lacking=any(_lacking(c.estimates[summary.primary.key]) for c in summary.conditions),
     )
@@ -145,47 +125,3 @@ def _refused(estimate: Estimate | Ratio | None) -> bool:
 
 def _lacking(estimate: Estimate | Ratio | None) -> bool:
     return isinstance(estimate, NeedsTrials)
-
-
-def _day(instant: datetime | None) -> str:
-    return "-" if instant is None else f"{instant:%Y-%m-%d %H:%M} UTC"
-
-
-def _flat(value: Any, prefix: str = "") -> list[tuple[str, str]]:
-    """Return nested data as (dotted name, text) rows."""
-    if isinstance(value, dict) and value:
-        return [
-            row
-            for key, member in value.items()
-            for row in _flat(member, f"{prefix}.{key}" if prefix else str(key))
-        ]
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return [(prefix, text)]
-
-
-def _pretty(value: Any) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False)
-
-
-def _coded(text: str) -> Markup:
-    """Return text whose words between backticks are code."""
-    parts = str(escape(text)).split("`")
-    return Markup("".join(f"<code>{part}</code>" if i % 2 else part for i, part in enumerate(parts)))
-
-
-def _asset(name: str) -> Markup:
-    return Markup(resources.files("crosswind.report").joinpath("assets", name).read_text(encoding="utf-8"))
-
-
-def _plotly() -> Markup:
-    """Return the bundle of plotly.js that the installed plotly carries, so that it fits the figures made "
-    "with it."""
-    bundle = resources.files("plotly").joinpath("package_data", "plotly.min.js").read_text(encoding="utf-8")
-    # Inside <script>, this sequence would end the script wherever it stands; in a string the escape is the
-    # same text.
-    return Markup(bundle.replace("</script", "<\\/script"))
-
-
-def _json_for_script(value: Any) -> Markup:
-    text = json.dumps(value, separators=(",", ":"), allow_nan=False)
-    return Markup(text.replace("<", "\\u003c"))

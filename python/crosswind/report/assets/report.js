@@ -110,8 +110,8 @@
 
   const conditions = [...document.querySelectorAll("details.condition")];
   const openAll = (open) => conditions.forEach((details) => { details.open = open; });
-  document.getElementById("open-all").addEventListener("click", () => openAll(true));
-  document.getElementById("close-all").addEventListener("click", () => openAll(false));
+  document.getElementById("open-all")?.addEventListener("click", () => openAll(true));
+  document.getElementById("close-all")?.addEventListener("click", () => openAll(false));
   const openTarget = () => {
     const target = document.getElementById(location.hash.slice(1));
     if (target instanceof HTMLDetailsElement) target.open = true;

@@ -1,0 +1,118 @@
+"""A fingerprint as one HTML file with everything in it, in the look of the report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from crosswind.fingerprint.comparison_text import margin_text, value_text
+from crosswind.fingerprint.document import read_fingerprint
+from crosswind.fingerprint.figures import FIGURES, AtLeast
+from crosswind.fingerprint.pictures import pictures
+from crosswind.report import html_file, units
+from crosswind.report.answer import Answer
+
+
+def write_page(path: Path) -> Path:
+    """Write the page of a fingerprint's file beside it and return its path.
+
+    Raises: NotAFingerprint: the file is none.
+    """
+    page = path.with_suffix(".html")
+    page.write_text(render(read_fingerprint(path)), encoding="utf-8")
+    return page
+
+
+def render(document: Mapping[str, Any]) -> str:
+    """Return the page as text."""
+    figures = pictures(document)
+    measured = document["provenance"].get("time")
+    return html_file.render(
+        "fingerprint.html.j2",
+        figures,
+        document=document,
+        answers=answers(document),
+        rows=_rows(document),
+        facts=html_file.flat(document["provenance"]),
+        fitted=_bucket(document["token_bucket"]).text,
+        measured=datetime.fromisoformat(measured) if measured else None,
+    )
+
+
+@dataclass(frozen=True)
+class Row:
+    """A figure as the table shows it."""
+
+    title: str
+    value: str
+    interval: str
+    margin: str
+
+
+def _rows(document: Mapping[str, Any]) -> list[Row]:
+    rows = []
+    for figure in FIGURES:
+        found = figure.read(document)
+        if found is None:
+            continue
+        value = found.at_least if isinstance(found, AtLeast) else found.value
+        unit = units.column_unit([value], units.units_of(figure.unit))
+        rows.append(Row(figure.title, *value_text(found, unit), margin_text(figure.margin, figure.unit)))
+    return rows
+
+
+def answers(document: Mapping[str, Any]) -> list[Answer]:
+    """Return what the first screen says."""
+    return [_delay(document["delay"]), _bulk(document["bulk"]), _bucket(document["token_bucket"])]
+
+
+def _delay(delay: Mapping[str, Any]) -> Answer:
+    question = "How late is a packet?"
+    if not delay["one_way_ns"]:
+        return Answer(question, "Not known", "The two ends have no common clock.", "plain")
+    late = {name: units.duration(value) for name, value in delay["one_way_ns"].items()}
+    lost = f"{units.count(delay['lost'])} of {units.count(delay['packets'])} packets were lost"
+    return Answer(
+        question,
+        late["p50"],
+        f"One way, small packets, nothing else under way. P90 {late['p90']}, P99 {late['p99']}; {lost}.",
+        "bad" if delay["lost"] else "plain",
+    )
+
+
+def _bulk(bulk: Mapping[str, Any]) -> Answer:
+    connections = len(bulk["each_bps"])
+    return Answer(
+        "What does it carry?",
+        units.rate(bulk["goodput_bps"]),
+        f"Of payload, over {connections} TCP connections in the window that all of them have. Jain's index "
+        f"{units.number(bulk['jain'])}, {units.count(bulk['retransmits'])} segments sent again.",
+        "plain",
+    )
+
+
+def _bucket(bucket: Mapping[str, Any]) -> Answer:
+    question, high = "Is there a token bucket?", units.rate(bucket["high_bps"]["value"])
+    if not bucket["low_bps"] or not bucket["budget_bits"]:
+        return Answer(
+            question,
+            "None was emptied",
+            f"At {high} the rate never fell. A longer measurement may still empty one.",
+            "plain",
+        )
+    low = units.rate(bucket["low_bps"]["value"])
+    refill = bucket["refill_bps"]
+    back = f"its refill is {units.rate(refill['value'])}" if refill else "its refill is not known"
+    kind = {
+        "bucket": "A bucket: the low rate is the refill.",
+        "two-state": "A controller with two rates: the low rate is not the refill.",
+    }.get(bucket["kind"], "No rest says whether the low rate is the refill.")
+    return Answer(
+        question,
+        f"{units.quantity(bucket['budget_bits']['value'], 'bit')} deep",
+        f"{high} for {units.number(bucket['emptied_s'])} s, then {low}; {back}. {kind}",
+        "wary",
+    )

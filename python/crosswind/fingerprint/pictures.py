@@ -1,0 +1,224 @@
+"""Pictures of a fingerprint: how late packets are, what was carried over time, what each connection got."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import plotly.graph_objects as go
+
+from crosswind.fingerprint.figures import at
+from crosswind.fingerprint.traffic_trace import TrafficTrace
+from crosswind.report.figure import Figure, finished, milliseconds, rounded, value_axis
+from crosswind.stats import ecdf, quantile
+
+# Numbers of colours: of what was measured, and of what was made of it.
+_MEASURED, _FITTED = 1, 2
+# Of the series of a bulk transfer.
+PART_S = 0.1
+_LEGEND = {"orientation": "h", "y": 1.0, "yanchor": "bottom"}
+
+
+def pictures(document: Mapping[str, Any]) -> list[Figure]:
+    """Return those that the document has something to draw of."""
+    drawn = (
+        _trace(document),
+        _delays(document),
+        _delays_in_order(document),
+        _goodput(document),
+        _connections(document),
+    )
+    return [picture for picture in drawn if picture is not None]
+
+
+def _delays(document: Mapping[str, Any]) -> Figure | None:
+    """Draw how many packets are at most so late."""
+    each_ns = at(document, "delay", "each_ns")
+    if not each_ns:
+        return None
+    curve = ecdf(each_ns)
+    late_ms = [milliseconds(value) for value in curve.value]
+    figure = go.Figure()
+    figure.add_trace(
+        go.Scatter(
+            x=late_ms,
+            y=[rounded(share) for share in curve.share],
+            name="one-way delay",
+            mode="lines",
+            line={"width": 2, "shape": "hv"},
+            showlegend=False,
+            meta={"series": _MEASURED},
+            hovertemplate="%{x:.4g} ms: %{y:.4~%}<extra></extra>",
+        )
+    )
+    for name, share in (("P50", 0.5), ("P90", 0.9), ("P99", 0.99)):
+        figure.add_trace(
+            go.Scatter(
+                x=[milliseconds(quantile(each_ns, share))],
+                y=[share],
+                name=name,
+                mode="markers",
+                marker={"size": 9, "symbol": "diamond"},
+                showlegend=False,
+                meta={"series": _FITTED},
+                hovertemplate=f"{name}: %{{x:.4g}} ms<extra></extra>",
+            )
+        )
+    figure.update_layout(
+        xaxis=value_axis("one-way delay x (ms)", late_ms),
+        yaxis={"title": {"text": "share of packets up to x"}, "tickformat": "~%", "range": [0, 1.02]},
+    )
+    return finished("delay", "Distribution of the one-way delay of small packets.", 320, figure)
+
+
+def _delays_in_order(document: Mapping[str, Any]) -> Figure | None:
+    """Draw the delays one after the other: what comes in bursts or drifts is seen only so."""
+    each_ns = at(document, "delay", "each_ns")
+    if not each_ns:
+        return None
+    figure = go.Figure()
+    figure.add_trace(
+        go.Scatter(
+            x=list(range(1, len(each_ns) + 1)),
+            y=[milliseconds(value) for value in each_ns],
+            name="one-way delay",
+            mode="markers",
+            marker={"size": 4},
+            opacity=0.75,
+            showlegend=False,
+            meta={"series": _MEASURED},
+            hovertemplate="packet %{x}: %{y:.4g} ms<extra></extra>",
+        )
+    )
+    figure.update_layout(
+        xaxis={"title": {"text": "packet, in the order of arrival"}, "rangemode": "tozero"},
+        yaxis=value_axis("one-way delay (ms)", [milliseconds(value) for value in each_ns]),
+    )
+    return finished("delays", "One-way delay of each small packet in the order of arrival.", 320, figure)
+
+
+def _trace(document: Mapping[str, Any]) -> Figure | None:
+    """Draw the rate over time, and what the token bucket that was found gives in its place."""
+    if not document.get("trace"):
+        return None
+    trace = TrafficTrace.of(*zip(*document["trace"], strict=True))
+    origin_s = float(trace.begin_s[0])
+    seconds: list[float] = []
+    rates: list[float | None] = []
+    for phase in trace.phases():
+        seconds += [rounded(float(begin) - origin_s) for begin in phase.begin_s]
+        rates += [rounded(rate / 1e6) for rate in phase.rate_bps.tolist()]
+        # The last sample lasts to its end, and then there is a rest.
+        seconds += [rounded(float(phase.end_s[-1]) - origin_s), rounded(float(phase.end_s[-1]) - origin_s)]
+        rates += [rates[-1], None]
+    figure = go.Figure()
+    figure.add_trace(
+        go.Scatter(
+            x=seconds,
+            y=rates,
+            name="carried",
+            legendgroup="carried",
+            mode="lines",
+            line={"width": 1.3, "shape": "hv"},
+            meta={"series": _MEASURED},
+            hovertemplate="%{x:.4g} s: %{y:.4g} Mbit/s<extra></extra>",
+        )
+    )
+    fitted = list(fitted_steps(trace, document["token_bucket"]))
+    figure.add_trace(
+        go.Scatter(
+            x=[at_s if at_s is None else rounded(at_s - origin_s) for at_s, _ in fitted],
+            y=[rate if rate is None else rounded(rate / 1e6) for _, rate in fitted],
+            name="as the token bucket gives" if document["token_bucket"]["low_bps"] else "as one rate gives",
+            legendgroup="fitted",
+            mode="lines",
+            line={"width": 2, "dash": "dot"},
+            meta={"series": _FITTED},
+            hovertemplate="%{x:.4g} s: %{y:.4g} Mbit/s<extra></extra>",
+        )
+    )
+    figure.update_layout(
+        showlegend=True,
+        legend=_LEGEND,
+        xaxis={"title": {"text": "s since the first packet"}, "rangemode": "tozero"},
+        yaxis={"title": {"text": "IP, Mbit/s"}, "rangemode": "tozero"},
+    )
+    alt = "Rate over time of a sender that wanted more than it got, and of the fitted token bucket."
+    return finished("trace", alt, 360, figure)
+
+
+def fitted_steps(
+    trace: TrafficTrace, bucket: Mapping[str, Any]
+) -> Iterator[tuple[float | None, float | None]]:
+    """Yield corners (s, bit/s) of what a token bucket gives in the phases of a trace; None between them.
+
+    It is full when the trace begins, or as full as it was found to be, and refills in rests.
+    """
+    high_bps = bucket["high_bps"]["value"]
+    emptied_s = bucket["emptied_s"]
+    low_bps = bucket["low_bps"]["value"] if bucket["low_bps"] else None
+    refill_bps = bucket["refill_bps"]["value"] if bucket["refill_bps"] else low_bps
+    left_s = emptied_s  # How long the high rate lasts yet.
+    ended_s = None
+    for phase in trace.phases():
+        begin_s, end_s = float(phase.begin_s[0]), float(phase.end_s[-1])
+        if left_s is None or low_bps is None or refill_bps is None:
+            yield from ((begin_s, high_bps), (end_s, high_bps), (None, None))
+            continue
+        if ended_s is not None:
+            left_s = min(emptied_s, left_s + refill_bps * (begin_s - ended_s) / (high_bps - refill_bps))
+        knee_s = min(begin_s + left_s, end_s)
+        yield from ((begin_s, high_bps), (knee_s, high_bps))
+        if knee_s < end_s:
+            yield from ((knee_s, low_bps), (end_s, low_bps))
+        yield None, None
+        left_s, ended_s = max(0.0, begin_s + left_s - end_s), end_s
+
+
+def _goodput(document: Mapping[str, Any]) -> Figure | None:
+    """Draw what all connections of the bulk transfer were given together, tenth by tenth of a second."""
+    parts_bps = at(document, "bulk", "parts_bps")
+    if not parts_bps:
+        return None
+    figure = go.Figure()
+    figure.add_trace(
+        go.Scatter(
+            x=[rounded(number * PART_S) for number in range(len(parts_bps) + 1)],
+            y=[rounded(rate / 1e6) for rate in (*parts_bps, parts_bps[-1])],
+            name="goodput",
+            mode="lines",
+            line={"width": 2, "shape": "hv"},
+            showlegend=False,
+            meta={"series": _MEASURED},
+            hovertemplate="%{x:.3g} s: %{y:.4g} Mbit/s<extra></extra>",
+        )
+    )
+    figure.update_layout(
+        xaxis={"title": {"text": "s of the window in common"}, "rangemode": "tozero"},
+        yaxis={"title": {"text": "goodput, Mbit/s"}, "rangemode": "tozero"},
+    )
+    return finished("goodput", "Goodput of the bulk transfer over time.", 280, figure)
+
+
+def _connections(document: Mapping[str, Any]) -> Figure | None:
+    """Draw what each connection of the bulk transfer was given."""
+    each_bps = at(document, "bulk", "each_bps")
+    if not each_bps:
+        return None
+    figure = go.Figure()
+    figure.add_trace(
+        go.Bar(
+            x=[str(number) for number in range(1, len(each_bps) + 1)],
+            y=[rounded(rate / 1e6) for rate in each_bps],
+            name="goodput",
+            showlegend=False,
+            meta={"series": _MEASURED},
+            hovertemplate="connection %{x}: %{y:.4g} Mbit/s<extra></extra>",
+        )
+    )
+    figure.update_layout(
+        bargap=0.35,
+        xaxis={"title": {"text": "connection"}, "type": "category"},
+        yaxis={"title": {"text": "goodput, Mbit/s"}, "rangemode": "tozero"},
+    )
+    return finished("connections", "Goodput of each connection of the bulk transfer.", 280, figure)
