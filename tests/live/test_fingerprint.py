@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,11 +13,16 @@ import pytest
 
 from crosswind.app.requirements.iperf3 import IPERF3
 from crosswind.certify.pairs import Task, over_fabric
+from crosswind.fingerprint.attached import attached, before_and_after
 from crosswind.fingerprint.bulk import bulk
 from crosswind.fingerprint.ends import own_fabric
 from crosswind.fingerprint.other_ends import other_ends
 from crosswind.fingerprint.token_bucket import identify
 from crosswind.fingerprint.trace_file import read_trace
+from crosswind.runner.fingerprints import attach_fingerprint
+from crosswind.spec import load_experiment, resolve
+from crosswind.store import ResultsFolder
+from crosswind.store.folder import SIDES
 from crosswind.testbed import TestbedError
 from crosswind.testbed.plain import plain_fabric
 
@@ -93,6 +99,21 @@ def test_ends_behind_words_are_found_and_measured_like_our_own(live: Live) -> No
 def test_an_end_that_cannot_be_reached_is_named() -> None:
     with pytest.raises(TestbedError, match="near: no-such-program"):
         other_ends("no-such-program", "", "127.0.0.1", None)
+
+
+def test_a_run_keeps_a_fingerprint_of_two_seconds(live: Live, experiment: Callable[..., str]) -> None:
+    path = live.folder / experiment()
+    resolved = resolve(load_experiment(path))
+    folder = ResultsFolder.create(live.results, resolved, path.read_text())
+    planned = {"length_s": 2.0, "condition": "none", "between": ["server", "client"], "left_out": None}
+    folder.write_provenance(before={"fingerprint": planned})
+    for side in SIDES:
+        attach_fingerprint(resolved, folder, side, lambda _: None)
+    found = attached(folder.path)
+    assert [document["between"] for document in found.values()] == [["server", "client"]] * 2
+    assert found["after"]["delay"]["one_way_ns"]["p50"] >= 2e6
+    assert found["after"]["token_bucket"]["high_bps"]["value"] > 10e6
+    assert before_and_after(found) is not None
 
 
 @pytest.mark.skipif(bool(IPERF3.missing()), reason="iperf3 is missing; run `crosswind apps install iperf3`")

@@ -6,7 +6,7 @@ import pytest
 
 from crosswind import catalog
 from crosswind.plan import outline
-from crosswind.plan.outline import trial_s
+from crosswind.plan.expected import trial_s
 from crosswind.plan.text import describe, duration
 from crosswind.spec import load_experiment, resolve
 

@@ -171,6 +171,23 @@ def test_too_few_blocks_for_the_interval_leave_the_run_undecided(play: Play) -> 
     ]
 
 
+def test_the_network_is_measured_before_the_first_trial_and_after_the_last(
+    play: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+
+    def attach(resolved: Any, folder: ResultsFolder, side: str, say: Any) -> None:
+        with folder.journal() as journal:
+            seen.append(f"{side} {sum(row.status == 'done' for row in journal.rows())}")
+
+    monkeypatch.setattr(sitting, "attach_fingerprint", attach)
+    play("faithful faithful")
+    assert seen == ["before 0", "after 2"]
+    seen.clear()
+    play("failed", failed="stop")
+    assert seen == ["before 0"]
+
+
 def test_the_limit_of_time_ends_a_run_between_two_trials(play: Play) -> None:
     outcome, rows = play("faithful faithful", duration_s=0)
     assert outcome.exit is Exit.TRIALS

@@ -1,4 +1,4 @@
-"""Whether two runs may be set side by side: the same machine, application and conditions."""
+"""Whether two runs may be set side by side: the same network, machine, application and conditions."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from crosswind.errors import CrosswindError, Exit
+from crosswind.fingerprint.attached import attached, of_one_kind
+from crosswind.fingerprint.comparison import compare_fingerprints
+from crosswind.fingerprint.comparison_text import sides_text
 from crosswind.report.summary import Summary
 from crosswind.store import machine_fingerprint
 
@@ -57,7 +60,26 @@ def sameness(base: Summary, other: Summary) -> Sameness:
     for name in described[0]:
         if name in described[1] and described[0][name] != described[1][name]:
             hindrances.append(f"condition {name}: means something else in each")
-    return Sameness(hindrances, notes)
+    different, undecided = _networks(base, other)
+    return Sameness([*different, *hindrances], [*notes, *undecided])
+
+
+def _networks(base: Summary, other: Summary) -> tuple[list[str], list[str]]:
+    """Return how the networks differ that two runs measured, and what else a reader should know of them."""
+    sides = [attached(summary.folder) for summary in (base, other)]
+    lacking = [name for name, side in zip(("base", "other"), sides, strict=True) if not side]
+    if lacking:
+        return [], [f"network: no fingerprint in {' and '.join(lacking)}, so it may be another"]
+    if not of_one_kind(*sides):
+        return [], ["network: the fingerprints are of different conditions or nodes, and are not compared"]
+    found = compare_fingerprints(*(list(side.values()) for side in sides))
+    different = [
+        f"network, {figure.figure.title}: {' and '.join(sides_text(figure))}"
+        for figure in found.figures
+        if figure.verdict == "different"
+    ]
+    named = found.named("undecided")
+    return different, [f"network: undecided whether the same in {', '.join(named)}"] if named else []
 
 
 def _fingerprint(summary: Summary) -> dict[str, str] | None:

@@ -141,6 +141,7 @@ def command(
     from rich.console import Console
 
     from crosswind.cli._regime import measure_regime
+    from crosswind.fingerprint.document import text_of
     from crosswind.fingerprint.ends import own_fabric
     from crosswind.fingerprint.fingerprint import Extent, measure
     from crosswind.fingerprint.machines import Bounds
@@ -191,7 +192,7 @@ def command(
     out = out or Path("fingerprint.json")
     with Console(stderr=True).status("") as status:
         found = measure(network, name, SEED, extent, sent, bounds, status.update, cloud=cloud)
-    write_text(out, _document(found))
+    write_text(out, text_of(found.as_dict()))
     click.echo(_told(found))
     click.echo(f"fingerprint: {out}")
 
@@ -206,18 +207,7 @@ def _fabric(file: str, condition: str | None, between: str | None) -> dict[str, 
     resolved["conditions"] = [carried_out(setup.condition(condition or next(iter(setup.conditions))))]
     spec = fabric_of(resolved, resolved["conditions"][0]["name"])
     ends = _two(between, [node["name"] for node in spec["nodes"]])
-    hosts = {node["name"]: node["host"] for node in spec["nodes"]}
-    return {**spec, "nodes": [{"name": name, "host": hosts[name]} for name in ends]}
-
-
-def _document(found: Fingerprint) -> str:
-    """Return the document as it is kept, a sample of its trace a line."""
-    import json
-
-    document = found.as_dict()
-    trace = ",\n    ".join(json.dumps(row) for row in document.pop("trace"))
-    rest = json.dumps(document, indent=2, ensure_ascii=False)
-    return f'{rest[:-2]},\n  "trace": [\n    {trace}\n  ]\n}}\n'
+    return with_two(spec, ends)
 
 
 def _told(found: Fingerprint) -> str:

@@ -9,9 +9,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from crosswind.analysis.compare_text import PLAIN_COLUMNS
 from crosswind.fingerprint.comparison import Change, FigureComparison, FingerprintComparison
 from crosswind.fingerprint.figures import AtLeast, Found, Margin
+from crosswind.report.table import PLAIN_COLUMNS
 from crosswind.report.units import Unit, column_unit, number, quantity, times, units_of
 from crosswind.stats import Alike, Bounded
 
@@ -54,6 +54,12 @@ def unit_of(found: FigureComparison) -> Unit:
     sides = [side for side in (found.base, found.other) if side is not None]
     values = [side.value if isinstance(side, Bounded) else side.at_least for side in sides]
     return column_unit(values, units_of(found.figure.unit))
+
+
+def sides_text(found: FigureComparison) -> tuple[str, str]:
+    """Return what a figure is in the base and in the other."""
+    unit = unit_of(found)
+    return value_text(found.base, unit)[0], value_text(found.other, unit)[0]
 
 
 def value_text(found: Found, unit: Unit) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Read a fingerprint's file; what it holds is docs/reference/contracts.md, section 9."""
+"""A fingerprint's file, written and read; what it holds is docs/reference/contracts.md, section 9."""
 
 from __future__ import annotations
 
@@ -9,9 +9,6 @@ from typing import Any
 
 from crosswind.errors import CrosswindError
 from crosswind.fingerprint.fingerprint import SCHEMA
-
-# The name of a document's file, and of its page's but for the ending.
-SUFFIX = ".json"
 
 
 class NotAFingerprint(CrosswindError):
@@ -38,3 +35,10 @@ def read_fingerprint(path: Path) -> dict[str, Any]:
             "use the version that wrote it, or a later one"
         )
     return dict(document)
+
+
+def text_of(document: Mapping[str, Any]) -> str:
+    """Return a document as it is kept, a sample of its trace a line."""
+    trace = ",\n    ".join(json.dumps(row) for row in document["trace"])
+    rest = {name: part for name, part in document.items() if name != "trace"}
+    return f'{json.dumps(rest, indent=2, ensure_ascii=False)[:-2]},\n  "trace": [\n    {trace}\n  ]\n}}\n'

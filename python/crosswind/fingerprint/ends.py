@@ -233,6 +233,12 @@ def iperf3_here() -> tuple[str, ...]:
     return ("env", *(f"{name}={value}" for name, value in program.env.items()), str(program.path))
 
 
+def with_two(spec: Mapping[str, Any], names: tuple[str, str]) -> dict[str, Any]:
+    """Return a fabric with but two of its nodes, in this order."""
+    hosts = {node["name"]: node["host"] for node in spec["nodes"]}
+    return {**spec, "nodes": [{"name": name, "host": hosts[name]} for name in names]}
+
+
 def _content(file: IO[bytes]) -> bytes:
     # The program's place in the file is ours too, and stays where it is.
     return os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0)

@@ -9,11 +9,11 @@ from crosswind.fingerprint.packets import carried
 PACKETS, PACKETS_PER_S = 400, 200
 
 
-def one_way(network: Network) -> Probes | None:
+def one_way(network: Network, packets: int = PACKETS) -> Probes | None:
     """Return what became of the packets; None where the two clocks are not one."""
     with network() as ends:
         if not ends.one_machine:
             return None
-        task = probe_task(PACKETS_PER_S, PACKETS, where=ends.far.at(PACKETS_PORT))
-        sends_s = PACKETS / PACKETS_PER_S
-        return carried(ends, task, FILE, sends_s, lambda folder: read_probes(folder / FILE, PACKETS))
+        task = probe_task(PACKETS_PER_S, packets, where=ends.far.at(PACKETS_PORT))
+        sends_s = packets / PACKETS_PER_S
+        return carried(ends, task, FILE, sends_s, lambda folder: read_probes(folder / FILE, packets))

@@ -1,6 +1,7 @@
 """Plan a run without touching the machine: trials, their order, the time they take, what will be done."""
 
 from crosswind.plan.adaptive import next_conditions
+from crosswind.plan.fingerprint import planned_fingerprint
 from crosswind.plan.outline import Outline, outline
 from crosswind.plan.trials import Trial, block_of, chosen_blocks, next_block, planned
 
@@ -13,4 +14,5 @@ __all__ = [
     "next_conditions",
     "outline",
     "planned",
+    "planned_fingerprint",
 ]

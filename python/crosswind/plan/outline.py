@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from crosswind.plan.expected import trial_s
+from crosswind.plan.fingerprint import planned_fingerprint
 from crosswind.plan.trials import Trial, planned
-from crosswind.spec import applications
 
 
 @dataclass(frozen=True)
@@ -70,17 +71,6 @@ def outline(resolved: dict[str, Any]) -> Outline:
     )
 
 
-def trial_s(resolved: dict[str, Any]) -> float | None:
-    """Return the seconds that one trial takes with its rest; None when only the first one will tell.
-
-    An estimate for the first look; a run replaces it by what its own trials took.
-    """
-    application = resolved["application"]
-    expected_s = applications.expected_s(application["name"], application["parameters"])
-    rest_s: float | None = resolved["trials"]["rest_s"]
-    return None if expected_s is None or rest_s is None else expected_s + rest_s
-
-
 def _actions(resolved: dict[str, Any]) -> list[str]:
     topology = resolved["topology"]
     placed = ", ".join(f"{node} on {host}" for node, host in topology["nodes"].items())
@@ -102,6 +92,14 @@ def _actions(resolved: dict[str, Any]) -> list[str]:
         entry["by"] == "iperf3" for condition in resolved["conditions"] for entry in condition["interference"]
     ):
         actions.insert(2, "run iperf3 in neighbour nodes, where a condition says `by: iperf3`")
+    fingerprint = planned_fingerprint(resolved)
+    if fingerprint.between is not None:
+        ends, length_s = " to ".join(fingerprint.between), fingerprint.length_s
+        actions.insert(
+            0,
+            f"measure the network from {ends} under {fingerprint.condition} for about {length_s:g} s, before "
+            "the first trial and after the last",
+        )
     return actions
 
 

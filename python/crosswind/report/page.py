@@ -15,6 +15,7 @@ from crosswind.report.measure_figures import measure_figures
 from crosswind.report.monitor_figures import monitor_figures
 from crosswind.report.monitored import TITLES, monitored
 from crosswind.report.network_figures import network_figures
+from crosswind.report.network_section import network_section
 from crosswind.report.operation_figures import operation_figures
 from crosswind.report.profile import profile_answers, profile_figures, profile_of, sensitivity_of
 from crosswind.report.profile.answers import elasticity, said
@@ -80,6 +81,7 @@ def render(results: Results) -> str:
         repetitions={name: told.confirm for name, told in repeated.items()},
         needed=needed,
         monitored=found,
+        network=network_section(results),
         monitor_titles=TITLES,
         in_unit=units.in_unit,
         thresholds=list(THRESHOLDS_NS),

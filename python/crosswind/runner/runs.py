@@ -9,7 +9,7 @@ from typing import Any
 
 from crosswind.app import Application
 from crosswind.errors import CrosswindError, Exit
-from crosswind.plan import planned
+from crosswind.plan import planned, planned_fingerprint
 from crosswind.runner.attempt import planned_row
 from crosswind.runner.machine import check_same_machine, machine_now
 from crosswind.runner.outcome import Outcome
@@ -45,6 +45,7 @@ def run(
     application = application_of(resolved)
     noted = remarks(resolved)
     now = {**machine_now(resolved, application, hello, source_folder), "remarks": noted}
+    now["fingerprint"] = planned_fingerprint(resolved).as_dict()
     for remark in noted:
         progress.say(f"note: {remark}")
     folder = ResultsFolder.create(results, resolved, source_text, _named_files(resolved, source_folder))

@@ -10,17 +10,19 @@ import duckdb
 from crosswind.app import Application
 from crosswind.errors import CrosswindError
 from crosswind.plan import Trial, chosen_blocks, next_block, next_conditions
-from crosswind.plan.outline import trial_s
+from crosswind.plan.expected import trial_s
 from crosswind.runner.attempt import Attempt, planned_row
 from crosswind.runner.budgets import Budgets
 from crosswind.runner.disk import DiskFull, is_disk_full
 from crosswind.runner.figures import said
+from crosswind.runner.fingerprints import attach_fingerprint
 from crosswind.runner.growth import forecast, performance, unsettled
 from crosswind.runner.interruption import Interrupted, Interruption
 from crosswind.runner.outcome import Outcome, judge_run
 from crosswind.runner.progress import Progress
 from crosswind.runner.trial import prepare_application
 from crosswind.store import Journal, ResultsFolder, TrialRow, write_tables
+from crosswind.store.folder import Side, fingerprint_file
 from crosswind.testbed import WorkFolder
 
 # A void trial says that the machine was disturbed; three in a row say that it will stay so.
@@ -61,9 +63,13 @@ class Sitting:
             try:
                 self._write_tables()
                 self._prepare(work)
+                if not fingerprint_file(self._folder.path, "before").exists():
+                    self._fingerprint("before")
                 while (trial := self._next()) is not None:
                     rested_s = self._rest(trial)
                     self._try(trial, rested_s, work)
+                if self._tries:
+                    self._fingerprint("after")
             except (Interrupted, DiskFull, _Stopped) as reason:
                 stopped = str(reason)
         return judge_run(
@@ -82,6 +88,10 @@ class Sitting:
             prepare_application(
                 self._resolved, self._application, work=work, logs=logs, named=self._folder.kept_files()
             )
+
+    def _fingerprint(self, side: Side) -> None:
+        with self._interruption.allowed():
+            attach_fingerprint(self._resolved, self._folder, side, self._progress.say)
 
     def _next(self) -> Trial | None:
         """Return the next trial of this sitting; plan another block when the intervals ask for one.

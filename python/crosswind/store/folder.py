@@ -7,10 +7,14 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 from crosswind.store.durable import sync_folder, write_text
 from crosswind.store.journal import Journal
+
+# Of a run: what is kept of the machine and the network comes from before its trials and from after them.
+Side = Literal["before", "after"]
+SIDES: tuple[Side, Side] = ("before", "after")
 
 
 class ResultsFolder:
@@ -103,6 +107,11 @@ class ResultsFolder:
         """Remove the half-written files of a process that was killed; they were never part of the results."""
         for partial in self.path.rglob(".*.part"):
             partial.unlink()
+
+
+def fingerprint_file(folder: Path, side: Side) -> Path:
+    """Return where a results folder keeps a fingerprint of the network, if it has one."""
+    return folder / f"fingerprint-{side}.json"
 
 
 def files_named(resolved: Mapping[str, Any]) -> list[dict[str, str]]:

@@ -1,0 +1,66 @@
+"""A fingerprint in a given time, short enough to be taken before and after an experiment.
+
+One-way delay, bulk transfer and token bucket, of one phase: most of the time goes to full speed, since what a
+bucket holds shows only when it is empty. There is no rest: a refill that is not the low rate stays unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from crosswind.fingerprint.bulk import bulk
+from crosswind.fingerprint.duty_cycle import duty_cycle
+from crosswind.fingerprint.ends import own_fabric, with_two
+from crosswind.fingerprint.fingerprint import OVERLOAD, SAMPLES, SCHEMA, bucket_parts, delay_part
+from crosswind.fingerprint.one_way import PACKETS, PACKETS_PER_S, one_way
+from crosswind.fingerprint.round_trips import CONNECTIONS
+from crosswind.fingerprint.token_bucket import identify
+from crosswind.store.provenance import provenance
+
+# Three fabrics come up, and connections are made and warmed up.
+_AROUND_S = 1.0
+_SHARE = 0.25
+_LONGEST_BULK_S = 2.0
+
+
+def short_fingerprint(
+    spec: Mapping[str, Any],
+    between: tuple[str, str],
+    length_s: float,
+    say: Callable[[str], None] = lambda _: None,
+) -> dict[str, Any]:
+    """Measure a network for about `length_s`, two seconds or more, and return the document.
+
+    Args:
+        spec: the fabric (docs/reference/contracts.md, section 1).
+        between: the sending node and the receiving one.
+        say: is told what is under way.
+    Raises: TestbedError: nothing arrived, or a connection was lost.
+    """
+    before = provenance(Path.cwd(), spec["seed"], {})
+    network = partial(own_fabric, with_two(spec, between))
+    left_s = length_s - _AROUND_S
+    packets = min(PACKETS, round(_SHARE * left_s * PACKETS_PER_S))
+    bulk_s = min(_LONGEST_BULK_S, _SHARE * left_s)
+    full_speed_s = left_s - packets / PACKETS_PER_S - bulk_s
+    say("delay of small packets")
+    probes = one_way(network, packets)
+    assert probes is not None, "both nodes of a fabric are on this machine, and have its clock"
+    say("bulk transfer")
+    with network() as ends:
+        transfer = bulk(ends, CONNECTIONS, bulk_s)
+    say(f"full speed for {full_speed_s:g} s")
+    offered_bps = OVERLOAD * transfer.fastest_bps
+    trace = duty_cycle(network, offered_bps, [full_speed_s], 0.0, full_speed_s / SAMPLES)
+    return {
+        "schema": SCHEMA,
+        "between": list(between),
+        "condition": spec["condition"]["name"],
+        "delay": delay_part(probes.delay_ns, probes.lost),
+        "bulk": transfer.as_dict(),
+        **bucket_parts(offered_bps, identify(trace), trace),
+        "provenance": before,
+    }

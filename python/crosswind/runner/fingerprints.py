@@ -1,0 +1,40 @@
+"""Take the short fingerprints of a run, and keep them with its results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from crosswind.spec import fabric_of
+from crosswind.store import ResultsFolder
+from crosswind.store.durable import write_text
+from crosswind.store.folder import Side, fingerprint_file
+from crosswind.testbed import TestbedError
+
+
+def attach_fingerprint(
+    resolved: Mapping[str, Any], folder: ResultsFolder, side: Side, say: Callable[[str], None]
+) -> None:
+    """Measure the network as was planned when the run began, and keep the document.
+
+    Where it cannot be measured, the reason is said and kept, and the run goes on.
+    """
+    before = folder.provenance()["before"] or {}
+    planned = before.get("fingerprint")
+    if not planned or planned["left_out"]:
+        return
+    # Here, since it takes a while to import and most runs are too short for one.
+    from crosswind.fingerprint.document import text_of
+    from crosswind.fingerprint.short import short_fingerprint
+
+    say(f"fingerprint of the network under {planned['condition']}, about {planned['length_s']:g} s")
+    spec = fabric_of(dict(resolved), planned["condition"])
+    first, second = planned["between"]
+    try:
+        document = short_fingerprint(spec, (first, second), planned["length_s"])
+    except (TestbedError, ValueError, LookupError) as error:
+        why = f"{side} the trials: {error}"
+        say(f"no fingerprint {why}")
+        folder.write_provenance(before=before | {"fingerprint": planned | {"left_out": why}})
+        return
+    write_text(fingerprint_file(folder.path, side), text_of(document))
