@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from documents import fingerprint
@@ -76,6 +77,24 @@ def test_a_figure_that_moved_in_one_side_is_anywhere_between() -> None:
     assert verdicts(compare_fingerprints([before], [after]))["delay-p50"] == "different"
 
 
+def test_each_size_of_writes_and_each_number_of_connections_is_a_figure() -> None:
+    def wide(seed: int, message_ns: float) -> dict[str, Any]:
+        one = fingerprint(seed)
+        each_ns = one["delay"]["each_ns"]
+        return one | {
+            "round_trip": {"idle": {"each_ns": each_ns}, "loaded": {"each_ns": []}},
+            "writes": [{"write_bytes": 65536, "message_ns": [each + message_ns for each in each_ns]}],
+            "capacity": [{"connections": 8, "repetitions": [one["bulk"], one["bulk"]]}],
+        }
+
+    found = compare_fingerprints([wide(1, 1e6)], [wide(2, 2e6)])
+    told = verdicts(found)
+    assert told["message-65536"] == "different"
+    assert (told["goodput-8"], told["round-trip-p50"]) == ("same", "same")
+    assert "loaded-p50" not in told
+    assert verdicts(compare_fingerprints([wide(1, 1e6)], [fingerprint(2)]))["goodput-8"] == "undecided"
+
+
 def test_another_machine_is_a_note() -> None:
     found = compare_fingerprints([fingerprint(1)], [fingerprint(2, cpu="y")])
     assert found.notes == ["CPU: x and y"]
@@ -94,6 +113,8 @@ def test_what_is_no_fingerprint_is_refused_with_its_reason(tmp_path: Path) -> No
     edited = fingerprint(1) | {"delay": {"each_ns": ["soon"], "packets": 1, "lost": 0}}
     with pytest.raises(NotAFingerprint, match="one-way delay"):
         compare_fingerprints([edited], [edited])
+    with pytest.raises(NotAFingerprint, match="was the file edited"):
+        compare_fingerprints([fingerprint(1) | {"capacity": [3]}], [edited])
 
 
 def test_the_verb_compares_files_for_people_and_for_scripts(

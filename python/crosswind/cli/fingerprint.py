@@ -200,6 +200,7 @@ def command(
 def _fabric(file: str, condition: str | None, between: str | None) -> dict[str, Any]:
     """Return the fabric of a file, of the two nodes that are meant."""
     from crosswind.cli._condition import carried_out
+    from crosswind.fingerprint.ends import with_two
     from crosswind.spec import fabric_of, find_experiment, load_setup
 
     setup = load_setup(find_experiment(file))

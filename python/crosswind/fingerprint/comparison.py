@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from crosswind.errors import Exit
 from crosswind.fingerprint.document import NotAFingerprint
-from crosswind.fingerprint.figures import FIGURES, AtLeast, Figure, Found, at
+from crosswind.fingerprint.figures import AtLeast, Figure, Found, at, figures_of
 from crosswind.report.plain import as_plain
 from crosswind.stats import Alike, Bounded, alike, difference_of, ratio_of
 from crosswind.store import machine_fingerprint
@@ -90,8 +90,12 @@ def compare_fingerprints(base: Sequence[Document], other: Sequence[Document]) ->
         other: those of the other.
     Raises: NotAFingerprint: a document is malformed.
     """
+    try:
+        figures = figures_of((*base, *other))
+    except (AttributeError, KeyError, TypeError) as error:
+        raise NotAFingerprint(f"fingerprint: cannot be read ({error!r}); was the file edited?") from error
     found = []
-    for figure in FIGURES:
+    for figure in figures:
         sides = [_spanned([_read(figure, document) for document in side]) for side in (base, other)]
         if sides != [None, None]:
             found.append(_compared(figure, *sides))

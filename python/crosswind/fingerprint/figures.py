@@ -8,11 +8,12 @@ is what the margins are for, and each says where it comes from.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from crosswind.stats import Bounded, Convention, batch_mean, quantile, quantile_ranks, share_interval
+from crosswind.doctor.quantities import memory_text
+from crosswind.stats import Bounded, batch_mean, quantile, quantile_ranks, share_interval
 
 
 @dataclass(frozen=True)
@@ -61,19 +62,20 @@ def at(document: Mapping[str, Any], *path: str) -> Any:
     return found
 
 
-def _quantile(p: float) -> Callable[[Mapping[str, Any]], Found]:
-    """Read a quantile of the one-way delay; a bound that would take more packets is infinite."""
+def _quantile(p: float, *path: str) -> Callable[[Mapping[str, Any]], Found]:
+    """Read a quantile of samples that stand at a path."""
+    return lambda document: _quantile_of(at(document, *path), p)
 
-    def read(document: Mapping[str, Any]) -> Found:
-        each = sorted(at(document, "delay", "each_ns") or ())
-        if not each:
-            return None
-        ranks = quantile_ranks(len(each), p, convention=Convention.EQUAL_TAILED)
-        low = -math.inf if ranks.low is None else float(each[ranks.low - 1])
-        high = math.inf if ranks.high is None else float(each[ranks.high - 1])
-        return Bounded(quantile(each, p), low, high)
 
-    return read
+def _quantile_of(samples: Sequence[float] | None, p: float) -> Found:
+    """Return a quantile with its interval; a bound that would take more samples is infinite."""
+    if not samples:
+        return None
+    ordered = sorted(samples)
+    ranks = quantile_ranks(len(ordered), p)
+    low = -math.inf if ranks.low is None else float(ordered[ranks.low - 1])
+    high = math.inf if ranks.high is None else float(ordered[ranks.high - 1])
+    return Bounded(quantile(ordered, p), low, high)
 
 
 def _lost(document: Mapping[str, Any]) -> Found:
@@ -82,8 +84,36 @@ def _lost(document: Mapping[str, Any]) -> Found:
 
 
 def _goodput(document: Mapping[str, Any]) -> Found:
-    mean = batch_mean(at(document, "bulk", "parts_bps") or [0.0])
+    return _rate_of(at(document, "bulk", "parts_bps"))
+
+
+def _rate_of(parts_bps: Sequence[float] | None) -> Found:
+    mean = batch_mean(parts_bps or [0.0])
     return mean and Bounded(mean.value, max(0.0, mean.low), mean.high)
+
+
+def _capacity(connections: int) -> Callable[[Mapping[str, Any]], Found]:
+    """Read the goodput of so many connections, of all repetitions one after the other."""
+
+    def read(document: Mapping[str, Any]) -> Found:
+        for number in document.get("capacity", ()):
+            if number["connections"] == connections:
+                return _rate_of([part for one in number["repetitions"] for part in one["parts_bps"]])
+        return None
+
+    return read
+
+
+def _message(write_bytes: int) -> Callable[[Mapping[str, Any]], Found]:
+    """Read how long a message of a size takes with its answer."""
+
+    def read(document: Mapping[str, Any]) -> Found:
+        for size in document.get("writes", ()):
+            if size["write_bytes"] == write_bytes:
+                return _quantile_of(size["message_ns"], 0.5)
+        return None
+
+    return read
 
 
 def _of_bucket(key: str) -> Callable[[Mapping[str, Any]], Found]:
@@ -120,15 +150,51 @@ _RATE = Margin(0.05)
 # The tail of an idle network is made by the other work of the machines at its ends.
 _TAIL = Margin(0.25, 50_000.0)
 
-FIGURES = (
-    Figure("delay-p50", "one-way delay (median)", "ns", _LATENCY, _quantile(0.5)),
-    Figure("delay-p90", "one-way delay (P90)", "ns", _TAIL, _quantile(0.9)),
-    Figure("delay-p99", "one-way delay (P99)", "ns", _TAIL, _quantile(0.99)),
+# Where their samples stand.
+_DELAYS = ("delay", "each_ns")
+_IDLE = ("round_trip", "idle", "each_ns")
+_LOADED = ("round_trip", "loaded", "each_ns")
+
+_LATENCIES = (
+    Figure("delay-p50", "one-way delay (median)", "ns", _LATENCY, _quantile(0.5, *_DELAYS)),
+    Figure("delay-p90", "one-way delay (P90)", "ns", _TAIL, _quantile(0.9, *_DELAYS)),
+    Figure("delay-p99", "one-way delay (P99)", "ns", _TAIL, _quantile(0.99, *_DELAYS)),
+    Figure("round-trip-p50", "round trip (median)", "ns", _LATENCY, _quantile(0.5, *_IDLE)),
+    Figure("round-trip-p99", "round trip (P99)", "ns", _TAIL, _quantile(0.99, *_IDLE)),
+    # In a queue neighbours wait alike, which makes their interval too narrow.
+    Figure("loaded-p50", "round trip beside a bulk transfer (median)", "ns", _TAIL, _quantile(0.5, *_LOADED)),
     Figure("lost", "small packets lost", "share", Margin(0.0, 0.01), _lost),
-    Figure("goodput", "goodput of bulk transfer", "bit/s", _RATE, _goodput),
+)
+_GOODPUT = Figure("goodput", "goodput of bulk transfer", "bit/s", _RATE, _goodput)
+_BUCKET = (
     Figure("high-rate", "rate at full speed", "bit/s", _RATE, _of_bucket("high_bps")),
     Figure("until-empty", "carried until the bucket is empty", "bit", _RATE, _until_empty),
     Figure("low-rate", "rate with an empty bucket", "bit/s", _RATE, _of_bucket("low_bps")),
     Figure("budget", "bucket's budget", "bit", _RATE, _of_bucket("budget_bits")),
     Figure("refill", "bucket's refill", "bit/s", _RATE, _of_bucket("refill_bps")),
 )
+
+
+def figures_of(documents: Iterable[Mapping[str, Any]]) -> list[Figure]:
+    """Return the figures that a document of these may have, in the order in which they are shown.
+
+    There is one for each size of writes and each number of connections that any of them has.
+    """
+    sizes: set[int] = set()
+    numbers: set[int] = set()
+    for document in documents:
+        sizes |= {size["write_bytes"] for size in document.get("writes", ())}
+        numbers |= {number["connections"] for number in document.get("capacity", ())}
+    messages = [_of_message(size) for size in sorted(sizes)]
+    capacities = [_of_capacity(number) for number in sorted(numbers)]
+    return [*_LATENCIES, *messages, _GOODPUT, *capacities, *_BUCKET]
+
+
+def _of_message(write_bytes: int) -> Figure:
+    title = f"message of {memory_text(write_bytes)} and its answer (median)"
+    return Figure(f"message-{write_bytes}", title, "ns", _LATENCY, _message(write_bytes))
+
+
+def _of_capacity(connections: int) -> Figure:
+    title = f"goodput of {connections} connection{'s' if connections > 1 else ''}"
+    return Figure(f"goodput-{connections}", title, "bit/s", _RATE, _capacity(connections))

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from crosswind.fingerprint.comparison_text import margin_text, value_text
-from crosswind.fingerprint.document import read_fingerprint
-from crosswind.fingerprint.figures import FIGURES, AtLeast
+from crosswind.fingerprint.document import NotAFingerprint, read_fingerprint
+from crosswind.fingerprint.figures import AtLeast, at, figures_of
 from crosswind.fingerprint.pictures import pictures
 from crosswind.report import html_file, units
 from crosswind.report.answer import Answer
@@ -21,8 +21,13 @@ def write_page(path: Path) -> Path:
 
     Raises: NotAFingerprint: the file is none.
     """
+    document = read_fingerprint(path)
+    try:
+        text = render(document)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise NotAFingerprint(f"{path}: cannot be read ({error!r}); was the file edited?") from error
     page = path.with_suffix(".html")
-    page.write_text(render(read_fingerprint(path)), encoding="utf-8")
+    page.write_text(text, encoding="utf-8")
     return page
 
 
@@ -36,10 +41,18 @@ def render(document: Mapping[str, Any]) -> str:
         document=document,
         answers=answers(document),
         rows=_rows(document),
-        facts=html_file.flat(document["provenance"]),
+        machines={
+            "The machine that measured": html_file.flat(document["provenance"]),
+            **{f"The {end} end, before": html_file.flat(facts) for end, facts in _ends(document).items()},
+        },
         fitted=_bucket(document["token_bucket"]).text,
         measured=datetime.fromisoformat(measured) if measured else None,
     )
+
+
+def _ends(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = at(document, "machines", "before") or {}
+    return {end: found[end] for end in ("near", "far") if end in found}
 
 
 @dataclass(frozen=True)
@@ -54,7 +67,7 @@ class Row:
 
 def _rows(document: Mapping[str, Any]) -> list[Row]:
     rows = []
-    for figure in FIGURES:
+    for figure in figures_of([document]):
         found = figure.read(document)
         if found is None:
             continue
@@ -66,21 +79,30 @@ def _rows(document: Mapping[str, Any]) -> list[Row]:
 
 def answers(document: Mapping[str, Any]) -> list[Answer]:
     """Return what the first screen says."""
-    return [_delay(document["delay"]), _bulk(document["bulk"]), _bucket(document["token_bucket"])]
+    delay = _delay(document["delay"], at(document, "round_trip"))
+    return [delay, _bulk(document["bulk"]), _bucket(document["token_bucket"])]
 
 
-def _delay(delay: Mapping[str, Any]) -> Answer:
+def _delay(delay: Mapping[str, Any], round_trip: Mapping[str, Any] | None) -> Answer:
     question = "How late is a packet?"
+    there_and_back = _round_trips(round_trip) if round_trip else ""
     if not delay["one_way_ns"]:
-        return Answer(question, "Not known", "The two ends have no common clock.", "plain")
+        text = f"One way is not known: the two ends have no common clock.{there_and_back}"
+        return Answer(question, "See the round trips", text, "plain")
     late = {name: units.duration(value) for name, value in delay["one_way_ns"].items()}
     lost = f"{units.count(delay['lost'])} of {units.count(delay['packets'])} packets were lost"
     return Answer(
         question,
         late["p50"],
-        f"One way, small packets, nothing else under way. P90 {late['p90']}, P99 {late['p99']}; {lost}.",
+        f"One way, small packets, nothing else under way. P90 {late['p90']}, P99 {late['p99']}; {lost}."
+        f"{there_and_back}",
         "bad" if delay["lost"] else "plain",
     )
+
+
+def _round_trips(found: Mapping[str, Any]) -> str:
+    told = [units.duration(found[name]["ns"].get("p50")) for name in ("idle", "loaded")]
+    return f" There and back {told[0]}, and {told[1]} beside a bulk transfer."
 
 
 def _bulk(bulk: Mapping[str, Any]) -> Answer:

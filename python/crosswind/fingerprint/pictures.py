@@ -7,9 +7,10 @@ from typing import Any
 
 import plotly.graph_objects as go
 
+from crosswind.doctor.quantities import memory_text
 from crosswind.fingerprint.figures import at
 from crosswind.fingerprint.traffic_trace import TrafficTrace
-from crosswind.report.figure import Figure, finished, milliseconds, rounded, value_axis
+from crosswind.report.figure import Figure, finished, log_axis, milliseconds, rounded, value_axis
 from crosswind.stats import ecdf, quantile
 
 # Numbers of colours: of what was measured, and of what was made of it.
@@ -25,6 +26,10 @@ def pictures(document: Mapping[str, Any]) -> list[Figure]:
         _trace(document),
         _delays(document),
         _delays_in_order(document),
+        _round_trips(document),
+        _capacity(document),
+        _messages(document),
+        _writes(document),
         _goodput(document),
         _connections(document),
     )
@@ -95,6 +100,125 @@ def _delays_in_order(document: Mapping[str, Any]) -> Figure | None:
         yaxis=value_axis("one-way delay (ms)", [milliseconds(value) for value in each_ns]),
     )
     return finished("delays", "One-way delay of each small packet in the order of arrival.", 320, figure)
+
+
+def _round_trips(document: Mapping[str, Any]) -> Figure | None:
+    """Draw how many questions are answered within a time, on an idle network and on a busy one."""
+    sides = {
+        name: each_ns
+        for name, path in (("idle", "idle"), ("beside a bulk transfer", "loaded"))
+        if (each_ns := at(document, "round_trip", path, "each_ns"))
+    }
+    if not sides:
+        return None
+    figure = go.Figure()
+    drawn: list[float] = []
+    for series, (name, each_ns) in zip((_MEASURED, _FITTED), sides.items(), strict=False):
+        curve = ecdf(each_ns)
+        late_ms = [milliseconds(value) for value in curve.value]
+        drawn += late_ms
+        figure.add_trace(
+            go.Scatter(
+                x=late_ms,
+                y=[rounded(share) for share in curve.share],
+                name=name,
+                legendgroup=name,
+                mode="lines",
+                line={"width": 2, "shape": "hv"},
+                meta={"series": series},
+                hovertemplate="%{x:.4g} ms: %{y:.4~%}<extra></extra>",
+            )
+        )
+    figure.update_layout(
+        showlegend=True,
+        legend=_LEGEND,
+        xaxis=value_axis("round trip x (ms)", drawn),
+        yaxis={"title": {"text": "share of answers up to x"}, "tickformat": "~%", "range": [0, 1.02]},
+    )
+    return finished("trips", "Distribution of round-trip times, idle and under load.", 320, figure)
+
+
+def _capacity(document: Mapping[str, Any]) -> Figure | None:
+    """Draw the goodput of several numbers of connections."""
+    numbers = document.get("capacity")
+    if not numbers:
+        return None
+    many = [number["connections"] for number in numbers]
+    repetitions = [
+        (number["connections"], rounded(one["goodput_bps"] / 1e6))
+        for number in numbers
+        for one in number["repetitions"]
+    ]
+    medians = [rounded(number["goodput_bps"]["median"] / 1e6) for number in numbers]
+    figure = go.Figure()
+    figure.add_trace(_line("median", many, medians, _MEASURED, "%{x} connections: %{y:.4g} Mbit/s"))
+    figure.add_trace(
+        go.Scatter(
+            x=[number for number, _ in repetitions],
+            y=[rate for _, rate in repetitions],
+            name="repetition",
+            mode="markers",
+            marker={"size": 7},
+            showlegend=False,
+            meta={"series": _MEASURED},
+            hovertemplate="%{x} connections: %{y:.4g} Mbit/s<extra></extra>",
+        )
+    )
+    figure.update_layout(
+        xaxis=log_axis("connections", many) | {"tickvals": many, "ticktext": many},
+        yaxis={"title": {"text": "goodput, Mbit/s"}, "rangemode": "tozero"},
+    )
+    return finished("capacity", "Goodput against the number of connections.", 300, figure)
+
+
+def _messages(document: Mapping[str, Any]) -> Figure | None:
+    """Draw how long messages of several sizes take."""
+    writes = [size for size in document.get("writes", ()) if size["message_ns"]]
+    if not writes:
+        return None
+    sizes = [size["write_bytes"] for size in writes]
+    figure = go.Figure()
+    drawn: list[float] = []
+    for name, share, dash in (("median", 0.5, "solid"), ("P90", 0.9, "dot")):
+        times_ms = [milliseconds(quantile(size["message_ns"], share)) for size in writes]
+        drawn += times_ms
+        line = _line(name, sizes, times_ms, _MEASURED, f"{name}: %{{y:.4g}} ms")
+        figure.add_trace(line.update(mode="lines", line={"width": 2, "dash": dash}))
+    figure.update_layout(xaxis=_size_axis(sizes), yaxis=value_axis("ms", drawn))
+    return finished("messages", "Time of a message and its answer against its size.", 300, figure)
+
+
+def _writes(document: Mapping[str, Any]) -> Figure | None:
+    """Draw the goodput of one connection against the size of its writes."""
+    writes = document.get("writes")
+    if not writes:
+        return None
+    sizes = [size["write_bytes"] for size in writes]
+    rates = [rounded(size["stream"]["goodput_bps"] / 1e6) for size in writes]
+    figure = go.Figure()
+    figure.add_trace(_line("goodput", sizes, rates, _MEASURED, "%{y:.4g} Mbit/s"))
+    figure.update_layout(
+        xaxis=_size_axis(sizes), yaxis={"title": {"text": "goodput, Mbit/s"}, "rangemode": "tozero"}
+    )
+    return finished("writes", "Goodput of one connection against the size of its writes.", 300, figure)
+
+
+def _line(name: str, x: list[int], y: list[float], series: int, hover: str) -> go.Scatter:
+    return go.Scatter(
+        x=x,
+        y=y,
+        name=name,
+        mode="lines",
+        line={"width": 2},
+        showlegend=False,
+        meta={"series": series},
+        hovertemplate=f"{hover}<extra></extra>",
+    )
+
+
+def _size_axis(sizes_bytes: list[int]) -> dict[str, Any]:
+    names = [memory_text(size) for size in sizes_bytes]
+    return log_axis("size of a write", sizes_bytes) | {"tickvals": sizes_bytes, "ticktext": names}
 
 
 def _trace(document: Mapping[str, Any]) -> Figure | None:
