@@ -24,7 +24,7 @@ from crosswind.errors import Exit
     show_default=True,
     help="Slower by so much is no regression.",
 )
-@click.option("--force", "--anyway", is_flag=True, help="Though networks, machines or conditions differ.")
+@click.option("--force", is_flag=True, help="Though networks, machines or conditions differ.")
 @click.option("--junit", type=click.Path(path_type=Path, dir_okay=False), help="Write JUnit XML as well.")
 @click.option("--json", "as_json", is_flag=True, help="Print the check as JSON.")
 def command(run: Path, base: Path, allowed: float, force: bool, junit: Path | None, as_json: bool) -> Exit:

@@ -13,7 +13,7 @@ from crosswind.errors import CrosswindError, Exit
 @click.command()
 @click.argument("base", type=click.Path(path_type=Path))
 @click.argument("other", type=click.Path(path_type=Path))
-@click.option("--force", "--anyway", is_flag=True, help="Though networks, machines or conditions differ.")
+@click.option("--force", is_flag=True, help="Though networks, machines or conditions differ.")
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
 def command(base: Path, other: Path, force: bool, as_json: bool) -> Exit:
     """Compare the run in OTHER with the one in BASE: better, worse or undecided, condition by condition.
