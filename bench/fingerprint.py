@@ -10,11 +10,11 @@ from itertools import product
 
 from bench.figures import Figure, figure
 from crosswind.doctor.quantities import rate_text
-from crosswind.fingerprint.duty_cycle import duty_cycle
-from crosswind.fingerprint.ends import own_fabric
-from crosswind.fingerprint.published_detector import reported_at
-from crosswind.fingerprint.token_bucket import TokenBucket, identify
-from crosswind.fingerprint.traffic_trace import TrafficTrace
+from crosswind.fingerprint.bucket.published_detector import reported_at
+from crosswind.fingerprint.bucket.token_bucket import TokenBucket, identify
+from crosswind.fingerprint.measure.duty_cycle import duty_cycle
+from crosswind.fingerprint.measure.ends import own_fabric
+from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
 from crosswind.testbed.plain import plain_fabric
 
 SAMPLE_S = 0.05

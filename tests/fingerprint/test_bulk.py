@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crosswind.fingerprint.bulk import read_bulk, read_iperf3
+from crosswind.fingerprint.measure.bulk import read_bulk, read_iperf3
 from crosswind.testbed import TestbedError
 
 APPS = Path(__file__).parents[1] / "app"

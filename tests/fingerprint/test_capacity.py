@@ -6,8 +6,8 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from crosswind.fingerprint.bulk import read_bulk
-from crosswind.fingerprint.capacity import Capacity
+from crosswind.fingerprint.measure.bulk import read_bulk
+from crosswind.fingerprint.measure.capacity import Capacity
 
 CAPTURED = Path(__file__).parents[1] / "app" / "traffic" / "captured"
 BULK = read_bulk(json.loads((CAPTURED / "incast-streams.json").read_text()))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crosswind.certify.flood import Flood
-from crosswind.fingerprint.duty_cycle import sampled
+from crosswind.fingerprint.measure.duty_cycle import sampled
 
 GAPS_NS = st.lists(st.integers(1, 40_000_000), min_size=2, max_size=60)
 

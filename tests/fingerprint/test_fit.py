@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crosswind.cli._main import run
-from crosswind.fingerprint.delay_trace import is_delays, read_delays
 from crosswind.fingerprint.fit.fitted import NoFit
+from crosswind.fingerprint.fit.fitted_condition import condition_from
 from crosswind.fingerprint.fit.nearness import correlation_time, nearness
-from crosswind.fingerprint.fitted_condition import condition_from
-from crosswind.fingerprint.trace_file import TraceFileError
+from crosswind.fingerprint.trace.delay_trace import is_delays, read_delays
+from crosswind.fingerprint.trace.trace_file import TraceFileError
 from crosswind.spec.document import parse_document
 from crosswind.spec.quantities import RATE, TIME
 

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crosswind.cli._main import run
-from crosswind.fingerprint.trace_file import TraceFileError, read_trace
+from crosswind.fingerprint.trace.trace_file import TraceFileError, read_trace
 from crosswind.spec.document import read_document
 
 

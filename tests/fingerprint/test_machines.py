@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from crosswind.errors import Exit
-from crosswind.fingerprint import end_facts
-from crosswind.fingerprint.machines import Bounds, TooBusy, refuse_busy
+from crosswind.fingerprint.measure import end_facts
+from crosswind.fingerprint.measure.machines import Bounds, TooBusy, refuse_busy
 
 SEEN = {
     "host": "m",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from crosswind.fingerprint.messages import Messages, read_messages
+from crosswind.fingerprint.measure.messages import Messages, read_messages
 from crosswind.testbed import TestbedError
 
 CAPTURED = Path(__file__).parent / "captured"

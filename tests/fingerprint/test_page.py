@@ -11,7 +11,7 @@ from documents import fingerprint
 from crosswind.cli._main import run
 from crosswind.fingerprint.page import render
 from crosswind.fingerprint.pictures import fitted_steps, pictures
-from crosswind.fingerprint.traffic_trace import TrafficTrace
+from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
 
 
 def test_the_verb_writes_the_page_beside_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from crosswind.fingerprint.repeated_bucket import over_repetitions
-from crosswind.fingerprint.token_bucket import Range, TokenBucket
+from crosswind.fingerprint.bucket.repeated_bucket import over_repetitions
+from crosswind.fingerprint.bucket.token_bucket import Range, TokenBucket
 from crosswind.stats.interval import Interval, NeedsTrials
 
 

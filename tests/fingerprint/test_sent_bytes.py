@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crosswind.fingerprint.sent_bytes import SentBytes, TooMuch
+from crosswind.fingerprint.measure.sent_bytes import SentBytes, TooMuch
 
 
 def test_what_would_exceed_is_refused_before_it_is_sent() -> None:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from crosswind.fingerprint.published_detector import reported_at
-from crosswind.fingerprint.token_bucket import TokenBucket, identify
-from crosswind.fingerprint.traffic_trace import TrafficTrace
+from crosswind.fingerprint.bucket.published_detector import reported_at
+from crosswind.fingerprint.bucket.token_bucket import TokenBucket, identify
+from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
 
 STEP_S = 0.01
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crosswind.fingerprint.trace_file import TraceFileError, read_trace
+from crosswind.fingerprint.trace.trace_file import TraceFileError, read_trace
 
 HERE = Path(__file__).parent
 CAPTURED = HERE / "captured"

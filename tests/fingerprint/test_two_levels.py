@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crosswind.fingerprint.two_levels import two_levels
+from crosswind.fingerprint.bucket.two_levels import two_levels
 
 VALUES = st.lists(st.integers(0, 20), min_size=2, max_size=40)
 

@@ -14,11 +14,11 @@ import pytest
 from crosswind.app.requirements.iperf3 import IPERF3
 from crosswind.certify.pairs import Task, over_fabric
 from crosswind.fingerprint.attached import attached, before_and_after
-from crosswind.fingerprint.bulk import bulk
-from crosswind.fingerprint.ends import own_fabric
-from crosswind.fingerprint.other_ends import other_ends
-from crosswind.fingerprint.token_bucket import identify
-from crosswind.fingerprint.trace_file import read_trace
+from crosswind.fingerprint.bucket.token_bucket import identify
+from crosswind.fingerprint.measure.bulk import bulk
+from crosswind.fingerprint.measure.ends import own_fabric
+from crosswind.fingerprint.measure.other_ends import other_ends
+from crosswind.fingerprint.trace.trace_file import read_trace
 from crosswind.runner.fingerprints import attach_fingerprint
 from crosswind.spec import load_experiment, resolve
 from crosswind.store import ResultsFolder

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from crosswind.cli._main import run
+from crosswind.fingerprint.fit.fitted_condition import condition_from
 from crosswind.fingerprint.fit.nearness import correlation_time, nearness
-from crosswind.fingerprint.fitted_condition import condition_from
 from crosswind.spec.document import parse_document
 
 NETWORK = """\

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from crosswind.fingerprint.token_bucket import Range, TokenBucket
-    from crosswind.fingerprint.traffic_trace import TrafficTrace
+    from crosswind.fingerprint.bucket.token_bucket import Range, TokenBucket
+    from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
 
 
 def bucket_text(bucket: TokenBucket, trace: TrafficTrace) -> str:

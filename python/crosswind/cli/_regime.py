@@ -60,9 +60,9 @@ def told(record: Record) -> str:
     """Return what a regime says, in a few lines."""
     from crosswind.cli._bucket import bucket_text
     from crosswind.doctor.quantities import rate_text
+    from crosswind.fingerprint.bucket.repeated_bucket import over_repetitions
+    from crosswind.fingerprint.bucket.token_bucket import identify
     from crosswind.fingerprint.regime.statistics import statistics_of
-    from crosswind.fingerprint.repeated_bucket import over_repetitions
-    from crosswind.fingerprint.token_bucket import identify
     from crosswind.stats.interval import Interval
 
     try:

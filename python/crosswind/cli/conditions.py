@@ -87,7 +87,7 @@ def from_trace(
     reasons are printed and nothing else.
     """
     from crosswind.errors import CrosswindError
-    from crosswind.fingerprint.fitted_condition import condition_from
+    from crosswind.fingerprint.fit.fitted_condition import condition_from
     from crosswind.spec.quantities import TIME, QuantityError, read_limited_rate
 
     try:

@@ -12,8 +12,8 @@ import click
 from crosswind.errors import CrosswindError
 
 if TYPE_CHECKING:
-    from crosswind.fingerprint.ends import Network, Tool
     from crosswind.fingerprint.fingerprint import Fingerprint
+    from crosswind.fingerprint.measure.ends import Network, Tool
 
 # Of what the network draws; two fingerprints should not differ without a reason.
 SEED = 1
@@ -142,11 +142,11 @@ def command(
 
     from crosswind.cli._regime import measure_regime
     from crosswind.fingerprint.document import text_of
-    from crosswind.fingerprint.ends import own_fabric
     from crosswind.fingerprint.fingerprint import Extent, measure
-    from crosswind.fingerprint.machines import Bounds
-    from crosswind.fingerprint.other_ends import as_they_are, other_ends
-    from crosswind.fingerprint.sent_bytes import SentBytes
+    from crosswind.fingerprint.measure.ends import own_fabric
+    from crosswind.fingerprint.measure.machines import Bounds
+    from crosswind.fingerprint.measure.other_ends import as_they_are, other_ends
+    from crosswind.fingerprint.measure.sent_bytes import SentBytes
     from crosswind.spec.quantities import RATE, SIZE, TIME, read_share
     from crosswind.store.durable import write_text
 
@@ -200,7 +200,7 @@ def command(
 def _fabric(file: str, condition: str | None, between: str | None) -> dict[str, Any]:
     """Return the fabric of a file, of the two nodes that are meant."""
     from crosswind.cli._condition import carried_out
-    from crosswind.fingerprint.ends import with_two
+    from crosswind.fingerprint.measure.ends import with_two
     from crosswind.spec import fabric_of, find_experiment, load_setup
 
     setup = load_setup(find_experiment(file))

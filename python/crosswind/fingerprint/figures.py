@@ -137,7 +137,7 @@ def _until_empty(document: Mapping[str, Any]) -> Found:
 
 
 def _first_phase_bits(trace: list[list[float]]) -> float:
-    from crosswind.fingerprint.traffic_trace import TrafficTrace
+    from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
 
     return float(next(TrafficTrace.of(*zip(*trace, strict=True)).phases()).bits.sum())
 

@@ -14,19 +14,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crosswind.fingerprint.bulk import Bulk
-from crosswind.fingerprint.capacity import CONNECTIONS, REPETITIONS, Capacity, capacity, capacity_s
-from crosswind.fingerprint.duty_cycle import duty_cycle
-from crosswind.fingerprint.ends import Network
-from crosswind.fingerprint.first_rate import first_rate
-from crosswind.fingerprint.machines import Bounds, machines, refuse_busy
-from crosswind.fingerprint.messages import Messages
-from crosswind.fingerprint.one_way import one_way
-from crosswind.fingerprint.round_trips import LOAD_S, beside_bulk, idle
-from crosswind.fingerprint.sent_bytes import SentBytes
-from crosswind.fingerprint.token_bucket import TokenBucket, identify
-from crosswind.fingerprint.traffic_trace import TrafficTrace
-from crosswind.fingerprint.write_sizes import SIZES_BYTES, WriteSize, write_sizes, write_sizes_s
+from crosswind.fingerprint.bucket.token_bucket import TokenBucket, identify
+from crosswind.fingerprint.measure.bulk import Bulk
+from crosswind.fingerprint.measure.capacity import CONNECTIONS, REPETITIONS, Capacity, capacity, capacity_s
+from crosswind.fingerprint.measure.duty_cycle import duty_cycle
+from crosswind.fingerprint.measure.ends import Network
+from crosswind.fingerprint.measure.first_rate import first_rate
+from crosswind.fingerprint.measure.machines import Bounds, machines, refuse_busy
+from crosswind.fingerprint.measure.messages import Messages
+from crosswind.fingerprint.measure.one_way import one_way
+from crosswind.fingerprint.measure.round_trips import LOAD_S, beside_bulk, idle
+from crosswind.fingerprint.measure.sent_bytes import SentBytes
+from crosswind.fingerprint.measure.write_sizes import SIZES_BYTES, WriteSize, write_sizes, write_sizes_s
+from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
 from crosswind.stats import quantile
 from crosswind.store.provenance import provenance
 

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from crosswind.doctor.quantities import memory_text
 from crosswind.fingerprint.figures import at
-from crosswind.fingerprint.traffic_trace import TrafficTrace
+from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
 from crosswind.report.figure import Figure, finished, log_axis, milliseconds, rounded, value_axis
 from crosswind.stats import ecdf, quantile
 

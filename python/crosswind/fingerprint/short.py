@@ -11,13 +11,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from crosswind.fingerprint.bulk import bulk
-from crosswind.fingerprint.duty_cycle import duty_cycle
-from crosswind.fingerprint.ends import own_fabric, with_two
+from crosswind.fingerprint.bucket.token_bucket import identify
 from crosswind.fingerprint.fingerprint import OVERLOAD, SAMPLES, SCHEMA, bucket_parts, delay_part
-from crosswind.fingerprint.one_way import PACKETS, PACKETS_PER_S, one_way
-from crosswind.fingerprint.round_trips import CONNECTIONS
-from crosswind.fingerprint.token_bucket import identify
+from crosswind.fingerprint.measure.bulk import bulk
+from crosswind.fingerprint.measure.duty_cycle import duty_cycle
+from crosswind.fingerprint.measure.ends import own_fabric, with_two
+from crosswind.fingerprint.measure.one_way import PACKETS, PACKETS_PER_S, one_way
+from crosswind.fingerprint.measure.round_trips import CONNECTIONS
 from crosswind.store.provenance import provenance
 
 # Three fabrics come up, and connections are made and warmed up.

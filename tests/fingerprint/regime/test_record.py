@@ -12,7 +12,7 @@ import pytest
 
 from crosswind.fingerprint.regime.points import Point
 from crosswind.fingerprint.regime.record import Header, Now, Recorder, RegimeFileError, read_record
-from crosswind.fingerprint.trace_file import read_trace
+from crosswind.fingerprint.trace.trace_file import read_trace
 from crosswind.testbed.plain import plain_fabric
 
 S = 1_000_000_000

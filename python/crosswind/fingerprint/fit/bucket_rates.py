@@ -1,4 +1,4 @@
-"""A credit bucket (`crosswind.fingerprint.token_bucket`) as a model of rates.
+"""A credit bucket (`crosswind.fingerprint.bucket.token_bucket`) as a model of rates.
 
 It has two rates and no noise. What it would give is worked out as the engine does it: tokens come at the
 refill all the time, the high rate holds while there are any, and the low rate without.
@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crosswind.doctor.quantities import rate_text
+from crosswind.fingerprint.bucket.token_bucket import Range, TokenBucket
 from crosswind.fingerprint.fit.fitted import Fitted, NoFit
 from crosswind.fingerprint.fit.nearness import nearness
-from crosswind.fingerprint.token_bucket import Range, TokenBucket
-from crosswind.fingerprint.traffic_trace import TrafficTrace
+from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
 
 # Ours: a trace of rates does not say how much waits.
 _BUFFER = "2MiB"

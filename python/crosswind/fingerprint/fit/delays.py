@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crosswind.doctor.quantities import time_text
-from crosswind.fingerprint.delay_trace import DelayTrace
 from crosswind.fingerprint.fit.fitted import Fitted, NoFit
 from crosswind.fingerprint.fit.nearness import nearness
+from crosswind.fingerprint.trace.delay_trace import DelayTrace
 from crosswind.stats.ljung_box import autocorrelations
 
 # What delays are to come back within: less is no variation.

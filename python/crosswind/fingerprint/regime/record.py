@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from crosswind.errors import CrosswindError
-from crosswind.fingerprint.ip_bits import TCP_HEADERS_BYTES, ip_share
 from crosswind.fingerprint.regime.points import Point
-from crosswind.fingerprint.traffic_trace import TrafficTrace
+from crosswind.fingerprint.trace.ip_bits import TCP_HEADERS_BYTES, ip_share
+from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
 from crosswind.store.durable import sync_folder
 
 SCHEMA = 1

@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from crosswind.fingerprint.volume_line import slope
+from crosswind.fingerprint.bucket.volume_line import slope
 from crosswind.stats.ljung_box import autocorrelations
 
 # Fewer samples than this borrow their spread.

@@ -13,9 +13,9 @@ from functools import partial
 import numpy as np
 
 from crosswind.certify.flood import FILE, Flood, flood_task, read_flood
-from crosswind.fingerprint.ends import PACKETS_PORT, Network
-from crosswind.fingerprint.packets import carried
-from crosswind.fingerprint.traffic_trace import TrafficTrace
+from crosswind.fingerprint.measure.ends import PACKETS_PORT, Network
+from crosswind.fingerprint.measure.packets import carried
+from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
 
 
 def duty_cycle(

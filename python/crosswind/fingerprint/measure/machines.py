@@ -10,9 +10,9 @@ from typing import Any
 
 from crosswind.doctor.quantities import rate_text
 from crosswind.errors import CrosswindError, Exit
-from crosswind.fingerprint import end_cloud, end_facts
-from crosswind.fingerprint.ends import MESSAGES_PORT, Ends
-from crosswind.fingerprint.messages import serving_messages
+from crosswind.fingerprint.measure import end_cloud, end_facts
+from crosswind.fingerprint.measure.ends import MESSAGES_PORT, Ends
+from crosswind.fingerprint.measure.messages import serving_messages
 
 
 class TooBusy(CrosswindError):

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.fingerprint.ip_bits import TCP_HEADERS_BYTES, UDP_HEADERS_BYTES, ip_share
-from crosswind.fingerprint.traffic_trace import TrafficTrace
+from crosswind.fingerprint.trace.ip_bits import TCP_HEADERS_BYTES, UDP_HEADERS_BYTES, ip_share
+from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
 
 _FORTH, _BACK = "sum", "sum_bidir_reverse"
 # What iperf3 ends with may be shorter, and empty.

@@ -30,9 +30,9 @@ from typing import Literal
 
 import numpy as np
 
-from crosswind.fingerprint.knee import STEP_MIN, border, knee, settled, sides
-from crosswind.fingerprint.rate_level import RateLevel, drawn
-from crosswind.fingerprint.traffic_trace import TrafficTrace
+from crosswind.fingerprint.bucket.knee import STEP_MIN, border, knee, settled, sides
+from crosswind.fingerprint.bucket.rate_level import RateLevel, drawn
+from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
 
 # A phase that lasted as long as the longest one may have been preceded by a rest that filled the bucket.
 FULL_SHARE = 0.95

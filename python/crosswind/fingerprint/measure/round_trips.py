@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from crosswind.fingerprint.bulk import Bulk, transferring
-from crosswind.fingerprint.ends import Network
-from crosswind.fingerprint.messages import Messages, ask
+from crosswind.fingerprint.measure.bulk import Bulk, transferring
+from crosswind.fingerprint.measure.ends import Network
+from crosswind.fingerprint.measure.messages import Messages, ask
 
 RATE_PER_S, DURATION_S = 200.0, 2.0
 # Beside so many connections, which go on a little longer than the questions.

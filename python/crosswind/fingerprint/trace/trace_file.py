@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 
 from crosswind.errors import CrosswindError
-from crosswind.fingerprint.iperf3_trace import iperf3_trace, with_both_sums
-from crosswind.fingerprint.nuttcp_trace import is_nuttcp, nuttcp_trace
-from crosswind.fingerprint.osmef_trace import osmef_trace
 from crosswind.fingerprint.regime.record import is_record, read_record
-from crosswind.fingerprint.traffic_trace import TrafficTrace
-from crosswind.fingerprint.windows import capture_trace, mahimahi_trace
+from crosswind.fingerprint.trace.iperf3 import iperf3_trace, with_both_sums
+from crosswind.fingerprint.trace.nuttcp import is_nuttcp, nuttcp_trace
+from crosswind.fingerprint.trace.osmef import osmef_trace
+from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
+from crosswind.fingerprint.trace.windows import capture_trace, mahimahi_trace
 from crosswind.spec.capture_file import is_capture
 from crosswind.spec.text_lines import meant
 from crosswind.spec.trace import parse_rates

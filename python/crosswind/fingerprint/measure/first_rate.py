@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from crosswind.fingerprint.ends import Network
-from crosswind.fingerprint.messages import ask
-from crosswind.fingerprint.sent_bytes import SentBytes
+from crosswind.fingerprint.measure.ends import Network
+from crosswind.fingerprint.measure.messages import ask
+from crosswind.fingerprint.measure.sent_bytes import SentBytes
 
 _SIZES_BYTES = (64 << 10, 1 << 20, 16 << 20)
 # Longer than slow start takes on most paths; on a slow one the next size would take minutes.

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 from crosswind.doctor.quantities import rate_text, time_text
 from crosswind.errors import CrosswindError
-from crosswind.fingerprint.delay_trace import DelayTrace, is_delays, read_delays
+from crosswind.fingerprint.bucket.token_bucket import identify
 from crosswind.fingerprint.fit.bucket_rates import credit_bucket
 from crosswind.fingerprint.fit.delays import constant_delay, histogram_delay, normal_delay
 from crosswind.fingerprint.fit.drawn_rates import constant_rate, five_quantiles
 from crosswind.fingerprint.fit.empirical_rates import resampled_rates
 from crosswind.fingerprint.fit.fitted import Choice, Models, choose, condition_text
 from crosswind.fingerprint.fit.rates import Rates
-from crosswind.fingerprint.token_bucket import identify
-from crosswind.fingerprint.trace_file import WINDOW_S, read_trace
-from crosswind.fingerprint.traffic_trace import TrafficTrace
+from crosswind.fingerprint.trace.delay_trace import DelayTrace, is_delays, read_delays
+from crosswind.fingerprint.trace.trace_file import WINDOW_S, read_trace
+from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
 from crosswind.spec.nearest import did_you_mean
 
 

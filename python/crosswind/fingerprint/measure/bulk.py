@@ -12,7 +12,7 @@ from typing import Any
 
 from crosswind.app.iperf3.report import parse_report
 from crosswind.app.traffic.summary import metrics_of
-from crosswind.fingerprint.ends import BULK_PORT, Ends, Running, Tool
+from crosswind.fingerprint.measure.ends import BULK_PORT, Ends, Running, Tool
 from crosswind.stats import jain_index
 from crosswind.testbed import TestbedError
 

@@ -13,8 +13,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from crosswind.fingerprint.ip_bits import TCP_HEADERS_BYTES, TCP_SEGMENT_BYTES, ip_share
-from crosswind.fingerprint.traffic_trace import TrafficTrace
+from crosswind.fingerprint.trace.ip_bits import TCP_HEADERS_BYTES, TCP_SEGMENT_BYTES, ip_share
+from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
 
 _MEBI_BITS = 8 << 20
 _LARGEST = 1e12

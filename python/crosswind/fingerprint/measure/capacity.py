@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from crosswind.fingerprint.bulk import WARM_UP_S, Bulk, bulk
-from crosswind.fingerprint.ends import Network
-from crosswind.fingerprint.sent_bytes import SentBytes
+from crosswind.fingerprint.measure.bulk import WARM_UP_S, Bulk, bulk
+from crosswind.fingerprint.measure.ends import Network
+from crosswind.fingerprint.measure.sent_bytes import SentBytes
 from crosswind.stats import quantile
 
 CONNECTIONS = (1, 2, 5, 10, 20, 50)

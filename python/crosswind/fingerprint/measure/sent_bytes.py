@@ -7,7 +7,7 @@ the fastest rate that was seen, with room for a faster one.
 from __future__ import annotations
 
 from crosswind.errors import CrosswindError
-from crosswind.fingerprint.bulk import Bulk
+from crosswind.fingerprint.measure.bulk import Bulk
 
 # Of a path that gave so much a moment ago, in case it has more to give.
 _ROOM = 1.5

@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from crosswind.fingerprint.bulk import WARM_UP_S, Bulk, bulk
-from crosswind.fingerprint.ends import Network
-from crosswind.fingerprint.messages import Messages, ask
-from crosswind.fingerprint.sent_bytes import SentBytes
+from crosswind.fingerprint.measure.bulk import WARM_UP_S, Bulk, bulk
+from crosswind.fingerprint.measure.ends import Network
+from crosswind.fingerprint.measure.messages import Messages, ask
+from crosswind.fingerprint.measure.sent_bytes import SentBytes
 
 SIZES_BYTES = tuple(1024 << shift for shift in range(0, 11, 2))
 DURATION_S = 0.5

@@ -16,7 +16,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from crosswind.fingerprint.trace_file import TraceFileError
+from crosswind.fingerprint.trace.trace_file import TraceFileError
 from crosswind.spec.measured import parse_delays
 from crosswind.spec.quantities import TIME, QuantityError, shown
 from crosswind.spec.text_lines import LineError, meant

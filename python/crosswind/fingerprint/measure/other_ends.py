@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from crosswind.fingerprint import end_facts
-from crosswind.fingerprint.ends import End, Ends, Tool, iperf3_here
+from crosswind.fingerprint.measure import end_facts
+from crosswind.fingerprint.measure.ends import End, Ends, Tool, iperf3_here
 from crosswind.testbed import TestbedError, find_binary
 from crosswind.testbed.binaries import LOAD
 

@@ -11,7 +11,7 @@ import io
 import json
 from dataclasses import dataclass
 
-from crosswind.fingerprint.ends import MESSAGES_PORT, Ends, Running
+from crosswind.fingerprint.measure.ends import MESSAGES_PORT, Ends, Running
 from crosswind.testbed import TestbedError
 
 REQUEST_BYTES, RESPONSE_BYTES = 64, 8

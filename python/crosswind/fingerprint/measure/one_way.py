@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from crosswind.certify.probe import FILE, Probes, probe_task, read_probes
-from crosswind.fingerprint.ends import PACKETS_PORT, Network
-from crosswind.fingerprint.packets import carried
+from crosswind.fingerprint.measure.ends import PACKETS_PORT, Network
+from crosswind.fingerprint.measure.packets import carried
 
 PACKETS, PACKETS_PER_S = 400, 200
 

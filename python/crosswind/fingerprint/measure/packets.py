@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from crosswind.certify.pairs import Task
-from crosswind.fingerprint.ends import Ends, Running
+from crosswind.fingerprint.measure.ends import Ends, Running
 
 T = TypeVar("T")
 # A receiver waits for stragglers, and writes its file.
