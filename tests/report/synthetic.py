@@ -355,16 +355,18 @@ def _provenance() -> dict[str, Any]:
     return {"before": before, "after": machine | {"time": "2026-11-20T09:37:03Z", "load": 0.9}}
 
 
+# A new connection takes 20 ms, and two hundred trials have a thousand files.
+_DATABASE = duckdb.connect()
+
+
 def _write_columns(path: Path, columns: dict[str, Any]) -> None:
-    with duckdb.connect() as connection:
-        connection.register("columns", columns)
-        connection.execute(f"copy (select * from columns) to '{path}' (format parquet)")
+    _DATABASE.register("columns", columns)
+    _DATABASE.execute(f"copy (select * from columns) to '{path}' (format parquet)")
 
 
 def _write_table(path: Path, schema: str, rows: list[tuple[Any, ...]]) -> None:
-    with duckdb.connect() as connection:
-        connection.execute(f"create table rows ({schema})")
-        if rows:
-            marks = ", ".join("?" * len(rows[0]))
-            connection.executemany(f"insert into rows values ({marks})", rows)
-        connection.execute(f"copy rows to '{path}' (format parquet)")
+    _DATABASE.execute(f"create or replace table rows ({schema})")
+    if rows:
+        marks = ", ".join("?" * len(rows[0]))
+        _DATABASE.executemany(f"insert into rows values ({marks})", rows)
+    _DATABASE.execute(f"copy rows to '{path}' (format parquet)")
