@@ -12,7 +12,11 @@
 use std::fmt;
 use std::io::{self, BufReader, Read};
 
-use crate::headers::{Headers, ETHERTYPE_IPV4, ETHERTYPE_IPV6, TCP};
+pub use packet::{Link, Packet};
+
+mod packet;
+#[cfg(test)]
+mod tests;
 
 const PCAP_MICROSECONDS: u32 = 0xa1b2_c3d4;
 const PCAP_NANOSECONDS: u32 = 0xa1b2_3c4d;
@@ -34,36 +38,6 @@ const SHB_USERAPPL: u16 = 4;
 const BLOCK_MAX: u32 = 16 << 20;
 /// A name or comment beyond this is cut.
 const TEXT_MAX: usize = 1024;
-/// Bytes of a TCP header without options, and with as many as there can be.
-const TCP_FIXED: usize = 20;
-const TCP_LONGEST: usize = 60;
-
-/// What stands before the network header of a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Link {
-    /// 14 bytes, type last.
-    Ethernet,
-    /// So many bytes, and the IP version says the type.
-    Raw(usize),
-    /// `-i any`: 16 bytes, type last.
-    Cooked1,
-    /// `-i any`: 20 bytes, type first.
-    Cooked2,
-}
-
-impl Link {
-    fn of(number: u16) -> Option<Self> {
-        Some(match number {
-            1 => Self::Ethernet,
-            12 | 14 | 101 | 228 | 229 => Self::Raw(0),
-            0 | 108 => Self::Raw(4),
-            113 => Self::Cooked1,
-            276 => Self::Cooked2,
-            _ => return None,
-        })
-    }
-}
-
 /// Where packets were captured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interface {
@@ -75,52 +49,6 @@ pub struct Interface {
     /// Stamps in a second.
     per_second: u64,
     offset_s: i64,
-}
-
-/// A packet of the file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Packet {
-    /// Place in [`CaptureFile::interfaces`].
-    pub interface: usize,
-    /// Nanoseconds since 1970, UTC.
-    pub at_ns: u64,
-    /// What stands before the network header.
-    pub link: Link,
-    /// What was kept of it.
-    pub bytes: Vec<u8>,
-    /// What it had.
-    pub wire_bytes: u32,
-    /// Its first comment; empty where it has none.
-    pub comment: String,
-}
-
-impl Packet {
-    /// Reads its headers; `None` where not even the link's was kept.
-    pub fn headers(&self) -> Option<Headers> {
-        let word = |at: usize| Some(u16::from_be_bytes(self.bytes.get(at..at + 2)?.try_into().ok()?));
-        let (network_at, ethertype) = match self.link {
-            Link::Ethernet => (14, word(12)?),
-            Link::Raw(at) => match self.bytes.get(at)? >> 4 {
-                6 => (at, ETHERTYPE_IPV6),
-                _ => (at, ETHERTYPE_IPV4),
-            },
-            Link::Cooked1 => (16, word(14)?),
-            Link::Cooked2 => (20, word(0)?),
-        };
-        let headers = Headers::behind(&self.bytes, network_at, ethertype, self.wire_bytes);
-        let tcp_at = headers.payload_of_ip_at(&self.bytes);
-        if headers.transport.is_some() || headers.protocol != TCP || self.bytes.len() < tcp_at + TCP_FIXED {
-            return Some(headers);
-        }
-        // Of a frame that was cut to its first bytes TCP's options may be missing: none of them counts.
-        let mut longer = self.bytes.clone();
-        longer.resize(tcp_at + TCP_LONGEST, 0);
-        let mut headers = Headers::behind(&longer, network_at, ethertype, self.wire_bytes);
-        if let Some(tcp) = headers.transport.as_mut().and_then(|transport| transport.tcp.as_mut()) {
-            (tcp.timestamps, tcp.window_shift) = (None, None);
-        }
-        Some(headers)
-    }
 }
 
 /// Why a capture cannot be read (any further).
@@ -488,177 +416,5 @@ impl<R: Read> CaptureFile<R> {
 
     fn damaged(&self, what: String) -> CaptureError {
         CaptureError::Damaged { at: self.at, packets: self.packets, what }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::pcapng;
-
-    /// A capture of `frames` as pcap: in microseconds or nanoseconds, in either byte order.
-    fn pcap(magic: u32, big_endian: bool, link: u32, frames: &[(u32, u32, &[u8])]) -> Vec<u8> {
-        let long = |value: u32| if big_endian { value.to_be_bytes() } else { value.to_le_bytes() };
-        let mut bytes = Vec::new();
-        for word in [magic, 0x0002_0004, 0, 0, 65535, link] {
-            bytes.extend(long(word));
-        }
-        for (seconds, ticks, frame) in frames {
-            for word in [*seconds, *ticks, frame.len() as u32, 1500] {
-                bytes.extend(long(word));
-            }
-            bytes.extend_from_slice(frame);
-        }
-        bytes
-    }
-
-    fn all(bytes: &[u8]) -> (Vec<Packet>, Option<CaptureError>) {
-        let mut file = CaptureFile::open(bytes).expect("a capture");
-        let mut packets = Vec::new();
-        loop {
-            match file.read() {
-                Ok(Some(packet)) => packets.push(packet),
-                Ok(None) => return (packets, None),
-                Err(error) => return (packets, Some(error)),
-            }
-        }
-    }
-
-    #[test]
-    fn pcap_is_read_in_both_resolutions_and_byte_orders() {
-        for big_endian in [false, true] {
-            for (magic, at_ns) in [(PCAP_MICROSECONDS, 7_000_009_000), (PCAP_NANOSECONDS, 7_000_000_009)] {
-                let (packets, error) = all(&pcap(magic, big_endian, 101, &[(7, 9, b"abc")]));
-                assert!(error.is_none());
-                assert_eq!((packets[0].at_ns, packets[0].wire_bytes), (at_ns, 1500));
-                assert_eq!((packets[0].bytes.as_slice(), packets[0].link), (b"abc".as_slice(), Link::Raw(0)));
-            }
-        }
-    }
-
-    fn own() -> Vec<u8> {
-        let mut bytes = Vec::new();
-        pcapng::section(&mut bytes, "crosswind 0");
-        pcapng::interface(&mut bytes, "a sends", 100);
-        pcapng::interface(&mut bytes, "a loses", 100);
-        for (interface, at_ns, comment) in [(0, 1_700_000_000_123_456_789, ""), (1, 5, "policed")] {
-            let frame: [&[u8]; 2] = [b"frame", b"!"];
-            let way = pcapng::Way::Inbound;
-            pcapng::packet(
-                &mut bytes,
-                &pcapng::Captured { interface, at_ns, frame, snap_bytes: 100, way, comment },
-            );
-        }
-        pcapng::statistics(&mut bytes, 0, 9, 1, 0);
-        bytes
-    }
-
-    #[test]
-    fn what_crosswind_writes_comes_back() {
-        let bytes = own();
-        let mut file = CaptureFile::open(bytes.as_slice()).expect("a capture");
-        let first = file.read().unwrap().unwrap();
-        assert_eq!((first.at_ns, first.bytes.as_slice()), (1_700_000_000_123_456_789, b"frame!".as_slice()));
-        let second = file.read().unwrap().unwrap();
-        assert_eq!((second.interface, second.comment.as_str()), (1, "policed"));
-        assert!(file.read().unwrap().is_none());
-        assert_eq!(file.interfaces()[1].name, "a loses");
-        assert_eq!(file.interfaces()[1].application, "crosswind 0");
-    }
-
-    #[test]
-    fn a_second_section_has_interfaces_of_its_own_and_another_byte_order() {
-        let mut bytes = own();
-        let long = |value: u32| value.to_be_bytes();
-        // Section header; interface: cooked 2, stamps in 2^-10 s from 1000 s on; a packet at tick 512.
-        for word in [SECTION_HEADER, 28, BYTE_ORDER_MAGIC, 0x0001_0000, u32::MAX, u32::MAX, 28] {
-            bytes.extend(long(word));
-        }
-        for word in [INTERFACE_DESCRIPTION, 44, 276 << 16, 0] {
-            bytes.extend(long(word));
-        }
-        bytes.extend([0, 9, 0, 1, 0x8a, 0, 0, 0, 0, 14, 0, 8, 0, 0, 0, 0, 0, 0, 0x03, 0xe8, 0, 0, 0, 0]);
-        bytes.extend(long(44));
-        for word in [ENHANCED_PACKET, 36, 0, 0, 512, 3, 60, 0x61626300, 36] {
-            bytes.extend(long(word));
-        }
-        let (packets, error) = all(&bytes);
-        assert!(error.is_none(), "{error:?}");
-        let last = packets.last().unwrap();
-        assert_eq!((last.interface, last.at_ns, last.link), (2, 1_000_500_000_000, Link::Cooked2));
-        assert_eq!(last.bytes, b"abc");
-    }
-
-    #[test]
-    fn headers_are_found_behind_every_link_and_in_frames_that_were_cut() {
-        let mut ethernet = crate::headers::tests::tcp_frame(b"hello");
-        // 12 bytes of options, so that a cut can leave the fixed header alone.
-        ethernet[17] += 12;
-        ethernet[46] = 0x80;
-        ethernet.splice(54..54, [1, 1, 8, 10, 0, 0, 1, 0, 0, 0, 0, 9]);
-        let ip = &ethernet[14..];
-        let behind = |head: &[u8]| [head, ip].concat();
-        let cooked1 = [&[0; 14], [8, 0].as_slice()].concat();
-        let cooked2 = [[8, 0].as_slice(), &[0; 18]].concat();
-        for (link, bytes) in [
-            (Link::Ethernet, ethernet.clone()),
-            (Link::Raw(0), behind(&[])),
-            (Link::Raw(4), behind(&[2, 0, 0, 0])),
-            (Link::Cooked1, behind(&cooked1)),
-            (Link::Cooked2, behind(&cooked2)),
-        ] {
-            let wire_bytes = bytes.len() as u32;
-            let packet = |bytes: Vec<u8>| Packet {
-                interface: 0,
-                at_ns: 0,
-                link,
-                bytes,
-                wire_bytes,
-                comment: String::new(),
-            };
-            let whole = packet(bytes.clone()).headers().unwrap();
-            let tcp = whole.transport.unwrap().tcp.unwrap();
-            assert_eq!((whole.payload_bytes(), tcp.sequence, tcp.timestamps), (5, 1000, Some((256, 9))));
-            // Without the payload and half of the options, and without all of them; then the header itself is cut.
-            for cut in [11, 17] {
-                let headers = packet(bytes[..bytes.len() - cut].to_vec()).headers().unwrap();
-                let tcp = headers.transport.unwrap().tcp.unwrap();
-                assert_eq!((headers.payload_bytes(), tcp.sequence, tcp.timestamps), (5, 1000, None));
-            }
-            assert_eq!(packet(bytes[..bytes.len() - 18].to_vec()).headers().unwrap().transport, None);
-        }
-    }
-
-    #[test]
-    fn wherever_a_capture_is_cut_off_what_came_before_stands() {
-        for bytes in [own(), pcap(PCAP_NANOSECONDS, false, 1, &[(1, 2, b"abc"), (3, 4, b"defg")])] {
-            let whole = all(&bytes).0;
-            for end in 4..bytes.len() {
-                let Ok(mut file) = CaptureFile::open(&bytes[..end]) else { continue };
-                let mut read = Vec::new();
-                let error = loop {
-                    match file.read() {
-                        Ok(Some(packet)) => read.push(packet),
-                        Ok(None) => break None,
-                        Err(error) => break Some(error),
-                    }
-                };
-                assert_eq!(read, whole[..read.len()]);
-                if let Some(error) = error {
-                    let said = error.to_string();
-                    assert!(said.contains(&format!("behind packet {}", read.len())), "{said}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn what_is_no_capture_is_refused_with_what_would_be() {
-        for bytes in [b"".as_slice(), b"ms\n1\n2\n"] {
-            let refused = CaptureFile::open(bytes).unwrap_err();
-            assert!(refused.to_string().starts_with("is neither pcap nor pcapng"));
-        }
-        let refused = CaptureFile::open(pcap(PCAP_NANOSECONDS, false, 105, &[]).as_slice()).unwrap_err();
-        assert!(refused.to_string().contains("link type 105"), "{refused}");
     }
 }
