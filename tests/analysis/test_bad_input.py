@@ -6,19 +6,43 @@ from crosswind.cli import main
 from crosswind.errors import Exit
 
 SIX = (1, 2, 4, 3, 6, 5)
+TEN_MILLION = "ms\n" + "5\n" * 10_000_000
 ANSWERED = {
     # A clear answer: the figure, or how many trials it lacks.
-    "infinite": ("ms\n" + "\n".join(map(str, (*SIX, "inf"))), "unbounded"),
-    "negative": ("ms\n" + "\n".join(str(-value) for value in SIX), "-3.50"),
-    "constant": ("ms\n" + "5\n" * 7, "5.00 - 5.00"),
-    "one value": ("ms\n5\n", "needs 5 more trials"),
+    "infinite": ("analyze", "ms\n" + "\n".join(map(str, (*SIX, "inf"))), "unbounded"),
+    "negative": ("analyze", "ms\n" + "\n".join(str(-value) for value in SIX), "-3.50"),
+    "constant": ("analyze", "ms\n" + "5\n" * 7, "5.00 - 5.00"),
+    "one value": ("analyze", "ms\n5\n", "needs 5 more trials"),
+    "unsorted time that is not asked for": ("analyze --unordered", "time,ms\n2,10\n1,11\n", "10.5"),
+    "times that begin anew in each trial": (
+        "analyze --each p50",
+        "run,time,ms\n1,3,4\n1,4,8\n2,1,7\n2,3,9\n",
+        "7.00",
+    ),
 }
 REFUSED = {
     "NaN": ("analyze", "ms\n1\nnan\n", "x.csv:3: ms: NaN has no rank; write inf for what never ended"),
     "empty": ("analyze", "ms\n", "x.csv:2: no rows below the names of the columns"),
     "mixed units": ("analyze", "ms\n5ms\n2s\n", 'x.csv:3: ms: "2s" is not a plain number; write all values'),
+    "mixed units, said beside": ("analyze", "ms,unit\n5,ms\n2,s\n", "x.csv:3: unit: ms and s in one file"),
+    "10^7 values": ("analyze", TEN_MILLION, "10000000 values: nobody makes so many trials"),
     "duplicated trials": ("analyze", "trial,ms\na,1\nb,2\na,1\n", "3 rows come from 2 trials"),
-    "unsorted time": ("conditions from", "time_s,rate_mbps\n0,10\n2,10\n1,10\n", "times must increase"),
+    "unsorted time": ("analyze", "time,ms\n2,10\n1,11\n", "x.csv:3: time: is before what stands above it"),
+    "unsorted dates": (
+        "analyze",
+        "started,ms\n2026-11-22T10:00:00Z,1\n2026-11-22T10:30:00+02:00,2\n",
+        "x.csv:3: started: is before what stands above it",
+    ),
+    "no time at all": (
+        "analyze",
+        "date,ms\nMonday,1\n",
+        'x.csv:2: date: "Monday" is no instant; write seconds',
+    ),
+    "unsorted time of a trace": (
+        "conditions from",
+        "time_s,rate_mbps\n0,10\n2,10\n1,10\n",
+        "times must increase",
+    ),
 }
 
 
@@ -33,8 +57,8 @@ def said(capsys: pytest.CaptureFixture[str], tmp_path, verb: str, text: str) -> 
 
 @pytest.mark.parametrize("case", ANSWERED)
 def test_what_can_be_answered_is(case, capsys, tmp_path):
-    text, words = ANSWERED[case]
-    status, told = said(capsys, tmp_path, "analyze", text)
+    verb, text, words = ANSWERED[case]
+    status, told = said(capsys, tmp_path, verb, text)
     assert status == Exit.DONE
     assert words in told
 

@@ -1,10 +1,11 @@
 """What anybody's samples say, over trials, or those of a run; the machine is not needed."""
 
 from crosswind.analysis.analysis import Analysis, Question, analyse
+from crosswind.analysis.columns import BadSamples
 from crosswind.analysis.each import OF_SHARES, Each, own_quantile
 from crosswind.analysis.published_shares import PublishedShares, published_shares
 from crosswind.analysis.run_samples import run_samples
-from crosswind.analysis.samples import BadSamples, Samples, read_samples
+from crosswind.analysis.samples import Samples, read_samples
 
 __all__ = [
     "OF_SHARES",

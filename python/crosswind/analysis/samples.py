@@ -1,6 +1,8 @@
 """Read samples from a CSV file: one number a row, perhaps with the group and the trial that it belongs to.
 
-Every row is read or refused with its line; none is skipped. `inf` is a value: what never ended.
+Every row is read or refused with its line; none is skipped. `inf` is a value: what never ended. Where a
+column says when rows were measured they have to be in that order, which the guard takes for the order of the
+trials; where one says their unit, it has to be the same.
 """
 
 from __future__ import annotations
@@ -10,25 +12,18 @@ import math
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crosswind.errors import CrosswindError
-from crosswind.spec.nearest import did_you_mean
+from crosswind.analysis.columns import BadSamples, Columns, columns_of
+from crosswind.analysis.instant import first_misplaced, instant_s
 
-# Columns of these names say which trial a row comes from, whatever else the file is about.
-TRIAL_NAMES = ("trial", "run", "repetition", "session", "experiment_run", "trial_id", "run_id")
 _DELIMITERS = ",;\t"
 _PROBLEMS_MAX = 10
-
-
-class BadSamples(CrosswindError):
-    """The file cannot be read as samples; each line of the message begins with the file and the line."""
-
-    names_its_place = True
 
 
 @dataclass(frozen=True)
@@ -47,7 +42,12 @@ class Samples:
 
 
 def read_samples(
-    path: Path, *, column: str | None = None, by: Sequence[str] = (), trial: str | None = None
+    path: Path,
+    *,
+    column: str | None = None,
+    by: Sequence[str] = (),
+    trial: str | None = None,
+    ordered: bool = True,
 ) -> Samples:
     """Read the numbers of a column.
 
@@ -59,18 +59,23 @@ def read_samples(
         column: with the values; None where there is only one that can be meant.
         by: with the group of each row; several together name it, none gives one group.
         trial: with the trial of each row; None for a column that is called like one (`TRIAL_NAMES`), if any.
-    Raises: BadSamples: no such file or column, or rows that are not numbers; each with its line.
+        ordered: whether rows are in the order in which they were measured; a column that is called like a
+            time (`TIME_NAMES`) has to agree.
+    Raises: BadSamples: no such file or column, rows that are not numbers, of several units, or not in their
+        order; each with its line.
     """
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
-            return _read(path, file, column, by, trial)
+            return _read(path, file, column, by, trial, ordered)
     except OSError as error:
         raise BadSamples(f"{path}: cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise BadSamples(f"{path}: is not text in UTF-8; export the samples as CSV") from error
 
 
-def _read(path: Path, file: TextIO, column: str | None, by: Sequence[str], trial: str | None) -> Samples:
+def _read(
+    path: Path, file: TextIO, column: str | None, by: Sequence[str], trial: str | None, ordered: bool
+) -> Samples:
     first = file.readline()
     if not first.strip():
         raise BadSamples(f"{path}:1: is empty; the first line names the columns")
@@ -79,48 +84,114 @@ def _read(path: Path, file: TextIO, column: str | None, by: Sequence[str], trial
     bare = all(_number(name) is not None for name in names)
     if bare:
         names = [str(place) for place in range(1, len(names) + 1)]
-        file.seek(0)
-    if len(set(names)) != len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise BadSamples(f'{path}:1: column "{twice}" is there twice; give each a name of its own')
-    trial = trial or next((name for name in names if name.casefold() in TRIAL_NAMES), None)
-    group_places = [_place(path, names, name) for name in by]
-    trial_place = _place(path, names, trial) if trial is not None else None
-    column = _column(path, names, column, [*by, *([trial] if trial is not None else [])])
-    place = _place(path, names, column)
-    values, groups, trials = array("d"), _Names(), _Names()
+    columns = columns_of(path, names, column, by, trial)
+    if columns.values_alone and (values := _plain(file, [] if not bare else [first])):
+        return _alone(path, columns.values, values)
+    file.seek(0)
+    if not bare:
+        file.readline()
+    found = _Rows(columns, ordered)
     problems: list[str] = []
-    rows = csv.reader(file, delimiter=delimiter)
-    for line, row in _numbered(path, rows, after=0 if bare else 1):
-        if len(row) != len(names):
-            problems.append(f"{path}:{line}: {_width(row, names)}")
-        elif (problem := _problem(row[place])) is not None:
-            problems.append(f"{path}:{line}: {column}: {problem}")
-        else:
-            values.append(float(row[place]))
-            group = groups.number(", ".join(row[at].strip() for at in group_places))
-            if trial_place is not None:
-                # A trial 1 of one group is not the trial 1 of another.
-                trials.number((group, row[trial_place].strip()))
+    for line, row in _numbered(path, csv.reader(file, delimiter=delimiter), after=0 if bare else 1):
+        if (problem := found.take(line, row)) is None:
             continue
+        problems.append(f"{path}:{line}: {problem}")
         if len(problems) == _PROBLEMS_MAX:
             problems.append(f"{path}: and perhaps more; these are the first {_PROBLEMS_MAX}")
             break
     if problems:
         raise BadSamples("\n".join(problems))
-    if not values:
+    if not found.values:
         raise BadSamples(f"{path}:2: no rows below the names of the columns")
-    return Samples(
-        file=path.name,
-        column=column,
-        by=", ".join(by) or None,
-        trial=trial,
-        groups=tuple(groups.known),
-        values=np.array(values),
-        group_of=np.array(groups.of_rows),
-        trials=tuple(name for _, name in trials.known),
-        trial_of=np.array(trials.of_rows) if trial is not None else None,
-    )
+    return found.samples(path)
+
+
+def _plain(file: TextIO, before: Sequence[str]) -> array[float] | None:
+    """Return the numbers of a file that has one in each line and nothing else; None for any other.
+
+    Ten million are read in two seconds so, and in twenty row by row.
+    """
+    try:
+        values = array("d", map(float, chain(before, file)))
+    except ValueError:
+        return None
+    return None if np.isnan(values).any() else values
+
+
+def _alone(path: Path, column: str, values: array[float]) -> Samples:
+    one_group = np.zeros(len(values), dtype=np.int64)
+    return Samples(path.name, column, None, None, ("",), np.array(values), one_group, (), None)
+
+
+class _Rows:
+    """What was read of rows so far."""
+
+    def __init__(self, columns: Columns, ordered: bool) -> None:
+        self.values = array("d")
+        self._columns = columns
+        self._time = columns.time if ordered else None
+        self._groups, self._trials, self._units = _Names(), _Names(), _Names()
+        self._instants_s, self._lines = array("d"), array("q")
+
+    def take(self, line: int, row: list[str]) -> str | None:
+        """Take a row down; return what is wrong with it if something is."""
+        columns = self._columns
+        if len(row) != len(columns.names):
+            return _width(row, columns.names)
+        cell = dict(zip(columns.names, row, strict=True))
+        if (problem := _problem(cell[columns.values])) is not None:
+            return f"{columns.values}: {problem}"
+        if self._time is not None:
+            instant = instant_s(cell[self._time])
+            if instant is None:
+                return (
+                    f'{self._time}: "{cell[self._time].strip()}" is no instant; write seconds, or '
+                    "2026-11-22T10:00:00, or say --unordered"
+                )
+            self._instants_s.append(instant)
+        self._lines.append(line)
+        self.values.append(float(cell[columns.values]))
+        group = self._groups.number(", ".join(cell[name].strip() for name in columns.by))
+        if columns.trial is not None:
+            # A trial 1 of one group is not the trial 1 of another.
+            self._trials.number((group, cell[columns.trial].strip()))
+        if columns.unit is not None:
+            self._units.number(cell[columns.unit].strip())
+        return None
+
+    def samples(self, path: Path) -> Samples:
+        """Return the rows as samples.
+
+        Raises: BadSamples: they have several units, or are not in the order in which they were measured.
+        """
+        columns = self._columns
+        if len(self._units.known) > 1:
+            line = self._lines[self._units.of_rows.index(1)]
+            raise BadSamples(
+                f"{path}:{line}: {columns.unit}: {' and '.join(list(self._units.known)[:2])} in one file; "
+                "write all values in one unit, or analyse one after the other"
+            )
+        group_of = np.array(self._groups.of_rows)
+        trial_of = np.array(self._trials.of_rows) if columns.trial is not None else None
+        if self._time is not None:
+            misplaced = first_misplaced(np.array(self._instants_s), trial_of, group_of)
+            if misplaced is not None:
+                raise BadSamples(
+                    f"{path}:{self._lines[misplaced]}: {self._time}: is before what stands above it, but the "
+                    "guard takes the order of rows for that of trials; sort the rows by it, or say "
+                    "--unordered and do without the guard"
+                )
+        return Samples(
+            file=path.name,
+            column=columns.values,
+            by=", ".join(columns.by) or None,
+            trial=columns.trial,
+            groups=tuple(self._groups.known),
+            values=np.array(self.values),
+            group_of=group_of,
+            trials=tuple(name for _, name in self._trials.known),
+            trial_of=trial_of,
+        )
 
 
 class _Names:
@@ -153,26 +224,7 @@ def _numbered(path: Path, rows: Any, after: int) -> Iterator[tuple[int, list[str
         raise BadSamples(f"{path}:{after + rows.line_num}: {error}") from error
 
 
-def _column(path: Path, names: list[str], column: str | None, taken: list[str]) -> str:
-    """Return the column with the values."""
-    if column is not None:
-        return column
-    left = [name for name in names if name not in taken]
-    if len(left) != 1:
-        raise BadSamples(
-            f"{path}:1: which column has the values? --column says it: {', '.join(left or names)}"
-        )
-    return left[0]
-
-
-def _place(path: Path, names: list[str], name: str) -> int:
-    if name not in names:
-        remedy = did_you_mean(name, names) or f"there are {', '.join(names)}"
-        raise BadSamples(f'{path}:1: there is no column "{name}"; {remedy}')
-    return names.index(name)
-
-
-def _width(row: list[str], names: list[str]) -> str:
+def _width(row: list[str], names: Sequence[str]) -> str:
     if not row:
         return "the line is empty; take it out"
     return f"{len(row)} cells, but {len(names)} column{'' if len(names) == 1 else 's'}: {', '.join(names)}"

@@ -122,7 +122,8 @@ def command(
     `trial`, `run`, ... or the one that --trial names), --each says what a trial gives; its rows are never
     taken for trials. Or FILE is a results folder: the first number of each trial, or the one that --column
     names, by condition. Where their order shows that trials are no repetitions (the level changed, drifts, or
-    neighbours resemble each other), intervals are refused. Write inf for what never ended.
+    neighbours resemble each other), intervals are refused. Write inf for what never ended. A column
+    `timestamp`, `started`, `date` or `time` has to agree with the order, and `unit` has to be one.
 
     FILE may also be a capture, pcap or pcapng, of Crosswind's or anybody's: of each flow of TCP its round
     trips, by handshake and by acknowledgement, what it sent again, and what of it a timeout caused.
@@ -145,7 +146,7 @@ def command(
             )
         samples = run_samples(file, column)
     else:
-        samples = read_samples(file, column=column, by=by, trial=trial)
+        samples = read_samples(file, column=column, by=by, trial=trial, ordered=not (unordered or pool))
     question = Question(asked, each, pool, within, confidence, baseline, not unordered)
     analysis = analyse(samples, question)
     if as_json:

@@ -1,0 +1,86 @@
+"""Which column of a CSV file holds what: the values, and the group, trial, time and unit of each row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from crosswind.errors import CrosswindError
+from crosswind.spec.nearest import did_you_mean
+
+# Columns of these names say which trial a row comes from, whatever else the file is about.
+TRIAL_NAMES = ("trial", "run", "repetition", "session", "experiment_run", "trial_id", "run_id")
+# These say when a row was measured, and these its unit, where another column has the values.
+TIME_NAMES = ("timestamp", "started", "start_time", "datetime", "date", "time", "time_s")
+UNIT_NAMES = ("unit", "units")
+
+
+class BadSamples(CrosswindError):
+    """The file cannot be read as samples; each line of the message begins with the file and the line."""
+
+    names_its_place = True
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a file that are read, each by its name; None where there is none of the kind."""
+
+    names: tuple[str, ...]  # all of them, read or not
+    values: str
+    by: tuple[str, ...]
+    trial: str | None
+    time: str | None
+    unit: str | None
+
+    def place(self, name: str) -> int:
+        """Return the place of a column in a row, from 0."""
+        return self.names.index(name)
+
+    @property
+    def values_alone(self) -> bool:
+        """Whether the column of the values is the only one, and nothing else is asked of it."""
+        return self.names == (self.values,) and not self.by and self.trial is None
+
+
+def columns_of(
+    path: Path, names: Sequence[str], values: str | None, by: Sequence[str], trial: str | None
+) -> Columns:
+    """Return which column is what.
+
+    Args:
+        path: of the file, for messages.
+        names: all of them, from the first line.
+        values, by, trial: as somebody named them; None for what the names tell.
+    Raises: BadSamples: one of them is not there, or nothing says which has the values.
+    """
+    if len(set(names)) != len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise BadSamples(f'{path}:1: column "{twice}" is there twice; give each a name of its own')
+    trial = trial or _called(names, TRIAL_NAMES)
+    taken = [*by, *([trial] if trial is not None else [])]
+    for name in (*taken, *([values] if values is not None else [])):
+        if name not in names:
+            remedy = did_you_mean(name, names) or f"there are {', '.join(names)}"
+            raise BadSamples(f'{path}:1: there is no column "{name}"; {remedy}')
+    values = values or _values(path, names, taken)
+    left = [name for name in names if name not in (*taken, values)]
+    return Columns(
+        tuple(names), values, tuple(by), trial, _called(left, TIME_NAMES), _called(left, UNIT_NAMES)
+    )
+
+
+def _called(names: Sequence[str], known: Sequence[str]) -> str | None:
+    return next((name for name in names if name.casefold() in known), None)
+
+
+def _values(path: Path, names: Sequence[str], taken: Sequence[str]) -> str:
+    """Return the column with the values where only one can be meant."""
+    left = [name for name in names if name not in taken]
+    if len(left) > 1:
+        left = [name for name in left if name.casefold() not in (*TIME_NAMES, *UNIT_NAMES)]
+    if len(left) != 1:
+        raise BadSamples(
+            f"{path}:1: which column has the values? --column says it: {', '.join(left or names)}"
+        )
+    return left[0]
