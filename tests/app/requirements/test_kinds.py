@@ -1,6 +1,8 @@
 """What each kind of requirement asks for and finds."""
 
 import json
+import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -166,6 +168,38 @@ def test_programs_that_are_built_say_how(
     assert command in " && ".join(requirement.commands())
     with pytest.raises(NotHere, match="install it with"):
         requirement.program()
+
+
+@pytest.mark.parametrize(
+    ("requirement", "brought"),
+    [
+        (GoProgram("no-such-go", "example.org/x", "v2.1.0", "example.org/x"), {"no-such-go": "v2.1.0"}),
+        (CargoProgram("no-such-rust", "thing", "1.2.3"), {"no-such-rust": "1.2.3"}),
+        (PythonPackages("thing", ("thing==1.2", "other==3")), {"thing": "1.2", "other": "3"}),
+        (MavenArtifacts("hdfs", ("org.a:b:1",)), {"org.a:b": "1"}),
+    ],
+)
+def test_what_was_brought_by_hand_counts_after_the_last_command(
+    cache: Path, requirement: Requirement, brought: dict[str, str]
+) -> None:
+    *_, declared = requirement.commands()
+    folder = Path(shlex.split(declared)[-1]).parent
+    assert folder.is_relative_to(cache)
+    # The tools make it.
+    folder.mkdir(parents=True)
+    assert requirement.missing()
+    subprocess.run(["sh", "-c", declared], check=True)
+    assert requirement.missing() == []
+    assert requirement.versions() == brought
+
+
+def test_a_maven_project_is_written_by_the_command_itself(cache: Path) -> None:
+    archives = MavenArtifacts("hdfs", ("org.a:b:1",), ("org.x:y",))
+    write, goal, _ = archives.commands()
+    subprocess.run(["sh", "-c", write], check=True)
+    (pom,) = cache.rglob("pom.xml")
+    assert "".join(pom.read_text().split()) == "".join(project(archives.artifacts, archives.without).split())
+    assert goal.startswith("mvn org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies ")
 
 
 def test_missing_archives_are_named(cache: Path) -> None:

@@ -44,7 +44,7 @@ class BuiltProgram(Requirement):
 
     def versions(self) -> dict[str, str]:
         path = self.program().path
-        return dict(self._private.record) if path == self._built else {self.name: identity(path)}
+        return dict(self._private.record) if path == self.built else {self.name: identity(path)}
 
     def program(self) -> Program:
         """Return the program.
@@ -55,6 +55,10 @@ class BuiltProgram(Requirement):
         if path is None:
             raise NotHere(f"{self.missing()[0]}; install it with: {' && '.join(self.commands())}")
         return Program(path, {})
+
+    def declared(self) -> str:
+        """Return the command that declares what was built by hand, at `built`, complete."""
+        return self._private.declared({self.name: self.version})
 
     @abstractmethod
     def asked(self) -> Mapping[str, Any]:
@@ -69,10 +73,11 @@ class BuiltProgram(Requirement):
         return PrivateFolder(self.kind, self.name, self.asked())
 
     @property
-    def _built(self) -> Path:
+    def built(self) -> Path:
+        """Where the program is, or will be, unless it is on PATH."""
         return self._private.path / "bin" / self.name
 
     def _found(self) -> Path | None:
         if on_path := shutil.which(self.name):
             return Path(on_path)
-        return self._built if self._private.is_complete else None
+        return self.built if self._private.is_complete else None

@@ -3,6 +3,7 @@
 Needs `cargo` on PATH.
 """
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -29,7 +30,12 @@ class CargoProgram(BuiltProgram):
     kind: ClassVar[str] = "cargo"
 
     def commands(self) -> list[str]:
-        return [f"cargo install --locked --version {self.version} --bin {self.name} {self.crate}"]
+        root = shlex.quote(str(self.built.parent.parent))
+        return [
+            f"cargo install --locked --no-track --root {root} --version {self.version} --bin {self.name} "
+            f"{self.crate}",
+            self.declared(),
+        ]
 
     def asked(self) -> Mapping[str, Any]:
         return asdict(self)

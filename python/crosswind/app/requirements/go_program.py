@@ -4,6 +4,7 @@
 refuses one of them fails the installation; the module named in full is asked for alone. Needs `go` on PATH.
 """
 
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -35,7 +36,8 @@ class GoProgram(BuiltProgram):
         return [
             f"mkdir {self.name} && cd {self.name} && go mod init {self.name}-build",
             f"go get {self.module}@{self.version}",
-            f"go build -mod=mod -o {self.name} {self.package}",
+            f"go build -mod=mod -o {shlex.quote(str(self.built))} {self.package}",
+            self.declared(),
         ]
 
     def asked(self) -> Mapping[str, Any]:

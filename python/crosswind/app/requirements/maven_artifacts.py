@@ -5,6 +5,7 @@ follows from parents, managed versions and exclusions of some hundred descriptio
 mirrors and credentials in its settings. Needs `mvn` on PATH, and a Java for it.
 """
 
+import shlex
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -40,11 +41,12 @@ class MavenArtifacts(Requirement):
         return [f"{self.name} ({', '.join(self.artifacts)}): not among the private archives"]
 
     def commands(self) -> list[str]:
-        pom = self._private.path / "pom.xml"
+        folder = shlex.quote(str(self._private.path))
+        one_line = "".join(line.strip() for line in project(self.artifacts, self.without).splitlines())
         return [
-            f"mvn --file {pom} {_GOAL} -DincludeScope=runtime -DoutputDirectory=lib, "
-            f"where {pom.name} has the dependencies {', '.join(self.artifacts)}"
-            + (f" without {', '.join(self.without)}" if self.without else "")
+            f"mkdir -p {folder} && cd {folder} && echo {shlex.quote(one_line)} > pom.xml",
+            f"mvn {_GOAL} -DincludeScope=runtime -DoutputDirectory=lib",
+            self._private.declared(dict(artifact.rsplit(":", 1) for artifact in self.artifacts)),
         ]
 
     def install(self, say: Callable[[str], None]) -> None:
@@ -80,7 +82,7 @@ class MavenArtifacts(Requirement):
 
     def _check(self) -> None:
         for lacking in self.missing():
-            raise NotHere(f"{lacking}; install it with: {self.commands()[0]}")
+            raise NotHere(f"{lacking}; install it with: {' && '.join(self.commands())}")
 
 
 def project(artifacts: tuple[str, ...], without: tuple[str, ...]) -> str:

@@ -20,7 +20,7 @@ class PatchedGoProgram(GoProgram):
     patches: tuple[tuple[str, str], ...]
 
     def commands(self) -> list[str]:
-        *before, build = super().commands()
+        *before, build, declared = super().commands()
         copied = f"$(go list -mod=mod -m -f '{{{{.Dir}}}}' {self.module})"
         return [
             *before,
@@ -28,6 +28,7 @@ class PatchedGoProgram(GoProgram):
             *(f"printf %s {shlex.quote(text)} > patched/{file}" for file, text in self.patches),
             f"go mod edit -replace {self.module}=./patched",
             build,
+            declared,
         ]
 
     def change(self, work: Path, go: Callable[..., str]) -> None:

@@ -9,6 +9,7 @@ import fcntl
 import hashlib
 import json
 import os
+import shlex
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -49,6 +50,15 @@ class PrivateFolder:
         """Name -> version and checksum of what was installed."""
         record: dict[str, str] = json.loads((self.path / _RECORD).read_text())
         return record
+
+    def declared(self, brought: Mapping[str, str]) -> str:
+        """Return the command that declares the folder complete after a user has filled it by hand.
+
+        Args:
+            brought: name -> version; checksums are taken by `install` only.
+        """
+        record = json.dumps(dict(brought), sort_keys=True)
+        return f"echo {shlex.quote(record)} > {shlex.quote(str(self.path / _RECORD))}"
 
     @contextmanager
     def installing(

@@ -6,6 +6,7 @@ else's private home folder, even where Crosswind itself runs on such a one.
 
 import json
 import os
+import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -49,8 +50,12 @@ class PythonPackages(Requirement):
         return [f"{', '.join(self.packages)}: no environment of its own has it"]
 
     def commands(self) -> list[str]:
-        folder = self._private.path / "venv"
-        return [f"python3 -m venv {folder}", f"{folder}/bin/pip install {' '.join(self.packages)}"]
+        folder = shlex.quote(str(self._private.path / "venv"))
+        return [
+            f"{_interpreter() or 'python3'} -m venv {folder}",
+            f"{folder}/bin/pip install {' '.join(self.packages)}",
+            self._private.declared(dict(package.split("==") for package in self.packages)),
+        ]
 
     def install(self, say: Callable[[str], None]) -> None:
         interpreter = _interpreter()
