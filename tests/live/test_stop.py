@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crosswind.app import Application, Missing, Stage
+from crosswind.app import Application, Missing, Stage, find, names
 from crosswind.app.command import Command, CommandParameters
 from crosswind.app.server import stop_servers
 from crosswind.app.spark import Spark, SparkParameters
 from crosswind.app.ycsb import Ycsb, YcsbParameters
+from crosswind.spec import load_experiment
 from crosswind.testbed import Agent, Fabric, TestbedError
 from crosswind.testbed.plain import plain_fabric
 
@@ -29,12 +32,42 @@ EVERY = "kill -{} -1"
 STOPPED_S = 5
 
 
+UP = "echo up; while :; do sleep 1; done"
+TOOK = {"took": {"elapsed": True, "better": "lower"}}
+# Their ports do not meet, so one network has them all. Spark and ycsb's stores have tests of their own.
+SIDE_BY_SIDE: dict[str, dict[str, Any]] = {
+    "command": {
+        "roles": {"server": {"command": UP, "ready": {"regex": "up"}}, "client": {"command": "true"}},
+        "load": "client",
+        "metrics": TOOK,
+    },
+    "compose": {
+        "file": "compose.yaml",
+        "load": "client",
+        "ready": {"server": {"regex": "up"}},
+        "metrics": TOOK,
+    },
+    "dns": {"names": 10, "duration": "1s"},
+    "hpcc": {},
+    "iperf3": {"duration": "1s"},
+    "memcached": {"keys": 10, "duration": "1s"},
+    "nuttcp": {"streams": 3, "duration": "1s"},
+    "rpc": {"duration": "1s"},
+    "sockperf": {"duration": "1s"},
+    "traffic": {"duration": "1s"},
+    "training": {"width": 1},
+    "web": {"duration": "1s"},
+}
+SERVICES = {"server": {"command": ["sh", "-c", UP]}, "client": {"command": ["true"]}}
+NODES = ("server", "client", "worker0", "worker1", "rank0", "rank1")
+
+
 def command(stubborn: str) -> Application:
-    role = {"command": f"{stubborn} echo up; while :; do sleep 1; done", "ready": {"regex": "up"}}
+    role = {"command": f"{stubborn} {UP}", "ready": {"regex": "up"}}
     asked = {
         "roles": {"db0": role, "db1": role, "client": {"command": "true"}},
         "load": "client",
-        "metrics": {"took": {"elapsed": True, "better": "lower"}},
+        "metrics": TOOK,
     }
     return Command(CommandParameters.model_validate(asked))
 
@@ -45,7 +78,6 @@ def ycsb(store: str) -> Application:
 
 
 APPLICATIONS = {
-    "command": lambda: command(""),
     "command-deaf": lambda: command("trap '' TERM;"),
     **{f"ycsb/{store}": lambda store=store: ycsb(store) for store in Ycsb.variants},
 }
@@ -79,6 +111,42 @@ def test_servers_that_hang_end_within_five_seconds(live: Live, application: Appl
         began = time.monotonic()
         application.stop(stage)
         assert time.monotonic() - began < STOPPED_S
+
+
+def test_whatever_the_application_what_hangs_ends_within_five_seconds(live: Live) -> None:
+    assert {*SIDE_BY_SIDE, "spark", "ycsb"} == {*names()}
+    found = {name: side_by_side(live.folder, name) for name in SIDE_BY_SIDE}
+    lacking = [
+        item.what for each in found.values() for item in (*each.missing(each.variant), *each.own_missing())
+    ]
+    ready = [each for each in found.values() if not each.missing(each.variant) and not each.own_missing()]
+    with Agent() as agent, Fabric(agent, plain_fabric(NODES), live.folder / "logs") as fabric:
+        stages = [staged(fabric, live.folder / application.name) for application in ready]
+        with ThreadPoolExecutor(len(ready)) as threads:
+            list(threads.map(lambda each, stage: each.start(stage), ready, stages))
+            for node in NODES:
+                fabric.start(node, "hang", ["sh", "-c", EVERY.format("STOP")], cwd=live.folder).wait(5)
+            lasted_s = dict(zip(ready, threads.map(stopped_s, ready, stages), strict=True))
+    assert {each.name: lasted for each, lasted in lasted_s.items() if lasted >= STOPPED_S} == {}
+    if lacking:
+        pytest.skip(f"all others ended in time; not here: {'; '.join(lacking)}")
+
+
+def side_by_side(folder: Path, name: str) -> Application:
+    asked = SIDE_BY_SIDE[name]
+    topology = {"hosts": 1, "nodes": dict.fromkeys(NODES, "h0"), "uplink": {"rate": "1Gbit/s", "delay": "0s"}}
+    (folder / "compose.yaml").write_text(json.dumps({"services": SERVICES}))
+    experiment = {"name": "hung", "topology": topology, "conditions": ["none"], "application": {name: asked}}
+    file = folder / f"hung-{name}.yaml"
+    file.write_text(json.dumps({**experiment, "trials": {"repeat": 1}}))
+    return find(name)(load_experiment(file).parameters)
+
+
+def stopped_s(application: Application, stage: Stage) -> float:
+    """Stop an application; return how long that took, s."""
+    began = time.monotonic()
+    application.stop(stage)
+    return time.monotonic() - began
 
 
 @pytest.mark.skipif(
