@@ -47,7 +47,7 @@ class _Rounds:
         floor_us = {p: float(np.quantile(bare.delay_ns, p)) / 1e3 for p in self.errors_us}
         for p, errors in self.errors_us.items():
             errors.append(float(np.quantile(through.delay_ns, p)) / 1e3 - case.declared_us - floor_us[p])
-            self.paced_us[p].append(round(_paced_us(bare, p), 2))
+            self.paced_us[p].append(round(paced_us(bare, p), 2))
         self.early += measurement["ledger"]["early"] + int(np.sum(through.delay_ns < case.declared_us * 1000))
         self.lost.append(float(through.lost))
         window = measurement["window"]
@@ -55,7 +55,7 @@ class _Rounds:
         self.core_share.append(measurement["host"]["emulator_cpu_ns"] / took_ns)
 
 
-def _paced_us(bare: Probes, p: float) -> float:
+def paced_us(bare: Probes, p: float) -> float:
     """Return how late packets cross a bare pair that a program sends at planned instants.
 
     It does what an emulator has to do with a packet that is due: spin, send, and be away when the machine is.

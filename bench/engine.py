@@ -10,7 +10,6 @@ from typing import Any
 
 from bench import peers
 from bench.figures import Figure, figure, skipped
-from crosswind.stats import PerTrial, quantile_interval
 
 REPOSITORY = Path(__file__).parents[1]
 WANTED_PACKETS = {"one link": 15e6, "one link, monitored": None, "ten stages": 5e6}
@@ -65,18 +64,14 @@ def paths(rounds: int) -> Iterator[Figure]:
         yield skipped("10 000 directed paths", reason)
         return
     measured = [row for _ in range(rounds) for row in _example("crosswind-fabric", "paths")]
-    turns = {
-        f"run {number}, turn {turn}": 1 - one / many
-        for number, run in enumerate(measured)
-        for turn, (one, many) in enumerate(zip(run["one_ns"], run["many_ns"], strict=True))
-    }
-    interval = quantile_interval(PerTrial.of(turns), 0.5)
+    turns = [
+        1 - one / many for run in measured for one, many in zip(run["one_ns"], run["many_ns"], strict=True)
+    ]
     yield figure(
         "throughput lost by 10 000 directed paths against one, in turns",
         "ratio",
-        list(turns.values()),
+        turns,
         "at most 0.1",
-        interval=[round(interval.low, 4), round(interval.high, 4)],
         one_ns=[round(statistics.median(run["one_ns"]), 1) for run in measured],
         many_ns=[round(statistics.median(run["many_ns"]), 1) for run in measured],
     )

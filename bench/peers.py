@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -14,6 +15,7 @@ from typing import TypeVar
 import numpy as np
 
 from bench import transfer
+from bench.delay import paced_us
 from bench.figures import Figure, figure, skipped
 from bench.throughput import TRANSFER_S, stream
 from crosswind.certify.pairs import over_fabric
@@ -51,6 +53,7 @@ def rattan(rounds: int) -> Iterator[Figure]:
     for rate_per_s in RATES_PER_S:
         ours: dict[float, list[float]] = {0.5: [], 0.99: []}
         theirs: dict[float, list[float]] = {0.5: [], 0.99: []}
+        paced: dict[float, list[float]] = {0.5: [], 0.99: []}
         for _ in range(rounds):
             bare = probe_bare(rate_per_s, rate_per_s)
             through, _ = probe_fabric(link, rate_per_s, rate_per_s)
@@ -58,6 +61,7 @@ def rattan(rounds: int) -> Iterator[Figure]:
             for p in ours:
                 ours[p].append(_error_us(through, bare, p))
                 theirs[p].append(_error_us(other, bare, p))
+                paced[p].append(paced_us(bare, p))
         for p, wanted in ((0.5, 8), (0.99, 10)):
             ratios = [
                 theirs_us / max(ours_us, ERROR_US_MIN)
@@ -70,6 +74,7 @@ def rattan(rounds: int) -> Iterator[Figure]:
                 f"at least {wanted}",
                 ours_us=[round(error, 2) for error in ours[p]],
                 rattan_us=[round(error, 2) for error in theirs[p]],
+                paced_over_bare_veth_us=round(statistics.median(paced[p]), 2),
             )
     lossless = [
         (

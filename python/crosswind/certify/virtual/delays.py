@@ -97,6 +97,26 @@ def _table() -> Law:
     return _discrete(f"normal, table of {ENTRIES}", _random(law, depth=ENTRIES), values_ns)
 
 
+def _histogram() -> Law:
+    edges_ns, counts = np.array([0, 100_000, 400_000, 2_000_000]), np.array([5, 0, 1])
+    bins = [
+        {"low_ns": low, "high_ns": high, "count": count}
+        for low, high, count in zip(
+            edges_ns[:-1].tolist(), edges_ns[1:].tolist(), counts.tolist(), strict=True
+        )
+    ]
+    below = np.concatenate([[0], counts.cumsum()]) / counts.sum()
+    # No delay lies in the empty bin; probabilities have to ascend through it all the same.
+    below[2] += 1e-12
+    return Law(
+        "histogram",
+        _random({"histogram": {"bins": bins}}),
+        lambda x: np.interp(x + 0.5 - MEAN_NS, edges_ns, below),
+        lambda p: MEAN_NS + np.interp(p, below, edges_ns),
+        1_000_000,
+    )
+
+
 def _pareto(z: NDArray[np.float64]) -> NDArray[np.float64]:
     pareto: NDArray[np.float64] = 4 / 3 * (ndtr(-z) ** (-1 / 3) - 1.5)
     return pareto
@@ -121,6 +141,7 @@ LAWS = (
     _spread("pareto, drifting, free order", _pareto, half_life_ns=HALF_LIFE_NS, order="free"),
     _table(),
     _discrete("samples", _random({"samples": {"samples_ns": SAMPLES_NS}}), MEAN_NS + np.asarray(SAMPLES_NS)),
+    _histogram(),
 )
 
 
