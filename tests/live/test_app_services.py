@@ -106,7 +106,9 @@ def test_a_server_without_the_keys_is_a_failed_trial_with_its_reason(live: Live)
     for missing in find("memcached").missing():
         pytest.skip(f"{missing.what}; {missing.remedy}")
     live.env["CROSSWIND_CACHE_DIR"] = str(cache_folder())
-    text = EXPERIMENT.format(application="memcached: {keys: 300000, memory: 8MiB, duration: 500ms}")
+    text = EXPERIMENT.format(
+        application="memcached: {keys: 300000, memory: 8MiB, protocol: binary, duration: 500ms}"
+    )
     (live.folder / "live.yaml").write_text(text.replace("repeat: 3", "repeat: 1"))
     status, said = live.run("run", "live.yaml", timeout_s=240)
     assert status == 4, said

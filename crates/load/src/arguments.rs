@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Serialize;
 
+use crate::memcached::protocol::Protocol;
 use crate::rpc::frame;
 use crate::traffic::control::Answer;
 use crate::traffic::pattern::Pattern;
@@ -236,6 +237,9 @@ pub struct Memcached {
     /// The memcached to ask
     #[arg(long, value_name = "HOST:PORT")]
     pub server: String,
+    /// The language of the connections
+    #[arg(long, value_enum, default_value = "text")]
+    pub protocol: Protocol,
     /// How many keys memcached-prepare has stored
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=KEYS_MAX))]
     pub keys: u64,

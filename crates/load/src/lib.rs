@@ -98,7 +98,14 @@ fn carry_out(command: &Command) -> Result<ExitCode, Failed> {
                 .map_err(Failed::Usage)?;
             let mix = memcached::client::Mix::new(arguments.keys, arguments.set_share);
             measure(&plan, arguments, &arguments.run, |number, stop| {
-                memcached::client::Client::connect(&arguments.server, &mix, arguments.run.seed, number, stop)
+                memcached::client::Client::connect(
+                    &arguments.server,
+                    arguments.protocol,
+                    &mix,
+                    arguments.run.seed,
+                    number,
+                    stop,
+                )
             })
         }
         Command::Http(arguments) => {

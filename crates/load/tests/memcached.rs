@@ -52,14 +52,23 @@ fn prepare(server: &str, keys: &str) -> (Option<i32>, String) {
 
 #[test]
 fn every_key_that_was_prepared_is_found_and_sets_have_their_share() {
+    finds_every_key("text");
+}
+
+#[test]
+fn so_they_are_in_the_binary_protocol() {
+    finds_every_key("binary");
+}
+
+fn finds_every_key(protocol: &str) {
     let Some((_server, address)) = memcached("64") else { return };
     assert_eq!(prepare(&address, "5000"), (Some(0), String::new()));
-    let folder = Folder::new("memcached");
+    let folder = Folder::new(&format!("memcached-{protocol}"));
     let run = Run::new(&folder);
     let arguments =
         ["memcached", "--server", &address, "--keys", "5000", "--set-share", "0.2", "--connections", "3"];
-    let mut client =
-        run.start(&[&arguments[..], &["--rate", "4000", "--duration", "1", "--seed", "1"]].concat());
+    let more = ["--protocol", protocol, "--rate", "4000", "--duration", "1", "--seed", "1"];
+    let mut client = run.start(&[&arguments[..], &more].concat());
     assert_eq!(client.exit_code(SOON), Some(0));
     let rows = run.rows();
     assert_eq!(rows.len(), 4000);
@@ -74,11 +83,14 @@ fn every_key_that_was_prepared_is_found_and_sets_have_their_share() {
 fn a_server_without_the_keys_fails_the_run_and_the_first_error_says_why() {
     let Some((_server, address)) = memcached("64") else { return };
     assert_eq!(prepare(&address, "10").0, Some(0));
-    let folder = Folder::new("unprepared");
-    let run = Run::new(&folder);
-    let arguments = ["memcached", "--server", &address, "--keys", "5000", "--connections", "1"];
-    let mut client = run.start(&[&arguments[..], &["--duration", "0.3", "--seed", "1"]].concat());
-    assert_eq!(client.exit_code(SOON), Some(4));
-    let summary = run.summary();
-    assert!(summary["first_error"].as_str().unwrap().contains("never stored, or evicted"), "{summary}");
+    for protocol in ["text", "binary"] {
+        let folder = Folder::new(&format!("unprepared-{protocol}"));
+        let run = Run::new(&folder);
+        let arguments = ["memcached", "--server", &address, "--keys", "5000", "--connections", "1"];
+        let more = ["--protocol", protocol, "--duration", "0.3", "--seed", "1"];
+        let mut client = run.start(&[&arguments[..], &more].concat());
+        assert_eq!(client.exit_code(SOON), Some(4));
+        let summary = run.summary();
+        assert!(summary["first_error"].as_str().unwrap().contains("never stored, or evicted"), "{summary}");
+    }
 }

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use super::etc::{self, Keys, KEY_BYTES_MAX, VALUE_BYTES_MAX};
-use super::protocol::{self, Progress};
+use super::protocol::{Progress, Protocol};
 use crate::driver::{Failure, Session};
 use crate::random::{Purpose, Random};
 use crate::sample::Operation;
@@ -34,6 +34,7 @@ impl Mix {
 /// A client of a memcached.
 pub struct Client {
     stream: Stream,
+    protocol: Protocol,
     mix: Mix,
     random: Random,
     key: String,
@@ -46,6 +47,7 @@ impl Client {
     /// Connects; what it asks follows from the seed and its own number.
     pub fn connect(
         server: &str,
+        protocol: Protocol,
         mix: &Mix,
         seed: u64,
         number: usize,
@@ -53,6 +55,7 @@ impl Client {
     ) -> Result<Client, String> {
         Ok(Client {
             stream: Stream::connect(server, stop)?,
+            protocol,
             mix: mix.clone(),
             random: Random::stream(seed, Purpose::Connection, number as u64),
             key: String::new(),
@@ -70,11 +73,11 @@ impl Client {
             }
             received += self.stream.receive(&mut self.answer[received..])?;
             let said = &self.answer[..received];
-            if self.operation == Operation::Set {
-                if let Some(rest) = protocol::answer_to_set(said)? {
-                    return protocol::check_nothing_follows(rest);
-                }
-            } else if protocol::answer_to_get(said, &self.key)? == Progress::Complete {
+            let progress = match self.operation {
+                Operation::Set => self.protocol.answer_to_set(said)?,
+                _ => self.protocol.answer_to_get(said, &self.key)?,
+            };
+            if progress == Progress::Complete {
                 return Ok(());
             }
         }
@@ -90,11 +93,10 @@ impl Session for Client {
         self.key = self.mix.keys.name(self.mix.popularity.rank(&mut self.random));
         if self.random.unit() < self.mix.set_share {
             let bytes = etc::value_bytes(&mut self.random);
-            self.request.clear();
-            protocol::set(&mut self.request, &self.key, &self.mix.filler[..bytes]);
+            self.protocol.set(&mut self.request, &self.key, &self.mix.filler[..bytes]);
             self.operation = Operation::Set;
         } else {
-            protocol::get(&mut self.request, &self.key);
+            self.protocol.get(&mut self.request, &self.key);
             self.operation = Operation::Get;
         }
         self.operation

@@ -11,8 +11,8 @@
 //! `memcached-prepare` stores every key once, so a GET that finds nothing means that the server had to evict, and
 //! counts as an error. DELETEs (a few per cent of ETC) are left out for the same reason.
 //!
-//! **The text protocol, by hand.** A GET and a SET are one line each way and a length. The client crates put a pool, a
-//! buffer of their own and an allocation for every value between the socket and the clock.
+//! **Both protocols by hand.** In text a GET and a SET are one line each way and a length; in binary they are a header.
+//! The client crates put a pool, a buffer of their own and an allocation for every value between the socket and the clock.
 //!
 //! Source: Atikoglu et al., "Workload analysis of a large-scale key-value store", SIGMETRICS 2012.
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::client::filler;
 use super::etc::{self, Keys};
-use super::protocol;
+use super::protocol::{check_nothing_follows, text};
 use crate::driver::Failure;
 use crate::random::{Purpose, Random};
 use crate::stop::Stop;
@@ -31,20 +31,20 @@ fn store_all(stream: &mut Stream, keys: u64, seed: u64, stop: &Stop) -> Result<(
         message.clear();
         for number in numbers.clone() {
             let bytes = etc::value_bytes(&mut Random::stream(seed, Purpose::Record, number));
-            protocol::set(&mut message, &names.name(number), &filler[..bytes]);
+            text::set(&mut message, &names.name(number), &filler[..bytes]);
         }
         stream.begin();
         stream.send(&message)?;
         for _ in numbers {
             said = loop {
-                if let Some(rest) = protocol::answer_to_set(&said)? {
+                if let Some(rest) = text::answer_to_set(&said)? {
                     break rest.to_vec();
                 }
                 let count = stream.receive(&mut buffer)?;
                 said.extend_from_slice(&buffer[..count]);
             };
         }
-        protocol::check_nothing_follows(&said)?;
+        check_nothing_follows(&said)?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 """memcached as an application: Debian's server, filled once in every trial, and our load generator."""
 
 from collections.abc import Collection
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -46,6 +46,9 @@ class MemcachedParameters(SpecModel):
     )
     sets: Share = Field(
         0.033, description="Share of SETs among the requests; 3.3% when absent, one to 30 GETs."
+    )
+    protocol: Literal["text", "binary"] = Field(
+        "text", description="How the client speaks to the server; text when absent."
     )
     connections: Annotated[int, Field(ge=1, le=1000)] = Field(
         4, description="Connections of the client, each with at most one request in flight; 4 when absent."
@@ -109,6 +112,7 @@ class Memcached(Application):
         arguments = [
             "memcached",
             *("--server", self._address(stage)),
+            *("--protocol", asked.protocol),
             *("--keys", str(asked.key_count)),
             *("--set-share", f"{asked.sets:.9f}"),
             *("--connections", str(asked.connections)),

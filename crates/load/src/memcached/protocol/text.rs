@@ -2,18 +2,11 @@
 //!
 //! Source: memcached 1.6, `doc/protocol.txt`, "Storage commands", "Retrieval command" and "Error strings".
 
+use super::{check_nothing_follows, not_there, Progress};
 use crate::driver::Failure;
 
-/// How far an answer has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
-    Incomplete,
-    Complete,
-}
-
-/// Replaces the request by a GET of one key.
+/// Appends a GET of one key.
 pub fn get(request: &mut Vec<u8>, key: &str) {
-    request.clear();
     request.extend_from_slice(b"get ");
     request.extend_from_slice(key.as_bytes());
     request.extend_from_slice(b"\r\n");
@@ -26,19 +19,14 @@ pub fn set(request: &mut Vec<u8>, key: &str, value: &[u8]) {
     request.extend_from_slice(b"\r\n");
 }
 
-/// Looks at what a server has said so far to a GET of the key.
-///
-/// # Errors
-/// `Refused` when it does not have the key, `Lost` when the answer is not one to this question.
+/// See `Protocol::answer_to_get`.
 pub fn answer_to_get(said: &[u8], key: &str) -> Result<Progress, Failure> {
     let Some((line, rest)) = line(said)? else {
         return Ok(Progress::Incomplete);
     };
     if line == b"END" {
         check_nothing_follows(rest)?;
-        return Err(Failure::Refused(format!(
-            "key {key} is not there: it was never stored, or evicted; prepare as many keys, or give the server more memory"
-        )));
+        return Err(not_there(key));
     }
     let Some(bytes) = value_bytes(line, key) else {
         return Err(complaint(line));
@@ -66,15 +54,6 @@ pub fn answer_to_set(said: &[u8]) -> Result<Option<&[u8]>, Failure> {
         None => Ok(None),
         Some((b"STORED", rest)) => Ok(Some(rest)),
         Some((line, _)) => Err(complaint(line)),
-    }
-}
-
-/// Checks that an answer was the last thing the server said.
-pub fn check_nothing_follows(rest: &[u8]) -> Result<(), Failure> {
-    if rest.is_empty() {
-        Ok(())
-    } else {
-        Err(Failure::Lost(format!("{} bytes came that nobody asked for", rest.len())))
     }
 }
 
@@ -127,7 +106,7 @@ mod tests {
 
     #[test]
     fn requests_are_those_of_the_protocol() {
-        let mut request = b"left over".to_vec();
+        let mut request = Vec::new();
         get(&mut request, "k1");
         assert_eq!(request, b"get k1\r\n");
         set(&mut request, "k2", b"hello");
