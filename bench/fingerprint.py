@@ -13,7 +13,7 @@ from crosswind.doctor.quantities import rate_text
 from crosswind.fingerprint.bucket.published_detector import reported_at
 from crosswind.fingerprint.bucket.token_bucket import TokenBucket, identify
 from crosswind.fingerprint.measure.duty_cycle import duty_cycle
-from crosswind.fingerprint.measure.ends import own_fabric
+from crosswind.fingerprint.measure.own_ends import own_fabric
 from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
 from crosswind.testbed.plain import plain_fabric
 

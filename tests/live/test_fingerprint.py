@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import os
 import shlex
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,8 +18,11 @@ from crosswind.certify.pairs import Task, over_fabric
 from crosswind.fingerprint.attached import attached, before_and_after
 from crosswind.fingerprint.bucket.token_bucket import identify
 from crosswind.fingerprint.measure.bulk import bulk
-from crosswind.fingerprint.measure.ends import own_fabric
+from crosswind.fingerprint.measure.crossing import CannotCross, Tunnel
+from crosswind.fingerprint.measure.machines import near_facts
 from crosswind.fingerprint.measure.other_ends import other_ends
+from crosswind.fingerprint.measure.own_ends import own_fabric
+from crosswind.fingerprint.measure.way import Way
 from crosswind.fingerprint.trace.trace_file import read_trace
 from crosswind.runner.fingerprints import attach_fingerprint
 from crosswind.spec import load_experiment, resolve
@@ -94,6 +99,41 @@ def test_ends_behind_words_are_found_and_measured_like_our_own(live: Live) -> No
         assert 80e6 < bulk(found, 2, 0.5).goodput_bps < 94.2e6
         if not IPERF3.missing():
             assert 80e6 < bulk(replace(found, tool="iperf3"), 2, 1.0).goodput_bps < 94.2e6
+
+
+@pytest.mark.parametrize(
+    ("nodes", "tunnel", "place", "distance", "most_bps"),
+    [
+        ({"a": "h0"}, None, "loopback", 0, math.inf),
+        # Payload of 100 Mbit/s on the wire: 1448 bytes of a frame of 1538.
+        ({"a": "h0", "b": "h1", "r": "h2"}, None, "routed", 4, 94.2e6),
+        # And 1398 in a tunnel, which takes 50 bytes of every packet.
+        ({"a": "h0", "b": "h1"}, "vxlan", "other host", 2, 90.9e6),
+    ],
+)
+def test_the_way_between_two_nodes_is_made_found_and_carries(
+    live: Live, nodes: dict[str, str], tunnel: Tunnel | None, place: str, distance: int, most_bps: float
+) -> None:
+    del live  # Skips where there is no agent.
+    if (len(nodes) == 3 or tunnel) and os.geteuid() != 0:
+        pytest.skip("SKIPPED: routes and tunnels take root")
+    spec = plain_fabric(("h0", "h1", "h2"), rate_bps=100_000_000)
+    spec["nodes"] = [{"name": name, "host": host} for name, host in nodes.items()]
+    with own_fabric(spec, "traffic", tunnel) as ends:
+        way = Way.of(ends, near_facts(ends))
+        assert (way.place, way.distance, way.tunnel) == (place, distance, tunnel)
+        transfer = bulk(ends, 1, 0.5)
+        # Buffers have no end, and no super-packet is lost because somebody could not cut it.
+        assert transfer.retransmits == 0 or place == "loopback"
+        assert 30e6 < transfer.goodput_bps < most_bps
+
+
+def test_a_tunnel_that_the_kernel_does_not_have_is_refused_with_what_would_help(live: Live) -> None:
+    del live
+    spec = plain_fabric(("a", "b"))
+    refused = pytest.raises(CannotCross, match=r"modprobe ip_gre.*--tunnel vxlan")
+    with refused, own_fabric(spec, "traffic", "gre"):
+        pytest.skip("SKIPPED: this kernel has GRE")
 
 
 def test_an_end_that_cannot_be_reached_is_named() -> None:

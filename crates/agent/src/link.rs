@@ -3,7 +3,7 @@
 //! The agent makes the pair from the fabric's namespace with the far end born inside the node's: moving a device there
 //! afterwards takes four times as long (about 19 ms against 5 on Linux 6.18). Both ends get an index of our choice in
 //! namespaces where nothing else lives, so that nobody has to ask for it. Checksum and segmentation offloads stay on:
-//! the emulator carries super-packets whole.
+//! the emulator carries super-packets whole, except those inside of tunnels (`tunnel_offloads`).
 
 use std::fs;
 use std::io;
@@ -29,6 +29,8 @@ use crate::netlink::Request;
 /// Index of the fabric's end of the first node's pair. Kernels with tunnel modules put a few devices of their own
 /// into every new network namespace; they get the lowest indices.
 const PORT_INDEX_FIRST: u32 = 1000;
+/// Name of a node's interface.
+pub const ETH0: &str = "eth0";
 /// Index of `eth0` in every node. It must differ from that of every port: the kernel takes a device whose other end has
 /// the same index for a physical one, and lets news of its carrier wait for up to a second.
 const ETH0_INDEX: u32 = 500;
@@ -49,7 +51,7 @@ pub fn port_index(position: u16) -> u32 {
 /// A veth pair: a port here, up, and `eth0` in the network namespace of process `init`, down. The kernel makes the far
 /// end first and refuses to bring it up while it has no near one.
 pub fn veth_pair(position: u16, init: u32, mtu_bytes: u32) -> Request {
-    let mut eth0 = end(ETH0_INDEX, "eth0".to_owned(), mtu_bytes);
+    let mut eth0 = end(ETH0_INDEX, ETH0.to_owned(), mtu_bytes);
     eth0.attributes.push(LinkAttribute::Address(address::mac(position).to_vec()));
     eth0.attributes.push(LinkAttribute::NetNsPid(init));
     let mut port = end(port_index(position), format!("port{position}"), mtu_bytes);

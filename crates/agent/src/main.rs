@@ -28,6 +28,7 @@ mod node;
 mod process;
 mod protocol;
 mod session;
+mod tunnel_offloads;
 
 use std::process::ExitCode;
 

@@ -131,6 +131,9 @@ impl Train {
             let to = (last as usize + 1).saturating_mul(self.segment).min(self.payload);
             rest = &frame[self.header_len + from..self.header_len + to];
             self.renumber(header, first, last, to - from);
+            // A node that forwards leaves more of the train than its headers in one piece and says so, and the kernel
+            // refuses a frame that is shorter than what it is told here.
+            vnet.header_len = self.header_len as u16;
             if first == last {
                 vnet.gso_type = VnetHeader::GSO_NONE;
                 vnet.gso_size = 0;
@@ -247,6 +250,17 @@ mod tests {
         assert_eq!(empty.ip_bytes(0), 1);
         let endless = Train::read(VnetHeader::default(), &vec![0; 14 + 70_000]).unwrap();
         assert_eq!(endless.ip_bytes(0), 65_535);
+    }
+
+    #[test]
+    fn a_part_never_claims_more_headers_than_it_has() {
+        let (mut vnet, frame) = super_packet(3000, 1460);
+        vnet.header_len = 2_048; // As a node says that forwards.
+        let train = Train::read(vnet, &frame).unwrap();
+        let mut scratch = Train::scratch();
+        let cut = train.cut(&frame, 2, 2, 0, 0, &mut scratch);
+        assert_eq!(VnetHeader::read(&cut.vnet).header_len, 54);
+        assert_eq!(cut.headers.len(), 54);
     }
 
     #[test]

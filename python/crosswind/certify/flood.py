@@ -15,7 +15,6 @@ from crosswind.certify.pairs import Task, over_bare, over_fabric
 from crosswind.testbed import find_binary
 from crosswind.testbed.binaries import LOAD
 
-PAYLOAD_BYTES = 1472
 IP_BYTES = 1500
 WIRE_BYTES = 1538
 HEADER_BYTES = 28
@@ -90,17 +89,24 @@ def paced_bare(ip_rate_bps: float, duration_s: float) -> Flood:
     return over_bare(task, lambda folder: read_flood(folder, duration_s))
 
 
-def flood_task(ip_rate_bps: float, duration_s: float, train: int | None = None, where: str = _WHERE) -> Task:
-    """Return the commands that send IP packets of 1500 bytes and record their arrival.
+def flood_task(
+    ip_rate_bps: float,
+    duration_s: float,
+    train: int | None = None,
+    where: str = _WHERE,
+    ip_bytes: int = IP_BYTES,
+) -> Task:
+    """Return the commands that send IP packets of one size and record their arrival.
 
     Args:
         train: packets that are sent in one call; by the rate when absent.
         where: address and port of the receiver.
+        ip_bytes: of a packet, up to 1500.
     """
     load = str(find_binary(LOAD))
-    train = train or min(_TRAIN_MAX, max(1, round(ip_rate_bps * _CALL_S / (8 * IP_BYTES))))
+    train = train or min(_TRAIN_MAX, max(1, round(ip_rate_bps * _CALL_S / (8 * ip_bytes))))
     send = [
-        *("--to", where, "--rate-bps", f"{ip_rate_bps:.0f}", "--payload-bytes", str(PAYLOAD_BYTES)),
+        *("--to", where, "--rate-bps", f"{ip_rate_bps:.0f}", "--payload-bytes", str(ip_bytes - HEADER_BYTES)),
         *("--train", str(train), "--duration", f"{duration_s:g}"),
     ]
     receive = ["--listen", where, "--silence", str(_SILENCE_S)]

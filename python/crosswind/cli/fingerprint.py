@@ -13,6 +13,7 @@ from crosswind.errors import CrosswindError
 
 if TYPE_CHECKING:
     from crosswind.fingerprint.fingerprint import Fingerprint
+    from crosswind.fingerprint.measure.crossing import Tunnel
     from crosswind.fingerprint.measure.ends import Network, Tool
 
 # Of what the network draws; two fingerprints should not differ without a reason.
@@ -31,7 +32,13 @@ T = TypeVar("T")
 @click.option(
     "--condition", help="A condition of FILE, of the catalogue, or in a file; FILE's first when absent."
 )
-@click.option("--between", metavar="FROM,TO", help="Two nodes; FILE's first two when absent.")
+@click.option(
+    "--between",
+    metavar="FROM,TO",
+    help="Two nodes, or one twice for its loopback; FILE's first two when absent.",
+)
+@click.option("--through", metavar="NODE", help="Route over this node of FILE, which forwards.")
+@click.option("--tunnel", type=click.Choice(["vxlan", "gre"]), help="Make a tunnel between the two nodes.")
 @click.option(
     "--near", metavar="WORDS", default="", help="With --to: what comes before a command at the near end."
 )
@@ -98,6 +105,8 @@ def command(
     file: str | None,
     condition: str | None,
     between: str | None,
+    through: str | None,
+    tunnel: Tunnel | None,
     near: str,
     far: str | None,
     address: str | None,
@@ -126,6 +135,9 @@ def command(
     looked at before and after, and refused where it does more than the --...-at-most say. `crosswind
     conditions from` makes a condition of the result.
 
+    The two nodes may be one (loopback), share a host, have hosts of their own, reach each other --through a
+    third node, or by a --tunnel: which of these it was, and OSMeF's distance, stands in the result.
+
     With --regime TCP sends in one pattern for as long as --for says, and every point is kept as it is
     measured. The same command goes on with a file that was cut off, until it has as much.
 
@@ -143,9 +155,9 @@ def command(
     from crosswind.cli._regime import measure_regime
     from crosswind.fingerprint.document import text_of
     from crosswind.fingerprint.fingerprint import Extent, measure
-    from crosswind.fingerprint.measure.ends import own_fabric
     from crosswind.fingerprint.measure.machines import Bounds
     from crosswind.fingerprint.measure.other_ends import as_they_are, other_ends
+    from crosswind.fingerprint.measure.own_ends import own_fabric
     from crosswind.fingerprint.measure.sent_bytes import SentBytes
     from crosswind.spec.quantities import RATE, SIZE, TIME, read_share
     from crosswind.store.durable import write_text
@@ -167,19 +179,22 @@ def command(
     network: Network
     name: str | None = None
     if address is not None:
-        if file is not None or far is None or condition is not None or between is not None:
+        of_file = (file, condition, between, through, tunnel)
+        if far is None or any(given is not None for given in of_file):
             raise CrosswindError(
-                "--to ADDRESS: takes --far WORDS, and no FILE, --condition or --between; the network is there"
+                "--to ADDRESS: takes --far WORDS, and no FILE, --condition, --between, --through or "
+                "--tunnel; the network is there"
             )
         network = partial(as_they_are, other_ends(near, far, address, tool))
         sent = sent if send_at_most is not None else SentBytes(_OTHERS_MOST_BYTES)
     elif file is not None and not near and far is None:
-        spec = _fabric(file, condition, between)
+        spec = _fabric(file, condition, between, through)
+        _refuse_impossible_way([node["name"] for node in spec["nodes"]], through, tunnel, regime)
         if regime is not None:
             measure_regime(spec, regime, wanted_ns, point_ns, out or Path("regime.jsonl"))
             return
         name = spec["condition"]["name"]
-        network = partial(own_fabric, spec, tool or "traffic")
+        network = partial(own_fabric, spec, tool or "traffic", tunnel)
     else:
         raise CrosswindError(
             "neither FILE nor --far WORDS --to ADDRESS: no network is meant; give one of them"
@@ -197,31 +212,53 @@ def command(
     click.echo(f"fingerprint: {out}")
 
 
-def _fabric(file: str, condition: str | None, between: str | None) -> dict[str, Any]:
-    """Return the fabric of a file, of the two nodes that are meant."""
+def _fabric(file: str, condition: str | None, between: str | None, through: str | None) -> dict[str, Any]:
+    """Return the fabric of a file, of the two nodes that are meant and the one between them, if any."""
     from crosswind.cli._condition import carried_out
-    from crosswind.fingerprint.measure.ends import with_two
+    from crosswind.fingerprint.measure.own_ends import with_nodes
     from crosswind.spec import fabric_of, find_experiment, load_setup
 
     setup = load_setup(find_experiment(file))
     resolved = setup.resolved(SEED)
     resolved["conditions"] = [carried_out(setup.condition(condition or next(iter(setup.conditions))))]
     spec = fabric_of(resolved, resolved["conditions"][0]["name"])
-    ends = _two(between, [node["name"] for node in spec["nodes"]])
-    return with_two(spec, ends)
+    nodes = [node["name"] for node in spec["nodes"]]
+    ends = _two(between, nodes)
+    if through is not None and (through not in nodes or through in ends):
+        raise CrosswindError(
+            f"--through {through}: a third node is needed beside {' and '.join(dict.fromkeys(ends))}; nodes "
+            f"are {', '.join(nodes)}"
+        )
+    return with_nodes(spec, [*ends, *([through] if through is not None else [])])
+
+
+def _refuse_impossible_way(
+    nodes: list[str], through: str | None, tunnel: str | None, regime: str | None
+) -> None:
+    """Refuse what is asked for between two nodes and cannot be."""
+    if through is not None and tunnel is not None:
+        raise CrosswindError("--through, --tunnel: one way at a time; leave one of them out")
+    if (through or tunnel) and len(nodes) == (1 if tunnel else 2):
+        raise CrosswindError(f"--between {nodes[0]},{nodes[0]}: is its loopback, and nothing lies between")
+    if regime is not None and (through or tunnel or len(nodes) == 1):
+        raise CrosswindError(
+            "--regime: is between two nodes that reach each other by the fabric alone; leave --through and "
+            "--tunnel out, and name two nodes"
+        )
 
 
 def _told(found: Fingerprint) -> str:
     """Return a fingerprint in a few lines."""
     from crosswind.cli._bucket import bucket_text
     from crosswind.doctor.quantities import memory_text, rate_text, time_text
+    from crosswind.fingerprint.measure.way import way_text
     from crosswind.stats import quantile
 
     bulk, delay = found.bulk, found.delay_quantiles_ns()
     answered_ns = found.loaded.round_trip_ns
     loaded = time_text(quantile(answered_ns, 0.5)) if answered_ns else "no answer"
     lines = [
-        f"{found.between[0]} to {found.between[1]}"
+        f"{found.between[0]} to {found.between[1]}, {way_text(found.way.as_dict())}"
         + (f", condition {found.condition}" if found.condition is not None else ""),
         f"round trips: {time_text(quantile(found.idle.round_trip_ns, 0.5))} at the median, "
         f"{loaded} beside a bulk transfer",
@@ -270,9 +307,11 @@ def _if_given(option: str, read: Callable[[str], T], text: str | None) -> T | No
 
 
 def _two(between: str | None, nodes: list[str]) -> tuple[str, str]:
-    """Return the two nodes that are meant."""
+    """Return the two nodes that are meant; they may be one."""
     named = nodes[:2] if between is None else between.split(",")
-    if len(named) != 2 or named[0] == named[1] or not set(named) <= set(nodes):
+    if len(named) != 2 or not set(named) <= set(nodes):
         said = f"--between {between}" if between is not None else f"the topology has {len(nodes)} node"
-        raise CrosswindError(f"{said}: two different nodes are needed; nodes are {', '.join(nodes)}")
+        raise CrosswindError(
+            f"{said}: two nodes are needed, or one twice for its loopback; nodes are {', '.join(nodes)}"
+        )
     return named[0], named[1]

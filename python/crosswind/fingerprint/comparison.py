@@ -156,6 +156,9 @@ def _notes(base: Document, other: Document) -> list[str]:
     for title, path in (
         ("condition", ("condition",)),
         ("between", ("between",)),
+        ("place", ("way", "place")),
+        ("tunnel", ("way", "tunnel")),
+        ("distance", ("way", "distance")),
         ("token bucket", ("token_bucket", "kind")),
     ):
         sides = [at(document, *path) for document in (base, other)]

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crosswind.certify.flood import IP_BYTES
 from crosswind.fingerprint.bucket.token_bucket import TokenBucket, identify
 from crosswind.fingerprint.measure.bulk import Bulk
 from crosswind.fingerprint.measure.capacity import CONNECTIONS, REPETITIONS, Capacity, capacity, capacity_s
@@ -25,6 +26,7 @@ from crosswind.fingerprint.measure.messages import Messages
 from crosswind.fingerprint.measure.one_way import one_way
 from crosswind.fingerprint.measure.round_trips import LOAD_S, beside_bulk, idle
 from crosswind.fingerprint.measure.sent_bytes import SentBytes
+from crosswind.fingerprint.measure.way import Way
 from crosswind.fingerprint.measure.write_sizes import SIZES_BYTES, WriteSize, write_sizes, write_sizes_s
 from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
 from crosswind.stats import quantile
@@ -81,6 +83,7 @@ class Fingerprint:
     """
 
     between: tuple[str, str]
+    way: Way
     condition: str | None
     delay_ns: NDArray[np.int64]
     lost: int
@@ -107,6 +110,7 @@ class Fingerprint:
         return {
             "schema": SCHEMA,
             "between": list(self.between),
+            "way": self.way.as_dict(),
             "condition": self.condition,
             "delay": delay_part(self.delay_ns, self.lost),
             "round_trip": {"idle": _round_trips(self.idle), "loaded": _round_trips(self.loaded)},
@@ -149,6 +153,7 @@ def measure(
         between = ends.near.name, ends.far.name
         machines_before = machines(ends, cloud=cloud)
         refuse_busy(machines_before, bounds)
+        way = Way.of(ends, machines_before["near"])
     say("round trips of small messages")
     asked = idle(network)
     say("delay of small packets")
@@ -168,12 +173,21 @@ def measure(
     taken_bps = max(one.goodput_bps for number in capacities for one in number.repetitions)
     offered_bps = OVERLOAD * max(transfer.fastest_bps, taken_bps)
     sent.expect(2 * full_speed_s * offered_bps / 8, what)
-    trace = duty_cycle(network, offered_bps, [full_speed_s] * 2, rest_s, full_speed_s / SAMPLES)
+    path_mtu_bytes = machines_before["near"]["interface"]["path_mtu_bytes"] or IP_BYTES
+    trace = duty_cycle(
+        network,
+        offered_bps,
+        [full_speed_s] * 2,
+        rest_s,
+        full_speed_s / SAMPLES,
+        min(IP_BYTES, path_mtu_bytes),
+    )
     sent.add(round(2 * full_speed_s * offered_bps / 8))
     with network() as ends:
         machines_after = machines(ends)
     return Fingerprint(
         between=between,
+        way=way,
         condition=condition,
         delay_ns=probes.delay_ns if probes else np.empty(0, dtype=np.int64),
         lost=probes.lost if probes else 0,

@@ -11,6 +11,7 @@ from typing import Any
 from crosswind.fingerprint.comparison_text import margin_text, value_text
 from crosswind.fingerprint.document import NotAFingerprint, read_fingerprint
 from crosswind.fingerprint.figures import AtLeast, at, figures_of
+from crosswind.fingerprint.measure.way import way_text
 from crosswind.fingerprint.pictures import pictures
 from crosswind.report import html_file, units
 from crosswind.report.answer import Answer
@@ -39,6 +40,7 @@ def render(document: Mapping[str, Any]) -> str:
         "fingerprint.html.j2",
         figures,
         document=document,
+        way=way_text(document["way"]) if "way" in document else None,
         answers=answers(document),
         rows=_rows(document),
         machines={

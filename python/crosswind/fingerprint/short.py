@@ -15,8 +15,8 @@ from crosswind.fingerprint.bucket.token_bucket import identify
 from crosswind.fingerprint.fingerprint import OVERLOAD, SAMPLES, SCHEMA, bucket_parts, delay_part
 from crosswind.fingerprint.measure.bulk import bulk
 from crosswind.fingerprint.measure.duty_cycle import duty_cycle
-from crosswind.fingerprint.measure.ends import own_fabric, with_two
 from crosswind.fingerprint.measure.one_way import PACKETS, PACKETS_PER_S, one_way
+from crosswind.fingerprint.measure.own_ends import own_fabric, with_nodes
 from crosswind.fingerprint.measure.round_trips import CONNECTIONS
 from crosswind.store.provenance import provenance
 
@@ -41,7 +41,7 @@ def short_fingerprint(
     Raises: TestbedError: nothing arrived, or a connection was lost.
     """
     before = provenance(Path.cwd(), spec["seed"], {})
-    network = partial(own_fabric, with_two(spec, between))
+    network = partial(own_fabric, with_nodes(spec, between))
     left_s = length_s - _AROUND_S
     packets = min(PACKETS, round(_SHARE * left_s * PACKETS_PER_S))
     bulk_s = min(_LONGEST_BULK_S, _SHARE * left_s)

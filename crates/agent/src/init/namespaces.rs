@@ -18,6 +18,7 @@ use crate::channel::Connect;
 use crate::failure::Failure;
 use crate::link;
 use crate::netlink::Netlink;
+use crate::tunnel_offloads;
 
 /// Makes the namespaces and everything in them that does not need `eth0`.
 ///
@@ -117,6 +118,10 @@ pub fn connect(connect: &Connect) -> Result<(), Failure> {
     if let Some(bytes) = connect.socket_buffer_bytes {
         socket_buffers(bytes)?;
     }
+    tunnel_offloads::keep_off(link::ETH0).or_refuse(
+        "have eth0 cut what comes from tunnels into packets",
+        "it needs CAP_NET_ADMIN in its user namespace",
+    )?;
     let mut netlink = Netlink::open().or_refuse("open a netlink socket", "the kernel needs CONFIG_NET")?;
     netlink
         .request([link::eth0_up(), link::settle_eth0(), link::address(position)])

@@ -123,20 +123,21 @@ def _traffic(
 ) -> Iterator[BulkUnderWay]:
     near, far = ends.near, ends.far
     with near.folder() as folder:
-        # All of it is one machine's, and the two talk through files.
-        sockets = {end: f"{folder}/{number}.sock" for number, end in enumerate((near, far))}
-        serve = {
-            end: [end.load, "traffic-serve", "--listen", end.at(BULK_PORT), "--control", sockets[end]]
-            for end in sockets
-        }
+        # All of it is one machine's, and the two talk through files. Nobody connects to the near end, and its
+        # port is any, since both may have one address.
+        sockets = [f"{folder}/{number}.sock" for number in range(2)]
+        serve = [
+            [end.load, "traffic-serve", "--listen", end.at(port), "--control", control]
+            for end, port, control in zip((near, far), (0, BULK_PORT), sockets, strict=True)
+        ]
         command = [
             *(near.load, "traffic", "--pattern", "pairs", "--connections", connections),
-            *("--node", f"near={sockets[near]}", "--node", f"far={sockets[far]}"),
+            *("--node", f"near={sockets[0]}", "--node", f"far={sockets[1]}"),
             *(() if write_bytes is None else ("--write-bytes", write_bytes)),
             *("--duration", f"{duration_s:g}", "--warm-up", WARM_UP_S, "--part", PART_S, "--seed", 1),
             *("--samples", f"{folder}/samples.csv", "--summary", f"{folder}/summary.json"),
         ]
-        with Running(near, serve[near]) as first, Running(far, serve[far]) as second:
+        with Running(near, serve[0]) as first, Running(far, serve[1]) as second:
             first.await_listening()
             second.await_listening()
             with Running(near, command) as running:

@@ -12,14 +12,19 @@ from functools import partial
 
 import numpy as np
 
-from crosswind.certify.flood import FILE, Flood, flood_task, read_flood
+from crosswind.certify.flood import FILE, IP_BYTES, Flood, flood_task, read_flood
 from crosswind.fingerprint.measure.ends import PACKETS_PORT, Network
 from crosswind.fingerprint.measure.packets import carried
 from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
 
 
 def duty_cycle(
-    network: Network, offered_bps: float, on_s: Sequence[float], off_s: float, sample_s: float
+    network: Network,
+    offered_bps: float,
+    on_s: Sequence[float],
+    off_s: float,
+    sample_s: float,
+    ip_bytes: int = IP_BYTES,
 ) -> TrafficTrace:
     """Return what arrived at the far end of what the near one sent, in IP bits.
 
@@ -28,6 +33,7 @@ def duty_cycle(
         on_s: how long it is offered, phase by phase.
         off_s: at least so long nothing is, between two phases.
         sample_s: length of the samples.
+        ip_bytes: of a packet; no more than the path takes whole.
     """
     floods: list[Flood] = []
     with network() as ends:
@@ -36,7 +42,7 @@ def duty_cycle(
                 # The clock of another machine is no measure of time here.
                 since_s = time.time() - float(floods[-1].received_ns[-1]) / 1e9 if ends.one_machine else 0.0
                 time.sleep(max(0.0, off_s - since_s))
-            task = flood_task(offered_bps, length_s, where=ends.far.at(PACKETS_PORT))
+            task = flood_task(offered_bps, length_s, where=ends.far.at(PACKETS_PORT), ip_bytes=ip_bytes)
             floods.append(carried(ends, task, FILE, length_s, partial(read_flood, duration_s=length_s)))
     return sampled(floods, sample_s)
 

@@ -40,6 +40,8 @@ _SYSCTLS = (
 )
 _SIOCGIFADDR, _SIOCGIFMTU, _SIOCETHTOOL = 0x8915, 0x8921, 0x8946
 _IP_MTU, _TCP_CONGESTION = 14, 13
+# On the way to another machine; more than any path has that somebody would measure.
+_ROUTERS_MAX, _ROUTER_S = 30, 0.5
 _GET_DRIVER = 0x03
 # The question, and the bits of the answer that mean yes.
 _OFFLOADS = {
@@ -179,7 +181,27 @@ def _connection(address: str, port: int) -> dict[str, Any]:
             "mss_bytes": numbers[2],
             "path_mtu_bytes": numbers[13],
             "handshake_rtt_us": numbers[15],
+            "routers": _routers(address, port),
         }
+
+
+def _routers(address: str, port: int) -> int | None:
+    """Return how many routers count a packet's life down: the shortest that still makes a connection."""
+    family, level, option = (
+        (socket.AF_INET6, socket.IPPROTO_IPV6, socket.IPV6_UNICAST_HOPS)
+        if ":" in address
+        else (socket.AF_INET, socket.IPPROTO_IP, socket.IP_TTL)
+    )
+    for routers in range(_ROUTERS_MAX + 1):
+        with socket.socket(family, socket.SOCK_STREAM) as one:
+            one.setsockopt(level, option, routers + 1)
+            one.settimeout(_ROUTER_S)
+            try:
+                one.connect((address, port))
+            except OSError:  # A router says so, or keeps silent.
+                continue
+            return routers
+    return None
 
 
 def _bytes(memory: dict[str, str], name: str) -> int:

@@ -12,19 +12,17 @@ import contextlib
 import os
 import shlex
 import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Literal, Self
+from typing import IO, Literal, Self
 
 from crosswind.app.requirements.iperf3 import IPERF3
-from crosswind.testbed import Agent, Fabric, TestbedError, find_binary
-from crosswind.testbed.binaries import AGENT, LOAD
+from crosswind.testbed import TestbedError
 
 Tool = Literal["traffic", "iperf3"]
 # TCP for bulk and for messages, UDP for packets: what a firewall between two machines has to let through.
@@ -52,6 +50,7 @@ class End:
         load: the program `crosswind-load` there.
         python: a Python there, for what only system calls tell.
         iperf3: words that start it there.
+        host: tells hosts apart, emulated or real; None where nobody says on which one it is.
     """
 
     name: str
@@ -60,6 +59,7 @@ class End:
     load: str
     python: str
     iperf3: tuple[str, ...]
+    host: str | None
 
     def at(self, port: int) -> str:
         """Return the address with a port."""
@@ -201,42 +201,12 @@ class Ends:
 Network = Callable[[], AbstractContextManager[Ends]]
 
 
-@contextmanager
-def own_fabric(spec: Mapping[str, Any], tool: Tool = "traffic") -> Iterator[Ends]:
-    """Bring a fabric up; its first node sends, and its second one receives.
-
-    Args:
-        spec: the fabric (docs/reference/contracts.md, section 1).
-    """
-    names = [node["name"] for node in spec["nodes"][:2]]
-    with Agent() as agent, tempfile.TemporaryDirectory() as logs, Fabric(agent, spec, Path(logs)) as fabric:
-        fabric.measure()
-        near, far = (
-            End(
-                name,
-                (str(find_binary(AGENT)), "enter", str(fabric.nodes[name].pid), "--"),
-                fabric.nodes[name].address,
-                str(find_binary(LOAD)),
-                sys.executable,
-                iperf3_here(),
-            )
-            for name in names
-        )
-        yield Ends(near, far, one_machine=True, tool=tool)
-
-
 def iperf3_here() -> tuple[str, ...]:
     """Return words that start this machine's iperf3: Crosswind's own, or else whatever is on the path."""
     if IPERF3.missing():
         return ("iperf3",)
     program = IPERF3.program("iperf3")
     return ("env", *(f"{name}={value}" for name, value in program.env.items()), str(program.path))
-
-
-def with_two(spec: Mapping[str, Any], names: tuple[str, str]) -> dict[str, Any]:
-    """Return a fabric with but two of its nodes, in this order."""
-    hosts = {node["name"]: node["host"] for node in spec["nodes"]}
-    return {**spec, "nodes": [{"name": name, "host": hosts[name]} for name in names]}
 
 
 def _content(file: IO[bytes]) -> bytes:

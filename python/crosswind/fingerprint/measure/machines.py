@@ -14,6 +14,8 @@ from crosswind.fingerprint.measure import end_cloud, end_facts
 from crosswind.fingerprint.measure.ends import MESSAGES_PORT, Ends
 from crosswind.fingerprint.measure.messages import serving_messages
 
+_SCRIPT = Path(end_facts.__file__)
+
 
 class TooBusy(CrosswindError):
     """A machine does more than was declared to be tolerable; nothing was measured."""
@@ -42,16 +44,22 @@ def machines(ends: Ends, *, cloud: bool = False) -> dict[str, Any]:
     Args:
         cloud: whether the metadata service of a cloud is asked too, from each end.
     """
-    script = Path(end_facts.__file__).read_text(encoding="utf-8")
-    with serving_messages(ends):
-        near = json.loads(ends.near.ask(script, ends.far.address, str(MESSAGES_PORT)))
-    far = json.loads(ends.far.ask(script, ends.near.address))
+    near = near_facts(ends)
+    far = json.loads(ends.far.ask(_SCRIPT.read_text(encoding="utf-8"), ends.near.address))
     found = {"near": near, "far": far}
     if ends.one_machine:
         found["here"] = end_facts.facts("127.0.0.1")
     if cloud:
         question = Path(end_cloud.__file__).read_text(encoding="utf-8")
         near["cloud"], far["cloud"] = (json.loads(end.ask(question)) for end in (ends.near, ends.far))
+    return found
+
+
+def near_facts(ends: Ends) -> dict[str, Any]:
+    """Return what the near end is (`end_facts.py`), with a connection to the far one."""
+    with serving_messages(ends):
+        said = ends.near.ask(_SCRIPT.read_text(encoding="utf-8"), ends.far.address, str(MESSAGES_PORT))
+    found: dict[str, Any] = json.loads(said)
     return found
 
 

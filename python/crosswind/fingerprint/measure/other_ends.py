@@ -32,6 +32,9 @@ def other_ends(near: str, far: str, address: str, tool: Tool | None) -> Ends:
     receiver = _end("far", far, address)
     theirs = json.loads(receiver.ask(script, sender.address))
     receiver = replace(receiver, name=theirs["host"])
+    if seen["boot"] != theirs["boot"]:
+        # Nodes on one machine may stand for several hosts, and containers for none of their own.
+        sender, receiver = replace(sender, host=seen["boot"]), replace(receiver, host=theirs["boot"])
     with sender.folder() as folder:
         here = end_facts.boot()
         one_machine = here == seen["boot"] == theirs["boot"] and _has(receiver, "-d", folder)
@@ -52,7 +55,7 @@ def as_they_are(ends: Ends) -> Iterator[Ends]:
 
 def _end(name: str, prefix: str, address: str) -> End:
     words = tuple(shlex.split(prefix))
-    return End(name, words, address, LOAD, "python3" if words else sys.executable, ("iperf3",))
+    return End(name, words, address, LOAD, "python3" if words else sys.executable, ("iperf3",), None)
 
 
 def _programs(end: End, one_machine: bool) -> End:

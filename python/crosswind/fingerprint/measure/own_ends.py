@@ -1,0 +1,56 @@
+"""Ends that are ours: nodes of a fabric that is brought up for a measurement, and taken down with it."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from crosswind.fingerprint.measure.crossing import Tunnel, forward, tunnelled
+from crosswind.fingerprint.measure.ends import End, Ends, Tool, iperf3_here
+from crosswind.testbed import Agent, Fabric, Node, find_binary
+from crosswind.testbed.binaries import AGENT, LOAD
+
+_LOOPBACK = "127.0.0.1"
+
+
+@contextmanager
+def own_fabric(
+    spec: Mapping[str, Any], tool: Tool = "traffic", tunnel: Tunnel | None = None
+) -> Iterator[Ends]:
+    """Bring a fabric up; its first node sends to its second one, or to itself where it is alone.
+
+    Args:
+        spec: the fabric (docs/reference/contracts.md, section 1); a third node forwards between the two.
+        tunnel: is made between the two.
+    Raises: CannotCross: a node cannot forward, or a tunnel not be made.
+    """
+    names = [node["name"] for node in spec["nodes"]]
+    with Agent() as agent, tempfile.TemporaryDirectory() as logs, Fabric(agent, spec, Path(logs)) as fabric:
+        fabric.measure()
+        near, *others = (_end_at(fabric.nodes[name]) for name in names)
+        if not others:
+            near = replace(near, address=_LOOPBACK)
+        far = others[0] if others else near
+        for middle in others[1:]:
+            forward(near, far, middle)
+        if tunnel is not None:
+            near, far = tunnelled(near, far, tunnel)
+        yield Ends(near, far, one_machine=True, tool=tool)
+
+
+def _end_at(node: Node) -> End:
+    enter = (str(find_binary(AGENT)), "enter", str(node.pid), "--")
+    return End(
+        node.name, enter, node.address, str(find_binary(LOAD)), sys.executable, iperf3_here(), node.host
+    )
+
+
+def with_nodes(spec: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Return a fabric with but these of its nodes, each once, in this order."""
+    hosts = {node["name"]: node["host"] for node in spec["nodes"]}
+    return {**spec, "nodes": [{"name": name, "host": hosts[name]} for name in dict.fromkeys(names)]}
