@@ -6,7 +6,6 @@ use crate::path::PathId;
 use crate::units::Instant;
 
 /// What happened to a real packet, in the order in which it happened: its end, or that it has become two.
-/// What happened to one real packet, in the order in which it did.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
     /// It reached the end of its path.

@@ -1,7 +1,7 @@
 //! A live run, recorded and replayed in virtual time, makes the same decisions: for every element that a condition can name.
 //!
 //! "Live" is the emulator's own forwarder with ports in memory, driven late and irregularly as a wall clock would. A new element
-//! is one line in [`ELEMENTS`]; the last test fails while a word of conditions is missing there.
+//! is one line in `crates/fabric/every_element.json`; the last test fails while a word of conditions is missing there.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
@@ -9,79 +9,35 @@ use std::sync::{Arc, Mutex};
 use crosswind_emulator::forwarder::Forwarder;
 use crosswind_emulator::port::MemoryPort;
 use crosswind_engine::Instant;
-use crosswind_fabric::{Condition, ElementEntry, Fabric, Network};
+use crosswind_fabric::{Condition, ElementEntry, Fabric, Interference, Network};
 use crosswind_recording::{Header, Reader, Record, Recorder, Written};
 use crosswind_simulator::replay::Replayed;
 use crosswind_simulator::{replay, PacketFile};
 use crosswind_wire::VnetHeader;
+use serde::Deserialize;
+use serde_json::Value;
 
-/// Place, element as in a condition, and whether it drops some of this traffic as an element of its own (a schedule is part of a link), so
-/// that a line that tries nothing is noticed.
-#[rustfmt::skip]
-const ELEMENTS: &[(&str, &str, Drops)] = &[
-    ("switch.ingress", r#"{"police": {"rate_bps": 100000000, "burst_bytes": 6000}}"#, Drops::Some),
-    ("host.egress", r#"{"shape": {"rate_bps": 50000000, "burst_bytes": 3000, "buffer_bytes": 20000}}"#, Drops::Some),
-    ("host.ingress", r#"{"mark": {"dscp": 46}}"#, Drops::None),
-    ("link", r#"{"delay": {"time_ns": 700000}}"#, Drops::None),
-    ("link", r#"{"delay": {"time_ns": 700000, "random": {"law": {"uniform": {"jitter_ns": 400000}}, "depth": null, "order": "keep", "half_life_ns": null}}}"#, Drops::None),
-    ("link", r#"{"delay": {"time_ns": 700000, "random": {"law": {"normal": {"jitter_ns": 200000}}, "depth": 1024, "order": "free", "half_life_ns": null}}}"#, Drops::None),
-    ("link", r#"{"delay": {"time_ns": 700000, "random": {"law": {"pareto": {"jitter_ns": 200000}}, "depth": null, "order": "keep", "half_life_ns": 1000000}}}"#, Drops::None),
-    ("link", r#"{"delay": {"time_ns": 700000, "random": {"law": {"pareto_normal": {"jitter_ns": 200000}}, "depth": null, "order": "free", "half_life_ns": 500000}}}"#, Drops::None),
-    ("link", r#"{"delay": {"time_ns": 700000, "random": {"law": {"lognormal": {"jitter_ns": 200000, "sigma_ppm": 500000}}, "depth": null, "order": "keep", "half_life_ns": null}}}"#, Drops::None),
-    ("link", r#"{"delay": {"time_ns": 700000, "random": {"law": {"samples": {"samples_ns": [0, 5000, 300000]}}, "depth": null, "order": "free", "half_life_ns": null}}}"#, Drops::None),
-    ("link", r#"{"delay": {"time_ns": 700000, "random": {"law": {"histogram": {"bins": [{"low_ns": 0, "high_ns": 500000, "count": 3}]}}, "depth": 64, "order": "keep", "half_life_ns": null}}}"#, Drops::None),
-    ("link", r#"{"lose": {"law": {"bernoulli": {"share_ppb": 50000000}}}}"#, Drops::Some),
-    ("switch.ingress", r#"{"lose": {"law": {"gilbert_elliott": {"p_ppb": 50000000, "r_ppb": 300000000, "h_ppb": 0, "k_ppb": 1000000000}}}}"#, Drops::Some),
-    ("link", r#"{"lose": {"law": {"four_state": {"p13_ppb": 50000000, "p31_ppb": 300000000, "p32_ppb": 100000000, "p23_ppb": 500000000, "p14_ppb": 10000000}}}}"#, Drops::Some),
-    ("host.ingress", r#"{"lose": {"law": {"trace": {"pattern": "0000100110"}}}}"#, Drops::Some),
-    ("link", r#"{"duplicate": {"share_ppb": 50000000}}"#, Drops::None),
-    ("link", r#"{"monitor": {"what": ["ipg", "burst"], "window_ns": 100000, "burst_gap_ns": 100, "match": {}, "start": {"after_ns": 0}}}"#, Drops::None),
-    ("host.egress", r#"{"shape": {"rate_bps": 50000000, "burst_bytes": 3000, "buffer_ns": 4000000, "drop": {"codel": {"target_ns": 500000, "interval_ns": 1000000}}}}"#, Drops::Some),
-    ("switch.egress", r#"{"queue": {"buffer_packets": 6, "drop": "head"}}"#, Drops::None),
-    ("host.egress", r#"{"shape": {"rate_bps": 50000000, "burst_bytes": 3000, "buffer_packets": 40, "drop": {"red": {"min_bytes": 3000, "max_bytes": 20000,
-        "probability_ppb": 300000000, "weight_ppb": 200000000}}}}"#, Drops::Some),
-    ("switch.egress", r#"{"queue": {"drop": {"wred": {"green": {"min_bytes": 8000, "max_bytes": 20000, "probability_ppb": 300000000},
-        "yellow": {"min_bytes": 5000, "max_bytes": 15000, "probability_ppb": 500000000}, "red": {"min_bytes": 2000, "max_bytes": 9000, "probability_ppb": 1000000000},
-        "weight_ppb": 200000000}}, "ecn": true}}"#, Drops::None),
-    ("host.egress", r#"{"schedule": {"by": "stfq", "queues": [{"dscp": [10], "weight": 2, "buffer_bytes": 9000}, {"dscp": null, "weight": 1}]}}"#, Drops::None),
-    ("switch.egress", r#"{"schedule": {"by": "strict", "memory_bytes": 15000, "queues": [{"dscp": [10], "alpha_ppb": 2000000000}, {"dscp": null}]}}"#, Drops::None),
-    ("switch.egress", r#"{"queue": {"drop": {"codel": {"target_ns": 50000, "interval_ns": 100000}}, "ecn": true}}"#, Drops::None),
-    ("link", r#"{"corrupt": {"share_ppb": 50000000}}"#, Drops::None),
-    ("link", r#"{"reorder": {"share_ppb": 50000000, "time_ns": 200000}}"#, Drops::None),
-    ("host.egress", r#"{"credit": {"budget_bits": 400000, "initial_bits": 200000, "high_bps": 500000000, "low_bps": 50000000, "refill_bps": 20000000, "buffer_bytes": 40000}}"#, Drops::Some),
-    ("host.egress", r#"{"credit": {"budget_bits": 400000, "initial_bits": 200000, "high_bps": 500000000, "low_bps": 50000000, "refill_bps": 20000000, "buffer_packets": 20, "drop": "head", "loop": {"interval_ns": 2000000, "reopen_bits": 60000}}}"#, Drops::Some),
-    ("switch.ingress", r#"{"pace": {"rate_bps": 50000000, "horizon_ns": 3000000}}"#, Drops::Some),
-    ("switch.ingress", r#"{"srtcm": {"cir_bps": 50000000, "cbs_bytes": 6000, "ebs_bytes": 3000, "yellow": "remark", "red": "drop"}}"#, Drops::Some),
-    ("host.egress", r#"{"trtcm": {"cir_bps": 20000000, "cbs_bytes": 3000, "pir_bps": 50000000, "pbs_bytes": 6000, "mode": "aware", "yellow": "remark", "red": "drop"}}"#, Drops::Some),
-    ("link", r#"{"capacity": {"process": {"levels": {"at_ns": [0, 1000000, 1500000], "rate_bps": [300000000, 0, 900000000], "repeat_ns": 2100000}}}}"#, Drops::None),
-    ("link", r#"{"capacity": {"process": {"opportunities": {"at_ns": [300, 40000], "ip_bytes": [3000, 1500], "repeat_ns": 70000}}, "direction": "up"}}"#, Drops::None),
-    ("link", r#"{"capacity": {"process": {"drawn": {"cells": [{"low_bps": 0, "high_bps": 2000000000, "weight": 1}], "grid_bps": 1000000, "hold_ns": 70001}}}}"#, Drops::None),
-    ("link", r#"{"capacity": {"process": {"markov": {"states": [{"rate_bps": null, "next_ppb": [500000000, 500000000]}, {"rate_bps": 90000000, "next_ppb": [500000000, 500000000]}], "hold_ns": 70001}}, "direction": "down"}}"#, Drops::None),
-    ("switch.egress", r#"{"schedule": {"by": "strict", "queues": [{"dscp": [10], "buffer_bytes": 9000}, {"dscp": null}]}}"#, Drops::None),
-    ("switch.egress", r#"{"schedule": {"by": "wrr", "queues": [{"dscp": [10], "weight": 2, "buffer_bytes": 9000}, {"dscp": null, "weight": 1}]}}"#, Drops::None),
-    ("host.egress", r#"{"schedule": {"by": "drr", "queues": [{"dscp": [10], "weight": 2, "buffer_bytes": 9000}, {"dscp": null, "weight": 1}]}}"#, Drops::None),
-];
+/// What a condition can ask for; a new element is a line of it.
+const EVERY_ELEMENT: &str = include_str!("../../fabric/every_element.json");
 
-/// Interference, as in a condition.
-const INTERFERENCE: &[&str] = &[
-    r#"{"between": ["h0", "h1"], "by": "ghost", "rate": {"constant_bps": 300000000}, "hold_ns": 5000000, "pacing_ns": 200000,
-        "packet_ip_bytes": 1500, "zero": "silence"}"#,
-    r#"{"between": ["h0", "h1"], "by": "ghost", "rate": {"normal": {"mean_bps": 300000000, "sd_bps": 200000000, "low_bps": 0,
-        "high_bps": 900000000}}, "hold_ns": 500000, "pacing_ns": 100000, "packet_ip_bytes": 1500, "zero": "silence"}"#,
-    r#"{"between": ["h0", "h1"], "by": "ghost", "rate": {"constant_bps": 300000000}, "hold_ns": 5000000, "pacing_ns": 200000,
-        "arrivals": "poisson", "packet_ip_bytes": "imix", "dscp": 10, "zero": "silence"}"#,
-    r#"{"between": ["h0", "h1"], "by": "ghost", "rate": {"constant_bps": 300000000}, "hold_ns": 5000000, "pacing_ns": 200000,
-        "arrivals": {"on_off": {"on_ns": 300000, "off_ns": 600000, "shape_thousandths": 1500}}, "packet_ip_bytes": 600, "zero": "silence"}"#,
-    r#"{"between": ["h0", "h1"], "by": "ghost", "rate": {"constant_bps": 900000000}, "hold_ns": 5000000, "pacing_ns": 200000,
-        "packet_ip_bytes": 1500, "zero": "silence", "tcp": {"flows": 3, "congestion_control": "cubic"}}"#,
-    r#"{"between": ["h0", "h1"], "by": "ghost", "hold_ns": 5000000, "pacing_ns": 200000, "packet_ip_bytes": 1500, "zero": "silence",
-        "arrivals": {"replay": {"packets": [[20000, 1500], [0, 60], [55000, 900]], "repeat": true}}}"#,
-];
+/// The table of elements, and kinds of interference, each as it stands in a condition.
+#[derive(Deserialize)]
+struct Table {
+    elements: Vec<Line>,
+    interference: Vec<Value>,
+}
 
-#[derive(Clone, Copy, PartialEq)]
-enum Drops {
-    Some,
-    None,
+#[derive(Deserialize)]
+struct Line {
+    place: String,
+    element: Value,
+    /// Whether it drops some of this traffic as an element of its own (a schedule is part of a link), so that a line that tries
+    /// nothing is noticed.
+    drops: bool,
+}
+
+fn every_element() -> Table {
+    serde_json::from_str(EVERY_ELEMENT).expect("a table of this form")
 }
 
 fn fabric(condition: &str) -> Fabric {
@@ -195,16 +151,20 @@ fn replayed(recording: &[u8], what_if: Option<&Condition>) -> Replayed {
 #[test]
 fn every_element_decides_live_as_in_virtual_time() {
     // Every element alone and beside one kind of interference; every kind beside several elements.
-    for ((place, element, drops), beside) in ELEMENTS.iter().zip(INTERFERENCE.iter().cycle()) {
-        for interference in ["", beside] {
-            let replayed = replayed(&live(&condition(place, element, interference)), None);
+    let table = every_element();
+    for (Line { place, element, drops }, beside) in
+        table.elements.iter().zip(table.interference.iter().cycle())
+    {
+        let element = element.to_string();
+        for interference in [String::new(), beside.to_string()] {
+            let replayed = replayed(&live(&condition(place, &element, &interference)), None);
             let comparison = replayed.comparison.expect("under its own condition");
             assert!(comparison.identical, "{place} {element} {interference}: {comparison:?}");
             assert!(comparison.decisions > 500, "{place} {element}: {comparison:?}");
             let its_own =
                 |pair: &crosswind_simulator::Pair| pair.dropped.keys().any(|by| !by.contains("link "));
             let dropped = replayed.summary.pairs.iter().any(its_own);
-            assert_eq!(dropped, *drops == Drops::Some, "{place} {element}: {:?}", replayed.summary.pairs);
+            assert_eq!(dropped, *drops, "{place} {element}: {:?}", replayed.summary.pairs);
         }
     }
 }
@@ -243,15 +203,30 @@ fn a_decision_that_differs_is_found() {
 
 #[test]
 fn every_word_of_conditions_stands_in_the_table() {
-    // serde names all words when it meets one that it does not know.
-    let error = serde_json::from_str::<ElementEntry>(r#"{"?": {}}"#).unwrap_err().to_string();
-    let words: Vec<&str> = error.split('`').skip(3).step_by(2).collect();
-    assert!(words.contains(&"police"), "{error}");
-    for word in words {
-        let entry = format!("{{\"{word}\":");
-        assert!(
-            ELEMENTS.iter().any(|(_, element, _)| element.starts_with(&entry)),
-            "{word} has no line in ELEMENTS"
-        );
+    // Each asks for something that is not there, and serde then names all that is.
+    let unknown = [
+        r#"{"?": {}}"#,
+        r#"{"capacity": {"process": {"?": {}}}}"#,
+        r#"{"lose": {"law": {"?": {}}}}"#,
+        r#"{"delay": {"time_ns": 0, "random": {"law": {"?": {}}, "depth": null, "order": "keep"}}}"#,
+        r#"{"queue": {"drop": {"?": {}}}}"#,
+        r#"{"schedule": {"by": "?", "queues": []}}"#,
+    ];
+    let interference = [
+        r#"{"between": ["h0", "h1"], "by": "ghost", "hold_ns": 1, "pacing_ns": 1, "packet_ip_bytes": 1, "zero": "silence", "arrivals": "?"}"#,
+        r#"{"between": ["h0", "h1"], "by": "ghost", "hold_ns": 1, "pacing_ns": 1, "packet_ip_bytes": 1, "zero": "silence", "rate": {"?": 1}}"#,
+    ];
+    let refused = unknown
+        .map(|entry| serde_json::from_str::<ElementEntry>(entry).map(drop))
+        .into_iter()
+        .chain(interference.map(|entry| serde_json::from_str::<Interference>(entry).map(drop)));
+    let mut named = 0;
+    for refusal in refused {
+        let error = refusal.unwrap_err().to_string();
+        for word in error.split('`').skip(3).step_by(2) {
+            named += 1;
+            assert!(EVERY_ELEMENT.contains(&format!("\"{word}\"")), "{word} has no line: {error}");
+        }
     }
+    assert!(named > 30, "{named} words");
 }

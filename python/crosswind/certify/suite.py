@@ -74,7 +74,7 @@ def live_families(wait_mode: str, tries: Tries) -> list[Family]:
         Family(live_changes.FAMILY, "changes of capacity", lambda: live_changes.claims(tries)),
         Family(schedulers.FAMILY, "schedulers and their shares", lambda: live_schedulers.claims(tries)),
         Family(queueing.FAMILY, "waiting behind Poisson arrivals", lambda: live_queueing.claims(tries)),
-        Family(replayed.FAMILY, "every element, live and replayed", replayed.claims),
+        Family(replayed.FAMILY, "every element and source, live and replayed", replayed.claims),
     ]
 
 

@@ -1,7 +1,7 @@
 //! Elements: any condition that passes the last gate can be carried out, changed while packets are inside, and loses none of them.
 //!
-//! Conditions come from the table of `crates/simulator/tests/live_against_virtual.rs`, which has every word, with numbers replaced by
-//! fuzzed ones. The gate may refuse; what it lets through must work.
+//! Conditions come from the table of `crates/fabric/every_element.json`, which has every word, with numbers replaced by fuzzed
+//! ones. The gate may refuse; what it lets through must work.
 
 use crosswind_engine::{Ecn, Instant};
 use crosswind_fabric::{Condition, Fabric, Frame, Network};
@@ -9,7 +9,7 @@ use serde_json::{json, Value};
 
 use crate::cursor::Cursor;
 
-const TABLE: &str = include_str!("../../../simulator/tests/live_against_virtual.rs");
+const TABLE: &str = include_str!("../../../fabric/every_element.json");
 /// Conditions and frames of one input; more would only be slower.
 const STEPS_MAX: usize = 200;
 
@@ -60,25 +60,26 @@ pub fn elements(input: &[u8]) {
 }
 
 /// Every (place, element) of the table.
-fn table() -> Vec<(&'static str, Value)> {
-    let line = |line: &'static str| {
-        let (place, rest) = line.trim().strip_prefix("(\"")?.split_once("\", r#\"")?;
-        let (element, _) = rest.split_once("\"#")?;
-        Some((place, serde_json::from_str(element).ok()?))
-    };
-    let table: Vec<_> = TABLE.lines().filter_map(line).collect();
-    assert!(table.len() > 10, "the table of elements is not where it was");
-    table
+fn table() -> Vec<(String, Value)> {
+    let table: Value = serde_json::from_str(TABLE).expect("a JSON document");
+    let text = |value: &Value| value.as_str().expect("a place").to_owned();
+    let lines = table["elements"].as_array().expect("a list");
+    lines.iter().map(|line| (text(&line["place"]), line["element"].clone())).collect()
 }
 
 /// One to three elements at their places, with other numbers.
-fn condition(cursor: &mut Cursor<'_>, table: &[(&'static str, Value)]) -> Value {
+fn condition(cursor: &mut Cursor<'_>, table: &[(String, Value)]) -> Value {
     let mut places = serde_json::Map::new();
     for _ in 0..=cursor.u8() % 3 {
         let (place, element) = &table[usize::from(cursor.u8()) % table.len()];
         let mut element = element.clone();
         replace_numbers(cursor, &mut element);
-        places.entry(*place).or_insert_with(|| json!([])).as_array_mut().expect("a list").push(element);
+        places
+            .entry(place.clone())
+            .or_insert_with(|| json!([]))
+            .as_array_mut()
+            .expect("a list")
+            .push(element);
     }
     json!({"name": "fuzzed", "places": places})
 }

@@ -1,4 +1,4 @@
-"""What the emulator decided live is what the virtual clock decides, for every element."""
+"""What the emulator decided live is what the virtual clock decides, for every element and source."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from crosswind.certify.claim import Claim, at_most
-from crosswind.certify.elements import ELEMENTS, OFFERED_BPS, OFFERED_S
+from crosswind.certify.elements import ELEMENTS, INTERFERED_BPS, INTERFERENCE, OFFERED_BPS, OFFERED_S
 from crosswind.certify.flood import flood_fabric
 from crosswind.testbed import TestbedError, find_binary
 from crosswind.testbed.binaries import SIMULATE
@@ -22,10 +22,9 @@ _REPLAY_S = 60.0
 
 
 def claims() -> Iterator[Claim]:
-    """Yield, for each element, the decisions that differ; then, for each, the packets unaccounted for."""
+    """Yield the decisions that differ, for each element and source; then the packets unaccounted for."""
     accounts = {}
-    for name, (place, elements, rate_bps) in ELEMENTS.items():
-        fabric = plain_fabric(rate_bps=rate_bps, buffer_bytes=30_000, places={place: elements}, seed=7)
+    for name, fabric in fabrics().items():
         with tempfile.TemporaryDirectory() as folder:
             recording = Path(folder) / "live.cwr"
             _, measurement = flood_fabric(fabric, OFFERED_BPS, OFFERED_S, recording)
@@ -52,6 +51,19 @@ def claims() -> Iterator[Claim]:
             "packets",
             "what went in came out, was dropped for a reason, or is inside",
         )
+
+
+def fabrics() -> Mapping[str, Mapping[str, Any]]:
+    """Return a fabric for each element and for each kind of interference, by name."""
+    buffer_bytes, seed = 30_000, 7
+    by_name = {
+        name: plain_fabric(rate_bps=rate_bps, buffer_bytes=buffer_bytes, places={place: elements}, seed=seed)
+        for name, (place, elements, rate_bps) in ELEMENTS.items()
+    }
+    beside = plain_fabric(rate_bps=INTERFERED_BPS, buffer_bytes=buffer_bytes, seed=seed)
+    for name, source in INTERFERENCE.items():
+        by_name[name] = {**beside, "condition": {**beside["condition"], "interference": [source]}}
+    return by_name
 
 
 def _compare(recording: Path) -> Mapping[str, Any]:
