@@ -1,14 +1,19 @@
 """Applications as plugins, their parameters."""
 
+from pathlib import Path
+
 import pytest
+from click.testing import CliRunner
 from pydantic import ValidationError
 
 from crosswind.app import find, names
 from crosswind.app.load import seconds
-from crosswind.app.registry import UnknownApplication
+from crosswind.app.registry import BrokenApplication, UnknownApplication
 from crosswind.app.rpc import RpcParameters
 from crosswind.app.ycsb import YcsbParameters
 from crosswind.app.ycsb.store import replicas_of
+from crosswind.cli.apps import command as apps
+from crosswind.doctor.programs import applications as applications_found
 
 
 def test_the_built_in_applications_are_found() -> None:
@@ -20,6 +25,38 @@ def test_the_built_in_applications_are_found() -> None:
 def test_an_unknown_application_names_the_installed_ones() -> None:
     with pytest.raises(UnknownApplication, match=r'"mongodb": not installed; installed are .*rpc'):
         find("mongodb")
+
+
+@pytest.mark.parametrize(
+    ("entry_point", "why"),
+    [
+        ("acme_is_gone:Thing", "ModuleNotFoundError: No module named 'acme_is_gone'"),
+        ("acme:Gone", "AttributeError"),
+        ("acme_raises:Thing", "RuntimeError: no licence"),
+        ("acme:THING", "it is no subclass of crosswind.app.Application"),
+    ],
+)
+def test_a_package_whose_application_cannot_be_loaded_is_named_and_spoils_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, entry_point: str, why: str
+) -> None:
+    (tmp_path / "acme.py").write_text("THING = 5\n")
+    (tmp_path / "acme_raises.py").write_text("raise RuntimeError('no licence')\n")
+    info = tmp_path / "acme_tools-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: acme-tools\nVersion: 1\n")
+    (info / "entry_points.txt").write_text(f"[crosswind.applications]\nacme = {entry_point}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(BrokenApplication, match="of the package acme-tools cannot be loaded") as failure:
+        find("acme")
+    assert why in str(failure.value)
+    assert "repair that package, or uninstall it" in str(failure.value)
+    listed = CliRunner().invoke(apps)
+    assert listed.exit_code == 0, listed.output
+    assert "of the package acme-tools cannot be loaded" in listed.output
+    assert any(line.startswith("rpc ") for line in listed.output.splitlines())
+    (found,) = (each for each in applications_found() if each.name == "application acme")
+    assert why in found.found
+    assert found.remedy == "repair that package, or uninstall it"
 
 
 def test_parameters_read_quantities_with_units() -> None:

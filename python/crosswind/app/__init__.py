@@ -6,6 +6,17 @@ Each is an entry point of the group `crosswind.applications` that names a subcla
 
 from crosswind.app.base import Application, Figure, Load, Missing, Outcome, Stage
 from crosswind.app.demand import Demand
-from crosswind.app.registry import find, names
+from crosswind.app.registry import BrokenApplication, find, names
 
-__all__ = ["Application", "Demand", "Figure", "Load", "Missing", "Outcome", "Stage", "find", "names"]
+__all__ = [
+    "Application",
+    "BrokenApplication",
+    "Demand",
+    "Figure",
+    "Load",
+    "Missing",
+    "Outcome",
+    "Stage",
+    "find",
+    "names",
+]

@@ -3,16 +3,22 @@
 All are entry points, ours and other people's alike: `pyproject.toml` names ours.
 """
 
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 
 from crosswind.app.base import Application
-from crosswind.errors import CrosswindError
+from crosswind.errors import CrosswindError, Exit
 
 GROUP = "crosswind.applications"
 
 
 class UnknownApplication(CrosswindError):
     """No application of that name is installed."""
+
+
+class BrokenApplication(CrosswindError):
+    """An application is installed and cannot be loaded; the others are as good as before."""
+
+    exit = Exit.PREFLIGHT
 
 
 def names() -> list[str]:
@@ -23,9 +29,28 @@ def names() -> list[str]:
 def find(name: str) -> type[Application]:
     """Return the application of that name.
 
-    Raises: UnknownApplication: none is installed; the message names those that are.
+    Raises:
+        UnknownApplication: none is installed; the message names those that are.
+        BrokenApplication: it cannot be imported, or is something else; the message names its package.
     """
     for point in entry_points(group=GROUP, name=name):
-        application: type[Application] = point.load()
-        return application
+        return _loaded(point)
     raise UnknownApplication(f'application "{name}": not installed; installed are {", ".join(names())}')
+
+
+def _loaded(point: EntryPoint) -> type[Application]:
+    try:
+        loaded = point.load()
+    except Exception as error:  # Importing runs other people's code, which may raise whatever it likes.
+        raise _broken(point, f"{type(error).__name__}: {error}") from error
+    if not (isinstance(loaded, type) and issubclass(loaded, Application)):
+        raise _broken(point, "it is no subclass of crosswind.app.Application")
+    return loaded
+
+
+def _broken(point: EntryPoint, why: str) -> BrokenApplication:
+    package = "unknown" if point.dist is None else point.dist.name
+    return BrokenApplication(
+        f'application "{point.name}": {point.value} of the package {package} cannot be loaded ({why}); '
+        f"repair that package, or uninstall it"
+    )

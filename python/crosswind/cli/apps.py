@@ -95,13 +95,17 @@ def _requirements(name: str) -> list[Requirement]:
 
 
 def _entries() -> list[dict[str, Any]]:
-    from crosswind.app import Missing, find, names
+    from crosswind.app import BrokenApplication, Missing, find, names
     from crosswind.app.availability import availability
     from crosswind.app.requirements.iperf3 import IPERF3
 
     entries = []
     for name in names():
-        application = find(name)
+        try:
+            application = find(name)
+        except BrokenApplication as error:
+            entries.append(_broken(name, str(error)))
+            continue
         parts = availability(application)
         entry = {
             "name": name,
@@ -125,6 +129,12 @@ def _entries() -> list[dict[str, Any]]:
             {"name": "iperf3", "summary": summary, "ready": not lacking, "missing": lacking, "variants": []}
         )
     return entries
+
+
+def _broken(name: str, why: str) -> dict[str, Any]:
+    what, _, remedy = why.rpartition("; ")
+    lacking = {"what": what, "remedy": remedy, "by_hand": []}
+    return {"name": name, "summary": "", "ready": False, "missing": [lacking], "variants": []}
 
 
 def _missing(item: Missing) -> dict[str, Any]:

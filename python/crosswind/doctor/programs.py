@@ -54,7 +54,13 @@ def applications() -> list[Finding]:
     """Ask each installed application what it lacks; the others run without it."""
     findings = []
     for name in registry.names():
-        for part in availability(registry.find(name)):
+        try:
+            application = registry.find(name)
+        except registry.BrokenApplication as error:
+            what, _, remedy = str(error).rpartition("; ")
+            findings.append(warning(f"application {name}", what, remedy))
+            continue
+        for part in availability(application):
             if part.ready:
                 findings.append(ok(f"application {part.name}", "ready"))
                 continue
