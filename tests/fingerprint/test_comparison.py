@@ -105,7 +105,7 @@ def test_what_is_no_fingerprint_is_refused_with_its_reason(tmp_path: Path) -> No
     for text, why in (
         ('{"schema": 1', "is the file cut off"),
         ("[]", "is no fingerprint"),
-        ('{"schema": 99, "token_bucket": {}}', "schema 99"),
+        ('{"schema": 99, "between": []}', "schema 99"),
     ):
         file.write_text(text)
         with pytest.raises(NotAFingerprint, match=why):

@@ -20,6 +20,19 @@ def test_what_would_exceed_is_refused_before_it_is_sent() -> None:
         sent.expect_seconds(0.7, "a transfer")
 
 
+def test_whoever_is_asked_may_allow_more_and_is_asked_again_for_more_than_that() -> None:
+    asked: list[str] = []
+    sent = SentBytes(10_000_000, lambda exceeds: asked.append(exceeds) is None and len(asked) == 1)
+    sent.add(9_000_000)
+    sent.expect(1_500_000, "trace")
+    assert sent.most_bytes == 21_000_000
+    sent.expect(12_000_000, "as much as was allowed")
+    with pytest.raises(TooMuch, match="--send-at-most 42MB"):
+        sent.expect(12_000_001, "more")
+    assert asked[0] == "trace: about 1.5MB, after 9MB, is more than the 10MB that may be sent"
+    assert len(asked) == 2
+
+
 def test_without_a_limit_nothing_is_refused() -> None:
     sent = SentBytes(None)
     sent.fastest_bps = 1e12

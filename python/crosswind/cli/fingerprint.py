@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -12,6 +13,8 @@ import click
 from crosswind.errors import CrosswindError
 
 if TYPE_CHECKING:
+    from rich.status import Status
+
     from crosswind.fingerprint.fingerprint import Fingerprint
     from crosswind.fingerprint.measure.crossing import Tunnel
     from crosswind.fingerprint.measure.ends import Network, Tool
@@ -78,7 +81,8 @@ T = TypeVar("T")
 @click.option(
     "--send-at-most",
     metavar="SIZE",
-    help="Payload in all; 10GB when absent, and without limit where FILE makes the network.",
+    help="Payload in all; where FILE makes the network without limit when absent, and else 10GB, above which "
+    "it asks on a terminal.",
 )
 @click.option("--load-at-most", type=float, help="Refuse above this load average of a minute, per core.")
 @click.option(
@@ -154,7 +158,7 @@ def command(
 
     from crosswind.cli._regime import measure_regime
     from crosswind.fingerprint.document import text_of
-    from crosswind.fingerprint.fingerprint import Extent, measure
+    from crosswind.fingerprint.fingerprint import Extent, begin, measure
     from crosswind.fingerprint.measure.machines import Bounds
     from crosswind.fingerprint.measure.other_ends import as_they_are, other_ends
     from crosswind.fingerprint.measure.own_ends import own_fabric
@@ -169,7 +173,7 @@ def command(
         repeat,
         [_read("--writes", SIZE.read_positive, size) for size in writes.split(",")],
     )
-    sent = SentBytes(_if_given("--send-at-most", SIZE.read_positive, send_at_most))
+    most_bytes = _if_given("--send-at-most", SIZE.read_positive, send_at_most)
     wanted_ns = _if_given("--for", TIME.read_positive, wanted)
     point_ns = _if_given("--point", TIME.read_positive, point)
     if regime is None and (wanted is not None or point is not None):
@@ -186,7 +190,7 @@ def command(
                 "--tunnel; the network is there"
             )
         network = partial(as_they_are, other_ends(near, far, address, tool))
-        sent = sent if send_at_most is not None else SentBytes(_OTHERS_MOST_BYTES)
+        most_bytes = _OTHERS_MOST_BYTES if most_bytes is None else most_bytes
     elif file is not None and not near and far is None:
         spec = _fabric(file, condition, between, through)
         _refuse_impossible_way([node["name"] for node in spec["nodes"]], through, tunnel, regime)
@@ -206,10 +210,28 @@ def command(
     )
     out = out or Path("fingerprint.json")
     with Console(stderr=True).status("") as status:
-        found = measure(network, name, SEED, extent, sent, bounds, status.update, cloud=cloud)
-    write_text(out, text_of(found.as_dict()))
-    click.echo(_told(found))
-    click.echo(f"fingerprint: {out}")
+        sent = SentBytes(most_bytes, *([partial(_allows, status)] if send_at_most is None else []))
+        found = begin(network, name, SEED, sent, bounds, cloud=cloud)
+        try:
+            measure(found, network, extent, status.update)
+        except (CrosswindError, KeyboardInterrupt) as error:
+            found.ended = str(error) or "interrupted"
+            raise
+        finally:
+            write_text(out, text_of(found.as_dict()))
+            click.echo(_told(found))
+            click.echo(f"fingerprint: {out}" + (", as far as it was measured" if found.ended else ""))
+
+
+def _allows(status: Status, exceeds: str) -> bool:
+    """Ask whoever sits at the terminal for more than was allowed; nobody allows nothing."""
+    if not sys.stdin.isatty():
+        return False
+    status.stop()
+    try:
+        return click.confirm(f"{exceeds}. Send it all the same?", err=True)
+    finally:
+        status.start()
 
 
 def _fabric(file: str, condition: str | None, between: str | None, through: str | None) -> dict[str, Any]:
@@ -254,25 +276,26 @@ def _told(found: Fingerprint) -> str:
     from crosswind.fingerprint.measure.way import way_text
     from crosswind.stats import quantile
 
-    bulk, delay = found.bulk, found.delay_quantiles_ns()
-    answered_ns = found.loaded.round_trip_ns
-    loaded = time_text(quantile(answered_ns, 0.5)) if answered_ns else "no answer"
     lines = [
         f"{found.between[0]} to {found.between[1]}, {way_text(found.way.as_dict())}"
-        + (f", condition {found.condition}" if found.condition is not None else ""),
-        f"round trips: {time_text(quantile(found.idle.round_trip_ns, 0.5))} at the median, "
-        f"{loaded} beside a bulk transfer",
-        *(
-            [
-                f"delay, one way: {time_text(delay['p50'])} at the median, "
-                f"{time_text(delay['p99'])} at p99; {found.lost} packets lost"
-            ]
-            if delay
-            else []
-        ),
-        f"bulk transfer: {rate_text(bulk.goodput_bps)} of payload over {len(bulk.each_bps)} connections, "
-        f"Jain's index {bulk.jain:.3f}, {bulk.retransmits} retransmissions",
+        + (f", condition {found.condition}" if found.condition is not None else "")
     ]
+    if found.idle is not None:
+        lines.append(f"round trips: {time_text(quantile(found.idle.round_trip_ns, 0.5))} at the median")
+    if delay := found.delay_quantiles_ns():
+        lines.append(
+            f"delay, one way: {time_text(delay['p50'])} at the median, {time_text(delay['p99'])} at p99; "
+            f"{found.lost} packets lost"
+        )
+    if found.loaded is not None:
+        answered_ns = found.loaded.round_trip_ns
+        loaded = time_text(quantile(answered_ns, 0.5)) + " at the median" if answered_ns else "no answer"
+        lines.append(f"round trips beside a bulk transfer: {loaded}")
+    if (bulk := found.bulk) is not None:
+        lines.append(
+            f"bulk transfer: {rate_text(bulk.goodput_bps)} of payload over {len(bulk.each_bps)} connections, "
+            f"Jain's index {bulk.jain:.3f}, {bulk.retransmits} retransmissions"
+        )
     for number in found.capacity:
         goodput, jain = number.summary("goodput_bps"), number.summary("jain")
         lines.append(
@@ -285,7 +308,8 @@ def _told(found: Fingerprint) -> str:
             f"writes of {memory_text(size.write_bytes):>7}: {rate_text(size.stream.goodput_bps)}, "
             f"a message and its answer {time_text(quantile(size.messages.round_trip_ns, 0.5))}"
         )
-    lines.append(bucket_text(found.token_bucket, found.trace))
+    if found.token_bucket is not None and found.trace is not None:
+        lines.append(bucket_text(found.token_bucket, found.trace))
     return "\n".join(lines)
 
 

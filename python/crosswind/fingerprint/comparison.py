@@ -154,6 +154,7 @@ def _notes(base: Document, other: Document) -> list[str]:
     """Return what differs between two fingerprints besides their figures."""
     notes = []
     for title, path in (
+        ("ended early", ("ended",)),
         ("condition", ("condition",)),
         ("between", ("between",)),
         ("place", ("way", "place")),

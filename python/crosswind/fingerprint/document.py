@@ -27,7 +27,7 @@ def read_fingerprint(path: Path) -> dict[str, Any]:
     except ValueError as error:
         raise NotAFingerprint(f"{path}: is no whole JSON ({error}); is the file cut off?") from None
     schema = document.get("schema") if isinstance(document, Mapping) else None
-    if not isinstance(schema, int) or "token_bucket" not in document:
+    if not isinstance(schema, int) or "between" not in document:
         raise NotAFingerprint(f"{path}: is no fingerprint; `crosswind fingerprint FILE` measures one")
     if schema > SCHEMA:
         raise NotAFingerprint(
@@ -39,6 +39,8 @@ def read_fingerprint(path: Path) -> dict[str, Any]:
 
 def text_of(document: Mapping[str, Any]) -> str:
     """Return a document as it is kept, a sample of its trace a line."""
+    if "trace" not in document:
+        return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
     trace = ",\n    ".join(json.dumps(row) for row in document["trace"])
     rest = {name: part for name, part in document.items() if name != "trace"}
     return f'{json.dumps(rest, indent=2, ensure_ascii=False)[:-2]},\n  "trace": [\n    {trace}\n  ]\n}}\n'

@@ -7,7 +7,7 @@ one before it. Elsewhere the small ones come first, and the one that empties a b
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,14 @@ from numpy.typing import NDArray
 from crosswind.certify.flood import IP_BYTES
 from crosswind.fingerprint.bucket.token_bucket import TokenBucket, identify
 from crosswind.fingerprint.measure.bulk import Bulk
-from crosswind.fingerprint.measure.capacity import CONNECTIONS, REPETITIONS, Capacity, capacity, capacity_s
+from crosswind.fingerprint.measure.capacity import (
+    CONNECTIONS,
+    REPETITIONS,
+    Capacity,
+    by_number,
+    capacity,
+    capacity_s,
+)
 from crosswind.fingerprint.measure.duty_cycle import duty_cycle
 from crosswind.fingerprint.measure.ends import Network
 from crosswind.fingerprint.measure.first_rate import first_rate
@@ -32,7 +39,7 @@ from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
 from crosswind.stats import quantile
 from crosswind.store.provenance import provenance
 
-SCHEMA = 2
+SCHEMA = 3
 # More than TCP was given in its fastest moment, headers included.
 OVERLOAD = 1.3
 _QUANTILES = (0.0, 0.5, 0.9, 0.99, 1.0)
@@ -65,115 +72,147 @@ class Extent:
         return bulk_s + 2 * OVERLOAD * self.full_speed_s
 
 
-@dataclass(frozen=True)
+@dataclass
 class Fingerprint:
-    """What a network is between two ends, from the first to the second.
+    """What a network is between two ends, from the first to the second, as far as it has been measured.
 
     Attributes:
         condition: that was emulated; None where the network is not ours.
-        delay_ns: one-way delays of small packets on an idle network, in the order of their arrival; empty
-            where the ends have no common clock.
-        lost: of these packets.
-        idle, loaded: round trips on an idle network, and beside `bulk`.
-        offered_bps: IP bits per second that the trace's sender sent.
-        trace: what arrived of them.
         sent: payload, all in all.
         machines_before, machines_after: of the ends (`machines.py`).
         provenance, provenance_after: of the machine that measured.
+        idle, loaded: round trips on an idle network, and beside `bulk`.
+        delay_ns: one-way delays of small packets on an idle network, in the order of their arrival; empty
+            where the ends have no common clock.
+        lost: of these packets.
+        transfers: with their number of connections.
+        offered_bps: IP bits per second that the trace's sender sent.
+        trace: what arrived of them.
+        ended: why it ended before it was whole; None where it is.
     """
 
     between: tuple[str, str]
     way: Way
     condition: str | None
-    delay_ns: NDArray[np.int64]
-    lost: int
-    idle: Messages
-    loaded: Messages
-    bulk: Bulk
-    writes: list[WriteSize]
-    capacity: list[Capacity]
-    offered_bps: float
-    trace: TrafficTrace
-    token_bucket: TokenBucket
     sent: SentBytes
     machines_before: Mapping[str, Any]
-    machines_after: Mapping[str, Any]
     provenance: Mapping[str, Any]
-    provenance_after: Mapping[str, Any]
+    idle: Messages | None = None
+    delay_ns: NDArray[np.int64] | None = None
+    lost: int = 0
+    loaded: Messages | None = None
+    bulk: Bulk | None = None
+    writes: list[WriteSize] = field(default_factory=list)
+    transfers: list[tuple[int, Bulk]] = field(default_factory=list)
+    offered_bps: float | None = None
+    trace: TrafficTrace | None = None
+    token_bucket: TokenBucket | None = None
+    machines_after: Mapping[str, Any] | None = None
+    provenance_after: Mapping[str, Any] | None = None
+    ended: str | None = None
+
+    @property
+    def capacity(self) -> list[Capacity]:
+        """The transfers, by their number of connections."""
+        return by_number(self.transfers)
 
     def delay_quantiles_ns(self) -> dict[str, float]:
         """Return quantiles of the one-way delay by their names; none where it was not measured."""
-        return _quantiles(self.delay_ns.tolist())
+        return _quantiles([] if self.delay_ns is None else self.delay_ns.tolist())
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the document (docs/reference/contracts.md, section 9)."""
+        """Return the document (docs/reference/contracts.md, section 9), of what was measured."""
+        parts: dict[str, Any] = {}
+        if self.delay_ns is not None:
+            parts["delay"] = delay_part(self.delay_ns, self.lost)
+        trips = {"idle": self.idle, "loaded": self.loaded}
+        parts["round_trip"] = {name: _round_trips(asked) for name, asked in trips.items() if asked}
+        if self.bulk is not None:
+            parts["bulk"] = self.bulk.as_dict()
+        if self.offered_bps is not None and self.token_bucket is not None and self.trace is not None:
+            parts |= bucket_parts(self.offered_bps, self.token_bucket, self.trace)
+        machines = {"before": self.machines_before, "after": self.machines_after}
         return {
             "schema": SCHEMA,
+            "ended": self.ended,
             "between": list(self.between),
             "way": self.way.as_dict(),
             "condition": self.condition,
-            "delay": delay_part(self.delay_ns, self.lost),
-            "round_trip": {"idle": _round_trips(self.idle), "loaded": _round_trips(self.loaded)},
-            "bulk": self.bulk.as_dict(),
+            **parts,
             "writes": [size.as_dict() for size in self.writes],
             "capacity": [number.as_dict() for number in self.capacity],
-            **bucket_parts(self.offered_bps, self.token_bucket, self.trace),
             "sent": {"bytes": self.sent.sent_bytes, "most_bytes": self.sent.most_bytes},
-            "machines": {"before": self.machines_before, "after": self.machines_after},
+            "machines": {when: seen for when, seen in machines.items() if seen is not None},
             "provenance": dict(self.provenance),
-            "provenance_after": dict(self.provenance_after),
+            "provenance_after": self.provenance_after and dict(self.provenance_after),
         }
 
 
-def measure(
+def begin(
     network: Network,
     condition: str | None,
     seed: int,
-    extent: Extent,
     sent: SentBytes,
     bounds: Bounds,
-    say: Callable[[str], None] = lambda _: None,
     *,
     cloud: bool = False,
 ) -> Fingerprint:
-    """Measure a network.
+    """Look at both ends of a network, and return a fingerprint in which nothing is measured yet.
 
     Args:
         condition: that it emulates, if it does.
         seed: of what it draws.
         sent: how much may be sent; it is counted there.
         bounds: what the machines may do beside when this begins.
-        say: is told what is under way.
         cloud: whether its metadata service is asked, once.
-    Raises: TooBusy: before anything is measured. TooMuch: before what is too much. TestbedError: an end is
-        gone, or nothing arrives; says what was under way.
+    Raises: TooBusy: a machine does more. TestbedError: an end cannot be reached.
     """
     before = provenance(Path.cwd(), seed, {})
     with network() as ends:
+        seen = machines(ends, cloud=cloud)
+        refuse_busy(seen, bounds)
         between = ends.near.name, ends.far.name
-        machines_before = machines(ends, cloud=cloud)
-        refuse_busy(machines_before, bounds)
-        way = Way.of(ends, machines_before["near"])
+        return Fingerprint(between, Way.of(ends, seen["near"]), condition, sent, seen, before)
+
+
+def measure(
+    found: Fingerprint,
+    network: Network,
+    extent: Extent,
+    say: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Measure a network into a fingerprint that was begun; what is measured is in it at once.
+
+    Args:
+        say: is told what is under way.
+    Raises: TooMuch: before what is too much. TestbedError: an end is gone, or nothing arrives; says what was
+        under way.
+    """
+    sent = found.sent
     say("round trips of small messages")
-    asked = idle(network)
+    found.idle = idle(network)
     say("delay of small packets")
     probes = one_way(network)
+    found.delay_ns = probes.delay_ns if probes else np.empty(0, dtype=np.int64)
+    found.lost = probes.lost if probes else 0
     if sent.most_bytes is not None:
         say("a first transfer")
         first_rate(network, sent)
         sent.expect_seconds(extent.at_rate_s, "the whole fingerprint")
     say("round trips beside a bulk transfer")
-    loaded, transfer = beside_bulk(network)
-    sent.count(transfer)
-    writes = write_sizes(network, sent, extent.writes_bytes, say)
-    capacities = capacity(network, sent, extent.connections, extent.repetitions, say)
+    found.loaded, found.bulk = beside_bulk(network)
+    sent.count(found.bulk)
+    for size in write_sizes(network, sent, extent.writes_bytes, say):
+        found.writes.append(size)
+    for transfer in capacity(network, sent, extent.connections, extent.repetitions, say):
+        found.transfers.append(transfer)
     full_speed_s, rest_s = extent.full_speed_s, extent.rest_s
     what = f"full speed for {full_speed_s:g} s, a rest of {rest_s:g} s, and full speed again"
     say(what)
-    taken_bps = max(one.goodput_bps for number in capacities for one in number.repetitions)
-    offered_bps = OVERLOAD * max(transfer.fastest_bps, taken_bps)
+    taken_bps = max(transfer.goodput_bps for _, transfer in found.transfers)
+    offered_bps = OVERLOAD * max(found.bulk.fastest_bps, taken_bps)
     sent.expect(2 * full_speed_s * offered_bps / 8, what)
-    path_mtu_bytes = machines_before["near"]["interface"]["path_mtu_bytes"] or IP_BYTES
+    path_mtu_bytes = found.machines_before["near"]["interface"]["path_mtu_bytes"] or IP_BYTES
     trace = duty_cycle(
         network,
         offered_bps,
@@ -183,28 +222,10 @@ def measure(
         min(IP_BYTES, path_mtu_bytes),
     )
     sent.add(round(2 * full_speed_s * offered_bps / 8))
+    found.offered_bps, found.trace, found.token_bucket = offered_bps, trace, identify(trace)
     with network() as ends:
-        machines_after = machines(ends)
-    return Fingerprint(
-        between=between,
-        way=way,
-        condition=condition,
-        delay_ns=probes.delay_ns if probes else np.empty(0, dtype=np.int64),
-        lost=probes.lost if probes else 0,
-        idle=asked,
-        loaded=loaded,
-        bulk=transfer,
-        writes=writes,
-        capacity=capacities,
-        offered_bps=offered_bps,
-        trace=trace,
-        token_bucket=identify(trace),
-        sent=sent,
-        machines_before=machines_before,
-        machines_after=machines_after,
-        provenance=before,
-        provenance_after=provenance(Path.cwd(), seed, {}),
-    )
+        found.machines_after = machines(ends)
+    found.provenance_after = provenance(Path.cwd(), found.provenance["seed"], {})
 
 
 def delay_part(delay_ns: NDArray[np.int64], lost: int) -> dict[str, Any]:

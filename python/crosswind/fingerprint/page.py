@@ -47,7 +47,7 @@ def render(document: Mapping[str, Any]) -> str:
             "The machine that measured": html_file.flat(document["provenance"]),
             **{f"The {end} end, before": html_file.flat(facts) for end, facts in _ends(document).items()},
         },
-        fitted=_bucket(document["token_bucket"]).text,
+        fitted=_bucket(document["token_bucket"]).text if "token_bucket" in document else "",
         measured=datetime.fromisoformat(measured) if measured else None,
     )
 
@@ -81,8 +81,19 @@ def _rows(document: Mapping[str, Any]) -> list[Row]:
 
 def answers(document: Mapping[str, Any]) -> list[Answer]:
     """Return what the first screen says."""
-    delay = _delay(document["delay"], at(document, "round_trip"))
-    return [delay, _bulk(document["bulk"]), _bucket(document["token_bucket"])]
+    found = [_ended(document["ended"])] if at(document, "ended") else []
+    if "delay" in document:
+        found.append(_delay(document["delay"], at(document, "round_trip")))
+    if "bulk" in document:
+        found.append(_bulk(document["bulk"]))
+    if "token_bucket" in document:
+        found.append(_bucket(document["token_bucket"]))
+    return found
+
+
+def _ended(why: str) -> Answer:
+    question = "Is it whole?"
+    return Answer(question, "It ended early", f"{why} What stands here was measured until then.", "bad")
 
 
 def _delay(delay: Mapping[str, Any], round_trip: Mapping[str, Any] | None) -> Answer:
@@ -103,8 +114,9 @@ def _delay(delay: Mapping[str, Any], round_trip: Mapping[str, Any] | None) -> An
 
 
 def _round_trips(found: Mapping[str, Any]) -> str:
-    told = [units.duration(found[name]["ns"].get("p50")) for name in ("idle", "loaded")]
-    return f" There and back {told[0]}, and {told[1]} beside a bulk transfer."
+    idle, loaded = (at(found, name, "ns", "p50") for name in ("idle", "loaded"))
+    beside = f", and {units.duration(loaded)} beside a bulk transfer" if loaded else ""
+    return f" There and back {units.duration(idle)}{beside}."
 
 
 def _bulk(bulk: Mapping[str, Any]) -> Answer:

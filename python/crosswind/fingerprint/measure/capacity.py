@@ -7,7 +7,7 @@ repetitions it would say that everybody gets the same where everybody is now luc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,18 +53,25 @@ def capacity(
     connections: Sequence[int] = CONNECTIONS,
     repetitions: int = REPETITIONS,
     say: Callable[[str], None] = lambda _: None,
-) -> list[Capacity]:
-    """Measure what each number of connections is given.
+) -> Iterator[tuple[int, Bulk]]:
+    """Measure what each number of connections is given; yield each number with a repetition of it.
 
     Args:
         say: is told what is under way.
     """
-    found: dict[int, list[Bulk]] = {number: [] for number in connections}
     for block in range(repetitions):
         for number in connections:
             say(f"{number} connections, {block + 1} of {repetitions}")
             sent.expect_seconds(WARM_UP_S + DURATION_S, f"bulk transfer over {number} connections")
             with network() as ends:
-                found[number].append(bulk(ends, number, DURATION_S))
-            sent.count(found[number][-1])
+                transfer = bulk(ends, number, DURATION_S)
+            sent.count(transfer)
+            yield number, transfer
+
+
+def by_number(transfers: Iterable[tuple[int, Bulk]]) -> list[Capacity]:
+    """Return repetitions with their number of connections, each number once, in the order of their first."""
+    found: dict[int, list[Bulk]] = {}
+    for number, transfer in transfers:
+        found.setdefault(number, []).append(transfer)
     return [Capacity(number, repetitions) for number, repetitions in found.items()]

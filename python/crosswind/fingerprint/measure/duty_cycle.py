@@ -15,6 +15,7 @@ import numpy as np
 from crosswind.certify.flood import FILE, IP_BYTES, Flood, flood_task, read_flood
 from crosswind.fingerprint.measure.ends import PACKETS_PORT, Network
 from crosswind.fingerprint.measure.packets import carried
+from crosswind.fingerprint.measure.wall_clock import left_alone
 from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
 
 
@@ -36,7 +37,7 @@ def duty_cycle(
         ip_bytes: of a packet; no more than the path takes whole.
     """
     floods: list[Flood] = []
-    with network() as ends:
+    with network() as ends, left_alone(ends.far):
         for length_s in on_s:
             if floods:
                 # The clock of another machine is no measure of time here.

@@ -42,6 +42,9 @@ _SIOCGIFADDR, _SIOCGIFMTU, _SIOCETHTOOL = 0x8915, 0x8921, 0x8946
 _IP_MTU, _TCP_CONGESTION = 14, 13
 # On the way to another machine; more than any path has that somebody would measure.
 _ROUTERS_MAX, _ROUTER_S = 30, 0.5
+_CONNECT_S = 10.0
+# Counters of interfaces have as many bits as a long of the kernel.
+_COUNTER_BITS = 8 * struct.calcsize("l")
 _GET_DRIVER = 0x03
 # The question, and the bits of the answer that mean yes.
 _OFFLOADS = {
@@ -100,10 +103,18 @@ def _rates() -> dict[str, dict[str, int]]:
     time.sleep(RATES_S)
     after, took_s = _counters(), time.monotonic() - began_s
     return {
-        name: {way: round(8 * (counted[way] - before[name][way]) / took_s) for way in ("received", "sent")}
+        name: {
+            way: round(8 * counted_since(before[name][way], counted[way]) / took_s)
+            for way in ("received", "sent")
+        }
         for name, counted in after.items()
         if name in before
     }
+
+
+def counted_since(before: int, after: int, bits: int = _COUNTER_BITS) -> int:
+    """Return by how much a counter has grown that wraps at so many bits, at most once between two looks."""
+    return (after - before) % (1 << bits)
 
 
 def _counters() -> dict[str, dict[str, int]]:
@@ -170,7 +181,11 @@ def _offloads(way: socket.socket, name: str) -> dict[str, bool | None]:
 
 def _connection(address: str, port: int) -> dict[str, Any]:
     """Return the settings of a fresh connection as the kernel reports them."""
-    with socket.create_connection((address, port), timeout=10) as one:
+    try:
+        one = socket.create_connection((address, port), timeout=_CONNECT_S)
+    except OSError as error:
+        sys.exit(f"TCP {address} port {port}: {error}; does a firewall on the way drop or refuse it?")
+    with one:
         info = one.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
         # After eight bytes: rto, ato, snd_mss, rcv_mss; the path MTU is the 14th number, the RTT the 16th.
         numbers = struct.unpack("24I", info[8:104])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from crosswind.certify.probe import FILE, Probes, probe_task, read_probes
 from crosswind.fingerprint.measure.ends import PACKETS_PORT, Network
 from crosswind.fingerprint.measure.packets import carried
+from crosswind.fingerprint.measure.wall_clock import left_alone
 
 PACKETS, PACKETS_PER_S = 400, 200
 
@@ -16,4 +17,5 @@ def one_way(network: Network, packets: int = PACKETS) -> Probes | None:
             return None
         task = probe_task(PACKETS_PER_S, packets, where=ends.far.at(PACKETS_PORT))
         sends_s = packets / PACKETS_PER_S
-        return carried(ends, task, FILE, sends_s, lambda folder: read_probes(folder / FILE, packets))
+        with left_alone(ends.far):
+            return carried(ends, task, FILE, sends_s, lambda folder: read_probes(folder / FILE, packets))

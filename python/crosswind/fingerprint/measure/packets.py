@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from crosswind.certify.pairs import Task
-from crosswind.fingerprint.measure.ends import Ends, Running
+from crosswind.fingerprint.measure.ends import PACKETS_PORT, Ends, Running
+from crosswind.testbed import TestbedError
 
 T = TypeVar("T")
 # A receiver waits for stragglers, and writes its file.
@@ -29,7 +30,13 @@ def carried(ends: Ends, task: Task, file: str, sends_s: float, collect: Callable
         with Running(ends.far, [ends.far.load, *receive[1:]]) as receiver:
             receiver.await_listening()
             ends.near.run([ends.near.load, *send[1:]], sends_s + _END_S)
-            receiver.finish(_END_S)
+            try:
+                receiver.finish(_END_S)
+            except TestbedError as error:
+                raise TestbedError(
+                    f"{error}; does a firewall between {ends.near.name} and {ends.far.name} drop UDP port "
+                    f"{PACKETS_PORT}?"
+                ) from None
         content = ends.far.read(f"{there}/{file}")
     with tempfile.TemporaryDirectory() as name:
         (Path(name) / file).write_bytes(content)

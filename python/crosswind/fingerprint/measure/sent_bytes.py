@@ -6,6 +6,9 @@ the fastest rate that was seen, with room for a faster one.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+
 from crosswind.errors import CrosswindError
 from crosswind.fingerprint.measure.bulk import Bulk
 
@@ -22,25 +25,33 @@ class SentBytes:
 
     Args:
         most_bytes: payload that may be sent in all; None is no limit.
+        allow: is asked for more when it does not suffice, told what for.
     """
 
-    def __init__(self, most_bytes: int | None) -> None:
+    def __init__(self, most_bytes: int | None, allow: Callable[[str], bool] = lambda _: False) -> None:
         self.most_bytes = most_bytes
+        self._allow = allow
         self.sent_bytes = 0
         self.fastest_bps = 0.0
 
     def expect(self, more_bytes: float, what: str) -> None:
-        """Check that there is room for so much more.
+        """Check that there is room for so much more, or is made.
 
         Raises: TooMuch: there is not.
         """
-        if self.most_bytes is None or self.sent_bytes + more_bytes <= self.most_bytes:
+        needed_bytes = self.sent_bytes + more_bytes
+        if self.most_bytes is None or needed_bytes <= self.most_bytes:
             return
-        raise TooMuch(
+        exceeds = (
             f"{what}: about {_text(more_bytes)}, after {_text(self.sent_bytes)}, is more than the "
-            f"{_text(self.most_bytes)} that may be sent; allow more with --send-at-most "
-            f"{_text(2 * (self.sent_bytes + more_bytes))}, or measure less"
+            f"{_text(self.most_bytes)} that may be sent"
         )
+        if not self._allow(exceeds):
+            raise TooMuch(
+                f"{exceeds}; allow more with --send-at-most {_text(2 * needed_bytes)}, or measure less"
+            )
+        # Twice, as the refusal says: the parts of a fingerprint are foreseen roughly.
+        self.most_bytes = math.ceil(2 * needed_bytes)
 
     def expect_seconds(self, seconds: float, what: str) -> None:
         """Check that there is room for so many seconds at the fastest rate seen.

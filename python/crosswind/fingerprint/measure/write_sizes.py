@@ -7,7 +7,7 @@ kernel says its round-trip time meanwhile, and then as single messages, each of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,13 +48,12 @@ def write_sizes(
     sent: SentBytes,
     sizes_bytes: Sequence[int] = SIZES_BYTES,
     say: Callable[[str], None] = lambda _: None,
-) -> list[WriteSize]:
-    """Measure each size.
+) -> Iterator[WriteSize]:
+    """Measure each size, and yield it.
 
     Args:
         say: is told what is under way.
     """
-    found = []
     for size in sizes_bytes:
         say(f"writes of {size >> 10} KiB")
         sent.expect_seconds(WARM_UP_S + 2 * DURATION_S, f"writes of {size >> 10} KiB")
@@ -64,5 +63,4 @@ def write_sizes(
         with network() as ends:
             messages = ask(ends, DURATION_S, request_bytes=size)
         sent.add(size * len(messages.round_trip_ns))
-        found.append(WriteSize(size, stream, messages))
-    return found
+        yield WriteSize(size, stream, messages)

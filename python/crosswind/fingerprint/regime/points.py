@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from crosswind.fingerprint.measure.end_facts import counted_since
+
 # The kernel counts retransmissions in so many bits.
 COUNTER_BITS = 32
 # The wall clock may be slewed by 0.05 %, which is 5 ms in a point of 10 s; what differs by more was set.
@@ -105,7 +107,9 @@ class Points:
         retransmits = None
         if all(now[one]["retransmits"] is not None for one in self._ends_at(SENDER)):
             retransmits = sum(
-                counted_since(self._before.get(one, {}).get("retransmits", 0), now[one]["retransmits"])
+                counted_since(
+                    self._before.get(one, {}).get("retransmits", 0), now[one]["retransmits"], COUNTER_BITS
+                )
                 for one in self._ends_at(SENDER)
             )
         rtts_us = [now[one]["rtt_us"] for one in self._ends_at(SENDER)]
@@ -129,8 +133,3 @@ class Points:
 
     def _ends_at(self, end: str) -> list[tuple[int, str]]:
         return [one for one in self._ends if one[1] == end]
-
-
-def counted_since(before: int, after: int) -> int:
-    """Return by how much a counter has grown that wraps at 32 bits; not more than once between two looks."""
-    return (after - before) % (1 << COUNTER_BITS)

@@ -98,6 +98,8 @@ def _json(content: bytes, back: bool) -> tuple[TrafficTrace, str | None]:
         raise ValueError("is nested too deeply to be a result of any tool") from None
     if "trace" in read:
         return _fingerprint(read["trace"]), None
+    if read.get("ended"):
+        raise ValueError(f"is a fingerprint without its trace, as it ended early ({read['ended']})")
     return osmef_trace(read) if "btc" in read else iperf3_trace(read, back=back)
 
 
