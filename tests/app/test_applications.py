@@ -7,7 +7,7 @@ from click.testing import CliRunner
 from pydantic import ValidationError
 
 from crosswind.app import find, names
-from crosswind.app.load import seconds
+from crosswind.app.load import longest_measured_s, seconds
 from crosswind.app.registry import BrokenApplication, UnknownApplication
 from crosswind.app.rpc import RpcParameters
 from crosswind.app.ycsb import YcsbParameters
@@ -76,6 +76,13 @@ def test_ycsb_names_the_nodes_that_it_lacks(nodes: list[str]) -> None:
 
 def test_replicas_are_in_order_of_their_number() -> None:
     assert replicas_of(["db10", "db0", "db2", "client", "db01", "db1"]) == ["db1", "db2", "db10"]
+
+
+def test_a_million_operations_may_take_longer_than_an_hour_and_a_duration_is_kept() -> None:
+    # 577 a second were measured on a busy machine; behind a policer that costs timeouts they are fewer.
+    assert longest_measured_s(None, 1_000_000) == 20_000
+    assert longest_measured_s(None, 10_000) == 3600
+    assert longest_measured_s(5 * 10**9, 1_000_000) == 5
 
 
 def test_durations_are_handed_on_exactly() -> None:

@@ -19,8 +19,10 @@ WINDOW_LEAD_S = 0.1
 # After the measured phase the load generator waits for operations in flight (30 s at most) and writes its
 # files.
 TAIL_S = 60.0
-# Of a load that only a number of operations ends.
+# Of a load that only a number of operations ends, at the least.
 UNBOUNDED_S = 3600.0
+# What an operation takes on average where one in ten waits for a retransmission timeout of 200 ms.
+SLOW_OPERATION_S = 0.02
 
 
 def latency_figures(rate: float | None) -> tuple[Figure, ...]:
@@ -36,11 +38,9 @@ def latency_figures(rate: float | None) -> tuple[Figure, ...]:
 class OperationsLoad(Load):
     """A `crosswind-load` that keeps every operation."""
 
-    def __init__(
-        self, process: Process, samples: Path, summary: Path, warm_up_s: float, duration_s: float | None
-    ):
+    def __init__(self, process: Process, samples: Path, summary: Path, warm_up_s: float, measured_s: float):
         self.process = process
-        self.longest_s = warm_up_s + (UNBOUNDED_S if duration_s is None else duration_s) + TAIL_S
+        self.longest_s = warm_up_s + measured_s + TAIL_S
         self._samples = samples
         self._summary = summary
         self._warm_up_s = warm_up_s
@@ -60,7 +60,13 @@ class OperationsLoad(Load):
 
 
 def offer_load(
-    stage: Stage, node: str, arguments: Sequence[str], *, warm_up_ns: int, duration_ns: int | None
+    stage: Stage,
+    node: str,
+    arguments: Sequence[str],
+    *,
+    warm_up_ns: int,
+    duration_ns: int | None,
+    operations: int | None = None,
 ) -> Load:
     """Start a load on a node and return at once.
 
@@ -68,6 +74,7 @@ def offer_load(
         arguments: what follows `crosswind-load`, less the warm-up, duration, seed and files.
         warm_up_ns: length of the phase whose operations are not measured.
         duration_ns: longest length of the measured phase; None where the number of operations ends it.
+        operations: that number; the argument for `crosswind-load` is among the others.
     """
     samples, summary = stage.folder / "samples.csv", stage.folder / "summary.json"
     command = [
@@ -80,8 +87,15 @@ def offer_load(
         *("--summary", str(summary)),
     ]
     process = stage.fabric.start(node, "load", command, cwd=stage.folder)
-    duration_s = None if duration_ns is None else duration_ns / NS_PER_S
-    return OperationsLoad(process, samples, summary, warm_up_ns / NS_PER_S, duration_s)
+    measured_s = longest_measured_s(duration_ns, operations)
+    return OperationsLoad(process, samples, summary, warm_up_ns / NS_PER_S, measured_s)
+
+
+def longest_measured_s(duration_ns: int | None, operations: int | None) -> float:
+    """Return how long a measured phase may take, s, until its load counts as one that never ends."""
+    if duration_ns is not None:
+        return duration_ns / NS_PER_S
+    return max(UNBOUNDED_S, (operations or 0) * SLOW_OPERATION_S)
 
 
 def seconds(ns: int) -> str:

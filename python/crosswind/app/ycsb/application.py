@@ -168,7 +168,12 @@ class Ycsb(Application):
             *(("--rate", f"{asked.rate:g}") if asked.rate is not None else ()),
         ]
         return offer_load(
-            stage, CLIENT, arguments, warm_up_ns=asked.warm_up_ns, duration_ns=asked.duration_ns
+            stage,
+            CLIENT,
+            arguments,
+            warm_up_ns=asked.warm_up_ns,
+            duration_ns=asked.duration_ns,
+            operations=asked.operations,
         )
 
     def stop(self, stage: Stage) -> None:
