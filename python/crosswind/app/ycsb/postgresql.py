@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from crosswind.app.base import Stage
 from crosswind.app.requirements import DebianPackages, Requirement
-from crosswind.app.ycsb.servers import READY_S, end, run_to_end
+from crosswind.app.ycsb.servers import end, run_to_end
 from crosswind.app.ycsb.store import PRIMARY, Store, address_of, replicas_of, version_of
 from crosswind.testbed.fabric import Process
 
@@ -124,7 +124,7 @@ class PostgreSQL(Store):
         options = ["-X", "-q", "-v", "ON_ERROR_STOP=1"]
         server = ["-h", address_of(stage, PRIMARY), "-p", str(PORT), "-U", USER, "-d", database]
         command = [_path("psql"), *options, *server, "-c", statement]
-        run_to_end(stage, PRIMARY, name, command, env=POSTGRESQL.env)
+        run_to_end(stage, PRIMARY, name, command, env=POSTGRESQL.env, timeout_s=self.whole_s)
 
     def _initialise(self, stage: Stage) -> None:
         data = stage.folder / PRIMARY
@@ -151,7 +151,7 @@ class PostgreSQL(Store):
             "-R",
             "--no-sync",
         ]
-        run_to_end(stage, standby, "pg_basebackup", command, env=POSTGRESQL.env)
+        run_to_end(stage, standby, "pg_basebackup", command, env=POSTGRESQL.env, timeout_s=self.whole_s)
         with (data / "postgresql.auto.conf").open("a") as settings:
             settings.write(
                 f"primary_conninfo = 'host={PRIMARY} port={PORT} user={USER} application_name={standby}'\n"
@@ -173,7 +173,7 @@ class PostgreSQL(Store):
                 "pg_isready",
                 probe,
                 cwd=stage.folder,
-                timeout_s=READY_S,
+                timeout_s=self.whole_s,
                 alive=servers,
                 env=POSTGRESQL.env,
             )

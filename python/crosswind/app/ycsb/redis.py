@@ -18,7 +18,7 @@ from typing import ClassVar
 from crosswind.app.base import Stage
 from crosswind.app.requirements import DebianPackages, Program, Requirement
 from crosswind.app.ycsb.redis_replication import online_replicas
-from crosswind.app.ycsb.servers import READY_S, await_answer, end, run_to_end
+from crosswind.app.ycsb.servers import await_answer, end, run_to_end
 from crosswind.app.ycsb.store import (
     PRIMARY,
     Store,
@@ -30,9 +30,6 @@ from crosswind.app.ycsb.store import (
 from crosswind.testbed.fabric import Process
 
 PORT = 6379
-# Records are read from disk, copied to replicas and saved whole. Busy processors here read a million in 15 s
-# and had not copied them after 45 s more.
-RECORDS_PER_S_MIN = 5000
 # The default delay before a first replica is served is five seconds, longer than many trials.
 _SETTINGS = (
     *("--protected-mode", "no"),
@@ -85,7 +82,7 @@ class Redis(Store):
         self._await_replicas(stage, [primary])
         self.fill(stage, loader)
         save = self._ask(stage, "SAVE")
-        run_to_end(stage, PRIMARY, "save", save, env=self.packages.env, timeout_s=self._whole_s)
+        run_to_end(stage, PRIMARY, "save", save, env=self.packages.env, timeout_s=self.whole_s)
         end(primary, signal.SIGTERM)
         self.keep(stage, [PRIMARY])
 
@@ -120,13 +117,8 @@ class Redis(Store):
             lambda said: online_replicas(said) == wanted,
             alive=servers,
             env=self.packages.env,
-            timeout_s=self._whole_s,
+            timeout_s=self.whole_s,
         )
-
-    @property
-    def _whole_s(self) -> float:
-        """How long all records may take from one place to another, s."""
-        return READY_S + self.records / RECORDS_PER_S_MIN
 
     def _ask(self, stage: Stage, *words: str) -> list[object]:
         client = self._program("cli").path
