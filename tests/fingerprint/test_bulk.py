@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crosswind.fingerprint.measure.bulk import read_bulk, read_iperf3
+from crosswind.fingerprint.measure.bulk import read_bulk, read_iperf3, read_nuttcp
 from crosswind.testbed import TestbedError
 
 APPS = Path(__file__).parents[1] / "app"
@@ -43,3 +43,28 @@ def test_iperf3_says_what_arrived_of_each_connection_and_one_processor_time() ->
 def test_an_iperf3_that_was_refused_says_why() -> None:
     with pytest.raises(TestbedError, match="unable to connect"):
         read_iperf3((APPS / "iperf3" / "captured" / "refused.json").read_text())
+
+
+# As four clients printed it at 100 Mbit/s, 1 ms each way, for a second: `bulk` with nuttcp 6.1.2, 2026-11-22.
+NUTTCP = (Path(__file__).parent / "captured" / "nuttcp-four-streams.txt").read_text()
+
+
+def test_nuttcps_connections_are_counted_in_the_window_that_all_have() -> None:
+    found = read_nuttcp(NUTTCP, 4, 1)
+    assert found.goodput_bps == pytest.approx(sum(found.each_bps))
+    assert found.goodput_bps == pytest.approx(sum(found.parts_bps) / len(found.parts_bps))
+    # The payload of 100 Mbit/s is 1448 bytes of 1538; each connection counts writes of 64 KiB.
+    count_bps = 4 * 8 * 65536 / found.window_s
+    assert found.goodput_bps == pytest.approx(94.15e6, abs=count_bps)
+    assert found.window_s <= 0.8
+    assert found.retransmits is None
+    assert found.as_dict()["receiver_cpu_s_per_gb"] >= 0
+
+
+def test_a_nuttcp_without_a_result_or_a_time_in_common_is_named() -> None:
+    with pytest.raises(TestbedError, match="stream 4: nuttcp: printed no result"):
+        read_nuttcp(NUTTCP, 5, 1)
+    began_late = NUTTCP.rstrip().rpartition("\n")
+    late = f"{began_late[0]}\n{float(began_late[2]) + 1:.9f}\n"
+    with pytest.raises(TestbedError, match="have no time in common"):
+        read_nuttcp(late, 4, 1)

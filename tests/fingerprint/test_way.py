@@ -14,7 +14,7 @@ from crosswind.fingerprint.measure.way import Way, way_text
 def between(near: tuple[str, str | None], far: tuple[str, str | None]) -> Ends:
     """Return two ends, each by its address and its host."""
     ends = [
-        End(name, (), address, "crosswind-load", "python3", ("iperf3",), host)
+        End(name, (), address, "crosswind-load", "python3", ("iperf3",), ("nuttcp",), host)
         for name, (address, host) in zip("ab", (near, far), strict=True)
     ]
     return Ends(ends[0], ends[1], one_machine=True, tool="traffic")

@@ -50,7 +50,9 @@ T = TypeVar("T")
     "--to", "address", metavar="ADDRESS", help="Of the far end, where FILE does not make the network."
 )
 @click.option(
-    "--tool", type=click.Choice(["traffic", "iperf3"]), help="For bulk; traffic on one machine when absent."
+    "--tool",
+    type=click.Choice(["traffic", "iperf3", "nuttcp"]),
+    help="For bulk; traffic on one machine when absent, else iperf3.",
 )
 @click.option("--cloud", is_flag=True, help="Ask the cloud's metadata service what the machines are.")
 @click.option(
@@ -151,8 +153,9 @@ def command(
     crosswind fingerprint --near 'crosswind exec a --' --far 'crosswind exec b --' --to 10.77.0.2
     crosswind fingerprint --far 'ssh host' --to 192.0.2.7
 
-    Each needs a `crosswind-load`, a Python and, if it is another machine, an iperf3; TCP ports 7078 and 7079
-    and UDP port 7080 of the far end must be reachable.
+    Each needs a `crosswind-load`, a Python and, if it is another machine, an iperf3 (or nuttcp, with --tool
+    nuttcp); TCP ports 7078 and 7079 and UDP port 7080 of the far end must be reachable, for nuttcp also TCP
+    ports from 7200 and from 8200 on.
     """
     from rich.console import Console
 
@@ -214,7 +217,7 @@ def command(
         found = begin(network, name, SEED, sent, bounds, cloud=cloud)
         try:
             measure(found, network, extent, status.update)
-        except (CrosswindError, KeyboardInterrupt) as error:
+        except BaseException as error:
             found.ended = str(error) or "interrupted"
             raise
         finally:
@@ -294,7 +297,8 @@ def _told(found: Fingerprint) -> str:
     if (bulk := found.bulk) is not None:
         lines.append(
             f"bulk transfer: {rate_text(bulk.goodput_bps)} of payload over {len(bulk.each_bps)} connections, "
-            f"Jain's index {bulk.jain:.3f}, {bulk.retransmits} retransmissions"
+            f"Jain's index {bulk.jain:.3f}, "
+            f"{'no number of' if bulk.retransmits is None else bulk.retransmits} retransmissions"
         )
     for number in found.capacity:
         goodput, jain = number.summary("goodput_bps"), number.summary("jain")

@@ -121,11 +121,12 @@ def _round_trips(found: Mapping[str, Any]) -> str:
 
 def _bulk(bulk: Mapping[str, Any]) -> Answer:
     connections = len(bulk["each_bps"])
+    again = "an unknown number of" if bulk["retransmits"] is None else units.count(bulk["retransmits"])
     return Answer(
         "What does it carry?",
         units.rate(bulk["goodput_bps"]),
         f"Of payload, over {connections} TCP connections in the window that all of them have. Jain's index "
-        f"{units.number(bulk['jain'])}, {units.count(bulk['retransmits'])} segments sent again.",
+        f"{units.number(bulk['jain'])}, {again} segments sent again.",
         "plain",
     )
 

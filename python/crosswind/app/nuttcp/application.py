@@ -31,13 +31,13 @@ CONTROL_PORT = 7000
 # Away from the control ports: a server of nuttcp 6 refuses to listen where data might go.
 DATA_PORT = 8000
 BPS_STEP = 1000
-# Starts all, waits for all, prints all. $0 is how many, $1 the server, the rest the command; what they print
-# is kept apart until the end, so that no line of one breaks into a line of another.
-_ALL_CLIENTS = f"""
+# Starts all, waits for all, prints all. What they print is kept apart until the end, so that no line of one
+# breaks into a line of another.
+_ALL_CLIENTS = """
 server=$1; shift
 number=0; pids=; status=0
 while [ $number -lt "$0" ]; do
-    "$@" -P $(({CONTROL_PORT} + number)) -p $(({DATA_PORT} + number)) "$server" \\
+    "$@" -P $((%d + number)) -p $((%d + number)) "$server" \\
         >stream-$number.out 2>stream-$number.err &
     pids="$pids $!"; number=$((number + 1))
 done
@@ -49,6 +49,14 @@ while [ $number -lt "$0" ]; do
 done
 exit $status
 """
+
+
+def all_clients(control_port: int, data_port: int) -> str:
+    """Return a shell script that runs clients side by side, each with ports of its own from these on.
+
+    Its $0 is how many, $1 the address of the servers, and the rest the command.
+    """
+    return _ALL_CLIENTS % (control_port, data_port)
 
 
 class NuttcpParameters(SpecModel):
@@ -128,7 +136,13 @@ class Nuttcp(ClientServer):
     def load(self, stage: Stage) -> Load:
         asked, program = self.parameters, self.program()
         command = [
-            *("/bin/sh", "-c", _ALL_CLIENTS, asked.streams, stage.fabric.nodes["server"].address),
+            *(
+                "/bin/sh",
+                "-c",
+                all_clients(CONTROL_PORT, DATA_PORT),
+                asked.streams,
+                stage.fabric.nodes["server"].address,
+            ),
             *(program.path, "-r" if asked.sender == "server" else "-t", "-fparse"),
             f"-T{asked.duration_ns // NS_PER_S}",
             *(("-u",) if asked.protocol == "udp" else ()),
@@ -160,8 +174,7 @@ def parse_all(printed: str, streams: int, asked_s: int) -> list[Transfer]:
         asked_s: how long each was to send, s.
     Raises: OutputError: one of them has no result, or ended too early; the text says which.
     """
-    parts = re.split(r"^stream (\d+)\n", printed, flags=re.MULTILINE)[1:]
-    said = {int(number): text for number, text in zip(parts[::2], parts[1::2], strict=True)}
+    said = by_stream(printed)
     transfers = []
     for number in range(streams):
         try:
@@ -173,6 +186,12 @@ def parse_all(printed: str, streams: int, asked_s: int) -> list[Transfer]:
             raise OutputError(f"stream {number}: nuttcp: ended after {transfer.seconds:.3g} s of {asked_s} s")
         transfers.append(transfer)
     return transfers
+
+
+def by_stream(printed: str) -> dict[int, str]:
+    """Return what each client printed, of what all did."""
+    parts = re.split(r"^stream (\d+)\n", printed, flags=re.MULTILINE)[1:]
+    return {int(number): text for number, text in zip(parts[::2], parts[1::2], strict=True)}
 
 
 def _metrics(transfers: list[Transfer], asked: NuttcpParameters) -> list[Metric]:

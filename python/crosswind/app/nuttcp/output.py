@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from crosswind.app.client_server import OutputError
 
 MEBI = 1 << 20
+_INTERVAL = ("megabytes", "real_sec", "rate_Mbps")
 _PAIR = re.compile(r"(\w+)=([-+0-9.eE]+)")
 
 
@@ -39,6 +40,19 @@ class Transfer:
     def received_bps(self) -> float:
         """Payload over the length of this transfer, bit/s."""
         return self.received_bytes * 8 / self.seconds
+
+
+def parse_intervals(printed: str) -> list[tuple[float, float]]:
+    """Read the intervals that a client with `-i` printed: length in s, and bytes that arrived.
+
+    The rate has more digits than the length, which is as it is where nothing arrived.
+    """
+    lines = [dict(_PAIR.findall(line)) for line in printed.splitlines()]
+    rows = [[float(line[key]) for key in _INTERVAL] for line in lines if "real_sec" in line]
+    return [
+        (size * MEBI * 8 / (rate * 1e6) if size and rate else took_s, size * MEBI)
+        for size, took_s, rate in rows
+    ]
 
 
 def parse_transfer(printed: str) -> Transfer:

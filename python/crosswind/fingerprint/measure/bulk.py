@@ -7,10 +7,14 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import accumulate, zip_longest
 from typing import Any
 
+import numpy as np
+
 from crosswind.app.iperf3.report import parse_report
+from crosswind.app.nuttcp.application import all_clients, by_stream, parse_all
+from crosswind.app.nuttcp.output import Transfer, parse_intervals
 from crosswind.app.traffic.summary import metrics_of
 from crosswind.fingerprint.measure.ends import BULK_PORT, Ends, Running, Tool
 from crosswind.stats import jain_index
@@ -29,7 +33,7 @@ class Bulk:
         goodput_bps: of all together.
         each_bps: shape (connections,).
         jain: Jain's index of them, in (0, 1].
-        retransmits: segments, until the end of the connections.
+        retransmits: segments, until the end of the connections; None where the tool does not say.
         fastest_bps: of all together in the fastest tenth of a second.
         parts_bps: of all together, tenth by tenth of a second of the window that they have in common.
         rtt_us: each sender's smoothed round-trip time at the end; None where the kernel did not say.
@@ -45,7 +49,7 @@ class Bulk:
     goodput_bps: float
     each_bps: list[float]
     jain: float
-    retransmits: int
+    retransmits: int | None
     fastest_bps: float
     parts_bps: list[float]
     rtt_us: list[int | None]
@@ -113,7 +117,7 @@ def transferring(
     Args:
         write_bytes: size of the sender's writes; 128 KiB when absent.
     """
-    begin = _traffic if ends.tool == "traffic" else _iperf3
+    begin = {"traffic": _traffic, "iperf3": _iperf3, "nuttcp": _nuttcp}[ends.tool]
     return begin(ends, connections, duration_s, write_bytes)
 
 
@@ -163,6 +167,49 @@ def _iperf3(
         server.await_listening()
         with Running(near, command) as running:
             yield BulkUnderWay(running, duration_s + _END_S, lambda said: read_iperf3(said.decode()))
+
+
+# A port for each connection, for what a client asks of its server and for what it sends.
+NUTTCP_PORTS = (7200, 8200)
+NUTTCP_MOST = 128
+# Servers for one transfer each; they say nothing themselves, and the kernel says when they listen.
+_NUTTCP_SERVERS = """
+number=$1; first=$2; shift 2; pids=
+trap 'kill $pids 2>/dev/null' TERM
+for port in $(seq $first $((first + number - 1))); do "$@" -P $port & pids="$pids $!"; done
+for port in $(seq $first $((first + number - 1))); do
+    until grep -qi "$(printf ':%04X [0-9A-F:]* 0A' $port)" /proc/net/tcp /proc/net/tcp6; do
+        kill -0 $pids || exit; sleep 0.01
+    done
+done
+echo listening; wait
+"""
+
+
+@contextmanager
+def _nuttcp(
+    ends: Ends, connections: int, duration_s: float, write_bytes: int | None
+) -> Iterator[BulkUnderWay]:
+    near, far = ends.near, ends.far
+    if connections > NUTTCP_MOST:
+        raise TestbedError(f"nuttcp: {connections} connections: at most {NUTTCP_MOST}, a process each")
+    control, data = NUTTCP_PORTS
+    six = ("-6",) if ":" in far.address else ()
+    seconds = math.ceil(WARM_UP_S + duration_s)
+    send = [
+        *("sh", "-c", '"$@"; status=$?; date +%s.%N; exit $status', "sh"),
+        *(*near.nuttcp, *six, "-t", "-fparse", f"-i{PART_S}", f"-T{seconds}"),
+        *(() if write_bytes is None else (f"-l{write_bytes}",)),
+    ]
+    serve = ["sh", "-c", _NUTTCP_SERVERS, "sh", connections, control, *far.nuttcp, *six, "-1", "--nofork"]
+    with near.folder() as folder, Running(far, serve) as server:
+        server.await_listening()
+        clients = ["sh", "-c", all_clients(control, data), connections, far.address, *send]
+        there = ["sh", "-c", 'cd "$0" && exec "$@"', folder]
+        with Running(near, [*there, *clients]) as running:
+            yield BulkUnderWay(
+                running, seconds + _END_S, lambda said: read_nuttcp(said.decode(), connections, seconds)
+            )
 
 
 def read_bulk(summary: Mapping[str, Any]) -> Bulk:
@@ -223,3 +270,64 @@ def read_iperf3(printed: str) -> Bulk:
         began_ns=None,
         ended_ns=None,
     )
+
+
+def read_nuttcp(printed: str, connections: int, seconds: int) -> Bulk:
+    """Return what clients with `-i0.1 -fparse` say, each between a line `stream N` and one of its end, in s.
+
+    Each is a program of its own, which begins when it has made its connections and not when it is started: so
+    the end of each is known, and how long it took. They are counted from the end of the last one's warm-up
+    for as long as all send; what arrived in an interval is taken to have arrived evenly, and processor time
+    to have been spent so. nuttcp counts whole writes.
+
+    Args:
+        seconds: how long each was to send.
+    Raises: TestbedError: one of them has no result, ended early or began too late, or nothing arrived.
+    """
+    transfers = parse_all(printed, connections, seconds)
+    if not any(transfer.received_bytes for transfer in transfers):
+        raise TestbedError("nuttcp: not one byte arrived; is the path cut?")
+    said = by_stream(printed)
+    ended_s = [float(said[number].split()[-1]) for number in range(connections)]
+    began_s = np.array([end_s - transfer.seconds for end_s, transfer in zip(ended_s, transfers, strict=True)])
+    began_s -= began_s.min()
+    warm, parts = round((began_s.max() + WARM_UP_S) / PART_S), round(seconds / PART_S)
+    if parts <= warm:
+        raise TestbedError(
+            f"nuttcp: {connections} connections began {began_s.max():.3g} s apart and have no time in "
+            "common; is this machine busy?"
+        )
+    at_s = PART_S * np.arange(parts + 1)
+    bits = np.array(
+        [
+            8 * np.diff(np.interp(at_s - begin_s, *_arrived(said[number], transfers[number])))
+            for number, begin_s in enumerate(began_s)
+        ]
+    )
+    counted = bits[:, warm:]
+    window_s = PART_S * counted.shape[1]
+    each_bps = (counted.sum(axis=1) / window_s).tolist()
+    return Bulk(
+        tool="nuttcp",
+        goodput_bps=sum(each_bps),
+        each_bps=each_bps,
+        jain=jain_index(each_bps),
+        # nuttcp 6.1.2 prints 0 whatever happens.
+        retransmits=None,
+        fastest_bps=float(bits.sum(axis=0).max()) / PART_S,
+        parts_bps=(counted.sum(axis=0) / PART_S).tolist(),
+        rtt_us=[None] * connections,
+        sender_cpu_s=[transfer.sender_cpu * transfer.seconds for transfer in transfers],
+        receiver_cpu_s=[transfer.receiver_cpu * transfer.seconds for transfer in transfers],
+        window_s=window_s,
+        moved_bytes=round(sum(transfer.received_bytes for transfer in transfers)),
+        began_ns=None,
+        ended_ns=None,
+    )
+
+
+def _arrived(printed: str, transfer: Transfer) -> tuple[list[float], list[float]]:
+    """Return instants of a transfer, s, and bytes that had arrived by then; its end stands in no interval."""
+    lengths_s, sizes = zip((0.0, 0.0), *parse_intervals(printed), strict=True)
+    instants_s, totals = list(accumulate(lengths_s)), list(accumulate(sizes))
+    return [*instants_s, max(transfer.seconds, instants_s[-1])], [*totals, transfer.received_bytes]

@@ -19,12 +19,13 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Literal, Self
+from typing import IO, Literal, Self, get_args
 
-from crosswind.app.requirements.iperf3 import IPERF3
+from crosswind.app.requirements import DebianPackages
 from crosswind.testbed import TestbedError
 
-Tool = Literal["traffic", "iperf3"]
+Tool = Literal["traffic", "iperf3", "nuttcp"]
+TOOLS: tuple[Tool, ...] = get_args(Tool)
 # TCP for bulk and for messages, UDP for packets: what a firewall between two machines has to let through.
 BULK_PORT, MESSAGES_PORT, PACKETS_PORT = 7078, 7079, 7080
 # Of a connection to another machine and a program that starts there.
@@ -49,7 +50,7 @@ class End:
         address: under which the other end reaches it.
         load: the program `crosswind-load` there.
         python: a Python there, for what only system calls tell.
-        iperf3: words that start it there.
+        iperf3, nuttcp: words that start them there.
         host: tells hosts apart, emulated or real; None where nobody says on which one it is.
     """
 
@@ -59,6 +60,7 @@ class End:
     load: str
     python: str
     iperf3: tuple[str, ...]
+    nuttcp: tuple[str, ...]
     host: str | None
 
     def at(self, port: int) -> str:
@@ -201,11 +203,11 @@ class Ends:
 Network = Callable[[], AbstractContextManager[Ends]]
 
 
-def iperf3_here() -> tuple[str, ...]:
-    """Return words that start this machine's iperf3: Crosswind's own, or else whatever is on the path."""
-    if IPERF3.missing():
-        return ("iperf3",)
-    program = IPERF3.program("iperf3")
+def words_here(tool: DebianPackages, name: str) -> tuple[str, ...]:
+    """Return words that start a program of this machine: Crosswind's own, or else whatever is on the path."""
+    if tool.missing():
+        return (name,)
+    program = tool.program(name)
     return ("env", *(f"{name}={value}" for name, value in program.env.items()), str(program.path))
 
 

@@ -10,8 +10,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from crosswind.app.nuttcp import Nuttcp
+from crosswind.app.requirements.iperf3 import IPERF3
 from crosswind.fingerprint.measure import end_facts
-from crosswind.fingerprint.measure.ends import End, Ends, Tool, iperf3_here
+from crosswind.fingerprint.measure.ends import End, Ends, Tool, words_here
 from crosswind.testbed import TestbedError, find_binary
 from crosswind.testbed.binaries import LOAD
 
@@ -41,7 +43,7 @@ def other_ends(near: str, far: str, address: str, tool: Tool | None) -> Ends:
     if tool == "traffic" and not one_machine:
         raise TestbedError(
             f"--tool traffic: {sender.name} and {receiver.name} do not share this machine's clock and files, "
-            "through which it counts and talks; use --tool iperf3"
+            "through which it counts and talks; use --tool iperf3 or nuttcp"
         )
     sender, receiver = (_programs(end, one_machine) for end in (sender, receiver))
     return Ends(sender, receiver, one_machine, tool or ("traffic" if one_machine else "iperf3"))
@@ -55,14 +57,18 @@ def as_they_are(ends: Ends) -> Iterator[Ends]:
 
 def _end(name: str, prefix: str, address: str) -> End:
     words = tuple(shlex.split(prefix))
-    return End(name, words, address, LOAD, "python3" if words else sys.executable, ("iperf3",), None)
+    return End(
+        name, words, address, LOAD, "python3" if words else sys.executable, ("iperf3",), ("nuttcp",), None
+    )
 
 
 def _programs(end: End, one_machine: bool) -> End:
     """Return an end with the programs of this machine where they are there too."""
     load = str(find_binary(LOAD))
     found = replace(end, load=load) if _has(end, "-x", load) else end
-    return replace(found, iperf3=iperf3_here()) if one_machine else found
+    if not one_machine:
+        return found
+    return replace(found, iperf3=words_here(IPERF3, "iperf3"), nuttcp=words_here(Nuttcp.tool, "nuttcp"))
 
 
 def _has(end: End, test: str, file: str) -> bool:

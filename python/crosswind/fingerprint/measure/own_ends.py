@@ -10,8 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from crosswind.app.nuttcp import Nuttcp
+from crosswind.app.requirements.iperf3 import IPERF3
 from crosswind.fingerprint.measure.crossing import Tunnel, forward, tunnelled
-from crosswind.fingerprint.measure.ends import End, Ends, Tool, iperf3_here
+from crosswind.fingerprint.measure.ends import End, Ends, Tool, words_here
 from crosswind.testbed import Agent, Fabric, Node, find_binary
 from crosswind.testbed.binaries import AGENT, LOAD
 
@@ -45,9 +47,9 @@ def own_fabric(
 
 def _end_at(node: Node) -> End:
     enter = (str(find_binary(AGENT)), "enter", str(node.pid), "--")
-    return End(
-        node.name, enter, node.address, str(find_binary(LOAD)), sys.executable, iperf3_here(), node.host
-    )
+    load = str(find_binary(LOAD))
+    iperf3, nuttcp = words_here(IPERF3, "iperf3"), words_here(Nuttcp.tool, "nuttcp")
+    return End(node.name, enter, node.address, load, sys.executable, iperf3, nuttcp, node.host)
 
 
 def with_nodes(spec: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
