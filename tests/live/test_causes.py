@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import signal
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from crosswind.report import summarise
-from crosswind.report.causes import BEHIND, CLIENT_STALL, NO_EVENT
+from crosswind.report.causes import BEHIND, CLIENT_STALL, HOST_HICCUP, NO_EVENT
 
 if TYPE_CHECKING:
     from conftest import Live
@@ -72,7 +76,89 @@ def test_a_server_that_stood_still_is_told_from_a_client_that_did(live: Live) ->
     server, client = (trial.slow.by_cause for trial in summarise(live.run_folder).trials)
     # What was under way when the server stopped waited for it; what was due then waited for a connection.
     assert set(server) == {NO_EVENT, BEHIND}
-    assert set(client) == {CLIENT_STALL, BEHIND}
+    assert set(client) - {NO_EVENT} == {CLIENT_STALL, BEHIND}
+    assert client[NO_EVENT] <= 2, "what was under way when the client stopped: one of each connection"
+
+
+def test_a_host_that_stood_still_is_named_with_its_instant(live: Live) -> None:
+    (live.folder / "live.yaml").write_text(AWAKE.replace("repeat: 2", "repeat: 1"))
+    run = live.start("run", "live.yaml")
+    live.await_step("prepared")
+    load_process(live, "rpc")
+    emulator = live.agent_pid()
+    assert emulator is not None
+    time.sleep(0.4)  # into the measured phase
+    os.kill(emulator, signal.SIGSTOP)
+    time.sleep(0.3)
+    os.kill(emulator, signal.SIGCONT)
+    said, _ = run.communicate(timeout=60)
+    assert run.returncode == 0, said
+    (trial,) = summarise(live.run_folder).trials
+    # What was under way waited for the host; what was due then waited for that, or for the host as well.
+    assert trial.slow.by_cause[HOST_HICCUP] >= 2
+    assert set(trial.slow.by_cause) <= {HOST_HICCUP, BEHIND}
+    assert trial.row.fidelity == "degraded"
+    reason = trial.row.fidelity_reason or ""
+    stood_still = re.search(r"stood still for (\d+) ms, (\d\.\d+) s after the start", reason)
+    assert stood_still is not None, reason
+    assert 250 <= int(stood_still[1]) < 900
+    assert 0 < float(stood_still[2]) < 1
+
+
+# A client as they are written: it sends a head and then a body, and Nagle's algorithm keeps the body back
+# until the head is acknowledged. A server that has nothing to say before the body comes holds that for 40 ms.
+HEAD_AND_BODY = """
+conditions: [none]
+trials: {repeat: 1, rest: 0s, seed: 7}
+application:
+  command:
+    roles:
+      server: {command: [/usr/bin/python3, serve.py], ready: {port: 8080}, files: [serve.py]}
+      client: {command: [/usr/bin/python3, ask.py, "{address:server}"], files: [ask.py]}
+    load: client
+    operations: {in: operations.csv, connections: connections.csv}
+"""
+SERVE = """
+import socket
+listener = socket.create_server(("0.0.0.0", 8080))
+while True:
+    connection, _ = listener.accept()
+    with connection:
+        size = 0
+        while chunk := connection.recv(4096):
+            size += len(chunk)
+            if size == 20:
+                size = 0
+                connection.sendall(b"answer")
+"""
+ASK = """
+import socket, sys, time
+connection = socket.create_connection((sys.argv[1], 8080))
+ends = [":".join(map(str, end)) for end in (connection.getsockname(), connection.getpeername())]
+open("connections.csv", "w").write("connection,local,remote\\n0," + ",".join(ends) + "\\n")
+with open("operations.csv", "w") as operations:
+    operations.write("operation,connection,intended_ns,started_ns,finished_ns,ok,measured\\n")
+    for _ in range(40):
+        began = time.monotonic_ns()
+        connection.send(bytes(10))
+        connection.send(bytes(10))
+        connection.recv(100)
+        operations.write(f"ask,0,{began},{began},{time.monotonic_ns()},1,1\\n")
+"""
+
+
+def test_a_delayed_acknowledgement_is_named_with_who_held_it(live: Live) -> None:
+    if not shutil.which("/usr/bin/python3"):
+        pytest.skip("SKIPPED: no /usr/bin/python3; the client with Nagle's algorithm is a Python program")
+    (live.folder / "live.yaml").write_text(HEAD + HEAD_AND_BODY)
+    (live.folder / "serve.py").write_text(SERVE)
+    (live.folder / "ask.py").write_text(ASK)
+    status, said = live.run("run", "live.yaml")
+    assert status == 0, said
+    (trial,) = summarise(live.run_folder).trials
+    assert trial.latency_ns["p50"] > 38e6, "Linux holds it for 40 ms"
+    causes = (trial.slow.by_cause + trial.tail.by_cause).most_common()
+    assert causes[0][0] == "delayed acknowledgement by server", causes
 
 
 def load_process(live: Live, verb: str) -> int:

@@ -10,11 +10,13 @@ from crosswind.report.causes import (
     CLIENT_STALL,
     SlowOperations,
     connection_ends,
+    held_cause,
     late_cause,
     packet_cause,
     slow_operations,
+    stood_still_ns,
 )
-from crosswind.report.folder import Operations, PacketRow, QueueRow, Results
+from crosswind.report.folder import HeldRow, Operations, PacketRow, QueueRow, Results
 from crosswind.report.queueing import Queues, waited_at
 
 POLICED = "retransmission timeout after a drop at h0/switch.ingress/0:police (no-tokens)"
@@ -75,6 +77,38 @@ def test_a_timer_that_ran_out_is_told_from_a_quick_retransmission():
     assert packet_cause([quick], [drop(10)], rto_min_ns=2 * MS).startswith("retransmission timeout")
 
 
+def held(at_ms, held_ms, node="server"):
+    return HeldRow(int(at_ms * MS), node, SERVER, CLIENT, held_ms * MS)
+
+
+def test_a_held_acknowledgement_explains_what_waited_for_it_for_half_of_its_time():
+    assert held_cause([held(41, 40)], 45 * MS) == "delayed acknowledgement by server"
+    assert held_cause([held(41, 40), held(82, 40)], 150 * MS) == "delayed acknowledgement by server"
+    assert held_cause([held(41, 40)], 250 * MS) is None
+    assert held_cause([], 250 * MS) is None
+
+
+def test_only_the_part_of_a_stall_within_an_operation_counts():
+    stalls = [{"at_ns": 10, "length_ns": 20}, {"at_ns": 50, "length_ns": 100}]
+    assert stood_still_ns(stalls, 0, 60) == 30
+    assert stood_still_ns(stalls, 20, 25) == 5
+    assert stood_still_ns(stalls, 31, 49) == 0
+
+
+def test_a_tail_below_100_ms_is_its_slowest_hundredth_from_30_ms_on(folder):
+    results = Results(folder)
+    took_ms = np.array([2] * 985 + [44] * 15)
+    none = np.zeros(took_ms.size, dtype=np.int64)
+
+    def found(took_ns):
+        operations = Operations(none.astype(str), none, none, none, took_ns, none == 0)
+        return slow_operations(results, results.trials[0].trial, operations)
+
+    slow, tail = found(took_ms * MS)
+    assert (slow.slow, tail.slow, tail.operations) == (0, 15, took_ms.size)
+    assert found(took_ms * MS // 2)[1].slow == 0, "22 ms are no tail"
+
+
 def test_an_operation_that_began_late_waited_for_its_connection_or_for_the_client():
     # Due at 0, begun at 150, ended at 151; its connection was free at 149, or at 10.
     assert late_cause(0, 150 * MS, 151 * MS, 149 * MS) == BEHIND
@@ -122,7 +156,8 @@ def test_only_events_of_the_same_connection_and_time_count(folder):
     trial = next(t for t in results.trials if "token-bucket-on-switch" in t.condition)
     operations = results.operations(trial.trial)
     assert operations is not None
-    found = slow_operations(results, trial.trial, operations)
+    found, tail = slow_operations(results, trial.trial, operations)
+    assert tail.slow == 0, "its P99 is above 100 ms, so its tail is what is over that"
     assert found.slow == int(np.sum(operations.finished_ns - operations.started_ns > 100 * MS))
     causes = {name: share for name, _, share in found.causes()}
     # The writer explains four of five stalls by a drop, one of ten by a retransmission alone, one of ten not
@@ -142,7 +177,7 @@ def test_an_unknown_connection_is_said_to_be_unknown(folder):
         finished_ns=np.array([150 * MS]),
         ok=np.array([True]),
     )
-    found = slow_operations(results, results.trials[0].trial, operations)
+    found, _ = slow_operations(results, results.trials[0].trial, operations)
     assert [name for name, _, _ in found.causes()] == [
         "connection unknown: the load generator did not report its addresses"
     ]

@@ -48,6 +48,10 @@ def test_a_network_that_was_not_the_declared_one_is_void(change: dict[str, Any],
         ({"ledger__missed": 11}, "1.1% of packets later than 100 us"),
         ({"host__steal_ns": SECOND_NS // 50}, "20 ms stolen"),
         ({"host__canary_gap_ns_max": 30_000_000}, "stood still for 30 ms"),
+        (
+            {"host__stalls": [{"at_ns": 250_000_000, "length_ns": 300_000_000}]},
+            "stood still for 300 ms, 0.25 s after the start",
+        ),
     ],
 )
 def test_a_disturbed_network_is_degraded_and_says_by_what(change: dict[str, Any], reason: str) -> None:

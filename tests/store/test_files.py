@@ -111,6 +111,7 @@ def measurement(**changes: Any) -> dict[str, Any]:
         ],
         "drops": {"lost_records": 0, "rows": [drop]},
         "retransmissions": {"lost_records": 4, "rows": []},
+        "held_acknowledgements": {"lost_records": 0, "rows": [{"at_ns": 9, "node": "db0", "held_ns": 40}]},
         "nodes": [
             {"node": "db0", "memory_peak_bytes": 1000, "cpu_time_ns": 20},
             {"node": "lost", "memory_peak_bytes": None, "cpu_time_ns": None},
@@ -129,6 +130,8 @@ def test_monitors_become_tables_and_metrics(tmp_path: Path) -> None:
     assert found[None, "interference.offered", "mean"] == 80
     assert duckdb.sql(f"SELECT tcp_seq FROM '{tmp_path}/t0.drops.parquet'").fetchall() == [(2**32 - 1,)]
     assert duckdb.sql(f"SELECT * FROM '{tmp_path}/t0.retransmissions.parquet'").fetchall() == []
+    held = f"SELECT node, held_ns FROM '{tmp_path}/t0.held_acknowledgements.parquet'"
+    assert duckdb.sql(held).fetchall() == [("db0", 40)]
     rest = json.loads((tmp_path / "t0.json").read_text())
     assert rest["load"] == {"tool": "crosswind-load"}
     assert "rows" not in rest["drops"]

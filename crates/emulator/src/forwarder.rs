@@ -227,7 +227,7 @@ impl<P: Port> Forwarder<P> {
             return;
         };
         train.headers.destination = mac_of(to);
-        self.records.entered(at_ns, port, &train);
+        self.records.entered(at_ns, (port, to), &train);
         let key = self.push(at_ns, train, Buffer::Slot(slot), port, to);
         self.holders[port][slot as usize] = key;
     }

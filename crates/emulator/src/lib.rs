@@ -7,13 +7,14 @@
 //! * [`port`]: how frames come in and go out (AF_PACKET rings on veth; in-memory for tests).
 //! * `forwarder`: frames to wire packets to the engine and back. No clock of its own, no waiting.
 //! * `worker`: the thread: waiting, spinning, commands, the timeline.
-//! * `ledger`, `records`, `series`, `sightings`, `monitors`: what is remembered.
+//! * `ledger`, `records` (with `held`), `series`, `sightings`, `monitors`: what is remembered.
 //!
 //! Measured facts behind the choices (spinning against sleeping, rings against reads) are in docs/explanation/emulator.md.
 
 mod capture;
 mod clock;
 pub mod forwarder;
+mod held;
 mod host;
 mod lead;
 mod ledger;
@@ -23,6 +24,7 @@ pub mod port;
 mod records;
 mod series;
 mod sightings;
+mod stalls;
 mod trains;
 mod waking;
 mod warmth;

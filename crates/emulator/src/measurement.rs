@@ -9,6 +9,7 @@ use serde_json::{json, Value};
 
 use crate::ledger::LedgerReport;
 use crate::monitors::Monitored;
+use crate::stalls::Stall;
 
 /// Everything that was seen in a window.
 #[derive(Clone, Debug, Serialize)]
@@ -32,6 +33,7 @@ pub struct Measurement {
     pub capacity: Vec<Driven>,
     pub drops: Rows<Drop>,
     pub retransmissions: Rows<Again>,
+    pub held_acknowledgements: Rows<HeldAcknowledgement>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -67,6 +69,7 @@ pub struct ByClass {
 #[allow(missing_docs)]
 pub struct Host {
     pub canary_gap_ns_max: u64,
+    pub stalls: Vec<Stall>,
     pub steal_ns: u64,
     pub emulator_cpu_ns: u64,
     pub ring_overruns: u64,
@@ -254,6 +257,16 @@ pub struct Again {
     pub tcp_seq: u32,
     pub payload_bytes: u32,
     pub since_first_ns: Option<u64>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs)]
+pub struct HeldAcknowledgement {
+    pub at_ns: u64,
+    pub node: String,
+    pub src: String,
+    pub dst: String,
+    pub held_ns: u64,
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! The packet record: every dropped real packet, and every retransmission, with the flow it belongs to.
+//! The packet record: every dropped real packet, every retransmission and every acknowledgement that was held back, with the
+//! flow it belongs to.
 //!
 //! What a retransmission is, `crosswind_monitor` says; the record holds when the bytes were first sent, so that a timeout is
 //! visible as such. Records and flows are bounded; what did not fit is counted.
@@ -8,6 +9,8 @@ use crosswind_engine::{DropReason, ElementId};
 use crosswind_monitor::Sent;
 use crosswind_wire::{Flow, Train};
 
+use crate::held::{Held, Holds, Passing};
+
 /// Records kept per window; at 100 bytes each this is 20 MB at most.
 const ROWS_MAX: usize = 200_000;
 /// Flows followed at a time.
@@ -15,6 +18,7 @@ const FLOWS_MAX: usize = 65_536;
 
 const TCP_SYN: u8 = 0x02;
 const TCP_FIN: u8 = 0x01;
+const TCP_ACK: u8 = 0x10;
 
 /// Why a packet did not arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +63,17 @@ pub struct Retransmission {
     pub since_first_ns: Option<u64>,
 }
 
+/// One acknowledgement that was held back while its sender waited.
+#[derive(Clone, Copy, Debug)]
+pub struct HeldRow {
+    /// When it entered, and how long it was held.
+    pub held: Held,
+    /// Index of the node that held it.
+    pub node: usize,
+    /// The connection, as that node sees it.
+    pub flow: Flow,
+}
+
 /// What is remembered of a window.
 #[derive(Debug, Default)]
 pub struct Records {
@@ -70,14 +85,19 @@ pub struct Records {
     pub retransmissions: Vec<Retransmission>,
     /// Retransmissions and flows that did not fit.
     pub retransmissions_lost: u64,
+    /// Acknowledgements that were held back.
+    pub held: Vec<HeldRow>,
+    /// Those that did not fit.
+    pub held_lost: u64,
+    holds: Holds,
     flows: AHashMap<Flow, Sent>,
 }
 
 impl Records {
     /// Forgets the rows; flows are still followed, so that a retransmission across the border is recognised.
     pub fn start_window(&mut self) {
-        let flows = std::mem::take(&mut self.flows);
-        *self = Self { flows, ..Self::default() };
+        let (flows, holds) = (std::mem::take(&mut self.flows), std::mem::take(&mut self.holds));
+        *self = Self { flows, holds, ..Self::default() };
     }
 
     /// Notes a dropped wire packet of a train.
@@ -100,17 +120,29 @@ impl Records {
         });
     }
 
-    /// Looks at a frame as it enters: is it something the flow has sent before?
-    pub fn entered(&mut self, at_ns: u64, node: usize, train: &Train) {
+    /// Looks at a frame from a node to another as it enters: has the flow sent it before, or waited to send it?
+    pub fn entered(&mut self, at_ns: u64, (node, to): (usize, usize), train: &Train) {
         let Some(tcp) = train.headers.transport.and_then(|transport| transport.tcp) else {
             return;
         };
         let payload = train.headers.payload_bytes();
         let length = payload + u32::from(tcp.flags & TCP_SYN != 0) + u32::from(tcp.flags & TCP_FIN != 0);
+        let Some(flow) = Flow::of(&train.headers) else { return };
+        let passing = Passing {
+            at_ns,
+            end: (length > 0).then(|| tcp.sequence.wrapping_add(length)),
+            acknowledges: (tcp.flags & TCP_ACK != 0).then_some(tcp.acknowledgement),
+        };
+        if let Some(held) = self.holds.entered(flow, passing, FLOWS_MAX) {
+            if self.held.len() == ROWS_MAX {
+                self.held_lost += 1;
+            } else {
+                self.held.push(HeldRow { held, node: to, flow: flow.reversed() });
+            }
+        }
         if length == 0 {
             return;
         }
-        let Some(flow) = Flow::of(&train.headers) else { return };
         if self.flows.len() >= FLOWS_MAX && !self.flows.contains_key(&flow) {
             self.retransmissions_lost += 1;
             return;
@@ -152,9 +184,9 @@ mod tests {
     #[test]
     fn bytes_sent_again_are_a_retransmission_since_the_first_time() {
         let mut records = Records::default();
-        records.entered(10, 0, &frame(100, 0x18, 50));
-        records.entered(20, 0, &frame(150, 0x18, 50));
-        records.entered(204_000_020, 0, &frame(150, 0x18, 50));
+        records.entered(10, (0, 1), &frame(100, 0x18, 50));
+        records.entered(20, (0, 1), &frame(150, 0x18, 50));
+        records.entered(204_000_020, (0, 1), &frame(150, 0x18, 50));
         assert_eq!(records.retransmissions.len(), 1);
         assert_eq!(records.retransmissions[0].since_first_ns, Some(204_000_000));
     }
@@ -162,26 +194,26 @@ mod tests {
     #[test]
     fn acknowledgements_and_new_connections_are_not_retransmissions() {
         let mut records = Records::default();
-        records.entered(10, 0, &frame(100, 0x18, 50));
-        records.entered(20, 0, &frame(100, 0x10, 0));
-        records.entered(30, 0, &frame(5, TCP_SYN, 0));
-        records.entered(40, 0, &frame(6, 0x18, 10));
+        records.entered(10, (0, 1), &frame(100, 0x18, 50));
+        records.entered(20, (0, 1), &frame(100, 0x10, 0));
+        records.entered(30, (0, 1), &frame(5, TCP_SYN, 0));
+        records.entered(40, (0, 1), &frame(6, 0x18, 10));
         assert!(records.retransmissions.is_empty());
     }
 
     #[test]
     fn a_lost_syn_is_seen_when_it_is_sent_again() {
         let mut records = Records::default();
-        records.entered(10, 0, &frame(5, TCP_SYN, 0));
-        records.entered(1_000_000_010, 0, &frame(5, TCP_SYN, 0));
+        records.entered(10, (0, 1), &frame(5, TCP_SYN, 0));
+        records.entered(1_000_000_010, (0, 1), &frame(5, TCP_SYN, 0));
         assert_eq!(records.retransmissions[0].since_first_ns, Some(1_000_000_000));
     }
 
     #[test]
     fn sequence_numbers_wrap() {
         let mut records = Records::default();
-        records.entered(10, 0, &frame(u32::MAX - 9, 0x18, 20));
-        records.entered(20, 0, &frame(10, 0x18, 20));
+        records.entered(10, (0, 1), &frame(u32::MAX - 9, 0x18, 20));
+        records.entered(20, (0, 1), &frame(10, 0x18, 20));
         assert!(records.retransmissions.is_empty());
     }
 }

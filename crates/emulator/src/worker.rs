@@ -20,12 +20,13 @@ use crate::forwarder::{Forwarder, AHEAD_NS};
 use crate::host;
 use crate::measurement::{
     Again, ByClass, CaptureState, Change, Conservation, Count, Counts, Credit, Draw, Driven, Drop, Element,
-    Host, Level, Measurement, Offered, Recording, Rows, SeriesReport, SeriesRow, Window,
+    HeldAcknowledgement, Host, Level, Measurement, Offered, Recording, Rows, SeriesReport, SeriesRow, Window,
 };
 use crate::monitors;
 use crate::port::{close_all, Need, Port, Veth};
 use crate::records::Fate;
 use crate::series::{Series, STEP_NS};
+use crate::stalls::Stalls;
 use crate::waking::Waking;
 use crate::warmth::Warmth;
 use crate::Kept;
@@ -113,6 +114,7 @@ pub struct Worker {
     /// What came into force: last before the window, and in it.
     changes: Vec<Change>,
     canary_gap_ns_max: u64,
+    stalls: Stalls,
     waking: Waking,
     descriptors: Vec<RawFd>,
 }
@@ -147,6 +149,7 @@ impl Worker {
             timeline: Vec::new(),
             changes: vec![change],
             canary_gap_ns_max: 0,
+            stalls: Stalls::default(),
             waking: Waking::new(),
             descriptors,
         }
@@ -180,6 +183,7 @@ impl Worker {
         let mut spun_since: Option<u64> = None;
         loop {
             let now = clock::monotonic_ns();
+            self.stalls.awake(now, now);
             if let Some(since) = spun_since {
                 self.canary_gap_ns_max = self.canary_gap_ns_max.max(now - since);
             }
@@ -259,6 +263,7 @@ impl Worker {
             .min(self.series.step_ends_ns().max(now));
         let timeline = self.timeline.first().map_or(u64::MAX, |step| self.window.started_ns + step.at_ns);
         let wait = until.min(timeline).saturating_sub(now);
+        self.stalls.awake(now, now + wait);
         self.forwarder.give_back(Need::Rest);
         let mut waiting: Vec<libc::pollfd> = self
             .descriptors
@@ -323,6 +328,7 @@ impl Worker {
         // What was in force when the window started belongs to it.
         self.changes.drain(..self.changes.len() - 1);
         self.canary_gap_ns_max = 0;
+        self.stalls.start_window();
         self.window =
             WindowStart { started_ns: now, steal_ns: host::steal_ns(), cpu_ns: clock::thread_cpu_ns() };
     }
@@ -344,6 +350,7 @@ impl Worker {
             conservation: self.conservation(),
             host: Host {
                 canary_gap_ns_max: self.canary_gap_ns_max,
+                stalls: self.stalls.found().to_vec(),
                 steal_ns: host::steal_ns() - self.window.steal_ns,
                 emulator_cpu_ns: clock::thread_cpu_ns() - self.window.cpu_ns,
                 ring_overruns,
@@ -405,6 +412,7 @@ impl Worker {
             capacity: self.capacity(),
             drops: self.drops(),
             retransmissions: self.retransmissions(),
+            held_acknowledgements: self.held_acknowledgements(),
         }
     }
 
@@ -495,6 +503,19 @@ impl Worker {
             since_first_ns: row.since_first_ns,
         });
         Rows { lost_records: records.retransmissions_lost, rows: rows.collect() }
+    }
+
+    fn held_acknowledgements(&self) -> Rows<HeldAcknowledgement> {
+        let nodes = &self.forwarder.network.fabric().nodes;
+        let records = &self.forwarder.records;
+        let rows = records.held.iter().map(|row| HeldAcknowledgement {
+            at_ns: row.held.at_ns,
+            node: nodes[row.node].name.clone(),
+            src: row.flow.source.to_string(),
+            dst: row.flow.destination.to_string(),
+            held_ns: row.held.held_ns,
+        });
+        Rows { lost_records: records.held_lost, rows: rows.collect() }
     }
 }
 

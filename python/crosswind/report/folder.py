@@ -72,6 +72,17 @@ class PacketRow:
 
 
 @dataclass(frozen=True)
+class HeldRow:
+    """An acknowledgement that its node held back while the other end waited for it."""
+
+    at_ns: int  # when it was sent
+    node: str
+    src: str
+    dst: str
+    held_ns: int
+
+
+@dataclass(frozen=True)
 class QueueRow:
     """An element in one step of the series: what it sent, and what it held at the end."""
 
@@ -190,6 +201,11 @@ class Results:
         """Return the recorded retransmissions of `trial`, oldest first."""
         columns = "at_ns, src, dst, tcp_seq, payload_bytes, '', '', since_first_ns"
         return [PacketRow(*row) for row in self._monitor_rows(trial, "retransmissions", columns)]
+
+    def held_acknowledgements(self, trial: str) -> list[HeldRow]:
+        """Return the acknowledgements of `trial` that were held back, oldest first."""
+        columns = "at_ns, node, src, dst, held_ns"
+        return [HeldRow(*row) for row in self._monitor_rows(trial, "held_acknowledgements", columns)]
 
     def queues(self, trial: str) -> list[QueueRow]:
         """Return what the elements of `trial` held and sent, step by step, oldest first."""

@@ -42,11 +42,16 @@ class Queues:
                 self._looks[element].append(Look(at_ns + step_ns, drain_ns))
 
     def longest(self, begin_ns: int, end_ns: int) -> str | None:
-        """Return the element that held up an operation of that time, None if none stands out."""
-        looks_in_all = max(1, (end_ns - begin_ns) // self._step_ns)
+        """Return the element that held up an operation of that time, None if none stands out.
+
+        One that is shorter than two steps is judged by the looks before and after it as well.
+        """
+        around_ns = self._step_ns if end_ns - begin_ns < 2 * self._step_ns else 0
+        first_ns, last_ns = begin_ns - around_ns, end_ns + around_ns
+        looks_in_all = max(1, (last_ns - first_ns) // self._step_ns)
         found: dict[str, float] = {}
         for element, looks in self._looks.items():
-            inside = [look.drain_ns for look in looks if begin_ns <= look.at_ns <= end_ns]
+            inside = [look.drain_ns for look in looks if first_ns <= look.at_ns <= last_ns]
             longest = max(inside, default=0.0)
             if len(inside) >= STANDING_SHARE * looks_in_all and longest >= WAIT_SHARE * (end_ns - begin_ns):
                 found[element] = longest

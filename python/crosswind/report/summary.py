@@ -51,7 +51,8 @@ class TrialSummary:
     not_started: int | None  # operations of an open loop that were due and never sent
     latency_ns: dict[str, float]  # p50, p95, p99, p999 of its operations, from the intended start
     values: dict[str, float]  # of every measure that it has, by key, in the unit of the measure
-    slow: SlowOperations | None
+    slow: SlowOperations | None  # over 100 ms
+    tail: SlowOperations | None  # the slowest hundredth where that is shorter, from 30 ms on
     generator: Generator | None  # of operations that were kept
     ledger_error_ns: dict[str, float]  # p50, p99, max
     interference_bps: float | None  # mean per source
@@ -78,7 +79,8 @@ class ConditionSummary:
     estimates: dict[str, Estimate]  # of every measure, by key
     slow_share: Estimate
     ratios: dict[str, Ratio]  # times the baseline's, by key; not of the baseline, nor where a value is <= 0
-    slow: SlowOperations
+    slow: SlowOperations  # over 100 ms
+    tail: SlowOperations  # of trials whose tail is shorter
     interference_bps: float | None  # median over trials
     drops: Counter[tuple[str, str]]  # added up over counted trials
     retransmissions: int
@@ -140,6 +142,11 @@ class Summary:
     def slow(self) -> SlowOperations:
         """Slow operations of all counted trials."""
         return SlowOperations.together(condition.slow for condition in self.conditions)
+
+    @property
+    def tail(self) -> SlowOperations:
+        """Those of trials whose tail is shorter than 100 ms."""
+        return SlowOperations.together(condition.tail for condition in self.conditions)
 
     def as_json(self) -> dict[str, Any]:
         """Return the summary as plain data for `json.dumps`; infinities become null."""
@@ -208,7 +215,7 @@ def _trial(results: Results, row: TrialRow, measures: Sequence[Measure]) -> Tria
     measurement = results.measurement(row.trial)
     cores = (results.provenance.get("before") or {}).get("cores")
     values = {measure.key: _value(measure, latency_ns, metrics) for measure in measures}
-    measurement = results.measurement(row.trial)
+    slow, tail = (None, None) if operations is None else slow_operations(results, row.trial, operations)
     return TrialSummary(
         row=row,
         counted=counted,
@@ -217,7 +224,8 @@ def _trial(results: Results, row: TrialRow, measures: Sequence[Measure]) -> Tria
         not_started=(measurement.get("load") or {}).get("not_started"),
         latency_ns=latency_ns,
         values={key: value for key, value in values.items() if value is not None},
-        slow=None if operations is None else slow_operations(results, row.trial, operations),
+        slow=slow,
+        tail=tail,
         generator=generator(operations, measurement, cores) if operations and operations.ok.size else None,
         ledger_error_ns={s: value for _, metric, s, value in metrics if metric == "ledger.error"},
         interference_bps=sum(interference) / len(interference) if interference else None,
@@ -280,6 +288,7 @@ def _condition(
         slow_share=_estimate(counted, lambda t: t.slow_share, buckets),
         ratios={key: ratio for key, ratio in compared.items() if ratio is not None},
         slow=SlowOperations.together(t.slow for t in counted if t.slow is not None),
+        tail=SlowOperations.together(t.tail for t in counted if t.tail is not None),
         interference_bps=quantile_interval(interference, 0.5).estimate,
         drops=drops,
         retransmissions=sum(t.retransmissions or 0 for t in counted),

@@ -45,9 +45,13 @@ def judge(measurement: Mapping[str, Any]) -> Verdict:
         degraded.append(f"{missed_share:.1%} of packets later than {ledger['bound_ns'] / 1000:g} us")
     if stolen(measurement):
         degraded.append(f"{host['steal_ns'] / 1e6:.0f} ms stolen by the hypervisor")
-    gap_ns = host["canary_gap_ns_max"] or 0
+    stalls = {stall["length_ns"]: stall["at_ns"] for stall in host.get("stalls") or []}
+    gap_ns = max(host["canary_gap_ns_max"] or 0, *stalls, 0)
     if gap_ns > CANARY_GAP_NS_MAX:
-        degraded.append(f"the emulator's core stood still for {gap_ns / 1e6:.0f} ms")
+        still = f"the emulator's core stood still for {gap_ns / 1e6:.0f} ms"
+        if gap_ns in stalls:
+            still += f", {(stalls[gap_ns] - measurement['window']['started_ns']) / 1e9:.2f} s after the start"
+        degraded.append(still)
     return Verdict("degraded", "; ".join(degraded)) if degraded else Verdict("faithful", "")
 
 

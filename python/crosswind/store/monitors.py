@@ -42,6 +42,13 @@ _TABLES = {
         "payload_bytes": "BIGINT",
         "since_first_ns": "BIGINT",
     },
+    "held_acknowledgements": {
+        "at_ns": "BIGINT",
+        "node": "VARCHAR",
+        "src": "VARCHAR",
+        "dst": "VARCHAR",
+        "held_ns": "BIGINT",
+    },
     "histograms": {
         "element": "VARCHAR",
         "place": "VARCHAR",
@@ -68,6 +75,9 @@ _TABLES = {
     "capacity": {"link": "VARCHAR", "at_ns": "BIGINT", "rate_bps": "BIGINT"},
 }
 
+# An agent of an earlier version, which CROSSWIND_AGENT may name, does not know of every table.
+_NONE: Mapping[str, Any] = {"lost_records": 0, "rows": []}
+
 
 def store_monitors(
     measurement: Mapping[str, Any], load: Mapping[str, Any], trial: str, folder: Path
@@ -84,6 +94,7 @@ def store_monitors(
         "counters": measurement["series"]["rows"],
         "drops": measurement["drops"]["rows"],
         "retransmissions": measurement["retransmissions"]["rows"],
+        "held_acknowledgements": measurement.get("held_acknowledgements", _NONE)["rows"],
         "interference": [
             {"source": source["source"], **draw}
             for source in measurement["interference"]
@@ -103,8 +114,8 @@ def store_monitors(
     rest = {key: value for key, value in measurement.items() if key != "interference"}
     rest["series"] = {"step_ns": measurement["series"]["step_ns"]}
     rest["monitors"] = [_without_rows(monitor) for monitor in measurement["monitors"]]
-    for name in ("drops", "retransmissions"):
-        rest[name] = {"lost_records": measurement[name]["lost_records"]}
+    for name in ("drops", "retransmissions", "held_acknowledgements"):
+        rest[name] = {"lost_records": measurement.get(name, _NONE)["lost_records"]}
     rest["capacity"] = [
         {"link": driven["link"], "lost_records": driven["lost_records"]} for driven in measurement["capacity"]
     ]

@@ -119,6 +119,11 @@ class Operations(SpecModel):
     rate: OperationRate | None = Field(
         None, description="What was offered, in an open loop; a closed loop when absent."
     )
+    connections: WrittenFile | None = Field(
+        None,
+        description="A CSV that it writes: `connection,local,remote`, addresses as 10.77.0.4:40001. With it "
+        "the report says why operations were slow.",
+    )
 
 
 def figures_of(name: str, metric: OwnMetric) -> tuple[Figure, ...]:

@@ -18,6 +18,7 @@ from crosswind.testbed.fabric import Process
 
 # The first line of a file of operations: contracts.md, section 4.
 _OPERATIONS = "operation,connection,intended_ns,started_ns,finished_ns,ok,measured"
+_CONNECTIONS = "connection,local,remote"
 _BYTES_MAX = 1 << 30
 _NAMES_SHOWN = 12
 
@@ -88,6 +89,7 @@ class OwnLoad(Load):
                 **self._facts,
                 "parameters": {"rate": None if operations is None else operations.rate},
                 "elapsed_ns": elapsed_ns,
+                "connections": self._connections(),
             },
         )
 
@@ -123,6 +125,21 @@ class OwnLoad(Load):
         if header != _OPERATIONS:
             raise TestbedError(f'{where}: begins with "{header}"; its first line has to be {_OPERATIONS}')
         return path
+
+    def _connections(self) -> list[dict[str, Any]]:
+        """Return the ends of its connections as crosswind-load's summary has them; none if it tells none."""
+        operations = self._parameters.operations
+        if operations is None or operations.connections is None:
+            return []
+        where = f"{self.process}: connections: {operations.connections}"
+        header, *lines = self._text(operations.connections, where).splitlines() or [""]
+        if header != _CONNECTIONS:
+            raise TestbedError(f'{where}: begins with "{header}"; its first line has to be {_CONNECTIONS}')
+        rows = [line.split(",") for line in lines]
+        for number, row in enumerate(rows, start=2):
+            if len(row) != 3 or not row[0].isdecimal():
+                raise TestbedError(f"{where}:{number}: is not such as 0,10.77.0.4:40001,10.77.0.1:5432")
+        return [{"connection": int(n), "local": local, "remote": remote} for n, local, remote in rows]
 
     def _file(self, name: str, where: str) -> Path:
         """Return a file that the load wrote; not one elsewhere that a link of it leads to."""

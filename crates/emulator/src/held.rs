@@ -1,0 +1,162 @@
+//! Acknowledgements that were held back while the sender waited for them: a delayed acknowledgement that cost time.
+//!
+//! A receiver that has nothing to say holds its acknowledgement back, 40 ms at the least on Linux, and a sender that may have
+//! only one small segment under way (Nagle's algorithm) or whose window is full waits for it. Seen from the fabric: a segment
+//! with data, then nothing, then an acknowledgement of all of it without data of its own, and at once new data. How long it
+//! was held is its time since the last data, less the shortest such time of this flow, which is the path's; that is too little
+//! by the path's own queues and never too much. A receiver that only thinks for long is not one: its acknowledgement is
+//! answered by nothing.
+//!
+//! Source: RFC 1122, section 4.2.3.2 (delayed acknowledgement); RFC 896 (Nagle).
+
+use ahash::AHashMap;
+use crosswind_wire::Flow;
+
+/// Linux holds an acknowledgement for 40 ms (TCP_DELACK_MIN) or more; what waits for less than half of that is not one.
+const HELD_MIN_NS: u64 = 20_000_000;
+/// A sender that waited goes on as soon as it hears: after the way there, and this for its processor.
+const AT_ONCE_NS: u64 = 10_000_000;
+
+/// A TCP segment, as far as it matters here.
+#[derive(Clone, Copy, Debug)]
+pub struct Passing {
+    /// When it entered.
+    pub at_ns: u64,
+    /// One past its last sequence number, or `None` without data (SYN and FIN count as data).
+    pub end: Option<u32>,
+    /// What it acknowledges.
+    pub acknowledges: Option<u32>,
+}
+
+/// An acknowledgement that was held back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// When it entered.
+    pub at_ns: u64,
+    /// How long it was held, at the least.
+    pub held_ns: u64,
+}
+
+/// What is known of one direction's data.
+#[derive(Clone, Copy, Debug)]
+struct Direction {
+    /// One past the last sequence number sent, and when, while it is not acknowledged.
+    waiting: Option<(u32, u64)>,
+    /// The shortest time to an acknowledgement.
+    least_ns: u64,
+    /// An acknowledgement that took long and is not yet answered.
+    held: Option<Held>,
+}
+
+/// Flows with data, by direction.
+#[derive(Debug, Default)]
+pub struct Holds {
+    directions: AHashMap<Flow, Direction>,
+}
+
+impl Holds {
+    /// A segment enters; returns the acknowledgement that had kept it waiting, which went the other way.
+    ///
+    /// A flow beyond `flows_max` is not followed.
+    pub fn entered(&mut self, flow: Flow, segment: Passing, flows_max: usize) -> Option<Held> {
+        if let Some(acknowledged) = segment.acknowledges {
+            if let Some(other) = self.directions.get_mut(&flow.reversed()) {
+                other.acknowledged(acknowledged, segment);
+            }
+        }
+        let end = segment.end?;
+        if self.directions.len() >= flows_max && !self.directions.contains_key(&flow) {
+            return None;
+        }
+        self.directions
+            .entry(flow)
+            .or_insert(Direction { waiting: None, least_ns: u64::MAX, held: None })
+            .sent(end, segment.at_ns)
+    }
+}
+
+impl Direction {
+    fn sent(&mut self, end: u32, at_ns: u64) -> Option<Held> {
+        self.waiting = Some((end, at_ns));
+        self.held.take().filter(|held| at_ns - held.at_ns <= self.least_ns.saturating_add(AT_ONCE_NS))
+    }
+
+    fn acknowledged(&mut self, acknowledged: u32, segment: Passing) {
+        self.held = None;
+        let Some((_, sent_ns)) = self.waiting.filter(|(end, _)| *end == acknowledged) else { return };
+        self.waiting = None;
+        let took_ns = segment.at_ns.saturating_sub(sent_ns);
+        self.least_ns = self.least_ns.min(took_ns);
+        let held_ns = took_ns - self.least_ns;
+        if segment.end.is_none() && held_ns >= HELD_MIN_NS {
+            self.held = Some(Held { at_ns: segment.at_ns, held_ns });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn flow() -> Flow {
+        Flow {
+            source: "10.77.0.1:5000".parse().unwrap(),
+            destination: "10.77.0.2:80".parse().unwrap(),
+            protocol: 6,
+        }
+    }
+
+    /// A connection whose handshake took 2 ms, and whose client has sent 100 bytes at 10 ms.
+    fn begun() -> Holds {
+        let mut holds = Holds::default();
+        sends(&mut holds, flow(), 0, Some(1), None);
+        sends(&mut holds, flow().reversed(), 2, Some(501), Some(1));
+        sends(&mut holds, flow(), 10, Some(101), Some(501));
+        holds
+    }
+
+    fn sends(
+        holds: &mut Holds,
+        flow: Flow,
+        at_ms: u64,
+        end: Option<u32>,
+        acknowledges: Option<u32>,
+    ) -> Option<Held> {
+        holds.entered(flow, Passing { at_ns: at_ms * MS, end, acknowledges }, 100)
+    }
+
+    #[test]
+    fn a_sender_that_waited_for_an_acknowledgement_shows_that_it_was_held() {
+        let mut holds = begun();
+        assert_eq!(sends(&mut holds, flow().reversed(), 52, None, Some(101)), None);
+        let held = sends(&mut holds, flow(), 53, Some(201), Some(501));
+        assert_eq!(held, Some(Held { at_ns: 52 * MS, held_ns: 40 * MS }), "42 ms less the path's 2 ms");
+    }
+
+    #[test]
+    fn a_server_that_only_thinks_holds_nobody_up_by_its_acknowledgement() {
+        let mut holds = begun();
+        sends(&mut holds, flow().reversed(), 52, None, Some(101));
+        assert_eq!(sends(&mut holds, flow().reversed(), 110, Some(601), Some(101)), None);
+        assert_eq!(sends(&mut holds, flow(), 111, Some(201), Some(601)), None, "58 ms later is not at once");
+    }
+
+    #[test]
+    fn an_answer_that_acknowledges_is_no_delayed_acknowledgement() {
+        let mut holds = begun();
+        sends(&mut holds, flow().reversed(), 90, Some(601), Some(101));
+        assert_eq!(sends(&mut holds, flow(), 91, Some(201), Some(601)), None);
+    }
+
+    #[test]
+    fn a_long_path_is_not_taken_for_a_held_acknowledgement() {
+        let mut holds = Holds::default();
+        sends(&mut holds, flow(), 0, Some(1), None);
+        sends(&mut holds, flow().reversed(), 100, Some(501), Some(1));
+        sends(&mut holds, flow(), 200, Some(101), Some(501));
+        sends(&mut holds, flow().reversed(), 310, None, Some(101));
+        assert_eq!(sends(&mut holds, flow(), 311, Some(201), Some(501)), None, "10 ms beyond the path's 100");
+    }
+}
