@@ -100,7 +100,7 @@ def grown(tmp_path: Path, values_ns: list[float | None], within: float, at_most:
             "conditions": [{"name": "a"}],
             "application": {"figures": [JOB_TIME, MEDIAN]},
         }
-        return unsettled(resolved, journal)
+        return unsettled(resolved, journal, tmp_path)
 
 
 def test_five_trials_are_too_few_for_any_median_interval(tmp_path: Path) -> None:

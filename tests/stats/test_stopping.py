@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from crosswind.stats import PerTrial, StoppingRule
+from crosswind.stats import BucketHistory, PerTrial, StoppingRule
 
 RULE = StoppingRule(quantile=0.5, within=0.05, confidence=0.95, at_least=6, at_most=60)
 
@@ -69,3 +69,11 @@ def test_failed_trials_are_as_wide_as_can_be() -> None:
 
 def test_nothing_yet_is_an_answer() -> None:
     assert RULE.look(in_order([])).forecast == 8
+
+
+def test_a_bucket_that_drains_never_stops_it_however_narrow_the_interval() -> None:
+    drained = BucketHistory(refill_bps=1e6, level_bytes=[10e6 - 1e6 * trial for trial in range(8)])
+    look = RULE.look(in_order([100.0] * 8), [drained])
+    assert not look.stop
+    assert look.guard.leak == "bucket"
+    assert "the guard refuses an interval: the token bucket held 80 Mbit" in look.waiting_for

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from crosswind.cli._output import print_json
@@ -9,14 +11,26 @@ from crosswind.cli._output import print_json
 
 @click.command()
 @click.argument("file")
+@click.option(
+    "--pilot",
+    type=click.Path(path_type=Path),
+    metavar="RESULTS",
+    help="An earlier run of the same application, which tells how many trials the intervals will take.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
-def command(file: str, as_json: bool) -> None:
+def command(file: str, pilot: Path | None, as_json: bool) -> None:
     """Show the trials of an experiment, their order, the time they take, and what will be done.
 
     FILE is an experiment file or the name of an experiment of the catalogue. Nothing is changed. The
     plan ends with what this machine is too small for, and with what it will not honour by the calibration of
     `crosswind doctor`.
+
+    With --pilot (the folder of a run, or of an experiment, whose latest run is then taken) it says for each
+    condition how many trials bring the interval to what `until` asks for, or to 5 % of the median, and how
+    long that takes by the pilot's own trials; or why the pilot cannot tell.
     """
+    from crosswind.analysis.pilot import predict
+    from crosswind.analysis.pilot_text import describe_prediction
     from crosswind.doctor import check_here
     from crosswind.plan import outline
     from crosswind.plan.text import describe
@@ -27,11 +41,15 @@ def command(file: str, as_json: bool) -> None:
     resolved = resolve(load_experiment(find_experiment(file)))
     planned = outline(resolved)
     too_little = lack_of_room(application_of(resolved), resolved["topology"]["nodes"])
+    predicted = None if pilot is None else predict(resolved, pilot)
     machine = [*too_little, *check_here(resolved)]
     if as_json:
-        print_json({**planned.as_dict(), "machine": machine})
+        pilot_says = {} if predicted is None else {"pilot": predicted.as_dict()}
+        print_json({**planned.as_dict(), **pilot_says, "machine": machine})
     else:
         click.echo(describe(planned))
+        if predicted is not None:
+            click.echo(f"\n{describe_prediction(predicted)}")
         click.echo("\nThis machine")
         for remark in machine or ["by its calibration, it honours all of this"]:
             click.echo(f"  - {remark}")

@@ -1,9 +1,12 @@
 """Whether an experiment that grows needs another block: each condition is asked of the stopping rule."""
 
+import json
 import math
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from crosswind.report.buckets import Credits, bucket_histories, credits_of
 from crosswind.runner.figures import value_of
 from crosswind.stats import Look, PerTrial, StoppingRule
 from crosswind.store import Journal, Metric
@@ -12,11 +15,12 @@ from crosswind.store import Journal, Metric
 OPERATIONS = ("latency", "response")
 
 
-def unsettled(resolved: Mapping[str, Any], journal: Journal) -> dict[str, Look]:
+def unsettled(resolved: Mapping[str, Any], journal: Journal, folder: Path) -> dict[str, Look]:
     """Return what is seen of the conditions that the stopping rule wants more trials of.
 
     The rule looks at the interval of `until.quantile` over trials of their median latency or, where the
-    application has none, of its first figure; a failed trial counts as infinitely bad. Without `until` there
+    application has none, of its first figure; a failed trial counts as infinitely bad. It also looks at the
+    buckets that outlive trials, as the trials' measurements in `folder` tell of them. Without `until` there
     is nothing to ask: the number of trials was fixed in advance.
     """
     repeat = resolved["trials"]["repeat"]
@@ -27,8 +31,19 @@ def unsettled(resolved: Mapping[str, Any], journal: Journal) -> dict[str, Look]:
     values = _values(journal, figure)
     worst = math.inf if figure["better"] == "lower" else -math.inf
     names = [condition["name"] for condition in resolved["conditions"]]
-    looks = {name: rule.look(PerTrial.of(values.get(name, {}), failed=worst)) for name in names}
+    credits = _credits(journal, folder)
+    looks = {
+        name: rule.look(
+            PerTrial.of(values.get(name, {}), failed=worst), bucket_histories(resolved, credits.get(name, []))
+        )
+        for name in names
+    }
     return {name: look for name, look in looks.items() if not look.stop}
+
+
+def can_settle(looks: Mapping[str, Look]) -> bool:
+    """Return whether more trials can help: that a bucket was drained stays true of the trials before."""
+    return any(look.guard.leak != "bucket" for look in looks.values())
 
 
 def performance(resolved: Mapping[str, Any], journal: Journal) -> dict[str, list[float]]:
@@ -52,6 +67,17 @@ def forecast(looks: Mapping[str, Look]) -> str:
     number = f"about {look.forecast} trials of each" if look.forecast else "no forecast"
     others = f" (and {len(looks) - 1} more)" if len(looks) > 1 else ""
     return f"{farthest}{others} after {look.n}: {look.waiting_for}; {number}"
+
+
+def _credits(journal: Journal, folder: Path) -> dict[str, list[Credits]]:
+    """Return condition -> what its credit buckets held, for each trial that counts, in the order they ran."""
+    found: dict[str, list[Credits]] = {}
+    for attempts in journal.attempts().values():
+        for row in attempts:
+            path = folder / "monitors" / f"{row.trial}.json"
+            if row.satisfies and path.is_file():
+                found.setdefault(row.condition, []).append(credits_of(json.loads(path.read_text())))
+    return found
 
 
 def _judged_by(figures: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:

@@ -16,7 +16,7 @@ from crosswind.runner.budgets import Budgets
 from crosswind.runner.disk import DiskFull, is_disk_full
 from crosswind.runner.figures import said
 from crosswind.runner.fingerprints import attach_fingerprint
-from crosswind.runner.growth import forecast, performance, unsettled
+from crosswind.runner.growth import can_settle, forecast, performance, unsettled
 from crosswind.runner.interruption import Interrupted, Interruption
 from crosswind.runner.outcome import Outcome, judge_run
 from crosswind.runner.progress import Progress
@@ -77,7 +77,7 @@ class Sitting:
             self._journal.attempts(),
             accept_void=self._limits["void"] == "accept",
             stopped=stopped,
-            unsettled={} if stopped else unsettled(self._resolved, self._journal),
+            unsettled={} if stopped else unsettled(self._resolved, self._journal, self._folder.path),
         )
 
     def _prepare(self, work: WorkFolder) -> None:
@@ -99,7 +99,8 @@ class Sitting:
         Raises: _Stopped: there is one, but the experiment's limit of time is reached.
         """
         waiting = self._open_trials()
-        if not waiting and (looks := unsettled(self._resolved, self._journal)):
+        looks = {} if waiting else unsettled(self._resolved, self._journal, self._folder.path)
+        if can_settle(looks):
             blocks = 1 + max(row.block for row in self._journal.planned())
             block = next_block(self._resolved, blocks)
             if block:

@@ -73,7 +73,7 @@ from crosswind.stats.service_curve import service_curve_lateness_ns
 from crosswind.stats.shapiro_wilk import shapiro_wilk
 from crosswind.stats.share import share_interval
 from crosswind.stats.spread import coefficient_of_variation, quartile_dispersion, robust_variation
-from crosswind.stats.stopping import Look, StoppingRule
+from crosswind.stats.stopping import LOOKS, Look, StoppingRule
 from crosswind.stats.tail import tail_probability
 from crosswind.stats.tested import Tested
 from crosswind.stats.trials import NotPerTrial, PerTrial
@@ -83,6 +83,7 @@ from crosswind.stats.welch import Welch, welch
 
 __all__ = [
     "GUARD_TRIALS_MIN",
+    "LOOKS",
     "MD1",
     "Alike",
     "BootstrapRatio",

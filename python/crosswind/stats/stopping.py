@@ -9,9 +9,11 @@ neither does what the guard refuses. What never becomes narrow ends at `at_most`
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
+from crosswind.stats.bucket_history import BucketHistory
 from crosswind.stats.guard import Guard, guard
 from crosswind.stats.interval import Interval, quantile_interval
 from crosswind.stats.modes import Mode, modes
@@ -53,19 +55,21 @@ class StoppingRule:
     at_least: int
     at_most: int
 
-    def look(self, values: PerTrial) -> Look:
+    def look(self, values: PerTrial, buckets: Sequence[BucketHistory] = ()) -> Look:
         """Return whether trials with these `values` are enough.
 
-        The answer depends on nothing but the values, so an interrupted run that is continued gets the same.
+        The answer depends on nothing but what was measured, so an interrupted run that is continued gets the
+        same.
 
         Args:
             values: one per trial, any unit, in the order in which the trials ran; +inf or -inf if it failed.
+            buckets: what is known of those that outlive trials.
         Raises: NotPerTrial: `values` are not one per trial.
         """
         values = require_per_trial(values)
         n, looks = len(values), self._looks
         achieved, held = self._achieved(values), self._held(values)
-        found, seen = modes(values.values) if n else (), guard(values)
+        found, seen = modes(values.values) if n else (), guard(values, buckets)
         waiting_for = self._waiting_for(achieved, held, looks, found, seen)
         return Look(
             n, achieved, not waiting_for, waiting_for, self._forecast(n, achieved, looks - held), found, seen
@@ -121,6 +125,6 @@ class StoppingRule:
         """Return the trials in all that it takes if the width falls with the root of their number."""
         if achieved == math.inf:
             needed = max(self.at_least, trials_needed(self.quantile, self.confidence))
-            return needed + LOOKS - 1 if n < needed else None
+            return needed + self._looks - 1 if n < needed else None
         narrow = math.ceil(n * max(1.0, achieved / self.within) ** 2)
         return narrow + looks_left - (narrow > n) if looks_left else n

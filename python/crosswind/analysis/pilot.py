@@ -1,0 +1,133 @@
+"""How many trials an experiment will take, as a pilot tells it: an earlier run of the same application.
+
+Of each condition that both have, the pilot's trials are asked what the stopping rule would ask of them: the
+median of a trial's operations or, where there are none, the application's first figure. Where the pilot is
+long enough CONFIRM answers exactly; else the width of the interval is taken to fall with the root of the
+number of trials. Blocks are complete, so the hungriest condition decides for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from crosswind.errors import CrosswindError
+from crosswind.report.measure import Measure
+from crosswind.report.summary import ConditionSummary, Summary, summarise
+from crosswind.stats import LOOKS, PerTrial, Refused, StoppingRule, confirm
+
+# What is asked of an experiment that does not say it: what the report's curves of repetitions show.
+_ASKED = {"quantile": 0.5, "within": 0.05, "confidence": 0.95}
+_NO_END = 10**9
+
+
+@dataclass(frozen=True)
+class Needed:
+    """What a pilot says of one condition."""
+
+    condition: str
+    pilot: int  # trials of it that count
+    trials: int | None  # that the interval will take; None where the pilot cannot tell
+    why_not: str  # why it cannot, with what would help; empty where it can
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """How many trials of each condition the interval will take."""
+
+    pilot: Path
+    figure: str
+    quantile: float
+    within: float
+    confidence: float
+    conditions: list[Needed]
+    trials_each: int | None  # what the hungriest condition takes; None where no condition says
+    at_most: int  # of the experiment
+    one_s: float | None  # what a trial of the pilot took with the experiment's rest; None if not known
+
+    @property
+    def expected_s(self) -> float | None:
+        """Time for so many complete blocks; None if not known."""
+        if self.trials_each is None or self.one_s is None:
+            return None
+        return self.one_s * self.trials_each * len(self.conditions)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain values, for `--json`."""
+        return {**asdict(self), "pilot": str(self.pilot), "expected_s": self.expected_s}
+
+
+def predict(resolved: Mapping[str, Any], pilot: Path) -> Prediction:
+    """Return what a pilot says of the trials that a resolved experiment will take.
+
+    Raises:
+        NotAResultsFolder: the pilot is none.
+        CrosswindError: it ran another application, or shares no condition with the experiment.
+    """
+    summary = summarise(pilot)
+    application, names = resolved["application"]["name"], [c["name"] for c in resolved["conditions"]]
+    if summary.application != application:
+        raise CrosswindError(
+            f"--pilot: {pilot} ran {summary.application}, and the experiment runs {application}; "
+            "give a run of the same application"
+        )
+    found = {condition.name: condition for condition in summary.conditions}
+    if not found.keys() & set(names):
+        raise CrosswindError(
+            f"--pilot: {pilot} has none of the conditions {', '.join(names)}; it has {', '.join(found)}"
+        )
+    repeat = resolved["trials"]["repeat"]
+    until = repeat["until"]
+    # Without growth the number is fixed in advance, and one look suffices.
+    rule = StoppingRule(**(until or _ASKED), at_least=1, at_most=_NO_END if until else 1)
+    measure = _judged_by(summary)
+    conditions = [_needed(name, found.get(name), measure, rule) for name in names]
+    known = [needed.trials for needed in conditions if needed.trials is not None]
+    return Prediction(
+        pilot=pilot,
+        figure=measure.label,
+        quantile=rule.quantile,
+        within=rule.within,
+        confidence=rule.confidence,
+        conditions=conditions,
+        trials_each=max([*known, repeat["at_least"]]) if known else None,
+        at_most=repeat["at_most"],
+        one_s=_one_s(summary, resolved["trials"]["rest_s"]),
+    )
+
+
+def _judged_by(summary: Summary) -> Measure:
+    medians = (m for m in summary.measures if m.of_operations and m.statistic == "p50")
+    return next(medians, summary.primary)
+
+
+def _needed(name: str, condition: ConditionSummary | None, measure: Measure, rule: StoppingRule) -> Needed:
+    if condition is None:
+        return Needed(name, 0, None, "not in the pilot")
+    values = condition.per_trial(measure.key)
+    look = rule.look(values, condition.buckets)
+    if look.guard.refused:
+        return Needed(name, look.n, None, f"{look.waiting_for}; {look.guard.remedy}")
+    if look.modes:
+        return Needed(name, look.n, None, look.waiting_for)
+    if look.forecast is None:
+        return Needed(name, look.n, None, look.waiting_for)
+    return Needed(name, look.n, min(look.forecast, _confirmed(values, rule) or look.forecast), "")
+
+
+def _confirmed(values: PerTrial, rule: StoppingRule) -> int | None:
+    """Return the trials that CONFIRM finds among those of the pilot, where they are enough for that."""
+    try:
+        found = confirm(values.values, within=rule.within, p=rule.quantile, confidence=rule.confidence)
+    except Refused:
+        return None
+    if found.needed is None or found.strained:
+        return None
+    return found.needed + min(LOOKS, rule.at_most) - 1
+
+
+def _one_s(summary: Summary, rest_s: float | None) -> float | None:
+    took_s = [float(t.row.duration_s) for t in summary.trials if t.counted and t.row.duration_s is not None]
+    return sum(took_s) / len(took_s) + rest_s if took_s and rest_s is not None else None

@@ -1,0 +1,25 @@
+"""Write what a pilot says for people."""
+
+from crosswind.analysis.each import quantile_name
+from crosswind.analysis.pilot import Prediction
+from crosswind.plan.text import duration
+from crosswind.report.units import count, percent
+
+
+def describe_prediction(found: Prediction) -> str:
+    """Return a prediction as text of several lines."""
+    of = f"{quantile_name(found.quantile)} over trials of {found.figure}"
+    asked = f"within {percent(found.within)} at {percent(found.confidence)}"
+    lines = [f"By the pilot {found.pilot}, for {of} {asked}"]
+    width = max(len(needed.condition) for needed in found.conditions)
+    for needed in found.conditions:
+        said = f"about {count(needed.trials)} trials" if needed.trials else f"no number: {needed.why_not}"
+        lines.append(f"  {needed.condition:{width}}  {said} ({needed.pilot} in the pilot)")
+    if found.trials_each is None:
+        return "\n".join(lines)
+    blocks, total = found.trials_each, found.trials_each * len(found.conditions)
+    lines.append(f"  so {count(blocks)} complete blocks: {count(total)} trials, {duration(found.expected_s)}")
+    if blocks > found.at_most:
+        ends = f"the experiment ends at {count(found.at_most)} of each"
+        lines.append(f"  {ends}: raise `repeat`, or ask for a wider interval")
+    return "\n".join(lines)
