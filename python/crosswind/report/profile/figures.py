@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 from crosswind.report.figure import Figure, finished, rounded
 from crosswind.report.monitored import TITLES, Distribution
 from crosswind.report.profile.axis import Axis
+from crosswind.report.profile.fitted import fitted
 from crosswind.report.profile.surface import Point, Surface
 from crosswind.report.units import quantity
 
@@ -21,7 +22,10 @@ _ALONG = ("burst-packets", "packet-size")  # what is drawn against the levels, b
 
 def profile_figures(surface: Surface, monitored: dict[str, list[Distribution]]) -> list[Figure]:
     """Return surface and contour (of two factors), the cuts, and distributions along the levels."""
-    figures = [_surface(surface), _contour(surface)] if len(surface.axes) == 2 else []
+    figures = []
+    if len(surface.axes) == 2:
+        between = _between(surface)
+        figures = [_surface(surface, between), _contour(surface, between)]
     figures += [_cuts(surface, place) for place in range(len(surface.axes))]
     return [*figures, *_along(surface, monitored)]
 
@@ -58,34 +62,45 @@ def _words(surface: Surface, point: Point) -> str:
     return f"{text}<br>{surface.measure.label} {value}, {point.logs.size} trials"
 
 
-def _matrix(surface: Surface, of: Any) -> list[list[Any]]:
-    """Return rows by the second axis, columns by the first, of a complete surface."""
+_Rows = list[list[Any]]  # by the second axis, columns by the first
+
+
+def _matrix(surface: Surface, of: Any) -> _Rows:
+    """Return rows by the second axis, columns by the first; None where no point was measured."""
     first, second = surface.axes
     points = {(point.at[first.name], point.at[second.name]): point for point in surface.points}
-    return [[of(points[x, y]) for x in first.levels] for y in second.levels]
+    return [[of(points[x, y]) if (x, y) in points else None for x in first.levels] for y in second.levels]
 
 
-def _surface(surface: Surface) -> Figure:
+def _between(surface: Surface) -> _Rows | None:
+    """Return what is drawn in % of the best: the points themselves, or what was fitted to them."""
+    if surface.complete:
+        return _matrix(surface, lambda point: _percent(surface, point))
+    rows = fitted(surface)
+    return None if rows is None else [[rounded(100 * share) for share in row] for row in rows.tolist()]
+
+
+def _surface(surface: Surface, between: _Rows | None) -> Figure:
     first, second = surface.axes
     common = {"colorscale": _COLOURS, "cmin": 0, "cmax": 100, "hovertemplate": "%{text}<extra></extra>"}
     figure = go.Figure()
     xs, ys = ([rounded(a.drawn(p.at[a.name])) for p in surface.points] for a in surface.axes)
     zs = [_percent(surface, point) for point in surface.points]
     texts = [_words(surface, point) for point in surface.points]
-    if surface.complete:
+    if between is not None:
+        fit = "% of the best by the fit, not measured"
+        texts_of = zip(_matrix(surface, lambda point: _words(surface, point)), between, strict=True)
+        told = [[text or f"{z:.3g} {fit}" for text, z in zip(*rows, strict=True)] for rows in texts_of]
         figure.add_trace(
             go.Surface(
                 x=[rounded(first.drawn(level)) for level in first.levels],
                 y=[rounded(second.drawn(level)) for level in second.levels],
-                z=_matrix(surface, lambda point: _percent(surface, point)),
-                text=_matrix(surface, lambda point: _words(surface, point)),
+                z=between,
+                text=told,
+                opacity=1 if surface.complete else 0.75,
                 showscale=False,
                 **common,
             )
-        )
-    elif len(surface.points) > 3:
-        figure.add_trace(
-            go.Mesh3d(x=xs, y=ys, z=zs, intensity=zs, text=texts, delaunayaxis="z", showscale=False, **common)
         )
     figure.add_trace(
         go.Scatter3d(
@@ -110,21 +125,21 @@ def _surface(surface: Surface) -> Figure:
         },
         margin={"l": 0, "r": 0, "t": 0, "b": 0},
     )
-    alt = f"{_title(surface)}, as a surface over {first.name} and {second.name}; a table has its numbers."
+    alt = f"{_title(surface)}, as a surface over {first.name} and {second.name}; {_points_say(surface)}."
     return finished("profile-surface", alt, 480, figure)
 
 
-def _contour(surface: Surface) -> Figure:
+def _contour(surface: Surface, between: _Rows | None) -> Figure:
     first, second = surface.axes
     xs, ys = ([rounded(a.drawn(p.at[a.name])) for p in surface.points] for a in surface.axes)
     zs = [_percent(surface, point) for point in surface.points]
     figure = go.Figure()
-    if surface.complete:
+    if between is not None:
         figure.add_trace(
             go.Contour(
                 x=[rounded(first.drawn(level)) for level in first.levels],
                 y=[rounded(second.drawn(level)) for level in second.levels],
-                z=_matrix(surface, lambda point: _percent(surface, point)),
+                z=between,
                 colorscale=_COLOURS,
                 zmin=0,
                 zmax=100,
@@ -155,8 +170,14 @@ def _contour(surface: Surface) -> Figure:
         )
     )  # fmt: skip
     figure.update_layout(xaxis=_axis(first), yaxis=_axis(second))
-    alt = f"{_title(surface)}, as a contour over {first.name} and {second.name}; a dot is a condition."
+    alt = f"{_title(surface)}, as a contour over {first.name} and {second.name}; {_points_say(surface)}."
     return finished("profile-contour", alt, 420, figure)
+
+
+def _points_say(surface: Surface) -> str:
+    if surface.complete:
+        return "a dot is a condition, and a table has its numbers"
+    return "a dot is a condition that was measured, and what lies between is fitted (Gaussian process)"
 
 
 def _errors(surface: Surface, points: Iterable[Point]) -> dict[str, Any]:
