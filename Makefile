@@ -37,7 +37,8 @@ demo: build
 test: build
 	@bash tests/prepare.sh
 	cargo test --workspace
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses auto --ignore tests/live
+	$(BIN)/pytest tests/live
 
 bench: build
 	$(BIN)/python -m bench

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crosswind.cli._main import run
@@ -142,7 +142,6 @@ def test_delays_that_cannot_be_meant_are_refused_with_their_line(content: bytes,
         read_delays("delays.csv", content)
 
 
-@settings(deadline=None)
 @given(st.sampled_from([b"time_ms,delay_us\n0,1\n1,2.5\n", b"delay_us\n1\n2\n", b"1ms\n2us\n"]), st.data())
 def test_damaged_delays_are_read_or_refused(content: bytes, data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(content)))

@@ -91,7 +91,7 @@ JSON = st.recursive(
 RUNS = st.dictionaries(KEYS, JSON, max_size=4).map(lambda run: json.dumps(run).encode())
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(RUNS | st.binary(max_size=60))
 def test_whatever_a_file_holds_it_is_read_or_refused(content: bytes) -> None:
     try:

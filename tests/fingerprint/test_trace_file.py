@@ -166,7 +166,7 @@ FILES = [
 ]
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(FILES), st.data(), st.booleans())
 def test_a_damaged_file_is_read_or_refused(content: bytes, data: st.DataObject, back: bool) -> None:
     at = data.draw(st.integers(0, len(content)))

@@ -96,7 +96,7 @@ WORDS = ["name", "topology", "hosts", "conditions", "link", "police", "h0", "10"
 YAML_PIECES = st.sampled_from([*STRUCTURE, *ODDITIES, *WORDS])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.one_of(st.lists(YAML_PIECES, max_size=40).map("".join).map(str.encode), st.binary(max_size=60)))
 def test_no_input_ends_in_a_traceback(content: bytes) -> None:
     with pytest.raises(SpecErrors):

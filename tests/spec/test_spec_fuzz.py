@@ -35,7 +35,7 @@ def paths(data: Any, prefix: Path = ()) -> list[Path]:
     return found
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @example([(("topology", "nodes", "server"), "\n", False)])
 @given(st.lists(st.tuples(st.sampled_from(paths(EXAMPLE)), VALUES, st.booleans()), min_size=1, max_size=3))
 def test_an_experiment_with_replaced_values_is_read_or_refused(changes: list[tuple[Path, Any, bool]]) -> None:

@@ -42,7 +42,7 @@ def test_the_corpus_has_its_answers() -> None:
     assert text == expected.read_text(encoding="utf-8")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.one_of(
         st.binary(max_size=60),
