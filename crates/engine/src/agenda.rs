@@ -120,16 +120,18 @@ impl Agenda {
             return self.put(event);
         }
         // Most events come soon: shifting from the near end is a few moves, and cheaper than a search.
-        let mut place = self.soon.len();
         self.soon.push(event);
-        while let Some(&sooner) = place.checked_sub(1).and_then(|before| self.soon.get(before)) {
-            if sooner.order() > event.order() {
-                break;
+        let mut up_to_gap = self.soon.as_mut_slice();
+        while let [before @ .., gap] = up_to_gap {
+            match before.last() {
+                Some(sooner) if sooner.order() <= event.order() => *gap = *sooner,
+                _ => {
+                    *gap = event;
+                    break;
+                }
             }
-            self.soon[place] = sooner;
-            place -= 1;
+            up_to_gap = before;
         }
-        self.soon[place] = event;
         if self.soon.len() > SOON_MAX {
             self.shorten();
         }

@@ -108,6 +108,10 @@ impl Packet {
 
     /// Size on an Ethernet wire, preamble and gap included, in [84, 65 573]; of a train the sum.
     pub const fn wire_bytes(&self) -> u32 {
+        if self.count == 1 {
+            // Most often, and every queue and link on the way asks.
+            return wire_bytes(self.ip_bytes);
+        }
         let all_but_last = self.count as u32 - 1;
         let each = self.segment_ip_bytes as u32;
         all_but_last * wire_bytes(each) + wire_bytes(self.ip_bytes - all_but_last * each)

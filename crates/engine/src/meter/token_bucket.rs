@@ -70,6 +70,10 @@ impl TokenBucket {
             return None;
         }
         let missing = cost.saturating_sub(self.level_at(now));
+        if missing == 0 {
+            // Most often; a division of 128 bits is worth leaving out.
+            return Some(now);
+        }
         let wait = missing.div_ceil(u128::from(rate.get()));
         Some(now.saturating_add(Duration::from_nanos(u64::try_from(wait).unwrap_or(u64::MAX))))
     }
