@@ -17,7 +17,8 @@ Rows = list[list[str]]
 _TEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{",
     "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\u2009": r"\,", "\u00a0": "~",
-    "\u00d7": r"$\times$", "\u2013": "--",
+    "\u00d7": r"$\times$", "\u2013": "--", "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
+    "\u2212": "$-$", "\u00b5": r"$\mu$", "\u2265": r"$\geq$", "\u00b1": r"$\pm$", "\u221e": r"$\infty$",
 }  # fmt: skip
 
 
