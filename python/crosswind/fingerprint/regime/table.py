@@ -1,0 +1,87 @@
+"""Several regimes side by side, a row each: what the study's figures show of each access pattern."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from crosswind.doctor.quantities import rate_text
+from crosswind.fingerprint.regime.record import Record, RegimeFileError, is_record, read_record
+from crosswind.fingerprint.regime.statistics import statistics_of
+from crosswind.report.table import PLAIN_COLUMNS
+
+READING = (
+    "a value is a point at full speed, and else the mean of a time on; neighbours are not independent, so "
+    "no interval is given, and no row is called different from another."
+)
+_HEADERS = ("regime", "measured", "values", "p1", "p25", "p50", "p75", "p99", "mean", "variation", "lag 1")
+
+
+def is_regime(path: Path) -> bool:
+    """Return whether a file is one of a regime."""
+    with path.open("rb") as file:
+        return is_record(file.readline())
+
+
+def read_regimes(paths: list[Path]) -> dict[str, Record]:
+    """Return the regimes in files, by their names.
+
+    Raises: RegimeFileError: one of them is none, or has no point.
+    """
+    found = {}
+    for path in paths:
+        try:
+            found[str(path)] = read_record(path.read_bytes())
+            statistics_of(found[str(path)])
+        except OSError as error:
+            raise RegimeFileError(f"{path}: cannot be read: {error.strerror or error}") from None
+        except ValueError as error:
+            raise RegimeFileError(f"{path}: {error}") from None
+    return found
+
+
+def regimes_as_dict(regimes: Mapping[str, Record]) -> list[dict[str, Any]]:
+    """Return for each what it measured and its statistics, as plain values."""
+    return [
+        {
+            "file": file,
+            "regime": record.header.regime,
+            "between": list(record.header.between),
+            "condition": record.header.condition,
+            "measured_s": record.measured_s,
+            **asdict(statistics_of(record)),
+        }
+        for file, record in regimes.items()
+    ]
+
+
+def print_regimes(regimes: Mapping[str, Record], console: Console) -> None:
+    """Print a row for each."""
+    if not console.is_terminal:
+        console.width = max(console.width, PLAIN_COLUMNS)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    table.add_column("file", overflow="fold")
+    for header in _HEADERS:
+        table.add_column(header, justify="right", no_wrap=True)
+    for file, record in regimes.items():
+        found = statistics_of(record)
+        rates = [*found.box_bps, found.mean_bps]
+        shares = (found.variation, found.autocorrelation)
+        table.add_row(
+            escape(file),
+            *(record.header.regime, f"{record.measured_s:.4g} s", str(found.values)),
+            *(rate_text(rate) for rate in rates),
+            *("-" if share is None else f"{share:.3g}" for share in shares),
+        )
+    console.print(table, soft_wrap=False)
+    console.print(READING, style="dim", markup=False)
+    networks = {record.header.network for record in regimes.values()}
+    if len(networks) > 1:
+        console.print("[bold yellow]![/bold yellow] these are of different networks, or of other ends")
