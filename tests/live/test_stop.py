@@ -6,18 +6,18 @@ import json
 import os
 import signal
 import time
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from crosswind.app import Application, Missing, Stage, find, names
+from crosswind.app import Application, Stage, find, names
 from crosswind.app.command import Command, CommandParameters
 from crosswind.app.server import stop_servers
 from crosswind.app.spark import Spark, SparkParameters
 from crosswind.app.ycsb import Ycsb, YcsbParameters
+from crosswind.runner.trial import await_end
 from crosswind.spec import load_experiment
 from crosswind.testbed import Agent, Fabric, TestbedError
 from crosswind.testbed.plain import plain_fabric
@@ -30,8 +30,6 @@ CLUSTER = ("master", "worker0", "worker1", "client")
 # To every process of the node but its first, and this one.
 EVERY = "kill -{} -1"
 STOPPED_S = 5
-
-
 UP = "echo up; while :; do sleep 1; done"
 TOOK = {"took": {"elapsed": True, "better": "lower"}}
 # Their ports do not meet, so one network has them all. Spark and ycsb's stores have tests of their own.
@@ -62,34 +60,12 @@ SERVICES = {"server": {"command": ["sh", "-c", UP]}, "client": {"command": ["tru
 NODES = ("server", "client", "worker0", "worker1", "rank0", "rank1")
 
 
-def command(stubborn: str) -> Application:
-    role = {"command": f"{stubborn} {UP}", "ready": {"regex": "up"}}
-    asked = {
-        "roles": {"db0": role, "db1": role, "client": {"command": "true"}},
-        "load": "client",
-        "metrics": TOOK,
-    }
-    return Command(CommandParameters.model_validate(asked))
-
-
-def ycsb(store: str) -> Application:
-    asked = {"store": store, "workload": "a", "records": 100, "duration": "1s"}
-    return Ycsb(YcsbParameters.model_validate(asked))
-
-
-APPLICATIONS = {
-    "command-deaf": lambda: command("trap '' TERM;"),
-    **{f"ycsb/{store}": lambda store=store: ycsb(store) for store in Ycsb.variants},
-}
-
-
-@pytest.fixture(params=APPLICATIONS)
-def application(request: pytest.FixtureRequest) -> Application:
-    made: Application = APPLICATIONS[request.param]()
-    missing: Sequence[Missing] = type(made).missing(made.variant)
-    if missing:
+@pytest.fixture(params=Ycsb.variants)
+def store(request: pytest.FixtureRequest) -> Application:
+    if missing := Ycsb.missing(request.param):
         pytest.skip("; ".join(item.what for item in missing))
-    return made
+    asked = {"store": request.param, "workload": "a", "records": 100, "duration": "1s"}
+    return Ycsb(YcsbParameters.model_validate(asked))
 
 
 def staged(fabric: Fabric, folder: Path) -> Stage:
@@ -98,18 +74,18 @@ def staged(fabric: Fabric, folder: Path) -> Stage:
     return Stage(fabric, folder, seed=1)
 
 
-def test_servers_that_hang_end_within_five_seconds(live: Live, application: Application) -> None:
+def test_a_store_that_hangs_ends_within_five_seconds(live: Live, store: Application) -> None:
     spec = plain_fabric(DATABASE)
-    if not application.is_prepared(DATABASE):
+    if not store.is_prepared(DATABASE):
         with Agent() as agent, Fabric(agent, spec, live.folder / "logs") as fabric:
-            application.prepare(staged(fabric, live.folder / "prepared"))
+            store.prepare(staged(fabric, live.folder / "prepared"))
     with Agent() as agent, Fabric(agent, spec, live.folder / "logs") as fabric:
         stage = staged(fabric, live.folder / "work")
-        application.start(stage)
+        store.start(stage)
         for node in DATABASE[:2]:
             fabric.start(node, "hang", ["sh", "-c", EVERY.format("STOP")], cwd=stage.folder).wait(5)
         began = time.monotonic()
-        application.stop(stage)
+        store.stop(stage)
         assert time.monotonic() - began < STOPPED_S
 
 
@@ -147,6 +123,22 @@ def stopped_s(application: Application, stage: Stage) -> float:
     began = time.monotonic()
     application.stop(stage)
     return time.monotonic() - began
+
+
+def test_a_load_and_its_server_that_hang_end_together_within_five_seconds(live: Live) -> None:
+    command = SIDE_BY_SIDE["command"]
+    asked = command | {"roles": command["roles"] | {"client": {"command": UP}}}
+    application = Command(CommandParameters.model_validate(asked))
+    with Agent() as agent, Fabric(agent, plain_fabric(NODES[:2]), live.folder / "logs") as fabric:
+        stage = staged(fabric, live.folder / "work")
+        application.start(stage)
+        load = application.load(stage)
+        for node in NODES[:2]:
+            fabric.start(node, "hang", ["sh", "-c", EVERY.format("STOP")], cwd=stage.folder).wait(5)
+        load.longest_s, began = 0, time.monotonic()
+        with pytest.raises(TestbedError, match="client on client: still running"):
+            await_end(load, began, application, stage)
+    assert time.monotonic() - began < STOPPED_S
 
 
 @pytest.mark.skipif(

@@ -1,5 +1,6 @@
 """One trial: a fresh fabric, the application, warm-up, measurement, and nothing left behind."""
 
+import signal
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -73,7 +74,7 @@ def run_trial(
             began_s = time.monotonic()
             load.await_measured_phase()
             fabric.measure()
-            _await_end(load, began_s, application, stage)
+            await_end(load, began_s, application, stage)
             measurement = fabric.read()
         check_limits(measurement)
         measurement["interference"] = [*measurement["interference"], *noise]
@@ -122,7 +123,7 @@ def prepare_application(
         application.prepare(Stage(fabric, folder, resolved["trials"]["seed"], named))
 
 
-def _await_end(load: Load, began_s: float, application: Application, stage: Stage) -> None:
+def await_end(load: Load, began_s: float, application: Application, stage: Stage) -> None:
     """Wait for the load to end well.
 
     Raises: TestbedError: it failed, or never ended.
@@ -131,7 +132,8 @@ def _await_end(load: Load, began_s: float, application: Application, stage: Stag
     if ended == Ended(0, None):
         return
     if ended is None:
-        load.process.stop(1)
+        # Told, and not waited for: with it the servers may hang, and all together end within five seconds.
+        load.process.signal(signal.SIGTERM)
         _fail(TestbedError(f"{load.process}: still running after {load.longest_s:g} s"), application, stage)
     why = load.first_error() or load.process.last_words()
     _fail(TestbedError(f"{load.process}: {ended}; {why}"), application, stage)
