@@ -78,6 +78,8 @@ def check_diagnosis(status: int, diagnosis: dict[str, Any]) -> None:
     calibration = diagnosis["calibration"]
     assert [check["declared_ns"] for check in calibration["delays"]] == [20_000, 100_000, 1_000_000]
     assert all(check["packets"] == 500 and check["early"] == 0 for check in calibration["delays"])
+    # Two system calls and two veth pairs take more than half a microsecond on any machine.
+    assert calibration["floor_ns_p50"] > 500
     assert calibration["goodput_bps"] > 0
     assert calibration["wait_mode"] in ("spin", "sleep")
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from crosswind.app.load import await_listening
+from crosswind.certify.probe import read_probes
 from crosswind.doctor.calibration import Calibration, DelayCheck, RateCheck
 from crosswind.doctor.kernel import DEFAULT_CONGESTION_CONTROL, available_congestion_controls
 from crosswind.doctor.machine import this_machine
@@ -116,7 +117,7 @@ class _Bench:
         )
 
     def delays(self, declared_ns: int) -> tuple[np.ndarray[Any, np.dtype[np.int64]], dict[str, Any]]:
-        """Return the one-way delays of single packets, shape (PROBES,) in ns, and the measurement."""
+        """Return the one-way delays of packets that arrived, shape (arrived,) in ns, and the measurement."""
         place = [{"delay": {"time_ns": declared_ns, "on": [RECEIVER]}}] if declared_ns else []
         self._fabric.set({"name": f"delay {declared_ns} ns", "places": {"host.ingress": place}})
         out = self._folder / f"delay-{declared_ns}.csv"
@@ -124,8 +125,7 @@ class _Bench:
             self._send(PROBE_RATE_PER_S, PROBES)
             # It gives up by itself 2 s after the last packet.
             _finish(receiver, receiver.wait(STEP_S))
-        rows = np.loadtxt(out, delimiter=",", skiprows=1, dtype=np.int64, ndmin=2)
-        return rows[:, 2] - rows[:, 1], measurement
+        return read_probes(out, PROBES).delay_ns, measurement
 
     def rates(self) -> Iterator[RateCheck]:
         """Offer rising packet rates; end with the first that loses packets."""
