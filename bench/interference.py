@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from crosswind.certify.probe import read_probes
 from crosswind.runner.interference import check_iperf3, real_noise
 from crosswind.spec import fabric_of, real_interference, resolve
 from crosswind.spec.load import parse_experiment
@@ -120,8 +121,7 @@ def _probe(fabric: Fabric, folder: Path) -> "np.ndarray[Any, np.dtype[np.int64]]
     ]
     fabric.start("server", "probe-send", send, cwd=folder)
     receiver.wait(WINDOW_S + 30)
-    rows = np.loadtxt(out, delimiter=",", skiprows=1, dtype=np.int64, ndmin=2)
-    return rows[:, 3] - rows[:, 2]
+    return read_probes(out, int(count)).delay_ns
 
 
 def _figures(measurement: dict[str, Any], delays: "np.ndarray[Any, np.dtype[np.int64]]") -> Figures:

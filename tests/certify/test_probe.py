@@ -4,7 +4,7 @@ from pathlib import Path
 
 from crosswind.certify.probe import read_probes
 
-# Written by `crosswind-load probe-receive`: the second packet was sent 60 ns late, and the third overtook it.
+# As `crosswind-load probe-receive` writes it: the third packet overtook the second, and a fourth never came.
 WRITTEN = """sequence,planned_ns,sent_ns,received_ns
 0,1795207104830530000,1795207104830530040,1795207104830535240
 2,1795207104832100000,1795207104832100031,1795207104832104031
