@@ -13,6 +13,12 @@ ANSWERED = {
     "negative": ("analyze", "ms\n" + "\n".join(str(-value) for value in SIX), "-3.50"),
     "constant": ("analyze", "ms\n" + "5\n" * 7, "5.00 - 5.00"),
     "one value": ("analyze", "ms\n5\n", "needs 5 more trials"),
+    "sessions, as they are asked for": (
+        "analyze --trial session --each p50",
+        "session,trial,ms\n" + "".join(f"{s},t{s}{t},{s}\n" for s in (1, 2, 3) for t in (1, 2)),
+        "needs 3 more trials",
+    ),
+    "all in one session": ("analyze", "session,run,ms\n1,1,5\n1,2,5\n", "needs 4 more trials"),
     "unsorted time that is not asked for": ("analyze --unordered", "time,ms\n2,10\n1,11\n", "10.5"),
     "times that begin anew in each trial": (
         "analyze --each p50",
@@ -27,6 +33,11 @@ REFUSED = {
     "mixed units, said beside": ("analyze", "ms,unit\n5,ms\n2,s\n", "x.csv:3: unit: ms and s in one file"),
     "10^7 values": ("analyze", TEN_MILLION, "10000000 values: nobody makes so many trials"),
     "duplicated trials": ("analyze", "trial,ms\na,1\nb,2\na,1\n", "3 rows come from 2 trials"),
+    "trials that share sessions": (
+        "analyze",
+        "session,trial,ms\n" + "".join(f"{s},t{s}{t},{s + t}\n" for s in (1, 2, 3) for t in (1, 2)),
+        "trials come from 3 sessions (column session)",
+    ),
     "unsorted time": ("analyze", "time,ms\n2,10\n1,11\n", "x.csv:3: time: is before what stands above it"),
     "unsorted dates": (
         "analyze",

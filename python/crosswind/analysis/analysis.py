@@ -180,13 +180,21 @@ def _analysis(
 def _reduced(samples: Samples, each: Each | None) -> bool:
     """Return whether trials have several rows, which then have to be reduced to one value each.
 
-    Raises: PoolingRefused: they have, and nobody said to what.
+    Raises: PoolingRefused: they have, and nobody said to what; or several share a session.
     """
     if samples.trial_of is None:
         if each is not None:
             raise CrosswindError("--each: reduces trials of several rows; name their column with --trial")
         return False
     rows, trials = samples.values.size, len(samples.trials)
+    # All in one session is how most people measure: the interval is then of that session.
+    if samples.session is not None and len(samples.groups) < samples.sessions < trials:
+        raise PoolingRefused(
+            f"{samples.file}: {trials} trials come from {samples.sessions} sessions (column "
+            f"{samples.session}). Trials of one session share machine and moment and are not independent: "
+            f"make one value of each (--trial {samples.session} --each p50), or say that they are "
+            f"(--trial {samples.trial})"
+        )
     if rows > trials and each is None:
         raise PoolingRefused(
             f"{samples.file}: {rows} rows come from {trials} trials (column {samples.trial}). Rows of one "

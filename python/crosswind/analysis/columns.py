@@ -9,11 +9,14 @@ from pathlib import Path
 from crosswind.errors import CrosswindError
 from crosswind.spec.nearest import did_you_mean
 
-# Columns of these names say which trial a row comes from, whatever else the file is about.
-TRIAL_NAMES = ("trial", "run", "repetition", "session", "experiment_run", "trial_id", "run_id")
+# Columns of these names say which trial a row comes from, whatever else the file is about: the first of them.
+TRIAL_NAMES = ("trial", "run", "repetition", "experiment_run", "trial_id", "run_id", "session", "session_id")
+# Trials may share one of these, and with it what makes them alike.
+SESSION_NAMES = ("session", "session_id")
 # These say when a row was measured, and these its unit, where another column has the values.
 TIME_NAMES = ("timestamp", "started", "start_time", "datetime", "date", "time", "time_s")
 UNIT_NAMES = ("unit", "units")
+_NO_VALUES = (*TRIAL_NAMES, *SESSION_NAMES, *TIME_NAMES, *UNIT_NAMES)  # where another column may have them
 
 
 class BadSamples(CrosswindError):
@@ -30,6 +33,7 @@ class Columns:
     values: str
     by: tuple[str, ...]
     trial: str | None
+    session: str | None  # that trials were found to belong to; none where somebody said what a trial is
     time: str | None
     unit: str | None
 
@@ -57,7 +61,10 @@ def columns_of(
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise BadSamples(f'{path}:1: column "{twice}" is there twice; give each a name of its own')
-    trial = trial or _called(names, TRIAL_NAMES)
+    session = None
+    if trial is None:
+        trial = _called(names, TRIAL_NAMES)
+        session = _called([name for name in names if name not in (trial, *by)], SESSION_NAMES)
     taken = [*by, *([trial] if trial is not None else [])]
     for name in (*taken, *([values] if values is not None else [])):
         if name not in names:
@@ -66,19 +73,26 @@ def columns_of(
     values = values or _values(path, names, taken)
     left = [name for name in names if name not in (*taken, values)]
     return Columns(
-        tuple(names), values, tuple(by), trial, _called(left, TIME_NAMES), _called(left, UNIT_NAMES)
+        names=tuple(names),
+        values=values,
+        by=tuple(by),
+        trial=trial,
+        session=None if session == values else session,
+        time=_called(left, TIME_NAMES),
+        unit=_called(left, UNIT_NAMES),
     )
 
 
 def _called(names: Sequence[str], known: Sequence[str]) -> str | None:
-    return next((name for name in names if name.casefold() in known), None)
+    """Return the first name that is known, in the order of those that are known."""
+    return next((name for wanted in known for name in names if name.casefold() == wanted), None)
 
 
 def _values(path: Path, names: Sequence[str], taken: Sequence[str]) -> str:
     """Return the column with the values where only one can be meant."""
     left = [name for name in names if name not in taken]
     if len(left) > 1:
-        left = [name for name in left if name.casefold() not in (*TIME_NAMES, *UNIT_NAMES)]
+        left = [name for name in left if name.casefold() not in _NO_VALUES]
     if len(left) != 1:
         raise BadSamples(
             f"{path}:1: which column has the values? --column says it: {', '.join(left or names)}"

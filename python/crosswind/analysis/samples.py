@@ -39,6 +39,8 @@ class Samples:
     group_of: NDArray[np.int64]  # shape (n,), index in `groups`
     trials: tuple[str, ...]  # names of trials, unique within a group
     trial_of: NDArray[np.int64] | None  # shape (n,), index in `trials`; None without a trial column
+    session: str | None = None  # the column that says which trials belong together, where one was found
+    sessions: int = 0  # of all groups together
 
 
 def read_samples(
@@ -130,7 +132,7 @@ class _Rows:
         self.values = array("d")
         self._columns = columns
         self._time = columns.time if ordered else None
-        self._groups, self._trials, self._units = _Names(), _Names(), _Names()
+        self._groups, self._trials, self._sessions, self._units = (_Names() for _ in range(4))
         self._instants_s, self._lines = array("d"), array("q")
 
     def take(self, line: int, row: list[str]) -> str | None:
@@ -155,6 +157,8 @@ class _Rows:
         if columns.trial is not None:
             # A trial 1 of one group is not the trial 1 of another.
             self._trials.number((group, cell[columns.trial].strip()))
+        if columns.session is not None:
+            self._sessions.number((group, cell[columns.session].strip()))
         if columns.unit is not None:
             self._units.number(cell[columns.unit].strip())
         return None
@@ -191,6 +195,8 @@ class _Rows:
             group_of=group_of,
             trials=tuple(name for _, name in self._trials.known),
             trial_of=trial_of,
+            session=columns.session,
+            sessions=len(self._sessions.known),
         )
 
 
