@@ -41,7 +41,9 @@ _SYSCTLS = (
 _SIOCGIFADDR, _SIOCGIFMTU, _SIOCETHTOOL = 0x8915, 0x8921, 0x8946
 _IP_MTU, _TCP_CONGESTION = 14, 13
 # On the way to another machine; more than any path has that somebody would measure.
-_ROUTERS_MAX, _ROUTER_S = 30, 0.5
+_ROUTERS_MAX, _ROUTER_S, _ROUTERS_S = 30, 0.5, 15.0
+# The kernel sends what makes a connection again after one second, and after three.
+_LOST_TWICE_S = 4.0
 _CONNECT_S = 10.0
 # Counters of interfaces have as many bits as a long of the kernel.
 _COUNTER_BITS = 8 * struct.calcsize("l")
@@ -196,27 +198,42 @@ def _connection(address: str, port: int) -> dict[str, Any]:
             "mss_bytes": numbers[2],
             "path_mtu_bytes": numbers[13],
             "handshake_rtt_us": numbers[15],
-            "routers": _routers(address, port),
+            "routers": _routers(address, port, numbers[15] / 1e6),
         }
 
 
-def _routers(address: str, port: int) -> int | None:
+def _routers(address: str, port: int, rtt_s: float) -> int | None:
     """Return how many routers count a packet's life down: the shortest that still makes a connection."""
+    within_s = max(_ROUTER_S, 2 * rtt_s)
+    answers: list[bool | None] = []
+    while True not in answers:
+        if len(answers) > min(_ROUTERS_MAX, _ROUTERS_S / within_s):
+            return None
+        answers.append(_reaches(address, port, len(answers) + 1, within_s))
+    # Where nobody said that a packet had died on the way it may only have been lost.
+    lives = len(answers)
+    while lives > 1 and answers[lives - 2] is None and _reaches(address, port, lives - 1, _LOST_TWICE_S):
+        lives -= 1
+    return lives - 1
+
+
+def _reaches(address: str, port: int, lives: int, within_s: float) -> bool | None:
+    """Return whether a connection is made by packets that outlive so many hops; None where nobody says."""
     family, level, option = (
         (socket.AF_INET6, socket.IPPROTO_IPV6, socket.IPV6_UNICAST_HOPS)
         if ":" in address
         else (socket.AF_INET, socket.IPPROTO_IP, socket.IP_TTL)
     )
-    for routers in range(_ROUTERS_MAX + 1):
-        with socket.socket(family, socket.SOCK_STREAM) as one:
-            one.setsockopt(level, option, routers + 1)
-            one.settimeout(_ROUTER_S)
-            try:
-                one.connect((address, port))
-            except OSError:  # A router says so, or keeps silent.
-                continue
-            return routers
-    return None
+    with socket.socket(family, socket.SOCK_STREAM) as one:
+        one.setsockopt(level, option, lives)
+        one.settimeout(within_s)
+        try:
+            one.connect((address, port))
+        except socket.timeout:  # noqa: UP041 - another exception until Python 3.10.
+            return None
+        except OSError:
+            return False
+    return True
 
 
 def _bytes(memory: dict[str, str], name: str) -> int:
