@@ -59,7 +59,12 @@ def test_what_is_no_repetition_gives_no_number(write_run):
 
 def test_five_trials_are_too_few_to_vary_and_say_what_an_interval_takes(write_run):
     pilot = write_run("pilot", {"none": (1, 10, 5)})
-    assert predict(experiment("none"), pilot).conditions[0].trials == 6
+    found = predict(experiment("none"), pilot)
+    assert (found.conditions[0].trials, found.conditions[0].only_least) == (6, True)
+    said = describe_prediction(found)
+    # The experiment runs ten of each in any case.
+    assert "at least 6 trials (5 in the pilot)" in said
+    assert "so at least 10 complete blocks" in said
 
 
 def test_a_pilot_of_something_else_is_refused(write_run):

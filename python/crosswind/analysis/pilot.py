@@ -8,6 +8,7 @@ number of trials. Blocks are complete, so the hungriest condition decides for al
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -30,6 +31,7 @@ class Needed:
     condition: str
     pilot: int  # trials of it that count
     trials: int | None  # that the interval will take; None where the pilot cannot tell
+    only_least: bool  # too few in the pilot to know their spread: `trials` is what any interval takes
     why_not: str  # why it cannot, with what would help; empty where it can
 
 
@@ -105,16 +107,15 @@ def _judged_by(summary: Summary) -> Measure:
 
 def _needed(name: str, condition: ConditionSummary | None, measure: Measure, rule: StoppingRule) -> Needed:
     if condition is None:
-        return Needed(name, 0, None, "not in the pilot")
+        return Needed(name, 0, None, False, "not in the pilot")
     values = condition.per_trial(measure.key)
     look = rule.look(values, condition.buckets)
     if look.guard.refused:
-        return Needed(name, look.n, None, f"{look.waiting_for}; {look.guard.remedy}")
-    if look.modes:
-        return Needed(name, look.n, None, look.waiting_for)
-    if look.forecast is None:
-        return Needed(name, look.n, None, look.waiting_for)
-    return Needed(name, look.n, min(look.forecast, _confirmed(values, rule) or look.forecast), "")
+        return Needed(name, look.n, None, False, f"{look.waiting_for}; {look.guard.remedy}")
+    if look.modes or look.forecast is None:
+        return Needed(name, look.n, None, False, look.waiting_for)
+    trials = min(look.forecast, _confirmed(values, rule) or look.forecast)
+    return Needed(name, look.n, trials, look.achieved == math.inf, "")
 
 
 def _confirmed(values: PerTrial, rule: StoppingRule) -> int | None:

@@ -13,12 +13,15 @@ def describe_prediction(found: Prediction) -> str:
     lines = [f"By the pilot {found.pilot}, for {of} {asked}"]
     width = max(len(needed.condition) for needed in found.conditions)
     for needed in found.conditions:
-        said = f"about {count(needed.trials)} trials" if needed.trials else f"no number: {needed.why_not}"
+        about = "at least" if needed.only_least else "about"
+        said = f"{about} {count(needed.trials)} trials" if needed.trials else f"no number: {needed.why_not}"
         lines.append(f"  {needed.condition:{width}}  {said} ({needed.pilot} in the pilot)")
     if found.trials_each is None:
         return "\n".join(lines)
     blocks, total = found.trials_each, found.trials_each * len(found.conditions)
-    lines.append(f"  so {count(blocks)} complete blocks: {count(total)} trials, {duration(found.expected_s)}")
+    least = "at least " if any(needed.only_least for needed in found.conditions) else ""
+    long = duration(found.expected_s)
+    lines.append(f"  so {least}{count(blocks)} complete blocks: {count(total)} trials, {long}")
     if blocks > found.at_most:
         ends = f"the experiment ends at {count(found.at_most)} of each"
         lines.append(f"  {ends}: raise `repeat`, or ask for a wider interval")
