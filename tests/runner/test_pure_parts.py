@@ -1,5 +1,6 @@
 """Parts of the runner that need no machine: draws, growth, the outcome, signals, what is said."""
 
+import json
 import math
 import os
 import signal
@@ -12,7 +13,7 @@ import pytest
 
 from crosswind.app.requirements import OnPath
 from crosswind.errors import CrosswindError, Exit
-from crosswind.runner.growth import forecast, unsettled
+from crosswind.runner.growth import can_settle, forecast, unsettled
 from crosswind.runner.interference import check_iperf3, draws
 from crosswind.runner.interruption import Interrupted, Interruption
 from crosswind.runner.outcome import judge_run
@@ -83,7 +84,13 @@ JOB_TIME = {"metric": "job.time", "statistic": "value", "unit": "ns", "label": "
 MEDIAN = {"metric": "latency", "statistic": "p50", "unit": "ns", "label": "P50", "better": "lower"}
 
 
-def grown(tmp_path: Path, values_ns: list[float | None], within: float, at_most: int = 60) -> dict[str, Look]:
+def grown(
+    tmp_path: Path,
+    values_ns: list[float | None],
+    within: float,
+    at_most: int = 60,
+    **trials: object,
+) -> dict[str, Look]:
     until = {"quantile": 0.5, "within": within, "confidence": 0.95}
     tmp_path.mkdir(exist_ok=True)
     with Journal(tmp_path / "journal.sqlite") as journal:
@@ -96,7 +103,7 @@ def grown(tmp_path: Path, values_ns: list[float | None], within: float, at_most:
                 metrics = [Metric("client", "latency", "ns", "p50", value)]
                 journal.stored(name, trial(name, position), metrics)
         resolved = {
-            "trials": {"repeat": {"at_least": 2, "at_most": at_most, "until": until}},
+            "trials": {"repeat": {"at_least": 2, "at_most": at_most, "until": until}, **trials},
             "conditions": [{"name": "a"}],
             "application": {"figures": [JOB_TIME, MEDIAN]},
         }
@@ -122,6 +129,20 @@ def test_equal_trials_are_narrow_at_the_third_look(tmp_path: Path) -> None:
 def test_six_spread_trials_are_wide(tmp_path: Path) -> None:
     # The interval of six is [smallest, largest]: half its width is 25, half of the median is 50.
     assert grown(tmp_path, [75.0, 90.0, 100.0, 100.0, 110.0, 125.0], within=0.1)["a"].achieved == 0.25
+
+
+def test_a_kept_bucket_that_drains_leaves_nothing_to_wait_for(tmp_path: Path) -> None:
+    (tmp_path / "monitors").mkdir()
+    for position in range(8):
+        credit = {"budget_bits": 80, "refill_bps": 1, "first_bits": 80 - 10 * position, "left_bits": 0}
+        measured = {"elements": [{"element": "client/host.egress/0:credit", "credit": credit}]}
+        (tmp_path / "monitors" / f"t{position}.json").write_text(json.dumps(measured))
+    fresh = grown(tmp_path / "fresh", [100.0] * 8, within=0.01)
+    kept = grown(tmp_path, [100.0] * 8, within=0.01, budgets="kept", rest_s=0.0)
+    assert fresh == {}
+    assert kept["a"].guard.leak == "bucket"
+    assert not can_settle(kept)
+    assert can_settle(grown(tmp_path / "five", [100.0] * 5, within=0.5))
 
 
 def test_a_failed_trial_keeps_an_experiment_growing(tmp_path: Path) -> None:
