@@ -25,7 +25,7 @@ topology:
   uplink: {rate: 10Mbit/s, delay: 1ms, buffer: 256KiB}
   nodes: {server: h0, client: h1}
 """
-# 30 kB take 24 ms on the uplink and 480 ms at 500 kbit/s.
+# 30 kB take 24 ms on the uplink and 480 ms at 500 kbit/s. A segment that is lost three times takes 1.4 s.
 NETWORK = (
     HEAD
     + """
@@ -33,7 +33,7 @@ conditions:
   - lossy: {link: [{lose: {bernoulli: 8%}}]}
   - shaped: {host.egress: [{shape: {rate: 500kbit/s, burst: 3kB, buffer: 256KiB}}]}
   - narrow: {link: [{capacity: {steps: {0s: 500kbit/s}}}]}
-application: {rpc: {response: 30kB, connections: 1, duration: 1500ms, warm_up: 100ms}}
+application: {rpc: {response: 30kB, connections: 1, duration: 2s, warm_up: 100ms}}
 trials: {repeat: 1, rest: 0s, seed: 7}
 """
 )
@@ -147,7 +147,9 @@ with open("operations.csv", "w") as operations:
 """
 
 
-def test_a_delayed_acknowledgement_is_named_with_who_held_it(live: Live) -> None:
+def test_a_delayed_acknowledgement_is_named_with_who_held_it(
+    live: Live, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if not shutil.which("/usr/bin/python3"):
         pytest.skip("SKIPPED: no /usr/bin/python3; the client with Nagle's algorithm is a Python program")
     (live.folder / "live.yaml").write_text(HEAD + HEAD_AND_BODY)
@@ -155,6 +157,8 @@ def test_a_delayed_acknowledgement_is_named_with_who_held_it(live: Live) -> None
     (live.folder / "ask.py").write_text(ASK)
     status, said = live.run("run", "live.yaml")
     assert status == 0, said
+    # All of them and not the slowest alone, which on a busy machine are the machine's.
+    monkeypatch.setattr("crosswind.report.causes.TAIL_QUANTILE", 0.0)
     (trial,) = summarise(live.run_folder).trials
     assert trial.latency_ns["p50"] > 38e6, "Linux holds it for 40 ms"
     causes = (trial.slow.by_cause + trial.tail.by_cause).most_common()

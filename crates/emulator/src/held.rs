@@ -78,7 +78,9 @@ impl Holds {
 impl Direction {
     fn sent(&mut self, end: u32, at_ns: u64) -> Option<Held> {
         self.waiting = Some((end, at_ns));
-        self.held.take().filter(|held| at_ns - held.at_ns <= self.least_ns.saturating_add(AT_ONCE_NS))
+        self.held
+            .take()
+            .filter(|held| at_ns.saturating_sub(held.at_ns) <= self.least_ns.saturating_add(AT_ONCE_NS))
     }
 
     fn acknowledged(&mut self, acknowledged: u32, segment: Passing) {
