@@ -134,6 +134,9 @@ pub struct YcsbPrepare {
     /// How many records to load
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=RECORDS_MAX))]
     pub records: u64,
+    /// Length of each of the ten fields of a record
+    #[arg(long, value_name = "BYTES", default_value = "100", value_parser = clap::value_parser!(u32).range(1..=FIELD_BYTES_MAX))]
+    pub field_length: u32,
     /// Same seed, same contents
     #[arg(long, default_value = "0")]
     pub seed: u64,
@@ -150,6 +153,9 @@ pub struct Ycsb {
     /// How many records ycsb-prepare has loaded
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=RECORDS_MAX))]
     pub records: u64,
+    /// Length of each of the ten fields of a record, as loaded
+    #[arg(long, value_name = "BYTES", default_value = "100", value_parser = clap::value_parser!(u32).range(1..=FIELD_BYTES_MAX))]
+    pub field_length: u32,
     /// Operations of the measured phase, all clients together
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub operations: Option<u64>,
@@ -374,6 +380,7 @@ pub struct RunArguments {
 }
 
 const RECORDS_MAX: u64 = 1_000_000_000; // a terabyte
+const FIELD_BYTES_MAX: i64 = 100_000; // a record of 1 MB; etcd takes requests of 1.5 MiB
 const KEYS_MAX: u64 = 1_000_000_000; // 200 gigabytes of values
 /// A row takes 24 bytes of memory.
 const PROBES_MAX: u64 = 100_000_000;

@@ -47,6 +47,7 @@ use plan::Plan;
 use stop::{Stop, StopReason};
 use ycsb::client::Client;
 use ycsb::keyspace::KeySpace;
+use ycsb::record::Table;
 use ycsb::store::{self, NotPrepared};
 
 #[cfg(fuzzing)]
@@ -70,7 +71,12 @@ fn carry_out(command: &Command) -> Result<ExitCode, Failed> {
     match command {
         Command::YcsbPrepare(arguments) => {
             arguments.target.check().map_err(Failed::Usage)?;
-            prepare(|stop| store::prepare(&arguments.target, arguments.records, arguments.seed, stop))
+            let table = Table {
+                records: arguments.records,
+                field_bytes: arguments.field_length as usize,
+                seed: arguments.seed,
+            };
+            prepare(|stop| store::prepare(&arguments.target, table, stop))
         }
         Command::Ycsb(arguments) => {
             arguments.target.check().map_err(Failed::Usage)?;
@@ -87,7 +93,9 @@ fn carry_out(command: &Command) -> Result<ExitCode, Failed> {
             let chooser = arguments.workload.chooser(arguments.records, arguments.operations);
             measure(&plan, arguments, &arguments.run, |number, stop| {
                 let store = store::connect(&arguments.target, stop)?;
-                Ok(Client::new(store, arguments.workload, &keys, chooser.clone(), arguments.run.seed, number))
+                let (chooser, seed) = (chooser.clone(), arguments.run.seed);
+                let field_bytes = arguments.field_length as usize;
+                Ok(Client::new(store, arguments.workload, &keys, chooser, seed, number, field_bytes))
             })
         }
         Command::MemcachedPrepare(arguments) => prepare(|stop| {

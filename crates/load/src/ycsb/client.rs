@@ -23,6 +23,7 @@ pub struct Client {
     keys: Arc<KeySpace>,
     chooser: Chooser,
     random: Random,
+    field_bytes: usize,
     chosen: Request,
 }
 
@@ -45,6 +46,7 @@ impl Client {
         chooser: Chooser,
         seed: u64,
         number: usize,
+        field_bytes: usize,
     ) -> Client {
         Client {
             store,
@@ -52,6 +54,7 @@ impl Client {
             keys: Arc::clone(keys),
             chooser,
             random: Random::stream(seed, Purpose::Connection, number as u64),
+            field_bytes,
             chosen: Request::Read { key: String::new() },
         }
     }
@@ -77,19 +80,19 @@ impl Session for Client {
             Operation::Update => Request::Update {
                 key: self.existing_key(),
                 field_number: self.field_number(),
-                value: record::field(&mut self.random),
+                value: record::field(&mut self.random, self.field_bytes),
             },
             Operation::ReadModifyWrite => Request::ReadModifyWrite {
                 key: self.existing_key(),
                 field_number: self.field_number(),
-                value: record::field(&mut self.random),
+                value: record::field(&mut self.random, self.field_bytes),
             },
             Operation::Insert => {
                 let number = self.keys.claim();
                 Request::Insert {
                     number,
                     key: key::name(number),
-                    record: Box::new(record::record(&mut self.random)),
+                    record: Box::new(record::record(&mut self.random, self.field_bytes)),
                 }
             }
             Operation::Scan => Request::Scan {
@@ -135,7 +138,7 @@ mod tests {
         fn read(&mut self, _: &str) -> Result<(), Failure> {
             Ok(())
         }
-        fn update(&mut self, _: &str, _: usize, _: &Field) -> Result<(), Failure> {
+        fn update(&mut self, _: &str, _: usize, _: &[u8]) -> Result<(), Failure> {
             Ok(())
         }
         fn insert(&mut self, _: &str, _: &Record) -> Result<(), Failure> {
@@ -148,8 +151,15 @@ mod tests {
 
     fn requests(workload: Workload, number: usize, count: usize) -> Vec<Request> {
         let keys = Arc::new(KeySpace::new(1000, 1000));
-        let mut client =
-            Client::new(Box::new(Nothing), workload, &keys, workload.chooser(1000, Some(10_000)), 7, number);
+        let mut client = Client::new(
+            Box::new(Nothing),
+            workload,
+            &keys,
+            workload.chooser(1000, Some(10_000)),
+            7,
+            number,
+            100,
+        );
         let mut next = || {
             client.choose();
             client.perform().unwrap();

@@ -9,7 +9,7 @@
 //! | e | 95 % scan, 5 % insert | zipfian |
 //! | f | 50 % read, 50 % read-modify-write | zipfian |
 //!
-//! Records have ten fields of 100 bytes; a read takes all fields, an update writes one, a scan takes 1 to 100 records.
+//! Records have ten fields of 100 bytes, or of `--field-length`; a read takes all fields, an update writes one, a scan takes 1 to 100 records.
 //! The generators are those of YCSB (`core/src/main/java/site/ycsb`), so key names and popularity are the same; the
 //! random numbers behind them are not.
 //!

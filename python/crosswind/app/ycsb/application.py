@@ -15,13 +15,15 @@ from crosswind.app.ycsb.ferretdb import FerretDB
 from crosswind.app.ycsb.mongodb import MongoDB
 from crosswind.app.ycsb.postgresql import PostgreSQL
 from crosswind.app.ycsb.redis import Redis
-from crosswind.app.ycsb.store import PRIMARY, Store
+from crosswind.app.ycsb.store import FIELD_BYTES, PRIMARY, Store
 from crosswind.app.ycsb.valkey import Valkey
 from crosswind.spec.base import SpecModel
-from crosswind.spec.quantities import Duration, OperationRate, PositiveDuration
+from crosswind.spec.quantities import Duration, OperationRate, PositiveDuration, Size
 from crosswind.testbed.binaries import LOAD
 
 CLIENT = "client"
+# A record of 1 MB; etcd takes requests of 1.5 MiB.
+FIELD_BYTES_MAX = 100_000
 # What a workload's operations are, as its metrics name them; none where they are all of one kind.
 _KINDS = {
     "a": ("read", "update"),
@@ -71,7 +73,10 @@ class YcsbParameters(SpecModel):
     )
     workload: Literal["a", "b", "c", "d", "e", "f"] = Field(description="A YCSB core workload.")
     records: Annotated[int, Field(ge=1, le=100_000_000)] = Field(
-        10_000, description="Records of 1 kB loaded before the first trial; 10000 when absent."
+        10_000, description="Records of ten fields loaded before the first trial; 10000 when absent."
+    )
+    field_bytes: Annotated[Size, Field(le=FIELD_BYTES_MAX)] = Field(
+        FIELD_BYTES, alias="field_length", description="Size of each field; 100B, YCSB's own, when absent."
     )
     operations: Annotated[int, Field(ge=1)] | None = Field(
         None, description="End of the measured phase, in operations; give this, `duration` or both."
@@ -162,7 +167,7 @@ class Ycsb(Application):
             "ycsb",
             *self._store.target(stage),
             *("--workload", asked.workload),
-            *("--records", str(asked.records)),
+            *self._store.table(),
             *(("--operations", str(asked.operations)) if asked.operations is not None else ()),
             *("--clients", str(asked.clients)),
             *(("--rate", f"{asked.rate:g}") if asked.rate is not None else ()),
@@ -186,4 +191,4 @@ def stores() -> tuple[type[Store], ...]:
 
 
 def _store(parameters: YcsbParameters) -> Store:
-    return _STORES[parameters.store](parameters.records, parameters.durability)
+    return _STORES[parameters.store](parameters.records, parameters.durability, parameters.field_bytes)

@@ -46,10 +46,6 @@ class Cassandra(Store):
     durabilities = ("quorum", "one", "all")
     settings = "ycsb.usertable of columns, one token a node, every node a replica"
 
-    def __init__(self, records: int, durability: str | None = None) -> None:
-        super().__init__(records, durability)
-        self._servers: list[Process] = []
-
     def version(self) -> str:
         return VERSION
 

@@ -23,11 +23,12 @@ from crosswind.testbed.fabric import Process
 from crosswind.testbed.folders import cache_folder
 
 PRIMARY = "db0"
-# Ten fields of 100 B.
-RECORD_BYTES = 1000
+# YCSB's own, of a record's ten fields.
+FIELD_BYTES = 100
+FIELDS = 10
 # Stores read their records from disk, copy them to replicas and save them whole. Busy processors had read a
-# million of Redis's in 15 s and not copied them after 45 s more; PostgreSQL's were copied within 60 s.
-RECORDS_PER_S_MIN = 5000
+# million of Redis's, 1 GB, in 15 s and not copied them after 45 s more; PostgreSQL's were copied within 60 s.
+BYTES_PER_S_MIN = 5_000_000
 # The contents are the same in every trial and every experiment; only the requests differ by seed.
 DATA_SEED = 1
 
@@ -37,7 +38,8 @@ class Store(ABC):
 
     Args:
         records: number of records in it.
-        durability: one of `durabilities`.
+        durability: one of `durabilities`; the first when absent.
+        field_bytes: length of each of a record's fields.
 
     Attributes:
         name: as files write it.
@@ -53,8 +55,9 @@ class Store(ABC):
     in_memory: ClassVar[bool] = False
     settings: ClassVar[str]
 
-    def __init__(self, records: int, durability: str | None = None) -> None:
+    def __init__(self, records: int, durability: str | None = None, field_bytes: int = FIELD_BYTES) -> None:
         self.records = records
+        self.field_bytes = field_bytes
         self.durability = durability or self.durabilities[0]
         self._servers: list[Process] = []
 
@@ -68,13 +71,18 @@ class Store(ABC):
 
     def demand(self, nodes: Collection[str]) -> Demand:
         """Return what its records take: every server has all of them, and every trial a copy of its own."""
-        records_bytes = self.records * RECORD_BYTES * len(members_of(nodes))
+        records_bytes = self.bytes * len(members_of(nodes))
         return Demand(
             memory_bytes=records_bytes if self.in_memory else 0,
             work_bytes=records_bytes,
             kept_bytes=records_bytes,
             remedy="write fewer `records`",
         )
+
+    @property
+    def bytes(self) -> int:
+        """What the fields of all records hold together."""
+        return self.records * FIELDS * self.field_bytes
 
     def is_prepared(self, nodes: Collection[str]) -> bool:
         """Tell whether the data are in the cache."""
@@ -99,7 +107,7 @@ class Store(ABC):
     @property
     def whole_s(self) -> float:
         """How long all records may take from one place to another, s."""
-        return READY_S + self.records / RECORDS_PER_S_MIN
+        return READY_S + self.bytes / BYTES_PER_S_MIN
 
     def stop(self, stage: Stage) -> None:
         """End the servers; raise TestbedError when one had died under the load."""
@@ -110,17 +118,27 @@ class Store(ABC):
         """Return the data that trials on these nodes start from."""
         settings = hashlib.sha256(self.settings.encode()).hexdigest()[:8]
         replicas = len(replicas_of(nodes))
-        name = f"{self.version()}-{self.records}-records-seed-{DATA_SEED}-{replicas}-replicas-{settings}"
+        records = f"{self.records}-records-of-{FIELDS * self.field_bytes}-B"
+        name = f"{self.version()}-{records}-seed-{DATA_SEED}-{replicas}-replicas-{settings}"
         return DataFolders(cache_folder() / f"ycsb-{self.name}" / name)
 
     def keep(self, stage: Stage, nodes: Sequence[str]) -> None:
         """Put the data of stopped servers into the cache."""
-        manifest = {"version": self.version(), "records": self.records, "seed": DATA_SEED}
+        manifest = {
+            "version": self.version(),
+            "records": self.records,
+            "field_bytes": self.field_bytes,
+            "seed": DATA_SEED,
+        }
         self.data(stage.fabric.nodes).keep(stage.folder, nodes, manifest)
+
+    def table(self) -> list[str]:
+        """Return the arguments that say what `crosswind-load` fills it with, or finds in it."""
+        return ["--records", str(self.records), "--field-length", str(self.field_bytes)]
 
     def fill(self, stage: Stage, loader: str) -> None:
         """Load the records into servers that are ready."""
-        contents = [*self.target(stage), "--records", str(self.records), "--seed", str(DATA_SEED)]
+        contents = [*self.target(stage), *self.table(), "--seed", str(DATA_SEED)]
         command = [find_binary(LOAD), "ycsb-prepare", *contents]
         run_to_end(stage, loader, "ycsb-prepare", command, timeout_s=FILLED_S + self.whole_s)
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use serde::Serialize;
 
-use super::record::{Field, Record};
+use super::record::{Record, Table};
 use crate::driver::Failure;
 use crate::stop::Stop;
 
@@ -74,7 +74,7 @@ pub trait Store {
     /// Takes all fields of one record.
     fn read(&mut self, key: &str) -> Result<(), Failure>;
     /// Writes one field (by its number) of one record.
-    fn update(&mut self, key: &str, field_number: usize, value: &Field) -> Result<(), Failure>;
+    fn update(&mut self, key: &str, field_number: usize, value: &[u8]) -> Result<(), Failure>;
     /// Adds a record.
     fn insert(&mut self, key: &str, record: &Record) -> Result<(), Failure>;
     /// Takes all fields of up to `count` records, from `first_key` upwards in the order of key names.
@@ -101,13 +101,13 @@ pub enum NotPrepared {
     Failed(Failure),
 }
 
-/// Replaces what a store holds for us by the records 0 to `records - 1`, whose contents follow from the seed.
-pub fn prepare(target: &Target, records: u64, seed: u64, stop: &Arc<Stop>) -> Result<(), NotPrepared> {
+/// Replaces what a store holds for us by the records of a table.
+pub fn prepare(target: &Target, table: Table, stop: &Arc<Stop>) -> Result<(), NotPrepared> {
     match target.store {
-        Kind::Postgresql => postgresql::prepare::prepare(target, records, seed, stop),
-        Kind::Redis => redis::prepare::prepare(target, records, seed, stop),
-        Kind::Etcd => etcd::prepare::prepare(target, records, seed, stop),
-        Kind::Mongodb => mongodb::prepare::prepare(target, records, seed, stop),
-        Kind::Cassandra => cassandra::prepare::prepare(target, records, seed, stop),
+        Kind::Postgresql => postgresql::prepare::prepare(target, table, stop),
+        Kind::Redis => redis::prepare::prepare(target, table, stop),
+        Kind::Etcd => etcd::prepare::prepare(target, table, stop),
+        Kind::Mongodb => mongodb::prepare::prepare(target, table, stop),
+        Kind::Cassandra => cassandra::prepare::prepare(target, table, stop),
     }
 }

@@ -11,22 +11,22 @@ use crate::clock::monotonic_ns;
 use crate::driver::Failure;
 use crate::stop::Stop;
 use crate::ycsb::key;
-use crate::ycsb::record;
+use crate::ycsb::record::Table;
 use crate::ycsb::store::{NotPrepared, Target};
 
 /// Rows in flight; each is 1.2 kB, and a server refuses what it cannot write within two seconds.
-const ROWS_PER_EXCHANGE: u64 = 16;
+const ROWS_PER_EXCHANGE: usize = 16;
 /// For all replicas to be up, to know the table, and to be believed to be up.
 const AGREED_NS_MAX: u64 = 60_000_000_000;
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// Replaces the contents of the table; returns when every replica has them.
-pub fn prepare(target: &Target, records: u64, seed: u64, stop: &Arc<Stop>) -> Result<(), NotPrepared> {
+pub fn prepare(target: &Target, table: Table, stop: &Arc<Stop>) -> Result<(), NotPrepared> {
     let mut connection = Connection::connect(&target.server, stop).map_err(NotPrepared::Unreachable)?;
-    fill(&mut connection, records, seed, stop).map_err(NotPrepared::Failed)
+    fill(&mut connection, table, stop).map_err(NotPrepared::Failed)
 }
 
-fn fill(connection: &mut Connection, records: u64, seed: u64, stop: &Stop) -> Result<(), Failure> {
+fn fill(connection: &mut Connection, table: Table, stop: &Stop) -> Result<(), Failure> {
     let typed = columns().replace(',', " varchar,");
     let create = format!("CREATE TABLE IF NOT EXISTS {TABLE} (y_id varchar PRIMARY KEY, {typed} varchar)");
     connection.query(&create, Consistency::One)?;
@@ -34,13 +34,13 @@ fn fill(connection: &mut Connection, records: u64, seed: u64, stop: &Stop) -> Re
     insist(stop, || connection.query(&format!("SELECT y_id FROM {TABLE} LIMIT 1"), Consistency::All))?;
     insist(stop, || connection.query(&format!("TRUNCATE {TABLE}"), Consistency::All))?;
     let insert = connection.prepare(&[insert_statement()])?;
-    for first in (0..records).step_by(ROWS_PER_EXCHANGE as usize) {
+    for group in table.groups(ROWS_PER_EXCHANGE) {
         if stop.reason().is_some() {
             return Err(Failure::Stopped);
         }
         insist(stop, || {
-            for number in first..records.min(first + ROWS_PER_EXCHANGE) {
-                let values = row(&key::name(number), &record::loaded(seed, number));
+            for number in group.clone() {
+                let values = row(&key::name(number), &table.record(number));
                 connection.ask_execute(&insert[0], Consistency::All, values)?;
             }
             connection.exchange()

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use super::{Store, Target};
 use crate::driver::Failure;
 use crate::stop::Stop;
-use crate::ycsb::record::{Field, Record, FIELDS};
+use crate::ycsb::record::{Record, FIELDS};
 use connection::Connection;
 use messages::{
     Compare, CompareResult, CompareTarget, CompareWith, PutRequest, RangeRequest, RangeResponse, Request,
@@ -77,7 +77,7 @@ impl Store for Etcd {
         }
     }
 
-    fn update(&mut self, key: &str, field_number: usize, value: &Field) -> Result<(), Failure> {
+    fn update(&mut self, key: &str, field_number: usize, value: &[u8]) -> Result<(), Failure> {
         let field = field_key(key, field_number);
         let question = TxnRequest {
             compare: vec![version_of(field.clone(), CompareResult::Greater)],
@@ -136,7 +136,7 @@ fn version_of(key: Vec<u8>, result: CompareResult) -> Compare {
     }
 }
 
-fn put(key: Vec<u8>, value: &Field) -> RequestOperation {
+fn put(key: Vec<u8>, value: &[u8]) -> RequestOperation {
     RequestOperation { request: Some(Request::Put(PutRequest { key, value: value.to_vec() })) }
 }
 

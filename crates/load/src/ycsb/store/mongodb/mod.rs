@@ -19,7 +19,7 @@ use bson::{rawdoc, RawArrayBuf, RawBinaryRef, RawBson, RawBsonRef, RawDocumentBu
 use super::{Store, Target};
 use crate::driver::Failure;
 use crate::stop::Stop;
-use crate::ycsb::record::{Field, Record, FIELDS};
+use crate::ycsb::record::{Record, FIELDS};
 use connection::Connection;
 
 const DATABASE: &str = "ycsb";
@@ -111,7 +111,7 @@ impl Store for Mongodb {
         }
     }
 
-    fn update(&mut self, key: &str, field_number: usize, value: &Field) -> Result<(), Failure> {
+    fn update(&mut self, key: &str, field_number: usize, value: &[u8]) -> Result<(), Failure> {
         let mut fields = RawDocumentBuf::new();
         append_field(&mut fields, field_number, value);
         let command = rawdoc! {
@@ -174,7 +174,7 @@ fn documents<'a>(records: impl Iterator<Item = (String, Record)> + 'a) -> RawArr
     documents
 }
 
-fn append_field(document: &mut RawDocumentBuf, number: usize, value: &Field) {
+fn append_field(document: &mut RawDocumentBuf, number: usize, value: &[u8]) {
     const NAMES: [&CStr; FIELDS] = [
         cstr!("field0"),
         cstr!("field1"),

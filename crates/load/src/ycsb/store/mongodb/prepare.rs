@@ -10,30 +10,29 @@ use super::{connect_to_primary, documents, DATABASE, TABLE};
 use crate::driver::Failure;
 use crate::stop::Stop;
 use crate::ycsb::key;
-use crate::ycsb::record;
+use crate::ycsb::record::Table;
 use crate::ycsb::store::{NotPrepared, Target};
 
 /// Longest command: filling a replicated store through a slow network is not what is measured, but it must end.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(10 * 60);
-const RECORDS_PER_INSERT: u64 = 100; // 120 kB
+const RECORDS_PER_INSERT: usize = 100; // 120 kB
 
 /// Replaces the collection; returns when a majority of the replica set has it.
-pub fn prepare(target: &Target, records: u64, seed: u64, stop: &Arc<Stop>) -> Result<(), NotPrepared> {
+pub fn prepare(target: &Target, table: Table, stop: &Arc<Stop>) -> Result<(), NotPrepared> {
     let mut connection = connect_to_primary(target, stop).map_err(NotPrepared::Unreachable)?;
     connection.set_timeout(COMMAND_TIMEOUT);
-    fill(&mut connection, records, seed, stop).map_err(NotPrepared::Failed)
+    fill(&mut connection, table, stop).map_err(NotPrepared::Failed)
 }
 
-fn fill(connection: &mut Connection, records: u64, seed: u64, stop: &Stop) -> Result<(), Failure> {
+fn fill(connection: &mut Connection, table: Table, stop: &Stop) -> Result<(), Failure> {
     // Older servers refuse to drop what is not there; deleting nothing is no error anywhere.
     connection.run(&rawdoc! { "delete": TABLE, "deletes": [{ "q": {}, "limit": 0 }], "$db": DATABASE })?;
-    for first in (0..records).step_by(RECORDS_PER_INSERT as usize) {
+    for group in table.groups(RECORDS_PER_INSERT) {
         if stop.reason().is_some() {
             return Err(Failure::Stopped);
         }
-        let numbers = first..records.min(first + RECORDS_PER_INSERT);
-        let (count, group) =
-            (numbers.end - first, numbers.map(|number| (key::name(number), record::loaded(seed, number))));
+        let (first, count) = (group.start, group.end - group.start);
+        let group = group.map(|number| (key::name(number), table.record(number)));
         let reply = connection.run(&rawdoc! {
             "insert": TABLE,
             "documents": documents(group),

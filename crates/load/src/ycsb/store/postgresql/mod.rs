@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::{Store, Target};
 use crate::driver::Failure;
 use crate::stop::Stop;
-use crate::ycsb::record::{Field, Record, FIELDS};
+use crate::ycsb::record::{Record, FIELDS};
 use connection::{Connection, Done};
 
 /// A session on a table that has been prepared.
@@ -50,7 +50,7 @@ impl Store for Postgresql {
         self.one_row("read", &[key.as_bytes()], key)
     }
 
-    fn update(&mut self, key: &str, field_number: usize, value: &Field) -> Result<(), Failure> {
+    fn update(&mut self, key: &str, field_number: usize, value: &[u8]) -> Result<(), Failure> {
         self.one_row(UPDATES[field_number], &[value, key.as_bytes()], key)
     }
 

@@ -14,31 +14,31 @@ use super::connection::Connection;
 use crate::driver::Failure;
 use crate::stop::Stop;
 use crate::ycsb::key;
-use crate::ycsb::record::{self, FIELDS};
+use crate::ycsb::record::{Table, FIELDS};
 use crate::ycsb::store::{NotPrepared, Target};
 
 /// Longest statement: filling a replicated store through a slow network is not what is measured, but it must end.
 const STATEMENT_TIMEOUT: Duration = Duration::from_secs(30 * 60);
-const RECORDS_PER_PART: u64 = 64; // 70 kB a message
+const RECORDS_PER_PART: usize = 64; // 70 kB a message
 
 /// Replaces the table.
-pub fn prepare(target: &Target, records: u64, seed: u64, stop: &Arc<Stop>) -> Result<(), NotPrepared> {
+pub fn prepare(target: &Target, table: Table, stop: &Arc<Stop>) -> Result<(), NotPrepared> {
     let mut connection = Connection::connect(target, stop).map_err(NotPrepared::Unreachable)?;
     connection.set_timeout(STATEMENT_TIMEOUT);
-    fill(&mut connection, records, seed, stop).map_err(NotPrepared::Failed)
+    fill(&mut connection, table, stop).map_err(NotPrepared::Failed)
 }
 
-fn fill(connection: &mut Connection, records: u64, seed: u64, stop: &Stop) -> Result<(), Failure> {
+fn fill(connection: &mut Connection, table: Table, stop: &Stop) -> Result<(), Failure> {
     let fields: String = (0..FIELDS).map(|number| format!(", field{number} text")).collect();
     connection.simple("BEGIN")?;
     connection.simple("DROP TABLE IF EXISTS usertable")?;
     connection.simple(&format!("CREATE TABLE usertable (ycsb_key varchar NOT NULL{fields})"))?;
-    let parts = binary_copy(records, seed).take_while(|_| stop.reason().is_none());
+    let parts = binary_copy(table).take_while(|_| stop.reason().is_none());
     let copied = connection.copy_in("COPY usertable FROM STDIN (FORMAT binary, FREEZE)", parts);
     if stop.reason().is_some() {
         return Err(Failure::Stopped); // whatever the server thought of half a table; it rolls back when we are gone
     }
-    let rows = copied?.rows;
+    let (rows, records) = (copied?.rows, table.records);
     if rows != records {
         return Err(Failure::Refused(format!("{rows} rows were stored of the {records} sent")));
     }
@@ -49,15 +49,15 @@ fn fill(connection: &mut Connection, records: u64, seed: u64, stop: &Stop) -> Re
 }
 
 /// All records in COPY's binary format, cut into messages of moderate size.
-fn binary_copy(records: u64, seed: u64) -> impl Iterator<Item = Vec<u8>> {
+fn binary_copy(table: Table) -> impl Iterator<Item = Vec<u8>> {
     const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0"; // signature, no flags, no extension
     const TRAILER: &[u8] = &(-1i16).to_be_bytes();
-    let rows = (0..records).step_by(RECORDS_PER_PART as usize).map(move |first| {
+    let rows = table.groups(RECORDS_PER_PART).map(move |group| {
         let mut part = Vec::new();
-        for number in first..records.min(first + RECORDS_PER_PART) {
+        for number in group {
             part.extend((FIELDS as i16 + 1).to_be_bytes());
             put_field(&mut part, key::name(number).as_bytes());
-            record::loaded(seed, number).iter().for_each(|field| put_field(&mut part, field));
+            table.record(number).iter().for_each(|field| put_field(&mut part, field));
         }
         part
     });
@@ -75,7 +75,8 @@ mod tests {
 
     #[test]
     fn the_binary_format_is_the_documented_one() {
-        let bytes: Vec<u8> = binary_copy(130, 7).flatten().collect();
+        let bytes: Vec<u8> =
+            binary_copy(Table { records: 130, field_bytes: 100, seed: 7 }).flatten().collect();
         assert_eq!(bytes[..19], *b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0");
         assert_eq!(bytes[19..25], [0, 11, 0, 0, 0, 23]); // eleven columns, the first of 23 bytes
         assert_eq!(&bytes[25..48], b"user6284781860667377211");

@@ -20,7 +20,7 @@ use redis_protocol::resp2::types::OwnedFrame;
 use super::{Store, Target};
 use crate::driver::Failure;
 use crate::stop::Stop;
-use crate::ycsb::record::{Field, Record, FIELDS};
+use crate::ycsb::record::{Record, FIELDS};
 use connection::Connection;
 
 /// The sorted set of key names; YCSB's own name for it.
@@ -75,7 +75,7 @@ impl Store for Redis {
         self.connection.exchange()?.iter().try_for_each(|reply| whole_record(reply, key))
     }
 
-    fn update(&mut self, key: &str, field_number: usize, value: &Field) -> Result<(), Failure> {
+    fn update(&mut self, key: &str, field_number: usize, value: &[u8]) -> Result<(), Failure> {
         self.connection.ask(&[b"HSET", key.as_bytes(), FIELD_NAMES[field_number], value])?;
         // HSET counts the fields that were not there before.
         match self.write()?[..] {
