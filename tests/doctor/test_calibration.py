@@ -88,14 +88,14 @@ def test_a_damaged_calibration_is_refused_with_its_file(text: str) -> None:
 @pytest.mark.usefixtures("cache")
 def test_a_calibration_of_another_schema_is_refused() -> None:
     file = store_calibration(calibration())
-    file.write_text(file.read_text().replace('"schema": 1', '"schema": 2'))
+    file.write_text(file.read_text().replace('"schema": 2', '"schema": 1'))
     with pytest.raises(CalibrationUnreadableError):
         stored_calibration()
 
 
 def test_the_json_says_what_is_honoured() -> None:
     written: dict[str, Any] = calibration().model_dump(mode="json", by_alias=True)
-    assert written["schema"] == 1
+    assert written["schema"] == 2
     assert written["honours"] == {
         "delay_ns_min": 20_000,
         "packets_per_s_max": 100_000,

@@ -1,4 +1,4 @@
-"""What this machine was measured to honour: its format (JSON, schema 1), and where the last one is kept."""
+"""What this machine was measured to honour: its format (JSON, schema 2), and where the last one is kept."""
 
 from __future__ import annotations
 
@@ -66,7 +66,8 @@ class Honours(_Part):
 class Calibration(_Part):
     """One calibration of one machine."""
 
-    schema_version: Literal[1] = Field(1, alias="schema")
+    # Of schema 1 some hold the sender's lateness where the packets' delays should be.
+    schema_version: Literal[2] = Field(2, alias="schema")
     measured_at: datetime  # With a time zone.
     machine: Machine
     version: str  # Of the agent.
