@@ -10,7 +10,7 @@ from crosswind.cli._output import print_json
 from crosswind.errors import CrosswindError
 
 if TYPE_CHECKING:
-    from crosswind.app import Missing
+    from crosswind.app import Application, BrokenApplication, Missing
     from crosswind.app.requirements import Requirement
 
 
@@ -95,16 +95,15 @@ def _requirements(name: str) -> list[Requirement]:
 
 
 def _entries() -> list[dict[str, Any]]:
-    from crosswind.app import BrokenApplication, Missing, find, names
+    from crosswind.app import BrokenApplication, Missing, names
     from crosswind.app.availability import availability
     from crosswind.app.requirements.iperf3 import IPERF3
 
     entries = []
-    for name in names():
-        try:
-            application = find(name)
-        except BrokenApplication as error:
-            entries.append(_broken(name, str(error)))
+    # All are loaded before one is asked: then a single look-up tells the versions of all Debian packages.
+    for name, application in [(name, _found(name)) for name in names()]:
+        if isinstance(application, BrokenApplication):
+            entries.append(_broken(name, str(application)))
             continue
         parts = availability(application)
         entry = {
@@ -129,6 +128,15 @@ def _entries() -> list[dict[str, Any]]:
             {"name": "iperf3", "summary": summary, "ready": not lacking, "missing": lacking, "variants": []}
         )
     return entries
+
+
+def _found(name: str) -> type[Application] | BrokenApplication:
+    from crosswind.app import BrokenApplication, find
+
+    try:
+        return find(name)
+    except BrokenApplication as error:
+        return error
 
 
 def _broken(name: str, why: str) -> dict[str, Any]:

@@ -45,6 +45,8 @@ def program(path: Path) -> Path:
 SERVER = DebianPackages(
     "server", ("server-1",), programs=("no-such-server", "no-such-tool"), folders=("usr/lib/server/*/bin",)
 )
+# No package lists know it.
+BY_HAND = "apt-get install --yes --no-install-recommends server-1"
 
 
 def unpacked(requirement: DebianPackages) -> Path:
@@ -58,7 +60,7 @@ def unpacked(requirement: DebianPackages) -> Path:
 def test_missing_packages_come_with_their_command(cache: Path) -> None:
     (what,) = SERVER.missing()
     assert "no-such-server, no-such-tool" in what
-    assert SERVER.commands() == ["apt-get install --no-install-recommends server-1"]
+    assert SERVER.commands() == ["apt-get update", BY_HAND]
     with pytest.raises(NotHere, match="apt-get install"):
         SERVER.program("no-such-server")
 
@@ -227,7 +229,7 @@ def test_an_application_says_what_it_misses_and_what_brings_it(
 
     packages, mongod = Thing.missing("mongo")
     assert packages.remedy == "install it with: crosswind apps install thing/mongo"
-    assert packages.by_hand == ("apt-get install --no-install-recommends server-1",)
+    assert packages.by_hand == ("apt-get update", BY_HAND)
     assert (mongod.remedy, mongod.by_hand) == ("get it from its makers", ())
     assert [item.remedy for item in Thing.missing()] == ["install it with: crosswind apps install thing"]
 

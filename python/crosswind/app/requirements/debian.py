@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from crosswind.app.requirements.archive import Archive, checked, parse_uris
+from crosswind.app.requirements.candidate import candidates
 from crosswind.app.requirements.checksum import identity
 from crosswind.app.requirements.private_folder import Fresh, PrivateFolder
 from crosswind.app.requirements.requirement import CannotInstall, Program, Requirement
@@ -25,6 +26,8 @@ from crosswind.testbed.folders import cache_folder, remove_tree
 
 _SYSTEM = Path("/")
 _IN_ENGLISH = {"LC_ALL": "C.UTF-8", "DEBIAN_FRONTEND": "noninteractive"}
+# What any requirement names, so that one look-up answers for all of them.
+_declared: set[str] = set()
 
 
 @dataclass(frozen=True)
@@ -53,8 +56,18 @@ class DebianPackages(Requirement):
         wanted = ", ".join((*self.programs, *(f"/{file}" for file in self.files)))
         return [f"{self.name} ({wanted}): neither on this system nor in the private packages"]
 
+    def __post_init__(self) -> None:
+        _declared.update(self.packages)
+
     def commands(self) -> list[str]:
-        return [f"apt-get install --no-install-recommends {' '.join(self.packages)}"]
+        """Return the installation of the versions that this machine's package lists offer now.
+
+        Where they do not know a package, an update of the lists stands before it, and it has no version.
+        """
+        known = candidates(frozenset(_declared))
+        packages = [f"{name}={known[name]}" if name in known else name for name in self.packages]
+        update = [] if known.keys() >= {*self.packages} else ["apt-get update"]
+        return [*update, f"apt-get install --yes --no-install-recommends {' '.join(packages)}"]
 
     def install(self, say: Callable[[str], None]) -> None:
         for tool in ("apt-get", "dpkg"):
@@ -71,7 +84,7 @@ class DebianPackages(Requirement):
                 # apt-get adds nothing where it believes that everything is installed.
                 raise CannotInstall(
                     f"{self.missing()[0]}; apt-get added {', '.join(fresh.record) or 'nothing'}; "
-                    f"try `{self.commands()[0].replace('install', 'install --reinstall')}`"
+                    f"try `{self.commands()[-1].replace('install', 'install --reinstall', 1)}`"
                 )
 
     def versions(self) -> dict[str, str]:
@@ -108,7 +121,7 @@ class DebianPackages(Requirement):
     def _here(self) -> "_Place":
         place = self._place()
         if place is None:
-            raise NotHere(f"{self.missing()[0]}; install it with: {self.commands()[0]}")
+            raise NotHere(f"{self.missing()[0]}; install it with: {' && '.join(self.commands())}")
         return place
 
     def _place(self) -> "_Place | None":
