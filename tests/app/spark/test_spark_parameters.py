@@ -32,6 +32,7 @@ def test_each_workload_has_a_size_without_being_told() -> None:
         ({"workload": "tpch", "queries": [23]}, "tpch has no query 23; its queries are 1 to 22"),
         ({"workload": "tpcds", "queries": []}, "queries"),
         ({"workload": "terasort", "memory": "100MB"}, "write at least 512MiB"),
+        ({"workload": "terasort", "java_options": "-Xmx2g"}, "leave -Xmx out and write `memory`"),
         ({"workload": "terasort", "replicas": 2}, "add `storage: hdfs`"),
     ],
 )

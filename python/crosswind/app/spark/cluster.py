@@ -53,13 +53,15 @@ class Cluster:
         return f"spark://{MASTER}:{MASTER_PORT}"
 
     def start(self) -> None:
-        """Start master and workers; return when the master knows every worker."""
+        """Start master and workers; return when the master is ready.
+
+        Workers get ready beside the driver, which waits for an executor on each of them.
+        """
         ports = ("--host", MASTER, "--port", MASTER_PORT, "--webui-port", 0)
         master = self._daemon(MASTER, "master", "org.apache.spark.deploy.master.Master", ports)
         await_text(master, master.stderr, "Starting Spark master", READY_S)
-        workers = [self._worker(node) for node in self.workers]
-        for worker in workers:
-            await_text(worker, worker.stderr, "Successfully registered with master", READY_S, [master])
+        for node in self.workers:
+            self._worker(node)
 
     def keep_logs(self) -> None:
         """Copy the outputs of the executors, which the workers keep in the folder of the trial."""
@@ -82,13 +84,13 @@ class Cluster:
             "HADOOP_USER_NAME": "spark",
         }
 
-    def _worker(self, node: str) -> Process:
+    def _worker(self, node: str) -> None:
         arguments = [
             *("--host", node, "--port", WORKER_PORT, "--webui-port", 0),
             *("--cores", self._cores, "--memory", f"{self._memory_bytes >> 20}m"),
             *("--work-dir", self._folder(node), self.url),
         ]
-        return self._daemon(node, "worker", "org.apache.spark.deploy.worker.Worker", arguments)
+        self._daemon(node, "worker", "org.apache.spark.deploy.worker.Worker", arguments)
 
     def _daemon(self, node: str, name: str, main: str, arguments: Sequence[object]) -> Process:
         make_folder(self._stage, self._folder(node))

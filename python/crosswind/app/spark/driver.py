@@ -11,7 +11,7 @@ from typing import Any
 from crosswind.app.base import Load, Outcome, Stage
 from crosswind.app.spark import programs
 from crosswind.app.spark.await_text import await_text
-from crosswind.app.spark.cluster import JAVA_OPTIONS, Cluster
+from crosswind.app.spark.cluster import DAEMON_OPTIONS, JAVA_OPTIONS, Cluster
 from crosswind.app.spark.driver_errors import first_cause
 from crosswind.app.spark.event_log import read_stages
 from crosswind.app.spark.files import copy_jobs, make_folder
@@ -23,7 +23,8 @@ from crosswind.testbed.fabric import Process
 
 CLIENT = "client"
 DRIVER_MEMORY = "1g"
-EXECUTORS_S = 60.0
+# Workers and executors start beside the driver.
+EXECUTORS_S = 90.0
 # Executors, input and warm-up; of the largest inputs.
 READY_S = 7200.0
 LONGEST_S = 7200.0
@@ -127,18 +128,21 @@ class Driver(Load):
     def _conf(self) -> Mapping[str, str]:
         cluster, asked = self._cluster, self._asked
         # A worker's threads are as many as on a machine with so many cores, whatever this one has.
-        of_executor = (
-            f"{JAVA_OPTIONS.format(scratch=self._stage.folder)} -XX:ActiveProcessorCount={asked.cores}"
-        )
+        of_executor = [
+            JAVA_OPTIONS.format(scratch=self._stage.folder),
+            f"-XX:ActiveProcessorCount={asked.cores}",
+            asked.java_options,
+        ]
         return {
             "spark.cores.max": str(asked.cores * len(cluster.workers)),
             "spark.executor.cores": str(asked.cores),
             "spark.executor.memory": f"{asked.memory_bytes // _MIB}m",
-            "spark.executor.extraJavaOptions": of_executor,
+            "spark.executor.extraJavaOptions": " ".join(of_executor).strip(),
             "spark.driver.memory": DRIVER_MEMORY,
             "spark.driver.host": CLIENT,
             "spark.driver.bindAddress": self._stage.fabric.nodes[CLIENT].address,
-            "spark.driver.extraJavaOptions": JAVA_OPTIONS.format(scratch=cluster.scratch(CLIENT)),
+            # A driver does most things once: to compile them well takes longer than to run them.
+            "spark.driver.extraJavaOptions": DAEMON_OPTIONS.format(scratch=cluster.scratch(CLIENT)),
             **{
                 f"spark.hadoop.{name}": value
                 for name, value in (self._hdfs.settings if self._hdfs else {}).items()

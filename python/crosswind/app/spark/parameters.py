@@ -82,6 +82,11 @@ class SparkParameters(SpecModel):
     memory_bytes: Size = Field(
         1 << 30, alias="memory", description="Heap of each worker's executor; 1GiB when absent."
     )
+    java_options: str = Field(
+        "",
+        description="Options of Java for every executor, such as `-XX:+UseParallelGC`; the heap is `memory`. "
+        "None when absent.",
+    )
     warm_up_runs: Annotated[int, Field(ge=0, le=100)] = Field(
         1,
         description="Complete runs before the measured one, in the same virtual machines and under the empty "
@@ -103,6 +108,11 @@ class SparkParameters(SpecModel):
         if self.memory_bytes < LEAST_MEMORY_BYTES:
             raise ValueError(
                 f"`memory` is {self.memory_bytes} B, too little for an executor; write at least 512MiB"
+            )
+        if "-Xmx" in self.java_options:
+            raise ValueError(
+                f'`java_options` is "{self.java_options}", and Spark takes the heap from elsewhere; '
+                "leave -Xmx out and write `memory`"
             )
         last = QUERIES.get(self.workload)
         for number in self.queries or ():
