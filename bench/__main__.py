@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 
 from bench import (
+    bucket_intervals,
     coverage,
     crosscheck,
     crosscheck_services,
@@ -40,6 +41,7 @@ BENCHMARKS: dict[str, Callable[[int], Iterator[Figure]]] = {
     "paths": engine.paths,
     "repetitions": repetitions.repetitions,
     "fingerprint": fingerprint.fingerprint,
+    "bucket-intervals": bucket_intervals.bucket_intervals,
     "rattan": peers.rattan,
     "coverage": coverage.coverage,
     "profile": profile.profile,
@@ -49,7 +51,8 @@ BENCHMARKS: dict[str, Callable[[int], Iterator[Figure]]] = {
     "crosscheck-traffic": crosscheck_traffic.crosscheck_traffic,
 }
 
-PURE = {"coverage", "profile", "repetitions"}  # calculates only: needs no network, so no rights either
+# They calculate only: they need no network, so no rights either.
+PURE = {"bucket-intervals", "coverage", "profile", "repetitions"}
 
 
 def main() -> int:

@@ -46,7 +46,7 @@ def settled(phase: TrafficTrace) -> int:
     return start
 
 
-def border(phase: TrafficTrace) -> int | None:
+def step(phase: TrafficTrace) -> int | None:
     """Return the first sample of a phase that is rather low than high, or None where its rate does not fall.
 
     The sample that has both rates is this one or the one before it.
@@ -58,8 +58,17 @@ def border(phase: TrafficTrace) -> int | None:
     split = two_levels(rates)
     if split.first <= STEP_MIN * split.second or split.explained < EXPLAINED_MIN:
         return None
-    # The low line needs a sample behind the one that may have both rates.
-    return start + split.index if split.index + 1 < rates.size else None
+    return start + split.index
+
+
+def border(phase: TrafficTrace) -> int | None:
+    """Return the step of a phase that shows both rates, else None.
+
+    The low line needs a sample behind the one that may have both. A phase that falls in its last sample does
+    not say what it falls to.
+    """
+    found = step(phase)
+    return None if found is None or found + 1 == phase.bits.size else found
 
 
 def sides(phase: TrafficTrace, index: int) -> tuple[slice, slice]:

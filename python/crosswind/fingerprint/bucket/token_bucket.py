@@ -14,9 +14,9 @@ phases to empty a bucket: what is missing in it is then followed through their r
 
 A bucket that was not emptied is a bound and not an answer: at least what was missing in it at the worst.
 
-Intervals come from traces that could have been: samples of each rate are drawn anew (`rate_level.py`), rests
-too where there are several, and everything is read from them again. What such a trace carries more is no
-error of the budget, which is the volume that was carried, and is taken off again. Repetitions on other
+Intervals come from traces that could have been: each rate gets other noise (`rate_noise.py`), rests are
+drawn anew where there are several, and everything is read from them again. What such a trace carries more is
+no error of the budget, which is the volume that was carried, and is taken off again. Repetitions on other
 machines say more: `repeated_bucket.py`.
 
 Source: Uta et al. 2020, "Is Big Data Performance Reproducible in Modern Cloud Networks?", NSDI, section 3.
@@ -29,9 +29,10 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from crosswind.fingerprint.bucket.knee import STEP_MIN, border, knee, settled, sides
-from crosswind.fingerprint.bucket.rate_level import RateLevel, drawn
+from crosswind.fingerprint.bucket.knee import STEP_MIN, border, knee, settled, sides, step
+from crosswind.fingerprint.bucket.rate_level import RateLevel
 from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
 
 # A phase that lasted as long as the longest one may have been preceded by a rest that filled the bucket.
@@ -40,8 +41,10 @@ FULL_SHARE = 0.95
 SAME_SHARE = 0.05
 # So few rests do not say how much they differ; the spread of the low rate's samples says it for them.
 _FEW_RESTS = 6
-_RESAMPLES = 200
+_RESAMPLES = 600
 
+# The lengths of neighbouring samples, and their rates.
+_Piece = tuple[NDArray[np.float64], NDArray[np.float64]]
 Kind = Literal["bucket", "two-state", "undecided", "not emptied"]
 
 
@@ -91,8 +94,9 @@ def identify(trace: TrafficTrace, *, refill_bps: float | None = None, seed: int 
     borders = [border(phase) for phase in phases]
     random = np.random.default_rng(seed)
     if all(index is None for index in borders):
-        high = _pooled([_high_samples(phase, None) for phase in phases])
-        drawn_levels = [high.redrawn(high.deviations(), random) for _ in range(_RESAMPLES)]
+        high = RateLevel.of([_high_samples(phase, None) for phase in phases])
+        noise = high.noise()
+        drawn_levels = [replace(high, rates_bps=high.drawn_rates(noise, random)) for _ in range(_RESAMPLES)]
         at_least = None if refill_bps is None else max(_missing_bits(phases, refill_bps))
         rates = [level.bps for level in (high, *drawn_levels)]
         return TokenBucket("not emptied", _range(rates), None, None, None, None, at_least)
@@ -125,12 +129,16 @@ class _Reading:
 
 @dataclass(frozen=True)
 class _Rest:
-    """A rest of an empty bucket, and the phase after it, in which it was emptied again."""
+    """A rest of an empty bucket, and the phase after it, in which it was emptied again.
+
+    Attributes:
+        low_piece: which piece of the low rate that phase has.
+    """
 
     off_s: float
     on_s: float
     bits: float
-    sample_s: float
+    low_piece: int
 
     def high_s(self, high_bps: float, low_bps: float) -> float:
         """Return for how long the high rate lasted, by the phase's volume."""
@@ -157,18 +165,22 @@ class _Emptied:
         self._phase = phases[self._number]
         self._before = phases[: self._number]
         # A phase without a knee is all high until the bucket is first empty. Later it may be all low.
-        highs = [_high_samples(phase, index) for phase, index in zip(phases, borders, strict=True)]
-        told = [number <= self._number or index is not None for number, index in enumerate(borders)]
-        self._high = _pooled([level for level, tells in zip(highs, told, strict=True) if tells])
-        self._low = _pooled(
+        self._high = RateLevel.of(
+            [
+                _high_samples(phase, index)
+                for number, (phase, index) in enumerate(zip(phases, borders, strict=True))
+                if number <= self._number or index is not None
+            ]
+        )
+        self._low = RateLevel.of(
             [
                 _samples(phase, sides(phase, index)[1])
                 for phase, index in zip(phases, borders, strict=True)
                 if index is not None
             ]
         )
-        self._high_deviations = self._high.deviations(self._low)
-        self._low_deviations = self._low.deviations(self._high)
+        self._high_noise = self._high.noise(self._low)
+        self._low_noise = self._low.noise(self._high)
         self._rests: list[_Rest] = []
         self._rests = self._telling(_rests(phases, borders))
 
@@ -178,37 +190,36 @@ class _Emptied:
         Args:
             known_bps: the refill, where it is known from elsewhere.
         """
-        high, low, phase, added_bits = self._high, self._low, self._phase, 0.0
+        high, low, phase, rests = self._high, self._low, self._phase, self._rests
         if random is not None:
-            high = high.redrawn(self._high_deviations, random)
-            low = low.redrawn(self._low_deviations, random)
-            phase, added_bits = self._redrawn_phase(random)
+            high = replace(high, rates_bps=high.drawn_rates(self._high_noise, random))
+            low = replace(low, rates_bps=low.drawn_rates(self._low_noise, random))
+            phase = self._redrawn_phase(high, low)
+            rests = self._redrawn_rests(low, random)
+        added_bits = float((phase.bits - self._phase.bits)[: self._border - 1].sum())
         low_bps = low.bps
         # Noise that is larger than the step leaves no step.
         high_bps = max(high.bps, STEP_MIN * low_bps)
         found = knee(phase, self._border, high_bps, low_bps)
-        refill_bps = self._refill_bps(high_bps, low_bps, random)
+        said_bps = [rest.refill_bps(high_bps, low_bps) for rest in rests]
+        refill_bps = float(np.median(said_bps)) if said_bps else None
         used_bps = known_bps if known_bps is not None else refill_bps or low_bps
         missing_bits = _missing_at_begin_bits(self._before, self._phase, used_bps)
         held_bits = missing_bits + found.volume_bits - added_bits - used_bps * found.emptied_s
         begin_s = float(self._phase.begin_s[0] - (self._before or [self._phase])[0].begin_s[0])
         return _Reading(high_bps, low_bps, refill_bps, begin_s + found.emptied_s, held_bits)
 
-    def _redrawn_phase(self, random: np.random.Generator) -> tuple[TrafficTrace, float]:
-        """Return the phase of the knee as it could have been, and how much more it carries until then.
+    def _redrawn_phase(self, high: RateLevel, low: RateLevel) -> TrafficTrace:
+        """Return the phase of the knee as it could have been.
 
         The two samples at the knee stay, and so does slow start.
         """
         phase, rates = self._phase, self._phase.rate_bps
         before, behind = sides(phase, self._border)
-        for side, level, deviations in (
-            (before, self._high, self._high_deviations),
-            (behind, self._low, self._low_deviations),
-        ):
-            rates[side] = level.bps + drawn(deviations, rates[side].size, random)
-        bits = rates * (phase.end_s - phase.begin_s)
-        added_bits = float((bits - phase.bits)[: self._border - 1].sum())
-        return TrafficTrace(phase.begin_s, phase.end_s, bits), added_bits
+        # Every phase until this one has a piece of the high rate; of the low rate it has the first.
+        rates[before] = high.pieces(high.rates_bps)[self._number]
+        rates[behind] = low.pieces(low.rates_bps)[0]
+        return replace(phase, bits=rates * (phase.end_s - phase.begin_s))
 
     def _telling(self, rests: list[_Rest]) -> list[_Rest]:
         """Return the rests that did not fill the bucket.
@@ -228,60 +239,43 @@ class _Emptied:
         said_bps = float(np.median([rest.refill_bps(high_bps, low_bps) for rest in rests]))
         return rests if abs(said_bps - low_bps) <= SAME_SHARE * low_bps else []
 
-    def _refill_bps(
-        self, high_bps: float, low_bps: float, random: np.random.Generator | None
-    ) -> float | None:
-        """Return what the rests say of the refill; None where there are none that tell."""
+    def _redrawn_rests(self, low: RateLevel, random: np.random.Generator) -> list[_Rest]:
+        """Return rests that could have been: others of these, or few with another low rate after them."""
         rests = self._rests
-        if not rests:
-            return None
-        if random is not None:
-            picked = random.integers(0, len(rests), len(rests))
-            rests = [rests[pick] for pick in picked]
-            if len(rests) < _FEW_RESTS:
-                rests = [self._redrawn_rest(rest, high_bps, low_bps, random) for rest in rests]
-        return float(np.median([rest.refill_bps(high_bps, low_bps) for rest in rests]))
-
-    def _redrawn_rest(
-        self, rest: _Rest, high_bps: float, low_bps: float, random: np.random.Generator
-    ) -> _Rest:
-        """Return a rest after which the low rate deviated otherwise."""
-        count = max(1, round((rest.on_s - rest.high_s(high_bps, low_bps)) / rest.sample_s))
-        deviated_bps = drawn(self._low_deviations, count, random)
-        return replace(rest, bits=rest.bits + float(deviated_bps.sum()) * rest.sample_s)
+        if len(rests) >= _FEW_RESTS:
+            return [rests[pick] for pick in random.integers(0, len(rests), len(rests))]
+        added_bits = low.pieces((low.rates_bps - self._low.bps) * low.lengths_s)
+        return [replace(rest, bits=rest.bits + float(added_bits[rest.low_piece].sum())) for rest in rests]
 
 
-def _samples(phase: TrafficTrace, part: slice) -> RateLevel:
-    return RateLevel((phase.end_s - phase.begin_s)[part], phase.rate_bps[part])
+def _samples(phase: TrafficTrace, part: slice) -> _Piece:
+    return (phase.end_s - phase.begin_s)[part], phase.rate_bps[part]
 
 
-def _high_samples(phase: TrafficTrace, index: int | None) -> RateLevel:
-    """Return the samples before a border; without one all, except slow start."""
+def _high_samples(phase: TrafficTrace, index: int | None) -> _Piece:
+    """Return the samples before a border; without one all, except slow start and an end that may be low."""
     if index is not None:
         return _samples(phase, sides(phase, index)[0])
-    return _samples(phase, slice(min(settled(phase), phase.bits.size - 1), None))
-
-
-def _pooled(levels: list[RateLevel]) -> RateLevel:
-    return RateLevel(
-        np.concatenate([level.lengths_s for level in levels]),
-        np.concatenate([level.rates_bps for level in levels]),
-    )
+    fallen = step(phase)
+    if fallen is not None:
+        return _samples(phase, sides(phase, fallen)[0])
+    # The bucket may have been emptied in the last sample, and too little of it be low for a step.
+    start = min(settled(phase), phase.bits.size - 1)
+    return _samples(phase, slice(start, max(start + 1, phase.bits.size - 1)))
 
 
 def _rests(phases: list[TrafficTrace], borders: list[int | None]) -> list[_Rest]:
     """Return the rests between two phases that emptied the bucket."""
+    low_piece = np.cumsum([index is not None for index in borders]) - 1
     return [
         _Rest(
-            off_s=float(phase.begin_s[0] - before.end_s[-1]),
-            on_s=float((phase.end_s - phase.begin_s).sum()),
-            bits=float(phase.bits.sum()),
-            sample_s=float(np.median(phase.end_s - phase.begin_s)),
+            off_s=float(phases[number].begin_s[0] - phases[number - 1].end_s[-1]),
+            on_s=float((phases[number].end_s - phases[number].begin_s).sum()),
+            bits=float(phases[number].bits.sum()),
+            low_piece=int(low_piece[number]),
         )
-        for before, phase, border_before, border_in in zip(
-            phases, phases[1:], borders, borders[1:], strict=False
-        )
-        if border_before is not None and border_in is not None
+        for number in range(1, len(phases))
+        if borders[number - 1] is not None and borders[number] is not None
     ]
 
 
@@ -323,5 +317,6 @@ def _kind(low: float, refill: Range | None, given: float | None) -> Kind:
 def _range(values: list[float]) -> Range:
     """Return the first of some values with the interval of the others."""
     value, *resampled = values
-    low, high = np.quantile(resampled, [0.025, 0.975])
+    # Ranks among n + 1, so that the interval is not narrower the fewer were drawn.
+    low, high = np.quantile(resampled, [0.025, 0.975], method="weibull")
     return Range(value, min(float(low), value), max(float(high), value))

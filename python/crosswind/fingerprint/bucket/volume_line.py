@@ -9,6 +9,8 @@ Source: Theil 1950, "A rank-invariant method of linear and polynomial regression
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,9 +26,16 @@ def slope(at_s: NDArray[np.float64], bits: NDArray[np.float64]) -> float:
         bits: shape (n,), until then.
     """
     kept = np.unique(np.linspace(0, at_s.size - 1, min(at_s.size, _POINTS_MAX)).round().astype(np.intp))
-    first, second = np.triu_indices(kept.size, k=1)
-    rise, run = np.diff(bits[kept][[first, second]], axis=0), np.diff(at_s[kept][[first, second]], axis=0)
+    first, second = _pairs(kept.size)
+    rise, run = (values[kept[second]] - values[kept[first]] for values in (bits, at_s))
     return float(np.median(rise / run))
+
+
+@lru_cache(maxsize=4)
+def _pairs(count: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return all pairs of so many points: intervals ask for the same ones hundreds of times."""
+    first, second = np.triu_indices(count, k=1)
+    return first, second
 
 
 def offset(at_s: NDArray[np.float64], bits: NDArray[np.float64], rate_bps: float) -> float:
