@@ -99,6 +99,7 @@ def test_sizes_are_those_of_ip_on_every_link(link: int, frame: bytes, ip_bytes: 
         (pcap([], link=147), "has link type 147"),
         (pcap([(2, 0, b""), (1, 0, b"")]), "packet 2 is earlier"),
         (pcapng([1])[:-5], "cut off"),
+        (pcapng([1, 2**63]), "packet 2 has an impossible stamp, 9223372036 s"),
         (pcapng([])[:28] + block(6, bytes(20)), "interface 0, which was not described"),
         (pcapng([], tsresol=0xFF), "in units of"),
         (pcapng([])[:28] + block(3, bytes(20)), "without a stamp"),

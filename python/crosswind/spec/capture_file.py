@@ -25,6 +25,8 @@ _PCAPNG = b"\x0a\x0d\x0d\x0a"
 _SECTION, _INTERFACE, _SIMPLE, _PACKET = 0x0A0D0D0A, 1, 3, 6
 _BYTE_ORDER = {b"\x4d\x3c\x2b\x1a": "<", b"\x1a\x2b\x3c\x4d": ">"}
 _TSRESOL = 9
+# Clocks count nanoseconds in 63 bits, until 2262; a later stamp is damage.
+_AT_NS_MAX = 2**63 - 1
 # Link type to the bytes of its header.
 _LINKS = {0: 4, 1: 14, 12: 0, 14: 0, 101: 0, 108: 4, 113: 16, 228: 0, 229: 0, 276: 20}
 _ETHERNET = 1
@@ -117,6 +119,8 @@ def _pcapng(content: bytes) -> Iterator[CapturedPacket]:
                 raise CaptureError(f"{where} is of interface {interface}, which was not described")
             link, per_second = interfaces[interface]
             at_ns = (high << 32 | low) * 10**9 // per_second
+            if at_ns > _AT_NS_MAX:
+                raise CaptureError(f"{where} has an impossible stamp, {at_ns // 10**9} s after 1970")
             yield CapturedPacket(at_ns, _ip_bytes(link, _slice(body, 20, kept, where), original))
         elif kind == _SIMPLE:
             raise CaptureError(f"{where} is a packet without a stamp; capture with stamps")
