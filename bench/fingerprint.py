@@ -1,4 +1,4 @@
-"""The closed loop: emulated token buckets and delays are measured with real packets, and come back.
+"""The closed loop: emulated token buckets are measured with real packets, and come back.
 
 Beside each bucket stands the rule of the NSDI '20 artifact on the same samples: after how long it reports, if
 ever.
@@ -10,7 +10,6 @@ from functools import partial
 from itertools import product
 
 from bench.figures import Figure, figure
-from bench.fingerprint_delays import delays_back
 from crosswind.doctor.quantities import rate_text
 from crosswind.fingerprint.bucket.published_detector import reported_at
 from crosswind.fingerprint.bucket.token_bucket import TokenBucket, identify
@@ -118,7 +117,6 @@ def fingerprint(_: int) -> Iterator[Figure]:
             f"about {TEST_S / OUTLASTS_S:g}",
             kind=found.kind,
         )
-    yield from delays_back()
     for name, values in seen.items():
         yield figure(f"error of the {name}, all buckets", "ratio", values, f"at most {WANTED[name]:g}")
 
