@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import time
 from typing import TYPE_CHECKING
 
 import pytest
 
+from crosswind.fingerprint.measure.own_ends import own_fabric
 from crosswind.fingerprint.regime.record import read_record
+from crosswind.testbed.plain import plain_fabric
 
 if TYPE_CHECKING:
     from conftest import Live
@@ -62,3 +65,25 @@ def test_a_regime_that_is_killed_goes_on_and_tells_its_gap(live: Live) -> None:
     given_bits = BUDGET_BITS + REFILL_BPS * float(trace.end_s[-1] - trace.begin_s[0])
     assert 0.4 * given_bits < float(trace.bits.sum()) < 1.02 * given_bits
     assert all(point.retransmits is not None and point.rtt_us for point in after.points)
+
+
+def test_a_regime_between_ends_that_are_there_goes_on_within_what_may_be_sent(live: Live) -> None:
+    with own_fabric(plain_fabric(("a", "b"), rate_bps=20_000_000)) as ends:
+        near, far = (shlex.join(end.prefix) for end in (ends.near, ends.far))
+        command = ["fingerprint", "--near", near, "--far", far, "--to", ends.far.address]
+        command += ["--regime", "0.5-0.3", "--point", "100ms"]
+        # 20 Mbit/s for half a second are 1.2 MB of payload.
+        status, said = live.run(*command, "--for", "500ms", "--send-at-most", "600kB")
+        assert status != 0
+        assert "is more than the 600kB that may be sent" in said
+        status, said = live.run(*command, "--for", "1s")
+        assert status == 0, said
+    record = read_record((live.folder / "regime.jsonl").read_bytes())
+    assert (record.header.between, record.header.condition) == (("a", "b"), None)
+    stopped, last = record.sittings
+    assert "may be sent" in (stopped.ended or "")
+    assert last.ended == "all measured"
+    # Payload of 20 Mbit/s, 1448 bytes of a frame of 1538, and what TCP on a busy machine leaves of it.
+    rates_bps = [8e9 * one.payload_bytes / (one.end_ns - one.begin_ns) for one in record.points]
+    assert 8e6 < sum(rates_bps) / len(rates_bps) < 18.9e6
+    assert "the network was there all the time" in said

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,28 +11,39 @@ import click
 from crosswind.errors import CrosswindError
 
 if TYPE_CHECKING:
-    from crosswind.fingerprint.regime.record import Record
+    from crosswind.fingerprint.measure.ends import Ends, Network
+    from crosswind.fingerprint.regime.record import Header, Record
 
 CONNECTIONS = 4
 
 
 def measure_regime(
-    spec: Mapping[str, Any], regime: str, wanted_ns: int | None, point_ns: int | None, out: Path
+    network: Network,
+    header_of: Callable[..., Header],
+    regime: str,
+    wanted_ns: int | None,
+    point_ns: int | None,
+    out: Path,
+    most_bytes: int | None,
+    seed: int,
 ) -> None:
     """Measure a regime into a file, or go on with it, and say what its rates are like.
 
     Args:
-        spec: the fabric, with the sending node and the receiving one.
+        network: of the sending end and the receiving one.
+        header_of: is given what is the regime's.
         wanted_ns: in all, rests included.
         point_ns: between points; the regime's own where absent.
+        most_bytes: payload that the file may tell of; None is no limit.
     """
     from rich.console import Console
 
     from crosswind.doctor.quantities import rate_text
+    from crosswind.fingerprint.measure.sent_bytes import SentBytes
     from crosswind.fingerprint.regime.measure import is_complete, keep_measuring
     from crosswind.fingerprint.regime.pattern import Pattern
     from crosswind.fingerprint.regime.points import Point
-    from crosswind.fingerprint.regime.record import Header, Recorder, read_record
+    from crosswind.fingerprint.regime.record import Recorder, read_record
     from crosswind.store.provenance import provenance
 
     if wanted_ns is None:
@@ -43,17 +54,44 @@ def measure_regime(
         raise CrosswindError(f"--regime: {error}") from None
     wanted_s = wanted_ns / 1e9
     point_s = pattern.usual_point_s if point_ns is None else point_ns / 1e9
-    header = Header.of(spec, str(pattern), point_s, CONNECTIONS, provenance(Path.cwd(), spec["seed"], {}))
+    header = header_of(
+        regime=str(pattern),
+        point_s=point_s,
+        connections=CONNECTIONS,
+        provenance=provenance(Path.cwd(), seed, {}),
+    )
+    # Nobody is asked in the middle: the transfer would not wait for the answer.
+    sent = SentBytes(most_bytes)
     with Recorder.open(out, header, wanted_s) as recorder, Console(stderr=True).status("") as status:
+        for point in recorder.before.points:
+            sent.add(point.payload_bytes)
 
         def say(point: Point) -> None:
-            lasted_s = (point.end_ns - point.begin_ns) / 1e9
-            status.update(f"{regime}: {rate_text(8 * point.payload_bytes / lasted_s)}")
+            rate_bps = 8e9 * point.payload_bytes / (point.end_ns - point.begin_ns)
+            status.update(f"{regime}: {rate_text(rate_bps)}")
+            sent.add(point.payload_bytes)
+            sent.fastest_bps = max(sent.fastest_bps, rate_bps)
+            sent.expect_seconds(point_s, "the next point")
 
         if not is_complete(recorder.before, pattern, wanted_s):
-            keep_measuring(spec, pattern, wanted_s, recorder, say)
+            keep_measuring(network, pattern, wanted_s, recorder, say)
     click.echo(told(read_record(out.read_bytes())))
     click.echo(f"regime: {out}")
+
+
+def header_of_ends(ends: Ends, words: Sequence[str], **regime: Any) -> Header:
+    """Return the header of a regime between two ends that are there.
+
+    Args:
+        words: that the user gave for them.
+        regime: what `Header.of_ends` is told besides.
+    """
+    from crosswind.certify.flood import IP_BYTES
+    from crosswind.fingerprint.measure.machines import near_facts
+    from crosswind.fingerprint.regime.record import Header
+
+    path_mtu_bytes = near_facts(ends)["interface"]["path_mtu_bytes"] or IP_BYTES
+    return Header.of_ends((ends.near.name, ends.far.name), words, path_mtu_bytes, **regime)
 
 
 def told(record: Record) -> str:
@@ -71,8 +109,10 @@ def told(record: Record) -> str:
         return str(error)
     header = record.header
     lines = [
-        f"{header.between[0]} to {header.between[1]}, condition {header.condition}, {header.regime}: "
-        f"{found.values} values, {found.sent_bits / 1e9:.4g} Gbit in {record.measured_s:.4g} s",
+        f"{header.between[0]} to {header.between[1]}, "
+        + (f"condition {header.condition}, " if header.condition is not None else "")
+        + f"{header.regime}: {found.values} values, {found.sent_bits / 1e9:.4g} Gbit in "
+        + f"{record.measured_s:.4g} s",
         "rate (p1, p25, p50, p75, p99): " + ", ".join(map(rate_text, found.box_bps)),
         f"mean {rate_text(found.mean_bps)}, coefficient of variation {_share(found.variation)}, "
         f"autocorrelation {_number(found.autocorrelation)}, largest step {_share(found.largest_step)}",
@@ -83,7 +123,7 @@ def told(record: Record) -> str:
     if found.gaps_s:
         lines.append(
             f"{len(found.gaps_s)} gaps in which nobody measured, {sum(found.gaps_s):.4g} s; the network was "
-            "made anew after each"
+            + ("made anew after each" if header.condition is not None else "there all the time")
         )
     if found.clock_set:
         lines.append(f"the clock was set, or the machine slept, in {found.clock_set} points")

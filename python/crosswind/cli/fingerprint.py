@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from crosswind.fingerprint.fingerprint import Fingerprint
     from crosswind.fingerprint.measure.crossing import Tunnel
     from crosswind.fingerprint.measure.ends import Network, Tool
+    from crosswind.fingerprint.regime.record import Header
 
 # Of what the network draws; two fingerprints should not differ without a reason.
 SEED = 1
@@ -145,7 +146,8 @@ def command(
     third node, or by a --tunnel: which of these it was, and OSMeF's distance, stands in the result.
 
     With --regime TCP sends in one pattern for as long as --for says, and every point is kept as it is
-    measured. The same command goes on with a file that was cut off, until it has as much.
+    measured. The same command goes on with a file that was cut off, until it has as much. Ends that are there
+    must be of this machine.
 
     Without FILE the network is one that is there, between two ends that commands can be given:
 
@@ -159,13 +161,14 @@ def command(
     """
     from rich.console import Console
 
-    from crosswind.cli._regime import measure_regime
+    from crosswind.cli._regime import header_of_ends, measure_regime
     from crosswind.fingerprint.document import text_of
     from crosswind.fingerprint.fingerprint import Extent, begin, measure
     from crosswind.fingerprint.measure.machines import Bounds
     from crosswind.fingerprint.measure.other_ends import as_they_are, other_ends
     from crosswind.fingerprint.measure.own_ends import own_fabric
     from crosswind.fingerprint.measure.sent_bytes import SentBytes
+    from crosswind.fingerprint.regime.record import Header
     from crosswind.spec.quantities import RATE, SIZE, TIME, read_share
     from crosswind.store.durable import write_text
 
@@ -181,10 +184,13 @@ def command(
     point_ns = _if_given("--point", TIME.read_positive, point)
     if regime is None and (wanted is not None or point is not None):
         raise CrosswindError("--for, --point: are of a regime; add --regime, such as --regime 10-30")
-    if regime is not None and (address is not None or tool is not None or cloud):
-        raise CrosswindError("--regime: is of a network that FILE makes; leave --to, --tool and --cloud out")
+    if regime is not None and (tool not in (None, "traffic") or cloud):
+        raise CrosswindError(
+            "--regime: only traffic says what arrives point by point; leave --tool and --cloud out"
+        )
     network: Network
     name: str | None = None
+    header_of: Callable[..., Header]
     if address is not None:
         of_file = (file, condition, between, through, tunnel)
         if far is None or any(given is not None for given in of_file):
@@ -192,20 +198,30 @@ def command(
                 "--to ADDRESS: takes --far WORDS, and no FILE, --condition, --between, --through or "
                 "--tunnel; the network is there"
             )
-        network = partial(as_they_are, other_ends(near, far, address, tool))
+        ends = other_ends(near, far, address, tool)
+        if regime is not None and ends.tool != "traffic":
+            raise CrosswindError(
+                f"--regime: {ends.near.name} and {ends.far.name} do not share this machine's clock and "
+                "files, through which traffic says what arrives point by point; measure between ends of one "
+                "machine"
+            )
+        network = partial(as_they_are, ends)
         most_bytes = _OTHERS_MOST_BYTES if most_bytes is None else most_bytes
+        header_of = partial(header_of_ends, ends, (near, far, address))
     elif file is not None and not near and far is None:
         spec = _fabric(file, condition, between, through)
         _refuse_impossible_way([node["name"] for node in spec["nodes"]], through, tunnel, regime)
-        if regime is not None:
-            measure_regime(spec, regime, wanted_ns, point_ns, out or Path("regime.jsonl"))
-            return
         name = spec["condition"]["name"]
         network = partial(own_fabric, spec, tool or "traffic", tunnel)
+        header_of = partial(Header.of, spec)
     else:
         raise CrosswindError(
             "neither FILE nor --far WORDS --to ADDRESS: no network is meant; give one of them"
         )
+    if regime is not None:
+        out = out or Path("regime.jsonl")
+        measure_regime(network, header_of, regime, wanted_ns, point_ns, out, most_bytes, SEED)
+        return
     bounds = Bounds(
         load_at_most,
         _if_given("--memory-at-most", read_share, memory_at_most),

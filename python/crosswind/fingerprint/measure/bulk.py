@@ -21,6 +21,7 @@ from crosswind.stats import jain_index
 from crosswind.testbed import TestbedError
 
 WARM_UP_S, PART_S = 0.2, 0.1
+_SUMMARY = "summary.json"
 # Connecting where many packets are lost, hearing of the start, and saying what was counted.
 _END_S = 60.0
 
@@ -125,30 +126,47 @@ def transferring(
 def _traffic(
     ends: Ends, connections: int, duration_s: float, write_bytes: int | None
 ) -> Iterator[BulkUnderWay]:
-    near, far = ends.near, ends.far
-    with near.folder() as folder:
-        # All of it is one machine's, and the two talk through files. Nobody connects to the near end, and its
-        # port is any, since both may have one address.
-        sockets = [f"{folder}/{number}.sock" for number in range(2)]
-        serve = [
-            [end.load, "traffic-serve", "--listen", end.at(port), "--control", control]
-            for end, port, control in zip((near, far), (0, BULK_PORT), sockets, strict=True)
-        ]
+    with ends.near.folder() as folder, serving(ends, folder):
         command = [
-            *(near.load, "traffic", "--pattern", "pairs", "--connections", connections),
-            *("--node", f"near={sockets[0]}", "--node", f"far={sockets[1]}"),
+            *pairs(ends, folder, connections, duration_s),
             *(() if write_bytes is None else ("--write-bytes", write_bytes)),
-            *("--duration", f"{duration_s:g}", "--warm-up", WARM_UP_S, "--part", PART_S, "--seed", 1),
-            *("--samples", f"{folder}/samples.csv", "--summary", f"{folder}/summary.json"),
+            *("--warm-up", WARM_UP_S, "--part", PART_S),
         ]
-        with Running(near, serve[0]) as first, Running(far, serve[1]) as second:
-            first.await_listening()
-            second.await_listening()
-            with Running(near, command) as running:
-                summary = f"{folder}/summary.json"
-                yield BulkUnderWay(
-                    running, duration_s + _END_S, lambda _: read_bulk(json.loads(near.read(summary)))
-                )
+        with Running(ends.near, command) as running:
+            summary = f"{folder}/{_SUMMARY}"
+            yield BulkUnderWay(
+                running, duration_s + _END_S, lambda _: read_bulk(json.loads(ends.near.read(summary)))
+            )
+
+
+@contextmanager
+def serving(ends: Ends, folder: str) -> Iterator[tuple[Running, Running]]:
+    """Have both ends serve `traffic`; they are one machine's, and talk through files in a folder of it."""
+    near, far = ends.near, ends.far
+    # Nobody connects to the near end, and its port is any, since both may have one address.
+    serve = [
+        [end.load, "traffic-serve", "--listen", end.at(port), "--control", control]
+        for end, port, control in zip((near, far), (0, BULK_PORT), _sockets(folder), strict=True)
+    ]
+    with Running(near, serve[0]) as first, Running(far, serve[1]) as second:
+        first.await_listening()
+        second.await_listening()
+        yield first, second
+
+
+def pairs(ends: Ends, folder: str, connections: int, duration_s: float) -> list[object]:
+    """Return the command at the near end that sends to the far one, both `serving` in a folder."""
+    near, far = _sockets(folder)
+    return [
+        *(ends.near.load, "traffic", "--pattern", "pairs", "--connections", connections),
+        *("--node", f"near={near}", "--node", f"far={far}"),
+        *("--duration", f"{duration_s:.9f}", "--seed", 1),
+        *("--samples", f"{folder}/samples.csv", "--summary", f"{folder}/{_SUMMARY}"),
+    ]
+
+
+def _sockets(folder: str) -> tuple[str, str]:
+    return f"{folder}/0.sock", f"{folder}/1.sock"
 
 
 @contextmanager

@@ -158,6 +158,18 @@ class Running:
                 raise TestbedError(f"{self}: not listening after {READY_S:g} s at most; {self._how()}")
             time.sleep(0.005)
 
+    def said(self, offset: int = 0) -> bytes:
+        """Return what it has printed so far, from an offset on."""
+        return _content(self._out, offset)
+
+    def has_ended(self, within_s: float = 0.0) -> bool:
+        """Wait for its end, so long at most, and return whether it came."""
+        try:
+            self._process.wait(within_s)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
     def finish(self, within_s: float) -> bytes:
         """Wait for its end and return what it printed.
 
@@ -211,6 +223,6 @@ def words_here(tool: DebianPackages, name: str) -> tuple[str, ...]:
     return ("env", *(f"{name}={value}" for name, value in program.env.items()), str(program.path))
 
 
-def _content(file: IO[bytes]) -> bytes:
+def _content(file: IO[bytes], offset: int = 0) -> bytes:
     # The program's place in the file is ours too, and stays where it is.
-    return os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0)
+    return os.pread(file.fileno(), os.fstat(file.fileno()).st_size, offset)

@@ -7,22 +7,19 @@ gap. Bytes are counted where they arrive.
 
 from __future__ import annotations
 
-import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
-from crosswind.app.base import Stage
-from crosswind.app.traffic.application import Traffic
-from crosswind.app.traffic.parameters import TrafficParameters
+from crosswind.errors import CrosswindError
+from crosswind.fingerprint.measure.bulk import pairs, serving
+from crosswind.fingerprint.measure.ends import GRACE_S, Ends, Network, Running
 from crosswind.fingerprint.regime.pattern import Pattern
 from crosswind.fingerprint.regime.points import Clocks, ConnectionLost, Point, Points
 from crosswind.fingerprint.regime.record import Now, Record, Recorder
 from crosswind.store.provenance import steal_s
-from crosswind.testbed import Agent, Ended, Fabric, Process, TestbedError, find_binary
-from crosswind.testbed.binaries import LOAD
+from crosswind.testbed import TestbedError
 
 # Why a sitting ended that had nothing left to do.
 ALL_MEASURED = "all measured"
@@ -48,7 +45,7 @@ def is_complete(record: Record, pattern: Pattern, wanted_s: float) -> bool:
 
 
 def keep_measuring(
-    spec: Mapping[str, Any],
+    network: Network,
     pattern: Pattern,
     wanted_s: float,
     recorder: Recorder,
@@ -58,56 +55,51 @@ def keep_measuring(
     """Measure until as much is recorded as is wanted.
 
     Args:
-        spec: the fabric (docs/reference/contracts.md, section 1): its first node sends to its second one.
+        network: of two ends on this machine, of which the near one sends.
         wanted_s: in all sittings together, rests included.
-        say: is told every point.
+        say: is told every point; what it raises ends the sitting.
         silence_s: nothing that arrives for so long ends the sitting.
     Raises: TestbedError: an end or the path is gone; it is also recorded, and every point before it is kept.
     """
     left_s = wanted_s - recorder.before.measured_s
-    with Agent() as agent, tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        folder.chmod(0o777)  # The agent runs processes under an unprivileged account.
-        with Fabric(agent, spec, folder / "logs") as fabric:
-            fabric.measure()
-            sitting = _Sitting(fabric, folder, pattern, recorder, say, silence_s)
-            recorder.sit(_now())
-            try:
-                sitting.carry_out(left_s)
-            except KeyboardInterrupt:
-                recorder.end("interrupted")
-                raise
-            except (TestbedError, ConnectionLost) as error:
-                recorder.end(str(error))
-                raise TestbedError(
-                    f"{error}; what was measured is in {recorder.path}, and the same command continues it"
-                ) from None
-            recorder.end(ALL_MEASURED)
+    with network() as ends, ends.near.folder() as folder, serving(ends, folder) as servers:
+        sitting = _Sitting(ends, servers, folder, pattern, recorder, say, silence_s)
+        recorder.sit(_now())
+        try:
+            sitting.carry_out(left_s)
+        except KeyboardInterrupt:
+            recorder.end("interrupted")
+            raise
+        except (CrosswindError, ConnectionLost) as error:
+            recorder.end(str(error))
+            kind = type(error) if isinstance(error, CrosswindError) else TestbedError
+            raise kind(
+                f"{error}; what was measured is in {recorder.path}, and the same command continues it"
+            ) from None
+        recorder.end(ALL_MEASURED)
 
 
 class _Sitting:
     def __init__(
         self,
-        fabric: Fabric,
-        folder: Path,
+        ends: Ends,
+        servers: Sequence[Running],
+        folder: str,
         pattern: Pattern,
         recorder: Recorder,
         say: Callable[[Point], None],
         silence_s: float,
     ) -> None:
-        self._fabric = fabric
+        self._ends = ends
         self._folder = folder
         self._pattern = pattern
         self._recorder = recorder
         self._say = say
         self._header = recorder.before.header
         self._silence = SilenceWatch(self._header.between, silence_s)
-        self._tails = [_Tail(folder / "logs" / node / "traffic-serve.out") for node in self._header.between]
+        self._tails = [_Tail(server) for server in servers]
 
     def carry_out(self, left_s: float) -> None:
-        traffic = Traffic(TrafficParameters.model_validate({"duration": "1s"}))
-        stage = Stage(self._fabric, self._folder, seed=1)
-        traffic.start(stage)
         origin_ns, elapsed_s = None, 0.0
         while True:
             begin_s, length_s = self._pattern.phase(elapsed_s, left_s - elapsed_s)
@@ -118,40 +110,28 @@ class _Sitting:
             begins_ns, ends_ns = self._phase(length_s)
             origin_ns = begins_ns if origin_ns is None else origin_ns
             elapsed_s = (ends_ns - origin_ns) / 1e9
-        traffic.stop(stage)
 
     def _phase(self, length_s: float) -> tuple[int, int]:
         """Send for so long; return begin and end, CLOCK_MONOTONIC."""
-        first, second = self._header.between
         before = _clocks()
-        process = self._fabric.start(
-            first,
-            "traffic",
-            [
-                *(find_binary(LOAD), "traffic", "--pattern", "pairs"),
-                *("--connections", self._header.connections),
-                *("--node", f"{first}={first}.sock", "--node", f"{second}={second}.sock"),
-                *("--duration", f"{length_s:.9f}", "--progress", f"{self._header.point_s:.9f}"),
-                *("--seed", 1, "--samples", "samples.csv", "--summary", "summary.json"),
-            ],
-            cwd=self._folder,
-        )
-        begins_ns = _begins_ns(process)
-        points = Points(begins_ns, self._header.connections, before)
-        ends_ns = begins_ns
-        ended = None
-        while ended is None:
-            ended = process.wait(min(_LOOK_S, self._header.point_s))
-            now = _clocks()
-            for line in (line for tail in self._tails for line in tail.lines()):
-                for point in points.hear(line, now):
-                    self._recorder.add(point)
-                    self._say(point)
-                    self._silence.hear(point)
-                    ends_ns = point.end_ns
-        if ended != Ended(0, None):
-            raise TestbedError(f"{process}: {ended}; {process.last_words()}")
-        process.stdout.unlink()  # The next phase says its begin in a file of its own.
+        command = [
+            *pairs(self._ends, self._folder, self._header.connections, length_s),
+            *("--progress", f"{self._header.point_s:.9f}"),
+        ]
+        with Running(self._ends.near, command) as sender:
+            begins_ns = _begins_ns(sender)
+            points = Points(begins_ns, self._header.connections, before)
+            ends_ns, ended = begins_ns, False
+            while not ended:
+                ended = sender.has_ended(min(_LOOK_S, self._header.point_s))
+                now = _clocks()
+                for line in (line for tail in self._tails for line in tail.lines()):
+                    for point in points.hear(line, now):
+                        self._recorder.add(point)
+                        self._say(point)
+                        self._silence.hear(point)
+                        ends_ns = point.end_ns
+            sender.finish(GRACE_S)
         return begins_ns, ends_ns
 
 
@@ -176,35 +156,33 @@ class SilenceWatch:
 
 
 class _Tail:
-    """The whole lines that a growing file has gained since the last look."""
+    """The whole lines that a server has printed since the last look."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, server: Running) -> None:
+        self._server = server
         self._offset = 0
 
     def lines(self) -> list[str]:
-        with self._path.open("rb") as file:
-            file.seek(self._offset)
-            whole, newline, _ = file.read().rpartition(b"\n")
+        whole, newline, _ = self._server.said(self._offset).rpartition(b"\n")
         self._offset += len(whole) + len(newline)
         # The first one says where it listens.
         return [line for line in whole.decode().splitlines() if line.startswith("{")]
 
 
-def _begins_ns(process: Process) -> int:
+def _begins_ns(sender: Running) -> int:
     """Return the instant that `traffic` announces.
 
     Raises: TestbedError: it ended instead, or made no connection in time.
     """
     deadline_s = time.monotonic() + _BEGIN_S
     while time.monotonic() < deadline_s:
-        ended = process.wait(0.01)
-        words = process.stdout.read_text().split()
-        if len(words) == 2 and words[0] == "begins":
+        ended = sender.has_ended(0.01)
+        words = sender.said().split()
+        if len(words) == 2 and words[0] == b"begins":
             return int(words[1])
-        if ended is not None:
-            raise TestbedError(f"{process}: {ended}; {process.last_words()}")
-    raise TestbedError(f"{process}: made no connection within {_BEGIN_S:g} s; is there a path?")
+        if ended:
+            sender.finish(GRACE_S)
+    raise TestbedError(f"{sender}: made no connection within {_BEGIN_S:g} s; is there a path?")
 
 
 def _clocks() -> Clocks:

@@ -15,7 +15,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -45,7 +45,8 @@ class Header:
 
     Attributes:
         regime: as `Pattern` writes it.
-        network: tells networks apart: of all that the fabric was told.
+        condition: None where the network is there and nobody made it.
+        network: tells networks apart: of all that the fabric was told, or of the words for both ends.
         ip_per_payload: IP bytes per payload byte in full segments.
         provenance: of the machine, before the first point.
     """
@@ -54,7 +55,7 @@ class Header:
     point_s: float
     connections: int
     between: tuple[str, str]
-    condition: str
+    condition: str | None
     network: str
     ip_per_payload: float
     provenance: Mapping[str, Any]
@@ -70,15 +71,42 @@ class Header:
     ) -> Header:
         """Return the header of a regime from a fabric's first node to its second one."""
         first, second = (node["name"] for node in spec["nodes"])
-        mtu = spec["mtu_bytes"]
         return cls(
             regime=regime,
             point_s=point_s,
             connections=connections,
             between=(first, second),
             condition=spec["condition"]["name"],
-            network=hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:16],
-            ip_per_payload=ip_share(mtu - TCP_HEADERS_BYTES, TCP_HEADERS_BYTES),
+            network=_told_apart(spec),
+            ip_per_payload=_ip_per_payload(spec["mtu_bytes"]),
+            provenance=provenance,
+        )
+
+    @classmethod
+    def of_ends(
+        cls,
+        between: tuple[str, str],
+        words: Sequence[str],
+        path_mtu_bytes: int,
+        regime: str,
+        point_s: float,
+        connections: int,
+        provenance: Mapping[str, Any],
+    ) -> Header:
+        """Return the header of a regime between two ends of a network that is there.
+
+        Args:
+            between: their names.
+            words: what commands at both ends begin with, and the far one's address.
+        """
+        return cls(
+            regime=regime,
+            point_s=point_s,
+            connections=connections,
+            between=between,
+            condition=None,
+            network=_told_apart(words),
+            ip_per_payload=_ip_per_payload(path_mtu_bytes),
             provenance=provenance,
         )
 
@@ -90,6 +118,14 @@ class Header:
             for key in mine
             if key != "provenance" and mine[key] != others[key]
         ]
+
+
+def _told_apart(network: Any) -> str:
+    return hashlib.sha256(json.dumps(network, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _ip_per_payload(mtu_bytes: int) -> float:
+    return ip_share(mtu_bytes - TCP_HEADERS_BYTES, TCP_HEADERS_BYTES)
 
 
 @dataclass(frozen=True)
