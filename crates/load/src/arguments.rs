@@ -362,9 +362,12 @@ pub struct RunArguments {
     /// Length of the phase before the measured one; its operations are recorded as not measured
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "0")]
     pub warm_up: f64,
-    /// Operations per second of all connections together, evenly spaced (open loop); without it the loop is closed
+    /// Operations per second of all connections together (open loop); without it the loop is closed
     #[arg(long, value_name = "PER_S", value_parser = rate)]
     pub rate: Option<f64>,
+    /// How operations with a rate follow one another
+    #[arg(long, value_enum, default_value_t = ArrivalLaw::Even, requires = "rate")]
+    pub arrivals: ArrivalLaw,
     /// Same seed, same choices
     #[arg(long)]
     pub seed: u64,
@@ -377,6 +380,15 @@ pub struct RunArguments {
     /// Share of measured operations that may fail before the exit status says 4
     #[arg(long, value_name = "SHARE", value_parser = share, default_value = "0.01")]
     pub error_share_max: f64,
+}
+
+#[derive(Clone, Copy, Serialize, ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum ArrivalLaw {
+    /// Evenly spaced, over all connections
+    Even,
+    /// As a Poisson process: each connection's gaps are random, of exponential law
+    Poisson,
 }
 
 const RECORDS_MAX: u64 = 1_000_000_000; // a terabyte

@@ -15,6 +15,7 @@
 //! The interface (arguments, files, exit status) is section 4 of `docs/reference/contracts.md`.
 
 mod arguments;
+mod arrivals;
 mod clock;
 mod driver;
 mod exit;

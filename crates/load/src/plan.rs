@@ -5,14 +5,15 @@
 //!
 //! * **Closed loop**: each connection starts its next operation when the previous one ends. The intended instant is the
 //!   actual one. The number of operations is shared by all connections, so all stay busy to the end, or is each one's.
-//! * **Open loop**: operation `k` of the run is due at `start + k / rate`, whatever the server does, and belongs to
-//!   connection `k mod connections`. Spacing is constant, as that of YCSB's `-target`. An operation whose connection is
-//!   still busy starts late, and the time from its intended instant shows it (no coordinated omission).
+//! * **Open loop**: operations are due at instants fixed in advance (`arrivals`), whatever the server does. An operation
+//!   whose connection is still busy starts late, and the time from its intended instant shows it (no coordinated omission).
 //!
 //! In an open loop, operations that were due before the end are carried out even if the end has passed, for at most
 //! [`DRAIN_NS`]; what is then still not started is counted. Cutting at the end instead would hide the slowest.
 
-use crate::arguments::RunArguments;
+use crate::arguments::{ArrivalLaw, RunArguments};
+use crate::arrivals::{Arrivals, Law};
+use crate::sample::SAMPLES_MAX;
 
 /// How long a late open loop may go on after its end, in nanoseconds.
 pub const DRAIN_NS: u64 = 5_000_000_000;
@@ -23,7 +24,7 @@ pub enum Pace {
     /// The next when the previous has ended.
     Closed,
     /// At instants fixed in advance, this many per second in all.
-    Open { rate_per_s: f64 },
+    Open { rate_per_s: f64, law: Law },
 }
 
 /// How many operations end the measured phase.
@@ -33,6 +34,26 @@ pub enum Quota {
     Together(u64),
     /// Of each connection, so that all do the same.
     Each(u64),
+}
+
+impl Quota {
+    fn of_all(self, connections: usize) -> u64 {
+        match self {
+            Quota::Together(operations) => operations,
+            Quota::Each(operations) => operations.saturating_mul(connections as u64),
+        }
+    }
+
+    /// The share of one connection.
+    fn of_one(self, connection: usize, connections: usize) -> u64 {
+        let (connection, connections) = (connection as u64, connections as u64);
+        match self {
+            Quota::Together(operations) => {
+                operations / connections + u64::from(connection < operations % connections)
+            }
+            Quota::Each(operations) => operations,
+        }
+    }
 }
 
 /// What a run is to do. Instants are relative to its start.
@@ -61,9 +82,13 @@ impl Plan {
                 "neither --operations nor --duration is given, so the run would never end; give one".into()
             );
         }
+        let law = match run.arrivals {
+            ArrivalLaw::Even => Law::Even,
+            ArrivalLaw::Poisson => Law::Poisson { seed: run.seed },
+        };
         Ok(Plan {
             connections,
-            pace: run.rate.map_or(Pace::Closed, |rate_per_s| Pace::Open { rate_per_s }),
+            pace: run.rate.map_or(Pace::Closed, |rate_per_s| Pace::Open { rate_per_s, law }),
             warm_up_ns: nanoseconds(run.warm_up),
             duration_ns: duration_s.map(nanoseconds),
             operations: operations.map(Quota::Together),
@@ -82,63 +107,59 @@ impl Plan {
 
     /// The schedule of one connection, if the loop is open.
     pub fn schedule(&self, connection: usize) -> Option<Schedule> {
-        let Pace::Open { rate_per_s } = self.pace else {
+        let Pace::Open { rate_per_s, law } = self.pace else {
             return None;
         };
-        let period_ns = 1e9 / rate_per_s;
-        let first_at_or_after = |instant_ns: u64| {
-            let guess = (instant_ns as f64 / period_ns) as u64;
-            // Rounding may put the guess one off; the definition decides.
-            (guess.saturating_sub(1)..).find(|&index| due_ns(index, period_ns) >= instant_ns).unwrap_or(guess)
-        };
-        let first_measured = first_at_or_after(self.warm_up_ns);
-        let count = self.operations.map(|quota| match quota {
-            Quota::Together(operations) => operations,
-            // Operations go round the connections, so that each gets as many of them.
-            Quota::Each(operations) => operations.saturating_mul(self.connections as u64),
+        let arrivals = Arrivals::new(law, rate_per_s, connection, self.connections);
+        let end_by_count_ns = self.operations.map(|quota| match &arrivals {
+            // Operations go round the connections: the first of all of them count.
+            Arrivals::Even(even) => {
+                let first_measured = even.first_at_or_after(self.warm_up_ns);
+                even.due_ns(first_measured.saturating_add(quota.of_all(self.connections)))
+            }
+            // No connection knows when the others have done theirs, and none does more than can be kept.
+            Arrivals::Poisson(poisson) => {
+                let share = quota.of_one(connection, self.connections);
+                poisson.behind(share.min(SAMPLES_MAX as u64), self.warm_up_ns)
+            }
         });
-        let end_by_count = count.map(|operations| first_measured.saturating_add(operations));
-        let end_by_clock = self.end_ns().map(first_at_or_after);
-        let end = end_by_count.into_iter().chain(end_by_clock).min().unwrap_or(u64::MAX);
-        Some(Schedule { period_ns, next: connection as u64, step: self.connections as u64, end })
+        let end_ns = end_by_count_ns.into_iter().chain(self.end_ns()).min().unwrap_or(u64::MAX);
+        Some(Schedule { arrivals, end_ns })
     }
 }
 
 /// The instants, relative to the run's start, at which one connection's operations are due.
 #[derive(Clone, Debug)]
 pub struct Schedule {
-    period_ns: f64,
-    next: u64,
-    step: u64,
-    end: u64, // first index of the run that is not to be carried out
+    arrivals: Arrivals,
+    end_ns: u64, // what is due then or later is not to be carried out
 }
 
 impl Schedule {
     /// When the next operation is due, unless there is none left.
     pub fn due_ns(&self) -> Option<u64> {
-        (self.next < self.end).then(|| due_ns(self.next, self.period_ns))
+        Some(self.arrivals.due_ns()).filter(|&due_ns| due_ns < self.end_ns)
     }
 
     /// Takes the next operation off the schedule.
     pub fn advance(&mut self) {
-        self.next += self.step;
+        self.arrivals.advance();
     }
 
     /// Instant after which nothing is started any more, however late the connection is.
     pub fn drained_ns(&self) -> u64 {
-        due_ns(self.end, self.period_ns).saturating_add(DRAIN_NS)
+        self.end_ns.saturating_add(DRAIN_NS)
     }
 
     /// How many of the operations that are left fall due before the instant.
     pub fn due_before(&self, instant_ns: u64) -> u64 {
-        let first_not_due = (instant_ns as f64 / self.period_ns).ceil() as u64;
-        self.end.min(first_not_due).saturating_sub(self.next).div_ceil(self.step)
+        let (mut left, mut count) = (self.clone(), 0);
+        while left.due_ns().is_some_and(|due_ns| due_ns < instant_ns) {
+            left.advance();
+            count += 1;
+        }
+        count
     }
-}
-
-/// From the index, not from the previous instant, so that rounding does not add up.
-fn due_ns(index: u64, period_ns: f64) -> u64 {
-    (index as f64 * period_ns) as u64
 }
 
 /// Whole nanoseconds of a time in seconds.
@@ -155,11 +176,16 @@ mod tests {
     fn open(connections: usize, rate_per_s: f64, duration_s: Option<u64>, operations: Option<u64>) -> Plan {
         Plan {
             connections,
-            pace: Pace::Open { rate_per_s },
+            pace: Pace::Open { rate_per_s, law: Law::Even },
             warm_up_ns: SECOND_NS,
             duration_ns: duration_s.map(|seconds| seconds * SECOND_NS),
             operations: operations.map(Quota::Together),
         }
+    }
+
+    fn at_random(plan: Plan) -> Plan {
+        let Pace::Open { rate_per_s, .. } = plan.pace else { unreachable!("an open loop") };
+        Plan { pace: Pace::Open { rate_per_s, law: Law::Poisson { seed: 7 } }, ..plan }
     }
 
     fn instants(schedule: &mut Schedule) -> impl Iterator<Item = u64> + '_ {
@@ -197,12 +223,31 @@ mod tests {
 
     #[test]
     fn a_quota_of_each_connection_is_due_on_each() {
-        let mut plan = open(3, 300.0, None, None);
-        plan.operations = Some(Quota::Each(5));
-        for connection in 0..3 {
-            let mut schedule = plan.schedule(connection).unwrap();
-            assert_eq!(instants(&mut schedule).filter(|&instant_ns| plan.is_measured(instant_ns)).count(), 5);
+        for plan in [open(3, 300.0, None, None), at_random(open(3, 300.0, None, None))] {
+            let plan = Plan { operations: Some(Quota::Each(5)), ..plan };
+            for connection in 0..3 {
+                let mut schedule = plan.schedule(connection).unwrap();
+                let measured = instants(&mut schedule).filter(|&instant_ns| plan.is_measured(instant_ns));
+                assert_eq!(measured.count(), 5);
+            }
         }
+    }
+
+    #[test]
+    fn random_arrivals_share_out_exactly_the_operations_asked_for() {
+        let plan = at_random(open(4, 300.0, Some(100), Some(250)));
+        let of = |connection| {
+            let mut schedule = plan.schedule(connection).unwrap();
+            instants(&mut schedule).filter(|&instant_ns| plan.is_measured(instant_ns)).count()
+        };
+        assert_eq!([of(0), of(1), of(2), of(3)], [63, 63, 62, 62]);
+    }
+
+    #[test]
+    fn random_arrivals_end_with_the_clock() {
+        let due = all_instants(&at_random(open(4, 10_000.0, Some(1), None)));
+        // 20,000 of them in 2 s; standard deviation of a Poisson count: its root, 141; five of them.
+        assert!(due.len().abs_diff(20_000) < 705 && *due.last().unwrap() < 2 * SECOND_NS, "{}", due.len());
     }
 
     #[test]

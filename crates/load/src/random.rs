@@ -14,6 +14,8 @@ pub enum Purpose {
     Record,
     /// The choices of one connection.
     Connection,
+    /// The instants at which the operations of one connection fall due.
+    Arrivals,
 }
 
 /// A stream of random numbers.

@@ -25,6 +25,13 @@ def test_objects_have_sizes_with_units(objects: list[str]) -> None:
         WebParameters.model_validate({"duration": "1s", "objects": objects})
 
 
+def test_vegeta_is_not_asked_for_arrivals_that_it_does_not_have() -> None:
+    asked = {"duration": "1s", "rate": "100/s", "arrivals": "poisson"}
+    assert WebParameters.model_validate(asked).arrivals == "poisson"
+    with pytest.raises(ValidationError, match="is nothing that vegeta does"):
+        WebParameters.model_validate(asked | {"client": "vegeta"})
+
+
 def test_nginx_can_serve_all_connections_from_one_worker() -> None:
     text = Nginx().configuration(SITE)
     assert "worker_connections 164;" in text

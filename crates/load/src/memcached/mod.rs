@@ -6,7 +6,7 @@
 //! | key sizes | generalised extreme value | the paper's model |
 //! | value sizes | a table up to 14 bytes, generalised Pareto from 15 bytes | the paper's model |
 //! | popularity | Zipf with exponent 0.99 over `--keys` keys | none: the paper publishes no model of it |
-//! | arrivals | those of the plan (`plan`): closed loop, or evenly spaced | deviation: the paper's are bursts |
+//! | arrivals | those of the plan (`plan`): closed loop, or at a rate, evenly or at random | deviation: the paper's vary more |
 //!
 //! `memcached-prepare` stores every key once, so a GET that finds nothing means that the server had to evict, and
 //! counts as an error. DELETEs (a few per cent of ETC) are left out for the same reason.

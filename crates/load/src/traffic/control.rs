@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::meter::{Counted, Window};
 use super::size::Size;
 use crate::arguments::{RATE_MAX_PER_S, SECONDS_MAX};
+use crate::arrivals::Law;
 use crate::plan::{Pace, Plan, Quota};
 
 /// What a node is told.
@@ -156,7 +157,9 @@ impl Load {
     pub fn plan(&self, connections: usize) -> Plan {
         Plan {
             connections,
-            pace: self.rate_per_s.map_or(Pace::Closed, |rate_per_s| Pace::Open { rate_per_s }),
+            pace: self
+                .rate_per_s
+                .map_or(Pace::Closed, |rate_per_s| Pace::Open { rate_per_s, law: Law::Even }),
             warm_up_ns: self.warm_up_ns,
             duration_ns: self.duration_ns,
             operations: self.count.map(Quota::Each),

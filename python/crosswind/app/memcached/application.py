@@ -8,10 +8,10 @@ from pydantic import Field
 from crosswind.app.base import Application, Figure, Load, Stage
 from crosswind.app.demand import Demand
 from crosswind.app.load import latency_figures, offer_load
+from crosswind.app.pace import Pace
 from crosswind.app.requirements import DebianPackages, OwnProgram
 from crosswind.app.server import READY_S, run_to_end, stop_servers
-from crosswind.spec.base import SpecModel
-from crosswind.spec.quantities import Duration, OperationRate, PositiveDuration, Share, Size
+from crosswind.spec.quantities import Duration, PositiveDuration, Share, Size
 from crosswind.testbed.binaries import LOAD, find_binary
 from crosswind.testbed.fabric import Process
 
@@ -26,7 +26,7 @@ _SPARE_CONNECTIONS = 16
 _MIB = 1 << 20
 
 
-class MemcachedParameters(SpecModel):
+class MemcachedParameters(Pace):
     """How much is stored, what is asked of it, by how many, how often and for how long."""
 
     # Not `keys`: whatever has an attribute of that name is taken for a mapping by `dict`.
@@ -52,9 +52,6 @@ class MemcachedParameters(SpecModel):
     )
     connections: Annotated[int, Field(ge=1, le=1000)] = Field(
         4, description="Connections of the client, each with at most one request in flight; 4 when absent."
-    )
-    rate: OperationRate | None = Field(
-        None, description="Requests per second of all connections (an open loop); a closed loop when absent."
     )
     duration_ns: PositiveDuration = Field(alias="duration", description="Length of the measured phase.")
     warm_up_ns: Duration = Field(
@@ -116,7 +113,7 @@ class Memcached(Application):
             *("--keys", str(asked.key_count)),
             *("--set-share", f"{asked.sets:.9f}"),
             *("--connections", str(asked.connections)),
-            *(("--rate", f"{asked.rate:g}") if asked.rate is not None else ()),
+            *asked.pace_arguments,
         ]
         return offer_load(
             stage, CLIENT, arguments, warm_up_ns=asked.warm_up_ns, duration_ns=asked.duration_ns

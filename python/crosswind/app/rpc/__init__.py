@@ -11,25 +11,22 @@ from pydantic import Field
 
 from crosswind.app.base import Application, Figure, Load, Stage
 from crosswind.app.load import await_listening, latency_figures, offer_load
+from crosswind.app.pace import Pace
 from crosswind.app.requirements import OwnProgram
 from crosswind.app.server import stop_servers
-from crosswind.spec.base import SpecModel
-from crosswind.spec.quantities import Duration, OperationRate, PositiveDuration, Size
+from crosswind.spec.quantities import Duration, PositiveDuration, Size
 from crosswind.testbed.binaries import LOAD, find_binary
 
 PORT = 7077
 
 
-class RpcParameters(SpecModel):
+class RpcParameters(Pace):
     """What is asked, by how many, how often and for how long."""
 
     request_bytes: Size = Field(100, alias="request", description="Size of a request; 100B when absent.")
     response_bytes: Size = Field(1000, alias="response", description="Size of a response; 1kB when absent.")
     connections: Annotated[int, Field(ge=1, le=1000)] = Field(
         4, description="Connections of the client, each with at most one request in flight; 4 when absent."
-    )
-    rate: OperationRate | None = Field(
-        None, description="Requests per second of all connections (an open loop); a closed loop when absent."
     )
     duration_ns: PositiveDuration = Field(alias="duration", description="Length of the measured phase.")
     warm_up_ns: Duration = Field(
@@ -74,7 +71,7 @@ class Rpc(Application):
             *("--request-bytes", str(asked.request_bytes)),
             *("--response-bytes", str(asked.response_bytes)),
             *("--connections", str(asked.connections)),
-            *(("--rate", f"{asked.rate:g}") if asked.rate is not None else ()),
+            *asked.pace_arguments,
         ]
         return offer_load(
             stage, "client", arguments, warm_up_ns=asked.warm_up_ns, duration_ns=asked.duration_ns

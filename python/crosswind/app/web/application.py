@@ -4,10 +4,11 @@ import shutil
 from collections.abc import Collection
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from crosswind.app.base import Application, Figure, Load, Stage
 from crosswind.app.load import latency_figures, offer_load
+from crosswind.app.pace import Pace
 from crosswind.app.requirements import OwnProgram, Requirement
 from crosswind.app.server import READY_S, stop_servers
 from crosswind.app.web import vegeta
@@ -15,8 +16,7 @@ from crosswind.app.web.apache import Apache
 from crosswind.app.web.client import OwnClient, Vegeta
 from crosswind.app.web.nginx import Nginx
 from crosswind.app.web.server import PORT, Site, WebServer
-from crosswind.spec.base import SpecModel
-from crosswind.spec.quantities import Duration, OperationRate, PositiveDuration, Size
+from crosswind.spec.quantities import Duration, PositiveDuration, Size
 from crosswind.testbed.binaries import LOAD, find_binary
 from crosswind.testbed.fabric import Process
 
@@ -26,7 +26,7 @@ _SERVERS: dict[str, WebServer] = {"nginx": Nginx(), "apache": Apache()}
 _SPARE_CONNECTIONS = 4
 
 
-class WebParameters(SpecModel):
+class WebParameters(Pace):
     """What is served by whom, who asks for it, and how."""
 
     server: Literal["nginx", "apache"] = Field("nginx", description="The web server; nginx when absent.")
@@ -42,13 +42,19 @@ class WebParameters(SpecModel):
     connections: Annotated[int, Field(ge=1, le=1000)] = Field(
         4, description="Connections of the client, each with at most one request in flight; 4 when absent."
     )
-    rate: OperationRate | None = Field(
-        None, description="Requests per second of all connections (an open loop); a closed loop when absent."
-    )
     duration_ns: PositiveDuration = Field(alias="duration", description="Length of the measured phase.")
     warm_up_ns: Duration = Field(
         1_000_000_000, alias="warm_up", description="Before the measured phase; 1s when absent."
     )
+
+    @model_validator(mode="after")
+    def _client_can_go_so(self) -> "WebParameters":
+        if self.client == "vegeta" and self.arrivals != "even":
+            raise ValueError(
+                f"`arrivals: {self.arrivals}` is nothing that vegeta does; leave `client: vegeta` out, or "
+                "`arrivals`"
+            )
+        return self
 
 
 class Web(Application):
@@ -117,7 +123,7 @@ class Web(Application):
             *("--server", self._address(stage)),
             *("--object-bytes", ",".join(str(size) for size in asked.objects_bytes)),
             *("--connections", str(asked.connections)),
-            *(("--rate", f"{asked.rate:g}") if asked.rate is not None else ()),
+            *asked.pace_arguments,
         ]
         load = offer_load(
             stage, CLIENT, arguments, warm_up_ns=asked.warm_up_ns, duration_ns=asked.duration_ns

@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 from crosswind.app.base import Application, Figure, Load, Stage
 from crosswind.app.demand import Demand
 from crosswind.app.load import latency_figures, offer_load
+from crosswind.app.pace import Pace
 from crosswind.app.requirements import OwnProgram, Requirement
 from crosswind.app.ycsb.cassandra import Cassandra
 from crosswind.app.ycsb.etcd import Etcd
@@ -17,8 +18,7 @@ from crosswind.app.ycsb.postgresql import PostgreSQL
 from crosswind.app.ycsb.redis import Redis
 from crosswind.app.ycsb.store import FIELD_BYTES, PRIMARY, Store
 from crosswind.app.ycsb.valkey import Valkey
-from crosswind.spec.base import SpecModel
-from crosswind.spec.quantities import Duration, OperationRate, PositiveDuration, Size
+from crosswind.spec.quantities import Duration, PositiveDuration, Size
 from crosswind.testbed.binaries import LOAD
 
 CLIENT = "client"
@@ -56,7 +56,7 @@ Durability = Literal[
 ]
 
 
-class YcsbParameters(SpecModel):
+class YcsbParameters(Pace):
     """What is stored where, what is asked of it, by how many, and until when."""
 
     store: Literal["postgresql", "redis", "valkey", "etcd", "mongodb", "ferretdb", "cassandra"] = Field(
@@ -89,9 +89,6 @@ class YcsbParameters(SpecModel):
     )
     clients: Annotated[int, Field(ge=1, le=150)] = Field(
         4, description="Connections, each with at most one operation in flight; 4 when absent."
-    )
-    rate: OperationRate | None = Field(
-        None, description="Operations per second of all clients (an open loop); a closed loop when absent."
     )
 
     @model_validator(mode="after")
@@ -170,7 +167,7 @@ class Ycsb(Application):
             *self._store.table(),
             *(("--operations", str(asked.operations)) if asked.operations is not None else ()),
             *("--clients", str(asked.clients)),
-            *(("--rate", f"{asked.rate:g}") if asked.rate is not None else ()),
+            *asked.pace_arguments,
         ]
         return offer_load(
             stage,
