@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from bench.bucket_traces import SimulatedBucket
+from crosswind.cli._bucket import bucket_text
 from crosswind.fingerprint.bucket.published_detector import reported_at
 from crosswind.fingerprint.bucket.token_bucket import TokenBucket, identify
 from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
@@ -28,7 +29,7 @@ def error_s(found: TokenBucket, true_s: float) -> float:
 
 def test_a_bucket_of_5400_gbit_is_found_within_a_second() -> None:
     errors = []
-    for seed in range(5):
+    for seed in range(3):
         trace = simulated(on_off=[(900, 0)], seed=seed)
         found = identify(trace)
         errors.append(error_s(found, 5400 / (10 - 0.95)))
@@ -105,6 +106,33 @@ def test_a_duty_cycle_empties_a_full_bucket_over_many_phases() -> None:
     assert 160 < found.emptied_s < 170
     assert found.low_bps is not None
     assert found.low_bps.value == pytest.approx(0.95, rel=0.03)
+
+
+@pytest.mark.parametrize(("on_s", "sample_s"), [(10, 10.0), (10, 5.0), (5, 5.0)])
+@pytest.mark.parametrize("noise", [0.0, 0.05])
+def test_points_as_long_as_a_time_on_tell_refill_and_budget(
+    on_s: float, sample_s: float, noise: float
+) -> None:
+    trace = simulated(budget=180.0, on_off=[(on_s, 30)] * 30, sample_s=sample_s, noise=noise)
+    found = identify(trace)
+    within = 1e-9 + noise / 2
+    assert found.high_bps.value == pytest.approx(10, rel=within + noise)
+    assert found.refill_bps is not None
+    assert found.refill_bps.value == pytest.approx(0.95, rel=within)
+    assert found.budget_bits is not None
+    assert found.budget_bits.value == pytest.approx(180, rel=within)
+    # A controller would look the same.
+    assert found.kind == "undecided"
+    assert "fewer than 3 points in a time on show no low rate" in bucket_text(found, trace)
+
+
+@pytest.mark.parametrize("budget", [60.0, 5400.0])
+def test_points_that_are_too_coarse_are_told_with_the_remedy(budget: float) -> None:
+    # Empty within the first burst, so that none has the high rate alone; or not at all.
+    trace = simulated(budget=budget, on_off=[(10, 30)] * 20, sample_s=10.0)
+    found = identify(trace)
+    assert found.budget_bits is None
+    assert bucket_text(found, trace).endswith("(--point 1000ms)")
 
 
 def test_a_bucket_that_begins_nearly_empty_has_a_refill_all_the_same() -> None:

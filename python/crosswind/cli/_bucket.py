@@ -12,9 +12,20 @@ if TYPE_CHECKING:
 def bucket_text(bucket: TokenBucket, trace: TrafficTrace) -> str:
     """Return what a trace says of the bucket behind it, in one line."""
     from crosswind.doctor.quantities import rate_text
+    from crosswind.fingerprint.bucket.bursts import too_coarse
+    from crosswind.fingerprint.bucket.knee import SAMPLES_MIN
 
+    phases = list(trace.phases())
+    coarse = too_coarse(phases)
     if bucket.low_bps is None or bucket.budget_bits is None or bucket.emptied_s is None:
-        sent = float(next(trace.phases()).bits.sum())
+        if coarse:
+            on_s = float(phases[0].end_s[-1] - phases[0].begin_s[0])
+            return (
+                f"token bucket: not told; a time on has fewer than {SAMPLES_MIN} points, which show no two "
+                "rates, and what each carried shows no bucket that became empty later than in the second; "
+                f"measure with points of a tenth of a time on (--point {100 * on_s:.4g}ms)"
+            )
+        sent = float(phases[0].bits.sum())
         return (
             f"token bucket: not emptied at {rate_text(bucket.high_bps.value)}; if there is one, it held "
             f"at least {sent / 1e9:.4g} Gbit less what came back meanwhile"
@@ -24,6 +35,11 @@ def bucket_text(bucket: TokenBucket, trace: TrafficTrace) -> str:
         f"token bucket ({bucket.kind}): {rate_text(bucket.high_bps.value)}, and after "
         f"{bucket.emptied_s:.4g} s {rate_text(bucket.low_bps.value)}; "
         f"budget {_interval(bucket.budget_bits, 1e9)} Gbit, refill {refill}"
+        + (
+            f"; fewer than {SAMPLES_MIN} points in a time on show no low rate, which is taken for the refill"
+            if coarse
+            else ""
+        )
     )
 
 

@@ -17,6 +17,8 @@ EXPLAINED_MIN = 0.5
 # the median of as many samples after them.
 START_UP_MAX = 0.9
 START_UP_WINDOW = 5
+# A phase shows its knee with a sample before it, the one that has both rates, and one behind it.
+SAMPLES_MIN = 3
 # So many samples on either side say where the lines meet: rates wander, and a line through all of a phase
 # would have wandered off.
 KNEE_SAMPLES = 20
@@ -53,7 +55,7 @@ def step(phase: TrafficTrace) -> int | None:
     """
     start = settled(phase)
     rates = phase.rate_bps[start:]
-    if rates.size < 3:
+    if rates.size < SAMPLES_MIN:
         return None
     split = two_levels(rates)
     if split.first <= STEP_MIN * split.second or split.explained < EXPLAINED_MIN:

@@ -12,6 +12,8 @@ time gives samples of 0.1 s at 10 Mbit/s the values 0, 10.5 and 21 Mbit/s, whose
 mean. What comes back in a rest is found from the volume of the phase after it. A duty cycle may need many
 phases to empty a bucket: what is missing in it is then followed through their rests.
 
+Where a time on is one sample or two, whole periods are the samples instead: `bursts.py`.
+
 A bucket that was not emptied is a bound and not an answer: at least what was missing in it at the worst.
 
 Intervals come from traces that could have been: each rate gets other noise (`rate_noise.py`), rests are
@@ -31,6 +33,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from crosswind.fingerprint.bucket.bursts import by_period, too_coarse
 from crosswind.fingerprint.bucket.knee import STEP_MIN, border, knee, settled, sides, step
 from crosswind.fingerprint.bucket.rate_level import RateLevel
 from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
@@ -56,6 +59,14 @@ class Range:
     low: float
     high: float
 
+    def scaled(self, factor: float) -> Range:
+        """Return the estimate of so many times as much."""
+        return Range(*(factor * each for each in (self.value, self.low, self.high)))
+
+    def more(self, added: float) -> Range:
+        """Return the estimate of so much more."""
+        return Range(*(added + each for each in (self.value, self.low, self.high)))
+
 
 @dataclass(frozen=True)
 class TokenBucket:
@@ -63,7 +74,8 @@ class TokenBucket:
 
     Attributes:
         kind: a bucket (low rate and refill agree), a controller with two rates, undecided between them where
-            no rest was followed by a phase that emptied it again, or not emptied at all.
+            no rest was followed by a phase that emptied it again or no sample shows the low rate alone, or
+            not emptied at all.
         high_bps: while there are tokens.
         low_bps: without; None where it was not emptied.
         refill_bps: from rests; None where there were none that say.
@@ -91,6 +103,8 @@ def identify(trace: TrafficTrace, *, refill_bps: float | None = None, seed: int 
         seed: of the samples that are drawn.
     """
     phases = list(trace.phases())
+    if (found := _from_periods(phases, refill_bps, seed)) is not None:
+        return found
     borders = [border(phase) for phase in phases]
     random = np.random.default_rng(seed)
     if all(index is None for index in borders):
@@ -113,6 +127,27 @@ def identify(trace: TrafficTrace, *, refill_bps: float | None = None, seed: int 
         emptied_s=first.emptied_s,
         budget_bits=_range([one.budget_bits for one in readings]),
         at_least_bits=None,
+    )
+
+
+def _from_periods(phases: list[TrafficTrace], refill_bps: float | None, seed: int) -> TokenBucket | None:
+    """Return what whole periods say where their times on are too short to say anything; else None."""
+    periods = by_period(phases) if too_coarse(phases) else None
+    if periods is None:
+        return None
+    trace, on_s, off_s = periods
+    emptied = border(trace)
+    # The first burst alone may have both rates, and is no high one then.
+    if emptied is None or emptied < 2:
+        return None
+    found = identify(trace, refill_bps=refill_bps, seed=seed)
+    assert found.low_bps is not None
+    assert found.budget_bits is not None
+    return replace(
+        found,
+        high_bps=found.high_bps.scaled((on_s + off_s) / on_s),
+        refill_bps=found.low_bps,
+        budget_bits=found.budget_bits.more(found.low_bps.value * off_s),
     )
 
 
