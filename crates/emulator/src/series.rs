@@ -68,9 +68,10 @@ impl Series {
     }
 
     /// Closes the current step with the engine's counters as they are now.
-    pub fn close_step(&mut self, engine: &Engine, elements: &[ElementAt]) {
+    pub fn close_step(&mut self, engine: &mut Engine, elements: &[ElementAt]) {
         self.before.resize(elements.len(), Default::default());
         for (position, element) in elements.iter().enumerate() {
+            let queued_bytes = engine.queued_bytes(element.id);
             let counters = engine.counters(element.id);
             for (slot, (class, now)) in
                 [(Class::Real, &counters.real), (Class::Ghost, &counters.ghost)].into_iter().enumerate()
@@ -84,7 +85,7 @@ impl Series {
                     departed_bytes: now.departed_bytes - before.departed_bytes,
                     dropped_packets: now.dropped_packets - before.dropped_packets,
                     dropped_bytes: now.dropped_bytes - before.dropped_bytes,
-                    queued_bytes: engine.queued_bytes(element.id),
+                    queued_bytes,
                 };
                 if row.arrived_bytes + row.departed_bytes + row.dropped_packets > 0 {
                     self.rows.push(row);

@@ -238,8 +238,8 @@ impl Worker {
             self.forwarder.let_out(now - VISIBLE_AFTER_NS);
         }
         while self.series.step_ends_ns() <= now {
-            let network = &self.forwarder.network;
-            self.series.close_step(network.engine_ref(), network.elements());
+            let (engine, elements) = self.forwarder.network.engine_and_elements();
+            self.series.close_step(engine, elements);
         }
     }
 

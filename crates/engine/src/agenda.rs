@@ -1,6 +1,7 @@
-//! What will happen next: the queue of future events, in the order (instant, ticket).
+//! What will happen next: the queue of future events, in the order (instant, target).
 //!
-//! Tickets are handed out in the order of scheduling, so that events at equal instants have one defined order.
+//! At equal instants targets come in their own order, whenever they were scheduled (crate documentation): so an element may
+//! schedule later, or less, and nothing else changes.
 //!
 //! The few events that come soonest lie in a short sorted list. All others lie in buckets by the highest bit in which their
 //! instant differs from a base that is never later than the present: every bucket holds events later than those of the bucket
@@ -19,42 +20,68 @@ use crate::process::ProcessId;
 use crate::source::SourceId;
 use crate::units::Instant;
 
-/// A place in the order of scheduling.
+/// A place in the order in which packets begin to wait, wherever they do.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(crate) struct Ticket(u64);
 
-/// Whom an event wakes.
+/// Whom an event wakes, in the order in which that happens at one instant.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Target {
-    /// The stage that serves a queue: a transmitter has finished, or tokens are there.
-    Service(ElementId),
+    /// A transmitter has sent the last bit of a packet.
+    Transmitter(ElementId),
+    /// A process that drives a link.
+    Process(ProcessId),
+    /// The tokens are there for a packet that waits.
+    Tokens(ElementId),
     /// The head of a delay line is due.
     Line(ElementId),
     /// A source of interference.
     Source(SourceId),
-    /// A process that drives a link.
-    Process(ProcessId),
 }
 
-/// One thing that will happen.
-#[derive(Copy, Clone, Debug)]
-struct Event {
-    at: Instant,
-    ticket: Ticket,
-    target: Target,
-}
+/// One thing that will happen, as one number, so that events are compared at once: its instant, the kind of its target, and
+/// which of that kind.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+struct Event(u128);
 
 impl Event {
-    /// As one number: two comparisons instead of up to four.
-    #[inline]
-    fn order(&self) -> u128 {
-        order(self.at, self.ticket)
-    }
-}
+    /// Behind all others.
+    const END: Event = Event(u128::MAX);
 
-#[inline]
-fn order(at: Instant, ticket: Ticket) -> u128 {
-    u128::from(at.as_nanos()) << 64 | u128::from(ticket.0)
+    #[inline]
+    fn new(at: Instant, target: Target) -> Event {
+        let (kind, number) = match target {
+            Target::Transmitter(id) => (0, id.0),
+            Target::Process(id) => (1, id.0),
+            Target::Tokens(id) => (2, id.0),
+            Target::Line(id) => (3, id.0),
+            Target::Source(id) => (4, id.0),
+        };
+        Event(Event::first_at(at).0 | kind << 32 | u128::from(number))
+    }
+
+    /// Not behind any other at this instant.
+    #[inline]
+    fn first_at(at: Instant) -> Event {
+        Event(u128::from(at.as_nanos()) << 64)
+    }
+
+    #[inline]
+    fn at(self) -> Instant {
+        Instant::from_nanos((self.0 >> 64) as u64)
+    }
+
+    #[inline]
+    fn target(self) -> Target {
+        let number = self.0 as u32;
+        match (self.0 as u64) >> 32 {
+            0 => Target::Transmitter(ElementId(number)),
+            1 => Target::Process(ProcessId(number)),
+            2 => Target::Tokens(ElementId(number)),
+            3 => Target::Line(ElementId(number)),
+            _ => Target::Source(SourceId(number)),
+        }
+    }
 }
 
 /// The sorted list is kept this short: inserting costs a walk along it.
@@ -69,7 +96,7 @@ pub(crate) struct Agenda {
     /// The next events, latest first.
     soon: Vec<Event>,
     /// What comes before this belongs to `soon`, everything else to the buckets.
-    horizon: u128,
+    horizon: Event,
     /// Not later than any event in the buckets, nor than any that may still be scheduled.
     base: Instant,
     buckets: [Vec<Event>; BUCKETS],
@@ -88,7 +115,7 @@ impl Default for Agenda {
     fn default() -> Agenda {
         Agenda {
             soon: Vec::with_capacity(SOON_MAX + 1),
-            horizon: u128::MAX,
+            horizon: Event::END,
             base: Instant::ZERO,
             buckets: core::array::from_fn(|_| Vec::with_capacity(BUCKET_CAPACITY)),
             least: [LAST; BUCKETS],
@@ -100,23 +127,17 @@ impl Default for Agenda {
 }
 
 impl Agenda {
-    /// Takes the next place in the order of scheduling.
+    /// Takes the next place in the order of waiting.
     pub(crate) fn ticket(&mut self) -> Ticket {
         self.tickets += 1;
         Ticket(self.tickets)
     }
 
-    /// Wakes `target` at `at`, behind everything already scheduled for that instant.
-    pub(crate) fn schedule(&mut self, at: Instant, target: Target) {
-        let ticket = self.ticket();
-        self.schedule_in_place(at, ticket, target);
-    }
-
-    /// Wakes `target` at `at`, not before the last event taken, in the place that `ticket` reserved.
+    /// Wakes `target` at `at`, which is not before the last event taken.
     #[inline]
-    pub(crate) fn schedule_in_place(&mut self, at: Instant, ticket: Ticket, target: Target) {
-        let event = Event { at, ticket, target };
-        if event.order() >= self.horizon {
+    pub(crate) fn schedule(&mut self, at: Instant, target: Target) {
+        let event = Event::new(at, target);
+        if event >= self.horizon {
             return self.put(event);
         }
         // Most events come soon: shifting from the near end is a few moves, and cheaper than a search.
@@ -124,7 +145,7 @@ impl Agenda {
         let mut up_to_gap = self.soon.as_mut_slice();
         while let [before @ .., gap] = up_to_gap {
             match before.last() {
-                Some(sooner) if sooner.order() <= event.order() => *gap = *sooner,
+                Some(sooner) if *sooner <= event => *gap = *sooner,
                 _ => {
                     *gap = event;
                     break;
@@ -139,10 +160,10 @@ impl Agenda {
 
     /// Forgets what was scheduled for `target`. Slow; conditions change rarely.
     pub(crate) fn cancel(&mut self, target: Target) {
-        self.soon.retain(|event| event.target != target);
+        self.soon.retain(|event| event.target() != target);
         for (index, bucket) in self.buckets.iter_mut().enumerate() {
-            bucket.retain(|event| event.target != target);
-            self.least[index] = bucket.iter().map(|event| event.at).min().unwrap_or(LAST);
+            bucket.retain(|event| event.target() != target);
+            self.least[index] = bucket.iter().map(|event| event.at()).min().unwrap_or(LAST);
             if bucket.is_empty() {
                 self.occupied &= !(1 << index);
             }
@@ -153,7 +174,7 @@ impl Agenda {
     #[inline]
     pub(crate) fn next(&self) -> Option<Instant> {
         match self.soon.last() {
-            Some(event) => Some(event.at),
+            Some(event) => Some(event.at()),
             None if self.occupied == 0 => None,
             None => Some(self.least[self.lowest()]),
         }
@@ -168,7 +189,7 @@ impl Agenda {
         if self.soon.is_empty() {
             self.refill();
         }
-        self.soon.pop().map(|event| (event.at, event.target))
+        self.soon.pop().map(|event| (event.at(), event.target()))
     }
 
     fn lowest(&self) -> usize {
@@ -176,17 +197,17 @@ impl Agenda {
     }
 
     fn put(&mut self, event: Event) {
-        let differs = event.at.as_nanos() ^ self.base.as_nanos();
+        let differs = event.at().as_nanos() ^ self.base.as_nanos();
         let index = (differs | 1).ilog2() as usize;
         self.buckets[index].push(event);
         self.occupied |= 1 << index;
-        self.least[index] = self.least[index].min(event.at);
+        self.least[index] = self.least[index].min(event.at());
     }
 
     /// Moves the later half of the sorted list into the buckets.
     fn shorten(&mut self) {
         let cut = self.soon.len() / 2;
-        self.horizon = self.soon[cut - 1].order();
+        self.horizon = self.soon[cut - 1];
         let mut moving = mem::take(&mut self.moving);
         moving.extend(self.soon.drain(..cut));
         for event in moving.drain(..) {
@@ -206,10 +227,10 @@ impl Agenda {
             // The lowest bucket has two instants at most, and cannot be divided.
             if self.buckets[index].len() <= SOON_MAX || index == 0 {
                 mem::swap(&mut self.soon, &mut self.buckets[index]);
-                self.soon.sort_unstable_by_key(|event| Reverse(event.order()));
+                self.soon.sort_unstable_by_key(|event| Reverse(*event));
                 let last_of_bucket = bucket_base | ((1 << index) | ((1 << index) - 1));
                 let end = last_of_bucket.saturating_add(1);
-                self.horizon = order(Instant::from_nanos(end), Ticket::default());
+                self.horizon = Event::first_at(Instant::from_nanos(end));
                 return;
             }
             let mut moving = mem::take(&mut self.moving);
@@ -232,8 +253,6 @@ mod tests {
     enum Step {
         /// So far ahead, this many at once.
         Schedule(u64, usize),
-        /// A place taken now and used so far ahead, after others were scheduled.
-        Reserve(u64),
         Advance(u64),
         Cancel(u32),
     }
@@ -245,7 +264,6 @@ mod tests {
     fn steps() -> impl Strategy<Value = Vec<Step>> {
         let step = prop_oneof![
             6 => (ahead(), 1..60usize).prop_map(|(ahead, times)| Step::Schedule(ahead, times)),
-            2 => ahead().prop_map(Step::Reserve),
             6 => ahead().prop_map(Step::Advance),
             1 => (0..50u32).prop_map(Step::Cancel),
         ];
@@ -253,51 +271,49 @@ mod tests {
     }
 
     fn target(number: u32) -> Target {
-        Target::Line(ElementId(number))
+        match number % 5 {
+            0 => Target::Transmitter(ElementId(number)),
+            1 => Target::Process(ProcessId(number)),
+            2 => Target::Tokens(ElementId(number)),
+            3 => Target::Line(ElementId(number)),
+            _ => Target::Source(SourceId(number)),
+        }
     }
 
     proptest! {
-        // The oracle is a set sorted by (instant, ticket).
+        // The oracle is a set sorted by instant and target; what is scheduled twice for one instant happens twice.
         #[test]
-        fn events_come_in_the_order_of_instant_and_ticket(steps in steps()) {
+        fn events_come_in_the_order_of_instant_and_target(steps in steps()) {
             let (mut agenda, mut oracle) = (Agenda::default(), BTreeSet::new());
             let (mut now, mut number) = (0u64, 0u32);
-            let mut reserved = Vec::new();
             for step in steps {
                 match step {
                     Step::Schedule(ahead, times) => {
                         for spread in 0..times as u64 {
                             let at = now + ahead + spread % 7;
                             number += 1;
-                            oracle.insert((at, agenda.tickets + 1, number % 50));
+                            oracle.insert((at, target(number % 50), number));
                             agenda.schedule(Instant::from_nanos(at), target(number % 50));
                         }
-                        for (at, ticket) in reserved.drain(..) {
-                            let at = Ord::max(at, now);
-                            number += 1;
-                            oracle.insert((at, ticket, number % 50));
-                            agenda.schedule_in_place(Instant::from_nanos(at), Ticket(ticket), target(number % 50));
-                        }
                     }
-                    Step::Reserve(ahead) => reserved.push((now + ahead, agenda.ticket().0)),
                     Step::Advance(ahead) => {
                         let limit = now + ahead;
                         loop {
                             let first = oracle.first().copied();
                             prop_assert_eq!(agenda.next().map(Instant::as_nanos), first.map(|(at, _, _)| at));
                             let popped = agenda.pop_due(Instant::from_nanos(limit));
-                            let Some((at, _, name)) = first.filter(|(at, _, _)| *at <= limit) else {
+                            let Some((at, whom, _)) = first.filter(|(at, _, _)| *at <= limit) else {
                                 prop_assert!(popped.is_none());
                                 break;
                             };
-                            prop_assert_eq!(popped, Some((Instant::from_nanos(at), target(name))));
+                            prop_assert_eq!(popped, Some((Instant::from_nanos(at), whom)));
                             oracle.pop_first();
                         }
                         now = limit;
                     }
                     Step::Cancel(name) => {
                         agenda.cancel(target(name));
-                        oracle.retain(|(_, _, other)| *other != name);
+                        oracle.retain(|(_, whom, _)| *whom != target(name));
                     }
                 }
             }
@@ -315,15 +331,13 @@ mod tests {
             // Times without a common measure, about a millisecond, so that events hardly ever meet.
             let again = |number: u32| 1_000_000 + u64::from(number) * 7919 % 999_983;
             for number in 0..pending {
-                agenda.schedule(Instant::from_nanos(again(number)), target(number));
+                agenda.schedule(Instant::from_nanos(again(number)), Target::Line(ElementId(number)));
             }
             let mut run = |events| {
                 for _ in 0..events {
                     let (at, what) =
                         agenda.pop_due(Instant::from_nanos(u64::MAX)).expect("events are pending");
-                    let (Target::Service(id) | Target::Line(id)) = what else {
-                        unreachable!("no source here")
-                    };
+                    let Target::Line(id) = what else { unreachable!("nothing else here") };
                     let next = Instant::from_nanos(at.as_nanos() + again(id.0));
                     agenda.schedule(next, what);
                 }

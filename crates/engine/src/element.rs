@@ -152,19 +152,26 @@ impl ElementSpec {
     }
 }
 
+/// What the elements of an engine share.
+#[derive(Default)]
+pub(crate) struct Shared {
+    pub(crate) now: Instant,
+    pub(crate) slab: Slab,
+    pub(crate) agenda: Agenda,
+    /// Packets that an element gives up besides the one it is asked about, in the order in which they are lost. Empty between
+    /// calls; kept so that nothing is allocated per packet.
+    pub(crate) discarded: Vec<(SlotId, DropReason)>,
+    /// Parts of it that queues share.
+    pub(crate) memories: Vec<Memory>,
+}
+
 /// What an element needs of the engine while it treats a packet.
 pub(crate) struct Context<'a> {
-    pub(crate) now: Instant,
     /// The element itself, to be woken.
     pub(crate) element: ElementId,
-    pub(crate) slab: &'a mut Slab,
-    pub(crate) agenda: &'a mut Agenda,
     /// The element's own.
     pub(crate) counters: &'a mut Counters,
-    /// Packets that the element gives up besides the one it is asked about, in the order in which they are lost.
-    pub(crate) discarded: &'a mut Vec<(SlotId, DropReason)>,
-    /// Every shared memory of the engine.
-    pub(crate) memories: &'a mut [Memory],
+    pub(crate) shared: &'a mut Shared,
 }
 
 /// What becomes of a packet now.
@@ -181,13 +188,6 @@ pub(crate) enum Verdict {
     },
     Held,
     Dropped(DropReason),
-}
-
-/// Which of its two stages an element is woken for.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Stage {
-    Service,
-    Line,
 }
 
 /// An element at work.
@@ -241,16 +241,18 @@ impl Element {
     pub(crate) fn reconfigure(&mut self, spec: &ElementSpec, context: &mut Context<'_>) {
         match (self, spec) {
             (Element::Police(police), &ElementSpec::Police { rate, burst_bytes }) => {
-                police.reconfigure(rate, burst_bytes, context.now);
+                police.reconfigure(rate, burst_bytes, context.shared.now);
             }
             (Element::Shape(shape), &ElementSpec::Shape { rate, burst_bytes, buffer }) => {
                 shape.reconfigure(rate, burst_bytes, buffer, context);
             }
-            (Element::Credit(credit), &ElementSpec::Credit(spec)) => credit.set(spec, context.now),
-            (Element::CreditLoop(credit), &ElementSpec::CreditLoop(spec)) => credit.set(spec, context.now),
+            (Element::Credit(credit), &ElementSpec::Credit(spec)) => credit.set(spec, context.shared.now),
+            (Element::CreditLoop(credit), &ElementSpec::CreditLoop(spec)) => {
+                credit.set(spec, context.shared.now)
+            }
             (Element::Pace(pace), &ElementSpec::Pace(spec)) => pace.reconfigure(spec),
-            (Element::Srtcm(meter), &ElementSpec::Srtcm(spec)) => meter.reconfigure(spec, context.now),
-            (Element::Trtcm(meter), &ElementSpec::Trtcm(spec)) => meter.reconfigure(spec, context.now),
+            (Element::Srtcm(meter), &ElementSpec::Srtcm(spec)) => meter.reconfigure(spec, context.shared.now),
+            (Element::Trtcm(meter), &ElementSpec::Trtcm(spec)) => meter.reconfigure(spec, context.shared.now),
             (Element::Mark(mark), &ElementSpec::Mark { dscp }) => *mark = Mark::new(dscp),
             (Element::Delay(delay), &ElementSpec::Delay { time }) => delay.become_constant(time),
             (Element::Delay(delay), ElementSpec::RandomDelay(spec)) => delay.become_random(spec),
@@ -265,17 +267,19 @@ impl Element {
             (Element::Link(link), ElementSpec::Link { rate, delay, queueing }) => {
                 link.reconfigure(*rate, *delay, queueing, context);
             }
-            (Element::Monitor(monitor), ElementSpec::Monitor(spec)) => monitor.reconfigure(spec, context.now),
+            (Element::Monitor(monitor), ElementSpec::Monitor(spec)) => {
+                monitor.reconfigure(spec, context.shared.now)
+            }
             _ => unreachable!("kinds have been compared"),
         }
     }
 
     /// Whether packets that come together leave together, whatever their sizes and number.
-    pub(crate) fn treats_alike(&self) -> bool {
+    pub(crate) fn treats_alike(&self, now: Instant) -> bool {
         match self {
             Element::Mark(_) | Element::Monitor(_) => true,
             Element::Delay(delay) => delay.treats_alike(),
-            Element::Link(link) => link.treats_alike(),
+            Element::Link(link) => link.treats_alike(now),
             Element::Pace(pace) => pace.is_unlimited(),
             Element::Police(_)
             | Element::Shape(_)
@@ -309,25 +313,55 @@ impl Element {
             Element::Reorder(reorder) => reorder.arrive(slot, context),
             Element::Link(link) => link.arrive(slot, context),
             Element::Monitor(monitor) => {
-                let counts = monitor.passed(&context.slab[slot].packet, context.now);
+                let counts = monitor.passed(&context.shared.slab[slot].packet, context.shared.now);
                 Verdict::Seen { reported: counts && monitor.reports_packets() }
             }
         }
     }
 
-    /// An event of this element is due; returns the packet whose fate it settles.
+    /// The tokens may be there for the packet that a shaper serves next; returns it if its fate is settled.
     #[inline]
-    pub(crate) fn wake(&mut self, stage: Stage, context: &mut Context<'_>) -> Option<(SlotId, Verdict)> {
-        match (self, stage) {
-            (Element::Shape(shape), Stage::Service) => shape.wake(context),
-            (Element::Credit(credit), Stage::Service) => credit.wake(context),
-            (Element::CreditLoop(credit), Stage::Service) => credit.wake(context),
-            (Element::Pace(pace), Stage::Line) => pace.wake(context),
-            (Element::Delay(delay), Stage::Line) => delay.wake(context),
-            (Element::Reorder(reorder), Stage::Line) => reorder.wake(context),
-            (Element::Link(link), Stage::Service) => link.transmitted(context),
-            (Element::Link(link), Stage::Line) => link.propagated(context),
-            _ => unreachable!("only stages that schedule events are woken"),
+    pub(crate) fn wake_shaper(&mut self, context: &mut Context<'_>) -> Option<(SlotId, Verdict)> {
+        match self {
+            Element::Shape(shape) => shape.wake(context),
+            Element::Credit(credit) => credit.wake(context),
+            Element::CreditLoop(credit) => credit.wake(context),
+            _ => unreachable!("only shapers wait for tokens"),
+        }
+    }
+
+    /// The head of its delay line is due; returns it.
+    #[inline]
+    pub(crate) fn wake_line(&mut self, context: &mut Context<'_>) -> Option<SlotId> {
+        match self {
+            Element::Link(link) => link.wake_line(context),
+            Element::Delay(delay) => delay.wake(context),
+            Element::Pace(pace) => pace.wake(context),
+            Element::Reorder(reorder) => reorder.wake(context),
+            _ => unreachable!("only what has a line waits for its head"),
+        }
+    }
+
+    /// Its transmitter may have sent the last bit of a packet.
+    #[inline]
+    pub(crate) fn wake_transmitter(&mut self, context: &mut Context<'_>) {
+        match self {
+            Element::Link(link) => link.wake_transmitter(context),
+            _ => unreachable!("only links have transmitters"),
+        }
+    }
+
+    /// Does what was due and nobody had to know of: its queue is as long now as it says.
+    pub(crate) fn catch_up(&mut self, context: &mut Context<'_>) {
+        if let Element::Link(link) = self {
+            link.catch_up(context);
+        }
+    }
+
+    /// From now on somebody looks at its queue at every instant, or nobody does.
+    pub(crate) fn set_watched(&mut self, watched: bool, context: &mut Context<'_>) {
+        if let Element::Link(link) = self {
+            link.set_watched(watched, context);
         }
     }
 

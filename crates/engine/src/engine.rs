@@ -9,8 +9,8 @@ use alloc::collections::VecDeque;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::agenda::{Agenda, Target};
-use crate::element::{Context, Element, ElementId, ElementSpec, Stage, Verdict};
+use crate::agenda::Target;
+use crate::element::{Context, Element, ElementId, ElementSpec, Shared, Verdict};
 use crate::error::{Problem, SpecError};
 use crate::monitor::{ClassTotals, Counters, Readings, Totals};
 use crate::outcome::{DropReason, Outcome, Sighting};
@@ -20,7 +20,7 @@ use crate::process::Process;
 use crate::queue::{Memory, MemoryId};
 use crate::random::Stream;
 use crate::shaper::CreditLevel;
-use crate::slab::{Slab, Slot, SlotId};
+use crate::slab::{Slot, SlotId};
 use crate::source::Tag;
 use crate::units::Instant;
 use crate::watch::Watch;
@@ -29,18 +29,13 @@ use driving::Origin;
 /// What happens to packets. See the crate's documentation for its promises.
 pub struct Engine {
     seed: u64,
-    now: Instant,
     elements: Vec<Station>,
     paths: Paths,
     sources: Vec<Origin>,
     processes: Vec<Process>,
-    slab: Slab,
-    agenda: Agenda,
+    shared: Shared,
     outcomes: VecDeque<Outcome>,
     sightings: VecDeque<Sighting>,
-    /// Empty between calls; kept so that nothing is allocated per packet.
-    discarded: Vec<(SlotId, DropReason)>,
-    memories: Vec<Memory>,
     /// `inside` is filled in when asked for.
     totals: Totals,
 }
@@ -59,7 +54,7 @@ struct Station {
 impl core::fmt::Debug for Engine {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Engine")
-            .field("now", &self.now)
+            .field("now", &self.shared.now)
             .field("elements", &self.elements.len())
             .field("totals", &self.totals())
             .finish_non_exhaustive()
@@ -71,17 +66,13 @@ impl Engine {
     pub fn new(seed: u64) -> Engine {
         Engine {
             seed,
-            now: Instant::ZERO,
             elements: Vec::new(),
             paths: Paths::default(),
             sources: Vec::new(),
             processes: Vec::new(),
-            slab: Slab::new(),
-            agenda: Agenda::default(),
+            shared: Shared::default(),
             outcomes: VecDeque::new(),
             sightings: VecDeque::new(),
-            discarded: Vec::new(),
-            memories: Vec::new(),
             totals: Totals::default(),
         }
     }
@@ -95,7 +86,7 @@ impl Engine {
         let checked = if taken { Err(Problem::NameTaken) } else { spec.check() };
         checked.map_err(|problem| SpecError { name: name.to_owned(), problem })?;
         let id = ElementId(u32::try_from(self.elements.len()).expect("fewer than 2^32 elements"));
-        let element = Element::new(&spec, self.now, Stream::new(self.seed, name));
+        let element = Element::new(&spec, self.shared.now, Stream::new(self.seed, name));
         let name = name.to_owned();
         self.elements.push(Station { element, counters: Counters::default(), name, watch: None });
         Ok(id)
@@ -122,20 +113,20 @@ impl Engine {
         self.advance(at);
         self.with_element(id, |element, context| element.reconfigure(&spec, context));
         self.announce_queue(id);
-        Ok(self.now)
+        Ok(self.shared.now)
     }
 
     /// Adds a memory for queues to share ([`MemoryShare`](crate::MemoryShare)).
     pub fn add_memory(&mut self, bytes: u64) -> MemoryId {
-        let id = MemoryId(u32::try_from(self.memories.len()).expect("fewer than 2^32 memories"));
-        self.memories.push(Memory::new(bytes));
+        let id = MemoryId(u32::try_from(self.shared.memories.len()).expect("fewer than 2^32 memories"));
+        self.shared.memories.push(Memory::new(bytes));
         id
     }
 
     /// Gives a memory another size from `at` on; what waits stays.
     pub fn resize_memory(&mut self, at: Instant, id: MemoryId, bytes: u64) {
         self.advance(at);
-        self.memories[id.index()].resize(bytes);
+        self.shared.memories[id.index()].resize(bytes);
     }
 
     /// Adds a path through `elements`, in order; its end is the exit. An element may lie on many paths.
@@ -155,7 +146,7 @@ impl Engine {
     pub fn treats_alike(&self, path: PathId) -> bool {
         let mut hop = self.paths.first(path);
         while let Some(id) = self.paths.element(hop) {
-            if !self.elements[id.index()].element.treats_alike() {
+            if !self.elements[id.index()].element.treats_alike(self.shared.now) {
                 return false;
             }
             hop = hop.next();
@@ -170,32 +161,33 @@ impl Engine {
     pub fn push(&mut self, at: Instant, path: PathId, packet: Packet) -> Instant {
         self.advance(at);
         self.enter(path, packet);
-        self.now
+        self.shared.now
     }
 
     /// The instant of the next event, or `None` while nothing is going to happen. Not every event has an outcome.
     pub fn next_event(&self) -> Option<Instant> {
-        self.agenda.next()
+        self.shared.agenda.next()
     }
 
     /// Does everything due up to and including `to`; an earlier instant than now counts as now.
     pub fn advance(&mut self, to: Instant) {
-        let to = to.max(self.now);
-        while let Some((at, target)) = self.agenda.pop_due(to) {
-            self.now = at;
+        let to = to.max(self.shared.now);
+        while let Some((at, target)) = self.shared.agenda.pop_due(to) {
+            self.shared.now = at;
             match target {
-                Target::Service(id) => self.wake(id, Stage::Service),
-                Target::Line(id) => self.wake(id, Stage::Line),
+                Target::Transmitter(id) => self.wake_transmitter(id),
+                Target::Tokens(id) => self.wake_shaper(id),
+                Target::Line(id) => self.wake_line(id),
                 Target::Source(id) => self.wake_source(id),
                 Target::Process(id) => self.wake_process(id),
             }
         }
-        self.now = to;
+        self.shared.now = to;
     }
 
     /// The instant up to which everything has been done.
     pub fn now(&self) -> Instant {
-        self.now
+        self.shared.now
     }
 
     /// The next outcome of a real packet, in the order in which they happened.
@@ -211,7 +203,7 @@ impl Engine {
 
     /// Real packets inside: while there are none, nothing that happens can have an outcome.
     pub fn real_inside(&self) -> usize {
-        usize::try_from(self.slab.inside(Class::Real)).expect("packets inside fit into memory")
+        usize::try_from(self.shared.slab.inside(Class::Real)).expect("packets inside fit into memory")
     }
 
     /// What an element saw since the last reset.
@@ -221,28 +213,31 @@ impl Engine {
 
     /// What a monitor has measured until now; `None` of another element.
     pub fn readings(&self, id: ElementId) -> Option<Readings> {
-        self.elements[id.index()].element.monitor().map(|monitor| monitor.readings(self.now))
+        self.elements[id.index()].element.monitor().map(|monitor| monitor.readings(self.shared.now))
     }
 
     /// IP bytes that wait in an element's queue; those being serialised or propagating do not wait.
-    pub fn queued_bytes(&self, id: ElementId) -> u64 {
+    pub fn queued_bytes(&mut self, id: ElementId) -> u64 {
         self.queued_bytes_of(id, Class::Real) + self.queued_bytes_of(id, Class::Ghost)
     }
 
     /// As [`Engine::queued_bytes`], of one class.
-    pub fn queued_bytes_of(&self, id: ElementId, class: Class) -> u64 {
-        self.elements[id.index()].element.queued_bytes(class)
+    pub fn queued_bytes_of(&mut self, id: ElementId, class: Class) -> u64 {
+        self.with_element(id, |element, context| {
+            element.catch_up(context);
+            element.queued_bytes(class)
+        })
     }
 
     /// What a credit bucket held when it was made, and holds now; `None` of another element.
     pub fn credit(&self, id: ElementId) -> Option<CreditLevel> {
-        self.elements[id.index()].element.credit(self.now)
+        self.elements[id.index()].element.credit(self.shared.now)
     }
 
     /// Conservation since the last reset.
     pub fn totals(&self) -> Totals {
         let with_inside =
-            |totals: ClassTotals, class| ClassTotals { inside: self.slab.inside(class), ..totals };
+            |totals: ClassTotals, class| ClassTotals { inside: self.shared.slab.inside(class), ..totals };
         Totals {
             real: with_inside(self.totals.real, Class::Real),
             ghost: with_inside(self.totals.ghost, Class::Ghost),
@@ -253,9 +248,9 @@ impl Engine {
     pub fn reset_counters(&mut self) {
         for station in &mut self.elements {
             station.counters = Counters::default();
-            station.element.reset(self.now);
+            station.element.reset(self.shared.now);
         }
-        let anew = |class| ClassTotals { entered: self.slab.inside(class), ..ClassTotals::default() };
+        let anew = |class| ClassTotals { entered: self.shared.slab.inside(class), ..ClassTotals::default() };
         self.totals = Totals { real: anew(Class::Real), ghost: anew(Class::Ghost) };
         for index in 0..self.elements.len() {
             self.announce_queue(ElementId(index as u32));
@@ -268,42 +263,34 @@ impl Engine {
     }
 
     fn enter(&mut self, path: PathId, mut packet: Packet) {
-        packet.entered = self.now;
+        packet.entered = self.shared.now;
         self.totals_of(packet.class).entered += u64::from(packet.count);
-        let slot = self.slab.insert(packet, path, self.paths.first(path));
+        let slot = self.shared.slab.insert(packet, path, self.paths.first(path));
         self.forward(slot);
     }
 
     /// Moves a packet on from its hop until an element holds or drops it, or it leaves.
     fn forward(&mut self, slot: SlotId) {
         loop {
-            let Some(id) = self.paths.element(self.slab[slot].hop) else {
+            let Some(id) = self.paths.element(self.shared.slab[slot].hop) else {
                 return self.depart(slot);
             };
             let Station { element, counters, watch, .. } = &mut self.elements[id.index()];
-            counters.arrived(&self.slab[slot].packet);
+            counters.arrived(&self.shared.slab[slot].packet);
             let watched = watch.is_some();
             if watched {
-                self.slab[slot].at = self.now;
+                self.shared.slab[slot].at = self.shared.now;
             }
-            let mut context = Context {
-                now: self.now,
-                element: id,
-                slab: &mut self.slab,
-                agenda: &mut self.agenda,
-                counters,
-                discarded: &mut self.discarded,
-                memories: &mut self.memories,
-            };
+            let mut context = Context { element: id, counters, shared: &mut self.shared };
             let verdict = element.arrive(slot, &mut context);
-            if verdict == Verdict::Passed && !watched && self.discarded.is_empty() {
+            if verdict == Verdict::Passed && !watched && self.shared.discarded.is_empty() {
                 // What most elements do with most packets.
-                let passed = &mut self.slab[slot];
+                let passed = &mut self.shared.slab[slot];
                 counters.departed(&passed.packet);
                 passed.hop = passed.hop.next();
                 continue;
             }
-            if !self.discarded.is_empty() {
+            if !self.shared.discarded.is_empty() {
                 self.drop_discarded(id);
             }
             if watched {
@@ -313,7 +300,7 @@ impl Engine {
                 Verdict::Held => return,
                 Verdict::Passed => self.leave_element(id, slot),
                 Verdict::PassedDamaged => {
-                    self.elements[id.index()].counters.corrupted(&self.slab[slot].packet);
+                    self.elements[id.index()].counters.corrupted(&self.shared.slab[slot].packet);
                     self.leave_element(id, slot);
                 }
                 Verdict::PassedTwice => {
@@ -323,9 +310,9 @@ impl Engine {
                     return self.forward(copy);
                 }
                 Verdict::Seen { reported } => {
-                    let packet = self.slab[slot].packet;
+                    let packet = self.shared.slab[slot].packet;
                     if reported && packet.class == Class::Real {
-                        self.sightings.push_back(Sighting { at: self.now, element: id, packet });
+                        self.sightings.push_back(Sighting { at: self.shared.now, element: id, packet });
                     }
                     self.leave_element(id, slot);
                 }
@@ -334,21 +321,38 @@ impl Engine {
         }
     }
 
-    fn wake(&mut self, id: ElementId, stage: Stage) {
-        let settled = self.with_element(id, |element, context| element.wake(stage, context));
-        if stage == Stage::Service && self.elements[id.index()].watch.is_some() {
-            self.observe_service(id, settled);
+    /// The head of a line is due: it leaves the element.
+    fn wake_line(&mut self, id: ElementId) {
+        let Station { element, counters, .. } = &mut self.elements[id.index()];
+        let mut context = Context { element: id, counters, shared: &mut self.shared };
+        if let Some(slot) = element.wake_line(&mut context) {
+            let left = &mut self.shared.slab[slot];
+            counters.departed(&left.packet);
+            left.hop = left.hop.next();
+            self.forward(slot);
         }
-        match settled {
-            None | Some((_, Verdict::Held | Verdict::Seen { .. })) => {}
+    }
+
+    fn wake_transmitter(&mut self, id: ElementId) {
+        self.with_element(id, Element::wake_transmitter);
+        if self.elements[id.index()].watch.is_some() {
+            self.observe_transmitter(id);
+            self.announce_queue(id);
+        }
+    }
+
+    fn wake_shaper(&mut self, id: ElementId) {
+        let served = self.with_element(id, Element::wake_shaper);
+        if self.elements[id.index()].watch.is_some() {
+            self.observe_shaper(id, served);
+        }
+        match served {
             Some((slot, Verdict::Passed)) => {
                 self.leave_element(id, slot);
                 self.forward(slot);
             }
             Some((slot, Verdict::Dropped(reason))) => self.drop(id, slot, reason),
-            Some((_, Verdict::PassedTwice | Verdict::PassedDamaged)) => {
-                unreachable!("packets are duplicated and damaged as they arrive")
-            }
+            _ => {}
         }
     }
 
@@ -356,54 +360,46 @@ impl Engine {
     #[inline(always)]
     fn with_element<T>(&mut self, id: ElementId, act: impl FnOnce(&mut Element, &mut Context<'_>) -> T) -> T {
         let Station { element, counters, .. } = &mut self.elements[id.index()];
-        let mut context = Context {
-            now: self.now,
-            element: id,
-            slab: &mut self.slab,
-            agenda: &mut self.agenda,
-            counters,
-            discarded: &mut self.discarded,
-            memories: &mut self.memories,
-        };
+        let mut context = Context { element: id, counters, shared: &mut self.shared };
         let acted = act(element, &mut context);
-        if !self.discarded.is_empty() {
+        if !self.shared.discarded.is_empty() {
             self.drop_discarded(id);
         }
         acted
     }
 
     fn drop_discarded(&mut self, id: ElementId) {
-        let mut discarded = core::mem::take(&mut self.discarded);
+        let mut discarded = core::mem::take(&mut self.shared.discarded);
         for (slot, reason) in discarded.drain(..) {
             self.drop(id, slot, reason);
         }
-        self.discarded = discarded;
+        self.shared.discarded = discarded;
     }
 
     fn leave_element(&mut self, id: ElementId, slot: SlotId) {
-        let slot = &mut self.slab[slot];
+        let slot = &mut self.shared.slab[slot];
         self.elements[id.index()].counters.departed(&slot.packet);
         slot.hop = slot.hop.next();
     }
 
     /// Makes a second packet like the one in `slot`, behind the element that sends both on.
     fn duplicate(&mut self, element: ElementId, slot: SlotId) -> SlotId {
-        let &Slot { packet, path, hop, .. } = &self.slab[slot];
+        let &Slot { packet, path, hop, .. } = &self.shared.slab[slot];
         let counters = &mut self.elements[element.index()].counters;
         counters.duplicated(&packet);
         counters.departed(&packet);
         self.totals_of(packet.class).duplicated += u64::from(packet.count);
         if packet.class == Class::Real {
-            self.outcomes.push_back(Outcome::Duplicated { at: self.now, element, path, packet });
+            self.outcomes.push_back(Outcome::Duplicated { at: self.shared.now, element, path, packet });
         }
-        self.slab.insert(packet, path, hop)
+        self.shared.slab.insert(packet, path, hop)
     }
 
     fn depart(&mut self, slot: SlotId) {
-        let (packet, path) = self.slab.remove(slot);
+        let (packet, path) = self.shared.slab.remove(slot);
         self.totals_of(packet.class).left += u64::from(packet.count);
         if packet.class == Class::Real {
-            self.outcomes.push_back(Outcome::Departure { due: self.now, path, packet });
+            self.outcomes.push_back(Outcome::Departure { due: self.shared.now, path, packet });
         } else if let Some(tag) = Tag::decoded(packet.tag).filter(|_| packet.damage.is_none()) {
             // A damaged packet fails its receiver's checksum.
             self.delivered(tag, packet.ecn);
@@ -411,13 +407,13 @@ impl Engine {
     }
 
     fn drop(&mut self, element: ElementId, slot: SlotId, reason: DropReason) {
-        let (packet, path) = self.slab.remove(slot);
+        let (packet, path) = self.shared.slab.remove(slot);
         self.elements[element.index()].counters.dropped(&packet, reason);
-        let now = self.now;
+        let now = self.shared.now;
         self.tell(element, |watch| &watch.drops, |monitor| monitor.dropped(&packet, reason, now));
         self.totals_of(packet.class).dropped += u64::from(packet.count);
         if packet.class == Class::Real {
-            self.outcomes.push_back(Outcome::Dropped { at: self.now, element, path, reason, packet });
+            self.outcomes.push_back(Outcome::Dropped { at: self.shared.now, element, path, reason, packet });
         }
     }
 

@@ -14,8 +14,7 @@
 //! })?;
 //! let path = engine.path(&[link]);
 //! engine.push(Instant::ZERO, path, Packet::real(1, 1500, 0));
-//! engine.advance(engine.next_event().unwrap());        // the last bit has left: 1 230.4 ns, rounded up
-//! engine.advance(engine.next_event().unwrap());        // and has arrived, 2 us later
+//! engine.advance(engine.next_event().unwrap()); // 1 230.4 ns, rounded up, on the transmitter; 2 us under way
 //! assert!(matches!(engine.pop(), Some(Outcome::Departure { due, .. }) if due == Instant::from_nanos(3_231)));
 //! # Ok::<(), crosswind_engine::SpecError>(())
 //! ```
@@ -33,8 +32,9 @@
 //!
 //! # Events at equal instants
 //!
-//! happen in the order in which they were scheduled (a packet's own event is scheduled when it enters the stage). `push`
-//! first does everything due up to and including its instant, then lets the new packet in.
+//! happen in this order: transmitters finish, capacities change, tokens are there, packets reach the other end of a delay or a
+//! link, sources send; among equals in the order in which the elements were added. `push` first does everything due up to and
+//! including its instant, then lets the new packet in. So it does not depend on who looks on, or on how often.
 //!
 //! # Rounding
 //!

@@ -50,11 +50,13 @@ pub(crate) struct Slab {
     inside: [u64; 2],
 }
 
-impl Slab {
-    pub(crate) fn new() -> Slab {
+impl Default for Slab {
+    fn default() -> Slab {
         Slab { slots: Vec::new(), free: SlotId::NONE, inside: [0; 2] }
     }
+}
 
+impl Slab {
     pub(crate) fn insert(&mut self, packet: Packet, path: PathId, hop: Hop) -> SlotId {
         self.inside[packet.class as usize] += u64::from(packet.count);
         let slot =

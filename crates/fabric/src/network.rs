@@ -167,6 +167,11 @@ impl Network {
         &self.engine
     }
 
+    /// Both, to read what must catch up first.
+    pub fn engine_and_elements(&mut self) -> (&mut Engine, &[ElementAt]) {
+        (&mut self.engine, &self.elements)
+    }
+
     /// Every element with its place, in the order they were made.
     pub fn elements(&self) -> &[ElementAt] {
         &self.elements

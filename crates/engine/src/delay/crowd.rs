@@ -26,11 +26,11 @@ impl Crowd {
         if delay == Duration::ZERO {
             return Verdict::Passed;
         }
-        let due = context.now.saturating_add(delay);
+        let due = context.shared.now.saturating_add(delay);
         self.last_due = self.last_due.max(due);
-        let ticket = context.agenda.ticket();
+        let ticket = context.shared.agenda.ticket();
         self.under_way.push(Reverse((due, ticket, slot)));
-        context.agenda.schedule_in_place(due, ticket, Target::Line(context.element));
+        context.shared.agenda.schedule(due, Target::Line(context.element));
         Verdict::Held
     }
 
@@ -39,13 +39,13 @@ impl Crowd {
         self.last_due
     }
 
-    /// When the next packet is due, and its place among events at that instant.
+    /// When the next packet is due, and its place among those that came.
     pub(super) fn next(&self) -> Option<(Instant, Ticket)> {
         self.under_way.peek().map(|&Reverse((due, ticket, _))| (due, ticket))
     }
 
     /// The next packet is due.
-    pub(super) fn wake(&mut self) -> Option<(SlotId, Verdict)> {
-        self.under_way.pop().map(|Reverse((_, _, slot))| (slot, Verdict::Passed))
+    pub(super) fn wake(&mut self) -> Option<SlotId> {
+        self.under_way.pop().map(|Reverse((_, _, slot))| slot)
     }
 }

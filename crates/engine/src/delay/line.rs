@@ -1,7 +1,7 @@
 //! Delay line: packets under way, in the order in which they entered. Shared by delays that keep the order and by links.
 //!
 //! A packet never overtakes another: where a later one would be due earlier (the delay was made shorter), it is due with
-//! the one before it. Only the head is in the agenda, with the place in the order of events that it took on entering.
+//! the one before it. Only the head is in the agenda.
 
 use crate::agenda::{Target, Ticket};
 use crate::element::{Context, Verdict};
@@ -21,20 +21,33 @@ impl Line {
 
     /// Sends a packet on its way; with no delay and nothing before it, it has passed at once.
     pub(crate) fn enter(&mut self, slot: SlotId, delay: Duration, context: &mut Context<'_>) -> Verdict {
-        let idle = self.under_way.is_empty();
-        if idle && delay == Duration::ZERO && self.last_due <= context.now {
+        if self.is_passed_at_once(delay, context.shared.now) {
             return Verdict::Passed;
         }
-        let due = context.now.saturating_add(delay).max(self.last_due);
-        self.last_due = due;
-        let ticket = context.agenda.ticket();
-        context.slab[slot].at = due;
-        context.slab[slot].ticket = ticket;
-        self.under_way.push_back(slot, context.slab);
+        let idle = self.under_way.is_empty();
+        self.join(slot, self.due(context.shared.now, delay), context);
         if idle {
-            context.agenda.schedule_in_place(due, ticket, Target::Line(context.element));
+            self.await_head(context);
         }
         Verdict::Held
+    }
+
+    /// Whether a packet that came now would have passed now.
+    pub(crate) fn is_passed_at_once(&self, delay: Duration, now: Instant) -> bool {
+        self.under_way.is_empty() && delay == Duration::ZERO && self.last_due <= now
+    }
+
+    /// When a packet that enters at `at` is due.
+    pub(crate) fn due(&self, at: Instant, delay: Duration) -> Instant {
+        at.saturating_add(delay).max(self.last_due)
+    }
+
+    /// Lets a packet follow those under way, due at [`Line::due`]. Whoever uses this instead of `enter` lets itself be woken.
+    pub(crate) fn join(&mut self, slot: SlotId, due: Instant, context: &mut Context<'_>) {
+        self.last_due = due;
+        context.shared.slab[slot].at = due;
+        context.shared.slab[slot].ticket = context.shared.agenda.ticket();
+        self.under_way.push_back(slot, &mut context.shared.slab);
     }
 
     /// No later packet leaves before `instant`: others, outside the line, are under way until then.
@@ -42,18 +55,26 @@ impl Line {
         self.last_due = self.last_due.max(instant);
     }
 
-    /// When the head is due, and its place among events at that instant.
+    /// When the head is due, and its place among those that came.
     pub(crate) fn next(&self, slab: &Slab) -> Option<(Instant, Ticket)> {
         self.under_way.front().map(|head| (slab[head].at, slab[head].ticket))
     }
 
     /// The head is due.
-    pub(crate) fn wake(&mut self, context: &mut Context<'_>) -> Option<(SlotId, Verdict)> {
-        let slot = self.under_way.pop_front(context.slab)?;
-        if let Some(head) = self.under_way.front() {
-            let head = &context.slab[head];
-            context.agenda.schedule_in_place(head.at, head.ticket, Target::Line(context.element));
+    pub(crate) fn wake(&mut self, context: &mut Context<'_>) -> Option<SlotId> {
+        let slot = self.leave(&context.shared.slab)?;
+        self.await_head(context);
+        Some(slot)
+    }
+
+    /// Takes the head.
+    pub(crate) fn leave(&mut self, slab: &Slab) -> Option<SlotId> {
+        self.under_way.pop_front(slab)
+    }
+
+    fn await_head(&self, context: &mut Context<'_>) {
+        if let Some((due, _)) = self.next(&context.shared.slab) {
+            context.shared.agenda.schedule(due, Target::Line(context.element));
         }
-        Some((slot, Verdict::Passed))
     }
 }

@@ -174,7 +174,7 @@ impl Delay {
     }
 
     pub(crate) fn arrive(&mut self, slot: SlotId, context: &mut Context<'_>) -> Verdict {
-        let time = self.draw(context.now);
+        let time = self.draw(context.shared.now);
         match self.order {
             Order::Keep => self.line.enter(slot, time, context),
             Order::Free => self.crowd.enter(slot, time, context),
@@ -182,8 +182,8 @@ impl Delay {
     }
 
     /// The next packet of the line or the crowd is due: after a change of order there may be both.
-    pub(crate) fn wake(&mut self, context: &mut Context<'_>) -> Option<(SlotId, Verdict)> {
-        match (self.line.next(context.slab), self.crowd.next()) {
+    pub(crate) fn wake(&mut self, context: &mut Context<'_>) -> Option<SlotId> {
+        match (self.line.next(&context.shared.slab), self.crowd.next()) {
             (Some(in_line), Some(in_crowd)) if in_crowd < in_line => self.crowd.wake(),
             (None, _) => self.crowd.wake(),
             _ => self.line.wake(context),

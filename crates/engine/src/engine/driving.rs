@@ -67,7 +67,7 @@ impl Engine {
         }
         self.advance(at);
         let id = SourceId(u32::try_from(self.sources.len()).expect("fewer than 2^32 sources"));
-        let source = make(id, self.now);
+        let source = make(id, self.shared.now);
         self.sources.push(Origin { source, name: name.to_owned(), running: true, armed: None });
         self.arm(id);
         Ok(id)
@@ -76,7 +76,7 @@ impl Engine {
     /// Stops a source at `at`; its packets inside go on. Stopping it again does nothing.
     pub fn stop_source(&mut self, at: Instant, id: SourceId) {
         self.advance(at);
-        self.agenda.cancel(Target::Source(id));
+        self.shared.agenda.cancel(Target::Source(id));
         self.sources[id.index()].running = false;
     }
 
@@ -119,23 +119,25 @@ impl Engine {
     ) -> Result<ProcessId, SpecError> {
         let refuse = |problem| SpecError { name: name.to_owned(), problem };
         spec.check().map_err(refuse)?;
-        match &mut self.elements[link.index()].element {
-            Element::Link(link) => {
-                if !link.take_drive() {
-                    return Err(refuse(Problem::AlreadyDriven));
-                }
-            }
+        match &self.elements[link.index()].element {
+            Element::Link(link) if link.is_driven() => return Err(refuse(Problem::AlreadyDriven)),
+            Element::Link(_) => {}
             other => return Err(refuse(Problem::NotALink { is: other.kind() })),
         }
         self.advance(at);
+        self.with_element(link, |element, context| {
+            if let Element::Link(link) = element {
+                link.take_drive(context);
+            }
+        });
         let id = ProcessId(u32::try_from(self.processes.len()).expect("fewer than 2^32 processes"));
-        let process = Process::new(spec, link, Stream::new(self.seed, name), self.now);
+        let process = Process::new(spec, link, Stream::new(self.seed, name), self.shared.now);
         if process.is_of_opportunities() {
             self.follow(link, Change::Opportunity { ip_bytes: 0 });
         }
         self.processes.push(process);
         self.expect_process(id);
-        self.advance(self.now);
+        self.advance(self.shared.now);
         Ok(id)
     }
 
@@ -145,7 +147,7 @@ impl Engine {
         let process = &mut self.processes[id.index()];
         if process.stop() {
             let link = process.link();
-            self.agenda.cancel(Target::Process(id));
+            self.shared.agenda.cancel(Target::Process(id));
             self.with_element(link, |element, context| {
                 if let Element::Link(link) = element {
                     link.end_drive(context);
@@ -166,10 +168,10 @@ impl Engine {
 
     pub(super) fn wake_source(&mut self, id: SourceId) {
         let origin = &mut self.sources[id.index()];
-        if origin.armed == Some(self.now) {
+        if origin.armed == Some(self.shared.now) {
             origin.armed = None;
         }
-        let shot = origin.source.wake(self.now);
+        let shot = origin.source.wake(self.shared.now);
         self.arm(id);
         if let Some(Shot { path, packet }) = shot {
             self.enter(path, packet);
@@ -182,7 +184,7 @@ impl Engine {
         let Some(next) = origin.source.next_wake() else { return };
         if origin.armed.is_none_or(|armed| next < armed) {
             origin.armed = Some(next);
-            self.agenda.schedule(next, Target::Source(id));
+            self.shared.agenda.schedule(next, Target::Source(id));
         }
     }
 
@@ -192,7 +194,7 @@ impl Engine {
         if !origin.running {
             return;
         }
-        let answer = origin.source.delivered(tag, ecn, self.now);
+        let answer = origin.source.delivered(tag, ecn, self.shared.now);
         self.arm(tag.source);
         if let Some(Shot { path, packet }) = answer {
             self.enter(path, packet);
@@ -202,18 +204,14 @@ impl Engine {
     pub(super) fn wake_process(&mut self, id: ProcessId) {
         let process = &mut self.processes[id.index()];
         let link = process.link();
-        if matches!(&self.elements[link.index()].element, Element::Link(link) if link.is_finishing(self.now))
-        {
-            return self.agenda.schedule(self.now, Target::Process(id));
-        }
-        let change = process.wake(self.now);
+        let change = process.wake(self.shared.now);
         self.follow(link, change);
         self.expect_process(id);
     }
 
     fn expect_process(&mut self, id: ProcessId) {
         if let Some(next) = self.processes[id.index()].next_wake() {
-            self.agenda.schedule(next, Target::Process(id));
+            self.shared.agenda.schedule(next, Target::Process(id));
         }
     }
 

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use super::Engine;
 use crate::element::{Element, ElementId, Verdict};
 use crate::monitor::Monitor;
+use crate::packet::Class;
 use crate::slab::SlotId;
 use crate::units::{Duration, Instant};
 use crate::watch::Watch;
@@ -32,12 +33,16 @@ impl Engine {
             self.watch_of(queue).queue.push(monitor);
             self.announce_queue(queue);
         }
-        for station in &mut self.elements {
-            station.watch.take_if(|watch| watch.is_idle());
+        for index in 0..self.elements.len() {
+            if self.elements[index].watch.take_if(|watch| watch.is_idle()).is_some() {
+                let id = ElementId(index as u32);
+                self.with_element(id, |element, context| element.set_watched(false, context));
+            }
         }
     }
 
     fn watch_of(&mut self, id: ElementId) -> &mut Watch {
+        self.with_element(id, |element, context| element.set_watched(true, context));
         let station = &mut self.elements[id.index()];
         let serving = station.element.serving();
         station.watch.get_or_insert_with(|| Box::new(Watch { serving, ..Watch::default() }))
@@ -64,22 +69,17 @@ impl Engine {
         self.announce_queue(id);
     }
 
-    /// After the service of a watched element: whose wait has ended?
-    pub(super) fn observe_service(&mut self, id: ElementId, settled: Option<(SlotId, Verdict)>) {
-        match settled {
-            Some((slot, Verdict::Passed))
-                if !matches!(self.elements[id.index()].element, Element::Link(_)) =>
-            {
-                let wait = self.now - self.slab[slot].at;
-                self.announce_wait(id, slot, wait);
-            }
-            _ => self.observe_transmitter(id),
+    /// After a watched shaper was woken: whose wait has ended?
+    pub(super) fn observe_shaper(&mut self, id: ElementId, served: Option<(SlotId, Verdict)>) {
+        if let Some((slot, Verdict::Passed)) = served {
+            let wait = self.shared.now - self.shared.slab[slot].at;
+            self.announce_wait(id, slot, wait);
         }
         self.announce_queue(id);
     }
 
     /// A packet that is on the transmitter and was not before has waited until now.
-    fn observe_transmitter(&mut self, id: ElementId) {
+    pub(super) fn observe_transmitter(&mut self, id: ElementId) {
         let station = &mut self.elements[id.index()];
         let serving = station.element.serving();
         let Some(watch) = &mut station.watch else { return };
@@ -88,19 +88,22 @@ impl Engine {
         }
         watch.serving = serving;
         if let Some(slot) = serving {
-            let wait = self.now - self.slab[slot].at;
+            let wait = self.shared.now - self.shared.slab[slot].at;
             self.announce_wait(id, slot, wait);
         }
     }
 
     fn announce_wait(&mut self, id: ElementId, slot: SlotId, wait: Duration) {
-        let (packet, now) = (self.slab[slot].packet, self.now);
+        let (packet, now) = (self.shared.slab[slot].packet, self.shared.now);
         self.tell(id, |watch| &watch.queue, |monitor| monitor.waited(&packet, wait, now));
     }
 
     pub(super) fn announce_queue(&mut self, id: ElementId) {
         if self.elements[id.index()].watch.is_some() {
-            let (bytes, now) = (self.queued_bytes(id), self.now);
+            // It has caught up: watched elements tell of each departure.
+            let element = &self.elements[id.index()].element;
+            let bytes = element.queued_bytes(Class::Real) + element.queued_bytes(Class::Ghost);
+            let now = self.shared.now;
             self.tell(id, |watch| &watch.queue, |monitor| monitor.queued(bytes, now));
         }
     }

@@ -35,7 +35,7 @@ impl Corrupt {
     pub(crate) fn arrive(&mut self, slot: SlotId, context: &mut Context<'_>) -> Verdict {
         if self.stream.happens(self.share) {
             let place = self.stream.below(u32::from(Damage::PLACES));
-            context.slab[slot].packet.damage = Some(Damage::at(place as u16));
+            context.shared.slab[slot].packet.damage = Some(Damage::at(place as u16));
             return Verdict::PassedDamaged;
         }
         Verdict::Passed

@@ -40,7 +40,7 @@ impl Reorder {
         }
     }
 
-    pub(crate) fn wake(&mut self, context: &mut Context<'_>) -> Option<(SlotId, Verdict)> {
+    pub(crate) fn wake(&mut self, context: &mut Context<'_>) -> Option<SlotId> {
         self.held_back.wake(context)
     }
 }

@@ -6,7 +6,7 @@
 //! A packet that finds the transmitter idle is sent whatever the buffer; otherwise it waits, unless its wire bytes and
 //! those waiting in its queue exceed that queue's buffer: then its drop policy decides who is lost. The packet on the transmitter
 //! has left the buffer and does not count. (Linux counts likewise: a byte FIFO's backlog is what has not been dequeued.)
-//! A departure and an arrival at one instant happen in the order of scheduling (crate documentation).
+//! What leaves the transmitter at the instant at which another packet comes leaves before (crate documentation).
 //!
 //! New parameters: the packet on the transmitter finishes at its old rate, what waits keeps its place, packets under way
 //! keep their instants, and later ones do not overtake them.
@@ -15,6 +15,9 @@
 //! a packet too (`link/transmitter.rs`). While the capacity is nothing, packets wait in the queue as far as the buffer goes.
 //! A buffer that is a time follows the capacity, and stays as it is during an outage. A new `rate` takes effect when the process
 //! stops.
+//!
+//! A departure has no event where only the link itself knows of it: it is caught up on when the next packet comes or has reached
+//! the other end. There is one where a monitor, a process, a shared memory, or a policy that remembers has to know.
 //!
 //! Source: Lindley 1952 (waiting times of a single server); RFC 7567, section 2 (tail drop).
 
@@ -41,9 +44,17 @@ pub(crate) struct Link {
     delay: Duration,
     /// The packet on the transmitter; while there is none and the transmitter takes packets, nothing waits.
     sending: Option<SlotId>,
+    /// When its last bit leaves, where that is known.
+    sent_at: Option<Instant>,
     /// Whether a packet that finds the transmitter free may pass the queues by ([`Queues::can_be_passed`]).
     passes_queues: bool,
     driven: bool,
+    /// Whether a monitor looks at the queue.
+    watched: bool,
+    /// Whether each departure is an event.
+    tells: bool,
+    /// Whether the head of the line, or else the packet on the transmitter, has an event at the other end.
+    awaits: bool,
     /// The link's own rate, which a process takes the place of.
     rate: Rate,
     /// The rate that empties the queues, or did before an outage.
@@ -55,17 +66,23 @@ impl Link {
     /// `queueing` has been checked; `random` is for its drop policies.
     pub(crate) fn new(rate: Rate, delay: Duration, queueing: &Queueing, random: Stream) -> Link {
         let queues = Queues::new(queueing, rate, random);
-        Link {
+        let mut link = Link {
             passes_queues: queues.can_be_passed(),
             queues,
             transmitter: Transmitter::Rate(Serialiser::new(rate)),
             sending: None,
+            sent_at: None,
             rate,
             driven: false,
+            watched: false,
+            tells: false,
+            awaits: false,
             draining: rate,
             delay,
             line: Line::new(),
-        }
+        };
+        link.tells = link.has_to_tell();
+        link
     }
 
     pub(crate) fn reconfigure(
@@ -75,6 +92,7 @@ impl Link {
         queueing: &Queueing,
         context: &mut Context<'_>,
     ) {
+        self.catch_up(context);
         self.rate = rate;
         if let (Transmitter::Rate(serialiser), false) = (&mut self.transmitter, self.driven) {
             serialiser.set_rate(rate);
@@ -85,6 +103,27 @@ impl Link {
         }
         self.queues.reconfigure(queueing, self.draining, context);
         self.passes_queues = self.queues.can_be_passed();
+        self.await_anew(context);
+        self.update_telling(context);
+    }
+
+    pub(crate) fn set_watched(&mut self, watched: bool, context: &mut Context<'_>) {
+        self.catch_up(context);
+        self.watched = watched;
+        self.update_telling(context);
+    }
+
+    fn has_to_tell(&self) -> bool {
+        self.watched || self.driven || !self.passes_queues || !self.queues.stand_alone()
+    }
+
+    /// After what decides it has changed, and the link has caught up.
+    fn update_telling(&mut self, context: &mut Context<'_>) {
+        let told = self.tells;
+        self.tells = self.has_to_tell();
+        if !told {
+            self.tell(context);
+        }
     }
 
     /// Whether packets pass the transmitter at once now.
@@ -93,56 +132,67 @@ impl Link {
     }
 
     /// Whether packets pass the transmitter at once, now and until new parameters come.
-    pub(crate) fn treats_alike(&self) -> bool {
-        self.is_unlimited() && !self.driven
+    pub(crate) fn treats_alike(&self, now: Instant) -> bool {
+        let is_free = self.sending.is_none() || self.sent_at.is_some_and(|sent| sent <= now);
+        self.transmitter.is_unlimited() && is_free && !self.driven
     }
 
-    /// Begins to follow a process; false where one drives the link already.
-    pub(crate) fn take_drive(&mut self) -> bool {
-        !core::mem::replace(&mut self.driven, true)
+    pub(crate) fn is_driven(&self) -> bool {
+        self.driven
+    }
+
+    /// Begins to follow a process.
+    pub(crate) fn take_drive(&mut self, context: &mut Context<'_>) {
+        self.catch_up(context);
+        self.driven = true;
+        self.await_anew(context);
+        self.update_telling(context);
     }
 
     /// The process has stopped: the link has its own rate again, from now on.
     pub(crate) fn end_drive(&mut self, context: &mut Context<'_>) {
         self.driven = false;
         self.follow(Change::Level(Capacity::Rate(self.rate)), context);
+        self.update_telling(context);
     }
 
-    /// Whether the packet on the transmitter leaves now: its event is due, and a process comes after it.
-    pub(crate) fn is_finishing(&self, now: Instant) -> bool {
-        self.sending.is_some() && self.transmitter.left_nano_bits(now) == 0
-    }
-
-    /// Does what the process that drives the link says; nothing is finishing.
+    /// Does what the process that drives the link says.
     pub(crate) fn follow(&mut self, change: Change, context: &mut Context<'_>) {
-        let left_nano_bits = self.transmitter.left_nano_bits(context.now);
+        let left_nano_bits = self.transmitter.left_nano_bits(context.shared.now);
         match change {
             Change::Level(capacity) => {
                 if let Capacity::Rate(rate) = capacity {
                     self.queues.set_rate(rate);
                     self.draining = rate;
                 }
-                self.transmitter.change(capacity, context.now);
+                self.transmitter.change(capacity, context.shared.now);
             }
             Change::Opportunity { ip_bytes } => self.transmitter.grant(ip_bytes),
         }
         if self.sending.is_none() {
             self.send_next(context);
         } else {
-            context.agenda.cancel(Target::Service(context.element));
-            let sent = self.transmitter.carry_on(left_nano_bits, context.now);
-            self.expect(sent, context);
+            context.shared.agenda.cancel(Target::Transmitter(context.element));
+            self.sent_at = self.transmitter.carry_on(left_nano_bits, context.shared.now);
+            self.tell(context);
         }
+        self.await_next(context);
     }
 
     #[inline]
     pub(crate) fn arrive(&mut self, slot: SlotId, context: &mut Context<'_>) -> Verdict {
+        self.catch_up(context);
         if self.is_unlimited() {
-            return self.line.enter(slot, self.delay, context);
+            if self.line.is_passed_at_once(self.delay, context.shared.now) {
+                return Verdict::Passed;
+            }
+            self.line.join(slot, self.line.due(context.shared.now, self.delay), context);
+            self.await_next(context);
+            return Verdict::Held;
         }
         let ready = self.sending.is_none() && self.transmitter.takes_next();
         if ready && self.passes_queues {
-            self.begin(slot, context.now, context);
+            self.begin(slot, context.shared.now, context);
             return Verdict::Held;
         }
         let transmitter = if ready { Server::Free } else { Server::Busy };
@@ -155,17 +205,39 @@ impl Link {
         Verdict::Held
     }
 
-    /// The transmitter has sent the last bit: the packet is under way, and the next one's turn has come.
-    pub(crate) fn transmitted(&mut self, context: &mut Context<'_>) -> Option<(SlotId, Verdict)> {
-        let sent = self.sending.take()?;
+    /// If the transmitter has sent the last bit until now, the packet is under way, and the next one's turn has come.
+    #[inline]
+    pub(crate) fn wake_transmitter(&mut self, context: &mut Context<'_>) {
+        if let Some(sent) = self.sent_at.filter(|&sent| sent <= context.shared.now) {
+            self.hand_over(sent, context);
+        }
+    }
+
+    /// Does what the transmitter has done until now.
+    #[inline]
+    pub(crate) fn catch_up(&mut self, context: &mut Context<'_>) {
+        while let Some(sent) = self.sent_at.filter(|&sent| sent <= context.shared.now) {
+            self.hand_over(sent, context);
+        }
+    }
+
+    /// The last bit left at `sent`.
+    fn hand_over(&mut self, sent: Instant, context: &mut Context<'_>) {
+        self.sent_at = None;
+        if let Some(slot) = self.sending.take() {
+            self.line.join(slot, self.line.due(sent, self.delay), context);
+        }
+        self.await_next(context);
         self.send_next(context);
-        let verdict = self.line.enter(sent, self.delay, context);
-        Some((sent, verdict))
     }
 
     /// A packet has reached the other end.
-    pub(crate) fn propagated(&mut self, context: &mut Context<'_>) -> Option<(SlotId, Verdict)> {
-        self.line.wake(context)
+    pub(crate) fn wake_line(&mut self, context: &mut Context<'_>) -> Option<SlotId> {
+        self.catch_up(context);
+        self.awaits = false;
+        let slot = self.line.leave(&context.shared.slab);
+        self.await_next(context);
+        slot
     }
 
     /// The packet on the transmitter.
@@ -182,7 +254,7 @@ impl Link {
             return;
         }
         match self.queues.take(context) {
-            Some(slot) => self.begin(slot, context.slab[slot].at, context),
+            Some(slot) => self.begin(slot, context.shared.slab[slot].at, context),
             None => self.transmitter.lapse(),
         }
     }
@@ -190,14 +262,41 @@ impl Link {
     /// Puts a packet on the transmitter that has waited since `since`.
     fn begin(&mut self, slot: SlotId, since: Instant, context: &mut Context<'_>) {
         self.sending = Some(slot);
-        let sent = self.transmitter.send(&context.slab[slot].packet, since, context.now);
-        self.expect(sent, context);
+        self.sent_at = self.transmitter.send(&context.shared.slab[slot].packet, since, context.shared.now);
+        self.tell(context);
+        self.await_next(context);
     }
 
     /// Lets the engine wake the link when the last bit leaves; where the instant is not known, the process will tell it.
-    fn expect(&self, sent: Option<Instant>, context: &mut Context<'_>) {
-        if let Some(sent) = sent {
-            context.agenda.schedule(sent, Target::Service(context.element));
+    #[inline]
+    fn tell(&self, context: &mut Context<'_>) {
+        if let (true, Some(sent)) = (self.tells, self.sent_at) {
+            context.shared.agenda.schedule(sent, Target::Transmitter(context.element));
         }
+    }
+
+    /// Lets the engine wake the link when the next packet reaches the other end. Where a process may change when that is, it must
+    /// be under way already.
+    #[inline]
+    fn await_next(&mut self, context: &mut Context<'_>) {
+        if self.awaits {
+            return;
+        }
+        let in_line = self.line.next(&context.shared.slab).map(|(due, _)| due);
+        let on_transmitter =
+            || self.sent_at.filter(|_| !self.driven).map(|sent| self.line.due(sent, self.delay));
+        if let Some(due) = in_line.or_else(on_transmitter) {
+            context.shared.agenda.schedule(due, Target::Line(context.element));
+            self.awaits = true;
+        }
+    }
+
+    /// As [`Link::await_next`], after the delay of the packet on the transmitter, or who drives it, has changed.
+    fn await_anew(&mut self, context: &mut Context<'_>) {
+        if self.line.next(&context.shared.slab).is_none() {
+            context.shared.agenda.cancel(Target::Line(context.element));
+            self.awaits = false;
+        }
+        self.await_next(context);
     }
 }

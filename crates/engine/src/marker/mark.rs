@@ -17,7 +17,7 @@ impl Mark {
     }
 
     pub(crate) fn arrive(&mut self, slot: SlotId, context: &mut Context<'_>) -> Verdict {
-        context.slab[slot].packet.dscp = self.dscp;
+        context.shared.slab[slot].packet.dscp = self.dscp;
         Verdict::Passed
     }
 }

@@ -25,7 +25,7 @@ impl Police {
     }
 
     pub(crate) fn arrive(&mut self, slot: SlotId, context: &mut Context<'_>) -> Verdict {
-        if self.bucket.take(context.slab[slot].packet.ip_bytes, context.now) {
+        if self.bucket.take(context.shared.slab[slot].packet.ip_bytes, context.shared.now) {
             Verdict::Passed
         } else {
             Verdict::Dropped(DropReason::NoTokens)

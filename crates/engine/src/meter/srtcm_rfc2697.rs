@@ -99,8 +99,8 @@ impl Srtcm {
     }
 
     pub(crate) fn arrive(&mut self, slot: SlotId, context: &mut Context<'_>) -> Verdict {
-        self.count(context.now);
-        let packet = &mut context.slab[slot].packet;
+        self.count(context.shared.now);
+        let packet = &mut context.shared.slab[slot].packet;
         let colour = self.colour(self.spec.mode.assumed(packet), packet.ip_bytes);
         self.spec.actions.apply(colour, packet)
     }

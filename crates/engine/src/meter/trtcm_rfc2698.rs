@@ -71,8 +71,8 @@ impl Trtcm {
     }
 
     pub(crate) fn arrive(&mut self, slot: SlotId, context: &mut Context<'_>) -> Verdict {
-        let packet = &mut context.slab[slot].packet;
-        let colour = self.colour(self.spec.mode.assumed(packet), packet.ip_bytes, context.now);
+        let packet = &mut context.shared.slab[slot].packet;
+        let colour = self.colour(self.spec.mode.assumed(packet), packet.ip_bytes, context.shared.now);
         self.spec.actions.apply(colour, packet)
     }
 

@@ -4,7 +4,7 @@
 //! A packet that finds the server free waits for nothing, so the buffer's limit does not apply to it.
 
 use super::drop::{make_room, Detected, Policy};
-use super::{Buffer, BufferSpec, Measure, MemoryShare};
+use super::{Buffer, BufferSpec, Measure, Memory, MemoryShare};
 use crate::ecn::{Ecn, Signal};
 use crate::element::Context;
 use crate::outcome::DropReason;
@@ -72,11 +72,11 @@ impl ManagedQueue {
         random: &mut Stream,
         context: &mut Context<'_>,
     ) -> Result<(), DropReason> {
-        let packet = context.slab[slot].packet;
-        let detected = self.policy.at_arrival(&packet, &self.buffer, context.now, random);
-        if server == Server::Busy && !self.has_room(&packet, context) {
+        let packet = &context.shared.slab[slot].packet;
+        let detected = self.policy.at_arrival(packet, &self.buffer, context.shared.now, random);
+        if server == Server::Busy && !self.has_room(packet, &context.shared.memories) {
             match self.policy {
-                Policy::Head => make_room(&packet, &mut self.buffer, context)?,
+                Policy::Head => make_room(slot, &mut self.buffer, context)?,
                 _ => return Err(DropReason::QueueFull),
             }
         }
@@ -93,16 +93,17 @@ impl ManagedQueue {
 
     /// Lets a packet wait whatever the buffer holds, from now on.
     fn push(&mut self, slot: SlotId, context: &mut Context<'_>) {
-        context.slab[slot].at = context.now;
-        context.slab[slot].ticket = context.agenda.ticket();
+        let waits = &mut context.shared.slab[slot];
+        waits.at = context.shared.now;
+        waits.ticket = context.shared.agenda.ticket();
         self.put_back(slot, context);
     }
 
     /// Lets a packet go on waiting that has waited elsewhere.
     pub(crate) fn put_back(&mut self, slot: SlotId, context: &mut Context<'_>) {
         let before = self.buffer.held_bytes();
-        self.policy.entered(&context.slab[slot].packet, &self.buffer);
-        self.buffer.push(slot, context.slab);
+        self.policy.entered(&context.shared.slab[slot].packet, &self.buffer);
+        self.buffer.push(slot, &mut context.shared.slab);
         self.account(before, context);
     }
 
@@ -111,11 +112,11 @@ impl ManagedQueue {
         let before = self.buffer.held_bytes();
         let taken = match &mut self.policy {
             Policy::Codel(codel) => codel.dequeue(&mut self.buffer, self.spec.signal, context),
-            _ => self.buffer.pop(context.slab),
+            _ => self.buffer.pop(&context.shared.slab),
         };
         self.account(before, context);
         if self.buffer.front().is_none() {
-            self.policy.emptied(context.now);
+            self.policy.emptied(context.shared.now);
         }
         taken
     }
@@ -123,28 +124,33 @@ impl ManagedQueue {
     /// Takes the oldest packet without asking the policy.
     pub(crate) fn take_unjudged(&mut self, context: &mut Context<'_>) -> Option<SlotId> {
         let before = self.buffer.held_bytes();
-        let taken = self.buffer.pop(context.slab);
+        let taken = self.buffer.pop(&context.shared.slab);
         self.account(before, context);
         taken
     }
 
-    fn has_room(&self, packet: &Packet, context: &Context<'_>) -> bool {
+    fn has_room(&self, packet: &Packet, memories: &[Memory]) -> bool {
         let bytes = self.buffer.measure().of(packet);
         let is_admitted = self.share.is_none_or(|share| {
-            context.memories[share.memory.index()].admits(self.buffer.held_bytes(), bytes, share.alpha_ppb)
+            memories[share.memory.index()].admits(self.buffer.held_bytes(), bytes, share.alpha_ppb)
         });
         is_admitted && self.buffer.has_room(packet)
     }
 
     fn account(&self, before: u64, context: &mut Context<'_>) {
         if let Some(share) = self.share {
-            context.memories[share.memory.index()].account(before, self.buffer.held_bytes());
+            context.shared.memories[share.memory.index()].account(before, self.buffer.held_bytes());
         }
     }
 
     /// Whether its policy knows only what waits now.
     pub(crate) fn is_stateless(&self) -> bool {
         matches!(self.policy, Policy::Tail | Policy::Head)
+    }
+
+    /// Whether what waits here takes room from others.
+    pub(crate) fn has_share(&self) -> bool {
+        self.share.is_some()
     }
 
     pub(crate) fn front(&self) -> Option<SlotId> {
@@ -162,7 +168,7 @@ impl ManagedQueue {
 
 /// Tells a packet's transport of congestion by a mark, if it may be told so; otherwise it must be dropped.
 pub(super) fn marked(slot: SlotId, signal: Signal, context: &mut Context<'_>) -> bool {
-    let packet = &mut context.slab[slot].packet;
+    let packet = &mut context.shared.slab[slot].packet;
     match (signal, packet.ecn) {
         (Signal::Drop, _) | (Signal::Mark, Ecn::NotEct) => false,
         // RFC 3168, section 5: a packet with CE set "is forwarded" as it is; other routers have told its transport already.

@@ -54,7 +54,7 @@ impl Queues {
                 waiting.push(slot);
             }
         }
-        waiting.sort_by_key(|&slot| context.slab[slot].ticket);
+        waiting.sort_by_key(|&slot| context.shared.slab[slot].ticket);
         let after = Queues::new(spec, rate, self.random.clone());
         let before = core::mem::replace(self, after);
         if before.scheduler.has_same_rule(&self.scheduler) {
@@ -64,7 +64,7 @@ impl Queues {
             queue.inherit_policy(before, rate);
         }
         for slot in waiting {
-            let queue = self.queue_for(context.slab[slot].packet.dscp);
+            let queue = self.queue_for(context.shared.slab[slot].packet.dscp);
             self.queues[queue].put_back(slot, context);
             self.waiting_packets += 1;
         }
@@ -82,6 +82,11 @@ impl Queues {
         self.scheduler.is_stateless() && self.queues.iter().all(ManagedQueue::is_stateless)
     }
 
+    /// Whether nobody else's packets are treated by what waits here.
+    pub(crate) fn stand_alone(&self) -> bool {
+        !self.queues.iter().any(ManagedQueue::has_share)
+    }
+
     /// Lets a packet wait, or says why it cannot.
     pub(crate) fn offer(
         &mut self,
@@ -89,7 +94,7 @@ impl Queues {
         transmitter: Server,
         context: &mut Context<'_>,
     ) -> Result<(), DropReason> {
-        let queue = self.queue_for(context.slab[slot].packet.dscp);
+        let queue = self.queue_for(context.shared.slab[slot].packet.dscp);
         let queue = &mut self.queues[queue];
         self.waiting_packets -= queue.packets();
         let outcome = queue.offer(slot, transmitter, &mut self.random, context);
@@ -100,7 +105,7 @@ impl Queues {
     /// Takes the packet whose turn it is.
     pub(crate) fn take(&mut self, context: &mut Context<'_>) -> Option<SlotId> {
         while self.waiting_packets > 0 {
-            let chosen = self.scheduler.choose(&self.queues, context.slab);
+            let chosen = self.scheduler.choose(&self.queues, &context.shared.slab);
             let queue = &mut self.queues[chosen];
             self.waiting_packets -= queue.packets();
             let slot = queue.take(context);
@@ -108,7 +113,7 @@ impl Queues {
             let is_empty = queue.front().is_none();
             match slot {
                 Some(slot) => {
-                    self.scheduler.served(chosen, context.slab[slot].packet.wire_bytes(), is_empty);
+                    self.scheduler.served(chosen, slot, is_empty, &context.shared.slab);
                     return Some(slot);
                 }
                 // The drop policy has taken everything that waited there.

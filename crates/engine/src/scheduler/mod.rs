@@ -9,7 +9,7 @@ mod strict;
 mod wrr;
 
 use crate::queue::{ManagedQueue, Queueing};
-use crate::slab::Slab;
+use crate::slab::{Slab, SlotId};
 use drr::Drr;
 use stfq::Stfq;
 use wrr::Wrr;
@@ -69,12 +69,13 @@ impl Scheduler {
 
     /// The chosen queue has sent a packet; `is_empty`: it was its last.
     #[inline]
-    pub(crate) fn served(&mut self, queue: usize, wire_bytes: u32, is_empty: bool) {
+    pub(crate) fn served(&mut self, queue: usize, slot: SlotId, is_empty: bool, slab: &Slab) {
+        let wire_bytes = || slab[slot].packet.wire_bytes();
         match self {
             Scheduler::Fifo | Scheduler::Strict => {}
             Scheduler::Wrr(wrr) => wrr.served(),
-            Scheduler::Drr(drr) => drr.served(queue, wire_bytes, is_empty),
-            Scheduler::Stfq(stfq) => stfq.served(queue, wire_bytes),
+            Scheduler::Drr(drr) => drr.served(queue, wire_bytes(), is_empty),
+            Scheduler::Stfq(stfq) => stfq.served(queue, wire_bytes()),
         }
     }
 

@@ -65,12 +65,12 @@ impl Pace {
     }
 
     pub(crate) fn arrive(&mut self, slot: SlotId, context: &mut Context<'_>) -> Verdict {
-        let packet = context.slab[slot].packet;
-        let next = self.next(packet.ip_bytes, context.now);
-        let wait = match next.rounded_up().checked_duration_since(context.now) {
+        let packet = context.shared.slab[slot].packet;
+        let next = self.next(packet.ip_bytes, context.shared.now);
+        let wait = match next.rounded_up().checked_duration_since(context.shared.now) {
             // `t_next <= t`: its turn has come.
             None | Some(Duration::ZERO) => {
-                self.last = Some(ExactInstant::whole(context.now));
+                self.last = Some(ExactInstant::whole(context.shared.now));
                 Duration::ZERO
             }
             // `t_next - now >= t_horizon_drop`: dropped, and the last stamp stays.
@@ -90,11 +90,11 @@ impl Pace {
     }
 
     /// The head's stamp has come.
-    pub(crate) fn wake(&mut self, context: &mut Context<'_>) -> Option<(SlotId, Verdict)> {
-        let (slot, verdict) = self.stamped.wake(context)?;
-        let packet = &context.slab[slot].packet;
+    pub(crate) fn wake(&mut self, context: &mut Context<'_>) -> Option<SlotId> {
+        let slot = self.stamped.wake(context)?;
+        let packet = &context.shared.slab[slot].packet;
         self.queued_ip_bytes[packet.class as usize] -= u64::from(packet.ip_bytes);
-        Some((slot, verdict))
+        Some(slot)
     }
 
     pub(crate) fn queued_bytes(&self, class: Class) -> u64 {

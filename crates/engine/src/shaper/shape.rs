@@ -57,20 +57,24 @@ impl Shape {
         buffer: BufferSpec,
         context: &mut Context<'_>,
     ) {
-        self.bucket.reconfigure(rate, burst_bytes, context.now);
+        self.bucket.reconfigure(rate, burst_bytes, context.shared.now);
         self.waiting.reconfigure(buffer, rate);
-        context.agenda.cancel(Target::Service(context.element));
+        context.shared.agenda.cancel(Target::Tokens(context.element));
         self.due = None;
         self.schedule_next(context);
     }
 
     pub(crate) fn arrive(&mut self, slot: SlotId, context: &mut Context<'_>) -> Verdict {
-        let ip_bytes = context.slab[slot].packet.ip_bytes;
-        let Some(ready) = self.bucket.ready_at(ip_bytes, context.now) else {
+        let ip_bytes = context.shared.slab[slot].packet.ip_bytes;
+        let Some(ready) = self.bucket.ready_at(ip_bytes, context.shared.now) else {
             return Verdict::Dropped(DropReason::QueueFull);
         };
         let next = self.next();
-        let passes = next.is_none() && ready == context.now;
+        let passes = next.is_none() && ready == context.shared.now;
+        if passes && self.waiting.is_stateless() {
+            self.bucket.take(ip_bytes, context.shared.now);
+            return Verdict::Passed;
+        }
         let server = if passes { Server::Free } else { Server::Busy };
         if let Err(reason) = self.waiting.offer(slot, server, &mut self.random, context) {
             return Verdict::Dropped(reason);
@@ -78,7 +82,7 @@ impl Shape {
         if passes {
             // It has not waited, so no policy drops it.
             self.waiting.take(context);
-            self.bucket.take(ip_bytes, context.now);
+            self.bucket.take(ip_bytes, context.shared.now);
             return Verdict::Passed;
         }
         // The packet that was next may have been pushed out.
@@ -90,19 +94,19 @@ impl Shape {
 
     /// The next packet's tokens are there, or it turned out that they never will be.
     pub(crate) fn wake(&mut self, context: &mut Context<'_>) -> Option<(SlotId, Verdict)> {
-        if self.due != Some(context.now) {
+        if self.due != Some(context.shared.now) {
             return None;
         }
         self.due = None;
         let slot = self.in_hand.take().or_else(|| self.waiting.take(context))?;
-        let ip_bytes = context.slab[slot].packet.ip_bytes;
-        let verdict = match self.bucket.ready_at(ip_bytes, context.now) {
-            Some(ready) if ready > context.now => {
+        let ip_bytes = context.shared.slab[slot].packet.ip_bytes;
+        let verdict = match self.bucket.ready_at(ip_bytes, context.shared.now) {
+            Some(ready) if ready > context.shared.now => {
                 self.in_hand = Some(slot);
                 Verdict::Held
             }
             Some(_) => {
-                self.bucket.take_after_wait(ip_bytes, context.now);
+                self.bucket.take_after_wait(ip_bytes, context.shared.now);
                 Verdict::Passed
             }
             None => Verdict::Dropped(DropReason::ConditionChanged),
@@ -122,11 +126,11 @@ impl Shape {
 
     fn schedule_next(&mut self, context: &mut Context<'_>) {
         let ready = self.next().map(|next| {
-            let ip_bytes = context.slab[next].packet.ip_bytes;
-            self.bucket.ready_at(ip_bytes, context.now).unwrap_or(context.now)
+            let ip_bytes = context.shared.slab[next].packet.ip_bytes;
+            self.bucket.ready_at(ip_bytes, context.shared.now).unwrap_or(context.shared.now)
         });
         if let Some(ready) = ready.filter(|_| ready != self.due) {
-            context.agenda.schedule(ready, Target::Service(context.element));
+            context.shared.agenda.schedule(ready, Target::Tokens(context.element));
         }
         self.due = ready;
     }

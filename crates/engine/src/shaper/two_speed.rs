@@ -62,7 +62,7 @@ impl<A: Account> TwoSpeed<A> {
 
     pub(crate) fn arrive(&mut self, slot: SlotId, context: &mut Context<'_>) -> Verdict {
         let idle = self.waiting.front().is_none();
-        let passes = idle && self.free_at.rounded_up() <= context.now;
+        let passes = idle && self.free_at.rounded_up() <= context.shared.now;
         let server = if passes { Server::Free } else { Server::Busy };
         if let Err(reason) = self.waiting.offer(slot, server, &mut self.random, context) {
             return Verdict::Dropped(reason);
@@ -70,8 +70,8 @@ impl<A: Account> TwoSpeed<A> {
         if passes {
             // It has not waited, so no policy drops it. And nobody used the rate between the exact end of the gap and now.
             self.waiting.take(context);
-            let begin = ExactInstant::whole(context.now);
-            self.leave(context.slab[slot].packet.ip_bytes, begin);
+            let begin = ExactInstant::whole(context.shared.now);
+            self.leave(context.shared.slab[slot].packet.ip_bytes, begin);
             return Verdict::Passed;
         }
         if idle {
@@ -83,7 +83,7 @@ impl<A: Account> TwoSpeed<A> {
     /// The gap is over, and the head leaves, unless the policy has dropped all that waited.
     pub(crate) fn wake(&mut self, context: &mut Context<'_>) -> Option<(SlotId, Verdict)> {
         let slot = self.waiting.take(context)?;
-        self.leave(context.slab[slot].packet.ip_bytes, self.free_at);
+        self.leave(context.shared.slab[slot].packet.ip_bytes, self.free_at);
         self.schedule_next(context);
         Some((slot, Verdict::Passed))
     }
@@ -110,7 +110,7 @@ impl<A: Account> TwoSpeed<A> {
     /// One wake-up is to come while, and only while, packets wait.
     fn schedule_next(&self, context: &mut Context<'_>) {
         if self.waiting.front().is_some() {
-            context.agenda.schedule(self.free_at.rounded_up(), Target::Service(context.element));
+            context.shared.agenda.schedule(self.free_at.rounded_up(), Target::Tokens(context.element));
         }
     }
 }

@@ -1,10 +1,24 @@
 //! The promises of the crate's documentation, on random networks.
 
-use crosswind_engine::{Class, Outcome};
+use crosswind_engine::{
+    Class, Duration, ElementSpec, MonitorSpec, Outcome, Quantity, Rate, Selection, Start,
+};
 use proptest::prelude::*;
 
 use crate::common::at;
 use crate::scenario::{scenario, Scenario, Step};
+
+fn monitor_of_all() -> MonitorSpec {
+    MonitorSpec {
+        what: Quantity::ALL.to_vec(),
+        window: Duration::from_millis(1),
+        burst_gap: Duration::from_nanos(100),
+        line_rate: Rate::bits_per_second(1_000_000_000).expect("not 0"),
+        select: Selection::ALL,
+        start: Start::After(Duration::ZERO),
+        reports_packets: false,
+    }
+}
 
 proptest! {
     #[test]
@@ -99,6 +113,23 @@ proptest! {
         let mut all_real = with(Class::Real).run().outcomes;
         all_real.retain(|outcome| !becomes_ghost(outcome));
         prop_assert_eq!(with(Class::Ghost).run().outcomes, all_real);
+    }
+
+    // A link that nobody watches has no event for each departure.
+    #[test]
+    fn who_watches_a_queue_changes_nothing(scenario in scenario()) {
+        let mut watched = scenario.build();
+        for &element in &watched.elements {
+            if watched.engine.has_queue(element) {
+                let name = format!("monitor of {}", watched.engine.element_name(element));
+                let monitor = watched.engine.add(&name, ElementSpec::Monitor(monitor_of_all())).expect("a valid monitor");
+                watched.engine.watch(at(0), monitor, Some(element), &[element]);
+            }
+        }
+        for (tag, step) in (0..).zip(&scenario.steps) {
+            watched.take(tag, step);
+        }
+        prop_assert_eq!(watched.finish(), scenario.run());
     }
 
     #[test]

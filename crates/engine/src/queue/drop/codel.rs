@@ -86,7 +86,7 @@ impl Codel {
         signal: Signal,
         context: &mut Context<'_>,
     ) -> Option<SlotId> {
-        let now = context.now;
+        let now = context.shared.now;
         let (mut packet, mut ok_to_drop) = self.dodequeue(buffer, context);
         if self.dropping {
             // "sojourn time below TARGET - leave drop state"
@@ -101,7 +101,7 @@ impl Codel {
                     self.drop_next = self.control_law(self.drop_next);
                     return packet;
                 }
-                context.discarded.push((slot, DropReason::Codel));
+                context.shared.discarded.push((slot, DropReason::Codel));
                 (packet, ok_to_drop) = self.dodequeue(buffer, context);
                 if ok_to_drop {
                     self.drop_next = self.control_law(self.drop_next);
@@ -113,7 +113,7 @@ impl Codel {
             // "If we get here, we're not in drop state. The 'ok_to_drop' return from dodequeue means that the sojourn time
             // has been above 'TARGET' for 'INTERVAL', so enter drop state."
             if !marked(slot, signal, context) {
-                context.discarded.push((slot, DropReason::Codel));
+                context.shared.discarded.push((slot, DropReason::Codel));
                 (packet, _) = self.dodequeue(buffer, context);
             }
             self.dropping = true;
@@ -131,16 +131,16 @@ impl Codel {
 
     /// The next packet, and whether its wait justifies dropping it.
     fn dodequeue(&mut self, buffer: &mut Buffer, context: &Context<'_>) -> (Option<SlotId>, bool) {
-        let Some(slot) = buffer.pop(context.slab) else {
+        let Some(slot) = buffer.pop(&context.shared.slab) else {
             // "queue is empty - we can't be above TARGET"
             self.first_above_time = None;
             return (None, false);
         };
-        let now = context.now;
+        let now = context.shared.now;
         // "To span a large range of bandwidths, CoDel runs two different AQMs in parallel. One is based on sojourn time and
         // takes effect when the time to send an MTU-sized packet is less than TARGET. [...] The other is based on backlog
         // and takes effect when the time to send an MTU-sized packet is >= TARGET."
-        let sojourn_time = now - context.slab[slot].at;
+        let sojourn_time = now - context.shared.slab[slot].at;
         if sojourn_time < self.spec.target || buffer.held_bytes() <= self.largest_bytes {
             // "went below - stay below for at least INTERVAL"
             self.first_above_time = None;

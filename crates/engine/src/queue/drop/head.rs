@@ -7,21 +7,22 @@
 
 use crate::element::Context;
 use crate::outcome::DropReason;
-use crate::packet::Packet;
 use crate::queue::Buffer;
+use crate::slab::SlotId;
 
 /// Makes room for a packet, or leaves everything as it is where that cannot be.
 pub(crate) fn make_room(
-    packet: &Packet,
+    slot: SlotId,
     buffer: &mut Buffer,
     context: &mut Context<'_>,
 ) -> Result<(), DropReason> {
-    if !buffer.can_ever_hold(packet) {
+    let packet = context.shared.slab[slot].packet;
+    if !buffer.can_ever_hold(&packet) {
         return Err(DropReason::QueueFull);
     }
-    while !buffer.has_room(packet) {
-        let oldest = buffer.pop(context.slab).expect("an empty buffer has room for it");
-        context.discarded.push((oldest, DropReason::PushedOut));
+    while !buffer.has_room(&packet) {
+        let oldest = buffer.pop(&context.shared.slab).expect("an empty buffer has room for it");
+        context.shared.discarded.push((oldest, DropReason::PushedOut));
     }
     Ok(())
 }
