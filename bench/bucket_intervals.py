@@ -60,11 +60,11 @@ class Case:
 CASES = (
     Case("full speed, 120 of 1 s", SimulatedBucket(budget=543.0), ((120, 0),), 1.0),
     Case("10-30, 200 of 1 s", SimulatedBucket(budget=270.0), ((10, 30),) * 20, 1.0),
-    Case("10-30, 30 of 10 s", SimulatedBucket(budget=270.0), ((10, 30),) * 30, 10.0),
     Case("5-30, 200 of 0.5 s", SimulatedBucket(budget=90.0), ((5, 30),) * 20, 0.5),
     Case("as a fingerprint, 108 of 50 ms", SimulatedBucket(budget=18.0), ((3.5, 4), (1.9, 0)), 0.05),
     Case("nearly empty, 70 of 1 s", SimulatedBucket(budget=500.0, tokens=40.0), ((60, 30), (10, 0)), 1.0),
     Case("not emptied, 60 of 1 s", SimulatedBucket(), ((60, 0),), 1.0),
+    Case("10-30, 30 of 10 s", SimulatedBucket(budget=270.0), ((10, 30),) * 30, 10.0),
 )
 
 

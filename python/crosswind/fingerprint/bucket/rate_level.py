@@ -54,11 +54,14 @@ class RateLevel:
         Args:
             other: a level to borrow from where this one has few samples.
         """
-        size = self.rates_bps.size
-        if other is not None and size < min(_FEW, other.rates_bps.size) and other.bps > 0:
-            return other.noise().scaled(self.bps / other.bps)
         mean_bps = float(np.average(self.rates_bps, weights=self.lengths_s))
-        return RateNoise(self.rates_bps - mean_bps, self.begins)
+        own = RateNoise(self.rates_bps - mean_bps, self.begins)
+        size = self.rates_bps.size
+        if other is None or size >= min(_FEW, other.rates_bps.size) or other.bps <= 0:
+            return own
+        # Volumes of whole periods are steadier once the bucket is empty: then the larger noise is its own.
+        borrowed = other.noise().scaled(self.bps / other.bps)
+        return max(own, borrowed, key=lambda noise: float(noise.values_bps.std()))
 
     def drawn_rates(self, noise: RateNoise, random: np.random.Generator) -> NDArray[np.float64]:
         """Return what its samples could have been, in bit/s."""
