@@ -71,6 +71,12 @@ def test_a_run_without_one_counted_trial_still_has_a_report(tmp_path):
     assert "Nothing to compare" in write_report(folder).read_text()
 
 
+def test_one_condition_has_an_interval_and_no_ratio_that_would_be_missing(tmp_path):
+    page = write_report(write_folder(tmp_path / "run", operations=50, blocks=8, conditions=1)).read_text()
+    assert "See the interval<" in page
+    assert "has no ratio" not in page
+
+
 def test_the_verb_prints_the_table_and_where_the_report_is(folder):
     result = CliRunner().invoke(command, [str(folder)])
     assert result.exit_code == 0, result.output

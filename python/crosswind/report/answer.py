@@ -99,6 +99,8 @@ def _sure(summary: Summary) -> Answer:
             "so no interval over them would hold: the cautions say what was seen and what would help.",
             "bad",
         )
+    if not lacking and not others:
+        return Answer(question, "See the interval", "It is exact, over trials, and in the table.", "plain")
     if not lacking:
         text = f"Some {primary.label} is 0, so it has no ratio: compare the intervals of the table."
         return Answer(question, "See the intervals", text, "plain")
