@@ -161,7 +161,7 @@ pub(crate) struct Shared {
     /// Packets that an element gives up besides the one it is asked about, in the order in which they are lost. Empty between
     /// calls; kept so that nothing is allocated per packet.
     pub(crate) discarded: Vec<(SlotId, DropReason)>,
-    /// Parts of it that queues share.
+    /// Room that queues of several elements take together.
     pub(crate) memories: Vec<Memory>,
 }
 
