@@ -17,7 +17,8 @@ WriteRun = Callable[..., Path]
 def write_run(tmp_path: Path) -> WriteRun:
     """Write a run: its name, and for each condition a seed, a typical job time and the number of trials.
 
-    With `change` trials from the first of its numbers on take as many times longer as the second says.
+    With `change` trials from the first of its numbers on take as many times longer as the second says. Of a
+    condition that `failed` names so many trials have failed, the first ones.
     """
 
     def write(
@@ -25,9 +26,10 @@ def write_run(tmp_path: Path) -> WriteRun:
         job_s: dict[str, tuple[int, float, int]],
         better: str = "lower",
         change: tuple[int, float] = (0, 1),
+        failed: dict[str, int] | None = None,
         **machine: object,
     ) -> Path:
-        return _run_folder(tmp_path / name, job_s, better, change, machine)
+        return _run_folder(tmp_path / name, job_s, better, change, failed or {}, machine)
 
     return write
 
@@ -42,6 +44,7 @@ def _run_folder(
     job_s: dict[str, tuple[int, float, int]],
     better: str,
     change: tuple[int, float],
+    failed: dict[str, int],
     machine: dict[str, object],
 ) -> Path:
     path.mkdir()
@@ -60,9 +63,10 @@ def _run_folder(
         values = times.round(6).tolist()
         for block, value in enumerate(values):
             trial = f"b{block}-{name}"
-            trials.append(
-                (trial, block, len(trials), name, "spark", "done", None, "faithful", None, None, 1.0, 1, 7)
-            )
+            ended = ("failed", "lost", None) if block < failed.get(name, 0) else ("done", None, "faithful")
+            trials.append((trial, block, len(trials), name, "spark", *ended, None, None, 1.0, 1, 7))
+            if ended[0] == "failed":
+                continue
             metrics.append((trial, None, "job", "s", "time", value))
     tables = {
         "trials": (trials, "trial, block, position, condition, application, status, reason, fidelity, "

@@ -65,6 +65,26 @@ def test_a_condition_that_was_not_run_has_not_passed(base, write_run):
         check(other, base, 0.05)
 
 
+def test_trials_that_failed_have_not_passed_however_quick_the_others_are(base, write_run, capsys):
+    other = write_run("run", {"none": (3, 9, 9), "slow": (4, 18, 8)}, failed={"none": 1})
+    found = check(other, base, 0.05)
+    assert [checked.outcome for checked in found.checked] == ["failed", "pass"]
+    assert found.exit == Exit.UNDECIDED
+    failed, _, answer = check_text.lines(found)
+    assert failed.endswith("; trials that failed, and are in none of this: 1")
+    assert answer == "Failed: trials under 1 of 2 conditions did not end, and what failed has not passed."
+    assert run(["compare", str(base), str(other)]) == 0
+    assert "! trials that failed under none: 0 of base, 1 of other" in capsys.readouterr().out
+
+
+def test_a_condition_of_which_no_trial_counts_has_not_passed(base, write_run, capsys):
+    other = write_run("run", {"none": (3, 9, 8), "slow": (4, 18, 8)}, failed={"slow": 8})
+    with pytest.raises(NotComparable, match="no trial that counts of slow"):
+        check(other, base, 0.05)
+    assert run(["compare", str(base), str(other)]) == 0
+    assert "! without trials that count in both: slow" in capsys.readouterr().out
+
+
 def test_the_verb_writes_junit_and_the_summary_of_the_job(base, write_run, tmp_path, monkeypatch, capsys):
     other = write_run("run", {"none": (3, 9, 8), "slow": (4, 24, 8)})
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))

@@ -3,7 +3,8 @@
 Asked of the first figure of the application, under every condition. A run passes where the whole interval of
 the slowdown keeps within what is allowed, and is a regression where all of it lies beyond; in between more
 trials are needed, and passing by lack of trials is no pass. Nor does a run pass whose trials are no
-repetitions (the guard says so): then more of them would not help.
+repetitions (the guard says so): then more of them would not help. Nor one of which trials failed for good:
+those that ended may be the quick ones.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from crosswind.analysis.compare import Compared, RunComparison, compare
 from crosswind.errors import Exit
 from crosswind.stats import RatioInterval, RefusedComparison, more_trials_to_decide
 
-Outcome = Literal["pass", "regression", "undecided", "refused"]
+Outcome = Literal["pass", "regression", "undecided", "failed", "refused"]
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Check:
 
     @property
     def exit(self) -> Exit:
-        """REGRESSION if there is one, UNDECIDED if anything is or was refused, else DONE."""
+        """REGRESSION if there is one, UNDECIDED if anything is, failed or was refused, else DONE."""
         outcomes = {checked.outcome for checked in self.checked}
         if "regression" in outcomes:
             return Exit.REGRESSION
@@ -55,13 +56,20 @@ def check(run: Path, base: Path, allowed: float, *, force: bool = False) -> Chec
         base: a results folder.
         allowed: above 0; the slowdown that is no regression, as a share (0.05 is 5 %).
         force: whether networks, machines, applications or conditions may differ.
-    Raises: NotComparable: the runs differ in what numbers depend on, or a condition of the base is missing.
+    Raises: NotComparable: the runs differ in what numbers depend on, or a condition of the base is missing or
+        has no trial that counts.
     """
     comparison = compare(base, run, force=force)
     if comparison.only_base:
         missing = ", ".join(comparison.only_base)
         raise NotComparable(f"{run}: lacks conditions of {base}: {missing}; what was not run has not passed")
     figures = [c for c in comparison.compared if c.measure.key == comparison.primary.key]
+    told = {compared.condition for compared in figures}
+    if untold := ", ".join(name for name in comparison.common if name not in told):
+        raise NotComparable(
+            f"{run} and {base}: one of them has no trial that counts of {untold}; what was not measured has "
+            "not passed (crosswind report says why)"
+        )
     return Check(comparison, allowed, [_checked(compared, allowed) for compared in figures])
 
 
@@ -69,15 +77,18 @@ def _checked(compared: Compared, allowed: float) -> Checked:
     ratio, limit = compared.ratio, 1 + allowed
     if isinstance(ratio, RefusedComparison):
         return Checked(compared, None, "refused", None)
+    failed = compared.lost[1] > 0
     if not isinstance(ratio, RatioInterval):
-        return Checked(compared, None, "undecided", compared.more_trials)
+        return Checked(compared, None, "failed" if failed else "undecided", compared.more_trials)
     slower = (ratio.low, ratio.estimate, ratio.high)
     if compared.measure.better == "higher":
         slower = (1 / ratio.high, 1 / ratio.estimate, 1 / ratio.low)
         limit = 1 / limit
-    if slower[2] <= 1 + allowed:
-        return Checked(compared, slower, "pass", 0)
     if slower[0] > 1 + allowed:
         return Checked(compared, slower, "regression", 0)
+    if failed:
+        return Checked(compared, slower, "failed", None)
+    if slower[2] <= 1 + allowed:
+        return Checked(compared, slower, "pass", 0)
     more = more_trials_to_decide(ratio, min(compared.trials), against=limit)
     return Checked(compared, slower, "undecided", more)

@@ -9,7 +9,13 @@ from crosswind.analysis.compare_text import refusal
 from crosswind.report.units import count, number, quantity
 from crosswind.stats import RefusedComparison
 
-_MARKS = {"pass": "pass", "regression": "REGRESSION", "undecided": "undecided", "refused": "refused"}
+_MARKS = {
+    "pass": "pass",
+    "regression": "REGRESSION",
+    "undecided": "undecided",
+    "failed": "failed",
+    "refused": "refused",
+}
 
 
 def lines(check: Check) -> list[str]:
@@ -32,6 +38,8 @@ def sentence(checked: Checked, allowed: float) -> str:
         told += f": {estimate} times as slow ({low} - {high}), allowed {number(1 + allowed)}"
     if isinstance(compared.ratio, RefusedComparison):
         return f"{told}; refused: {refusal(compared.ratio.guard)}"
+    if checked.outcome == "failed":
+        return f"{told}; trials that failed, and are in none of this: {compared.lost[1]}"
     if checked.outcome != "undecided":
         return told
     if checked.more_trials is None:
@@ -45,6 +53,9 @@ def answer(check: Check) -> str:
     slower = f"slower by more than {100 * check.allowed:.10g} %"
     if "regression" in outcomes:
         return f"Regression: {outcomes.count('regression')} of {len(outcomes)} conditions are {slower}."
+    if "failed" in outcomes:
+        failed = f"{outcomes.count('failed')} of {len(outcomes)} conditions"
+        return f"Failed: trials under {failed} did not end, and what failed has not passed."
     if "refused" in outcomes:
         refused = f"{outcomes.count('refused')} of {len(outcomes)} conditions"
         return f"Refused: trials under {refused} are no repetitions."

@@ -39,6 +39,7 @@ class Compared:
     condition: str
     measure: Measure
     trials: tuple[int, int]  # of base and other
+    lost: tuple[int, int]  # planned ones that failed for good, and are in no number
     medians: tuple[float, float]  # over trials, in the unit of the measure
     ratio: Ratio | None  # other over base; None where a value is not above 0
     test: MannWhitney  # of the other run against the base
@@ -60,7 +61,8 @@ class RunComparison:
     other: Path
     sameness: Sameness
     primary: Measure  # the application's first figure
-    compared: list[Compared]
+    common: list[str]  # conditions that both runs have
+    compared: list[Compared]  # of those of which trials count in both
     only_base: list[str]  # conditions that the other run does not have
     only_other: list[str]
 
@@ -98,7 +100,7 @@ def compare(base: Path, other: Path, *, force: bool = False) -> RunComparison:
         )
     tests = [mann_whitney(of_other, of_base) for _, _, (of_base, of_other) in untested]
     compared = [
-        _compared(name, measure, sides[0], sides[1], test, float(p), _buckets(runs, name))
+        _compared(name, measure, sides[0], sides[1], _lost(runs, name), test, float(p), _buckets(runs, name))
         for (name, measure, sides), test, p in zip(untested, tests, holm([t.p for t in tests]), strict=True)
     ]
     return RunComparison(
@@ -106,6 +108,7 @@ def compare(base: Path, other: Path, *, force: bool = False) -> RunComparison:
         runs[1].folder,
         found,
         runs[0].primary,
+        common,
         compared,
         [name for name in names[0] if name not in common],
         [name for name in names[1] if name not in common],
@@ -127,6 +130,11 @@ def _condition(run: Summary, name: str) -> ConditionSummary:
     return next(condition for condition in run.conditions if condition.name == name)
 
 
+def _lost(runs: tuple[Summary, Summary], name: str) -> tuple[int, int]:
+    base, other = (_condition(run, name).lost for run in runs)
+    return base, other
+
+
 def _buckets(runs: Iterable[Summary], name: str) -> list[BucketHistory]:
     return [bucket for run in runs for bucket in _condition(run, name).buckets]
 
@@ -136,6 +144,7 @@ def _compared(
     measure: Measure,
     base: PerTrial,
     other: PerTrial,
+    lost: tuple[int, int],
     test: MannWhitney,
     p_holm: float,
     buckets: Sequence[BucketHistory],
@@ -153,6 +162,7 @@ def _compared(
         name,
         measure,
         trials,
+        lost,
         (quantile(base.values, 0.5), quantile(other.values, 0.5)),
         ratio,
         test,

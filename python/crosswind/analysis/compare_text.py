@@ -27,7 +27,7 @@ def print_comparison(comparison: RunComparison, console: Console) -> None:
     for line in _reading(comparison):
         console.print(line, style="dim", markup=False, soft_wrap=False)
     told = (*comparison.sameness.hindrances, *comparison.sameness.notes, *_alone(comparison))
-    for line in (*told, *_refused(comparison)):
+    for line in (*told, *_lost(comparison), *_refused(comparison)):
         console.print(f"[bold yellow]![/bold yellow] {escape(line)}", soft_wrap=False)
 
 
@@ -114,5 +114,20 @@ def refusal(guard: Guard) -> str:
 
 def _alone(comparison: RunComparison) -> list[str]:
     """Return the conditions that only one of the runs has."""
-    sides = (("base", comparison.only_base), ("other", comparison.only_other))
-    return [f"only in {side}: {', '.join(names)}" for side, names in sides if names]
+    told = {compared.condition for compared in comparison.compared}
+    sides = (
+        ("only in base", comparison.only_base),
+        ("only in other", comparison.only_other),
+        ("without trials that count in both", [name for name in comparison.common if name not in told]),
+    )
+    return [f"{where}: {', '.join(names)}" for where, names in sides if names]
+
+
+def _lost(comparison: RunComparison) -> list[str]:
+    """Return under which conditions trials failed for good."""
+    lost = {compared.condition: compared.lost for compared in comparison.compared if any(compared.lost)}
+    return [
+        f"trials that failed under {name}: {base} of base, {other} of other; they are in no number, so a "
+        "side that fails looks better than it is"
+        for name, (base, other) in lost.items()
+    ]

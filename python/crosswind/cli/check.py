@@ -33,8 +33,9 @@ def command(run: Path, base: Path, allowed: float, force: bool, junit: Path | No
     Asked of the application's first figure under every condition, with an exact 95 % interval over trials of
     how many times slower it is. All of it within what is allowed: passed, exit status 0. All of it beyond: a
     regression, 5. In between: undecided, 6, with how many more trials would decide. Trials that are no
-    repetitions: refused, 6 as well, with the reason and what helps. Runs that cannot be compared: 7. Where
-    GITHUB_STEP_SUMMARY names a file, a table is appended to it.
+    repetitions: refused, 6 as well, with the reason and what helps. Trials of RUN that failed for good: 6,
+    too, however quick the others are. Runs that cannot be compared: 7. Where GITHUB_STEP_SUMMARY names a
+    file, a table is appended to it.
     """
     from crosswind.analysis import check_text
     from crosswind.analysis.check import check

@@ -90,6 +90,13 @@ class ConditionSummary:
         """The trials that the estimates are made from."""
         return [trial for trial in self.trials if trial.counted]
 
+    @property
+    def lost(self) -> int:
+        """How many planned trials failed, however often they were tried: no number has them."""
+        ended = {(trial.row.block, trial.row.position) for trial in self.counted}
+        failed = {(t.row.block, t.row.position) for t in self.trials if t.row.status == "failed"}
+        return len(failed - ended)
+
     def per_trial(self, key: str) -> PerTrial:
         """Return the values of a measure in the order of the counted trials that have one."""
         return _per_trial(self.counted, _of(key))
