@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -5,6 +7,7 @@ from crosswind.analysis import OF_SHARES, Question, Samples, analyse, own_quanti
 from crosswind.analysis.analysis import PoolingRefused
 from crosswind.errors import CrosswindError
 from crosswind.stats import (
+    BucketHistory,
     Interval,
     NeedsTrials,
     RatioInterval,
@@ -164,3 +167,23 @@ def test_what_fewer_trials_would_have_said_is_asked_of_many_trials_only(tmp_path
     assert [found.few for found in many.fewer] == [3, 10]
     assert many.fewer[0].missed == pytest.approx(0.527, abs=0.001)
     assert few.fewer == ()
+
+
+def test_a_run_is_held_against_its_buckets_first(base):
+    found = run_samples(base)
+    drained = BucketHistory(1e6, level_bytes=(30e6, 20e6, 10e6), depth_bytes=30e6)
+    analysis = analyse(replace(found, buckets=((drained,), ())), Question())
+    draining, fresh = analysis.groups
+    assert (draining.guard.leak, fresh.guard.verdict) == ("bucket", "clear")
+    assert isinstance(draining.quantiles[0.5], RefusedInterval)
+    assert isinstance(analysis.comparisons[0].difference, RefusedComparison)
+
+
+def test_a_condition_without_a_trial_that_counts_is_shown_and_not_compared(write_run):
+    found = run_samples(write_run("run", {"none": (1, 10, 8), "slow": (2, 20, 8)}))
+    kept = found.group_of == 0
+    alone = replace(found, values=found.values[kept], group_of=found.group_of[kept])
+    analysis = analyse(alone, Question())
+    assert [group.rows for group in analysis.groups] == [8, 0]
+    assert analysis.groups[1].quantiles[0.5].more == 6
+    assert analysis.comparisons == []

@@ -18,6 +18,7 @@ from crosswind.analysis.each import Each
 from crosswind.analysis.samples import Samples
 from crosswind.errors import CrosswindError
 from crosswind.stats import (
+    BucketHistory,
     Confirm,
     FewerTrials,
     Guard,
@@ -135,13 +136,16 @@ def analyse(samples: Samples, question: Question) -> Analysis:
         ]
         return _analysis(samples, question, None, groups, None, [])
     reduced = _reduced(samples, question.each)
-    rows = np.bincount(samples.group_of).tolist()
+    rows = np.bincount(samples.group_of, minlength=len(samples.groups)).tolist()
+    buckets = samples.buckets or [()] * len(samples.groups)
     groups = [
-        _group(name, rows[number], _per_trial(samples, number, question.each), question)
+        _group(name, rows[number], _per_trial(samples, number, question.each), question, buckets[number])
         for number, name in enumerate(samples.groups)
     ]
-    baseline = _baseline(groups, question.baseline)
-    others = [group for group in groups if group is not baseline]
+    # A condition of which no trial counts is shown, and cannot be compared.
+    told = [group for group in groups if group.rows]
+    baseline = _baseline(told, question.baseline)
+    others = [group for group in told if group is not baseline]
     tests = [mann_whitney(_trials(group), _trials(baseline)) for group in others]
     corrected = holm([test.p for test in tests]) if tests else ()
     comparisons = [
@@ -150,7 +154,7 @@ def analyse(samples: Samples, question: Question) -> Analysis:
         )
         for group, test, p in zip(others, tests, corrected, strict=True)
     ]
-    overall = kruskal_wallis([_trials(group) for group in groups]) if len(groups) > 2 else None
+    overall = kruskal_wallis([_trials(group) for group in told]) if len(told) > 2 else None
     return _analysis(samples, question, question.each if reduced else None, groups, overall, comparisons)
 
 
@@ -248,8 +252,10 @@ def _check_shares(samples: Samples, group: int, each: str, trials: Sequence[NDAr
         )
 
 
-def _group(name: str, rows: int, trials: PerTrial, question: Question) -> Group:
-    seen = guard(trials) if question.ordered else None
+def _group(
+    name: str, rows: int, trials: PerTrial, question: Question, buckets: Sequence[BucketHistory]
+) -> Group:
+    seen = guard(trials, buckets) if question.ordered else None
     refused = seen if seen is not None and seen.refused else None
     estimates = {p: _estimate(trials, p, question.confidence, refused) for p in question.quantiles}
     repetitions = None if refused else _repetitions(trials, question)

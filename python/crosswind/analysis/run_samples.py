@@ -47,6 +47,7 @@ def run_samples(folder: Path, column: str | None = None) -> Samples:
         group_of=np.array(group_of),
         trials=(),
         trial_of=None,
+        buckets=tuple(tuple(condition.buckets) for condition in summary.conditions),
     )
 
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from crosswind.analysis.columns import BadSamples, Columns, columns_of
 from crosswind.analysis.instant import first_misplaced, instant_s
+from crosswind.stats import BucketHistory
 
 _DELIMITERS = ",;\t"
 _PROBLEMS_MAX = 10
@@ -41,6 +42,7 @@ class Samples:
     trial_of: NDArray[np.int64] | None  # shape (n,), index in `trials`; None without a trial column
     session: str | None = None  # the column that says which trials belong together, where one was found
     sessions: int = 0  # of all groups together
+    buckets: tuple[tuple[BucketHistory, ...], ...] = ()  # of each group, those that outlive trials; of a run
 
 
 def read_samples(
