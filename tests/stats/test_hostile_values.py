@@ -12,21 +12,41 @@ from crosswind.stats import (
     PerTrial,
     Refused,
     ShiftNeedsTrials,
+    augmented_dickey_fuller,
+    bartels,
     bootstrap_ratio,
     box_plot,
+    ccdf,
     coefficient_of_variation,
     confirm,
+    dip_test,
+    e_divisive,
+    ecdf,
+    guard,
     hodges_lehmann,
     holm,
+    jain_index,
+    kpss,
     kruskal_wallis,
+    ks_two_samples,
+    ljung_box,
     log_linear,
+    mann_kendall,
     mann_whitney,
+    modes,
+    normal_scores,
+    pelt,
+    permutation_cusum,
     quantile,
     quantile_interval,
     quantile_regression,
     quartile_dispersion,
     ratio_interval,
     robust_variation,
+    runs_test,
+    shapiro_wilk,
+    tail_probability,
+    turning_points,
     welch,
 )
 
@@ -47,12 +67,46 @@ FUNCTIONS = {
     "quantile_regression": lambda x: quantile_regression(x, np.ones((np.size(x), 1)), 0.5),
     "log_linear": lambda x: log_linear(x, highest=10**6, unit="ns"),
     "holm": holm,
+    "guard": lambda x: guard(PerTrial.numbered(x)),
+    "ecdf": ecdf,
+    "ccdf": ccdf,
+    "tail_probability": lambda x: tail_probability(x, 0.5),
+    "modes": modes,
+    "jain_index": jain_index,
+    "ks_two_samples": lambda x: ks_two_samples(x, GOOD),
+    "normal_scores": normal_scores,
+    "augmented_dickey_fuller": augmented_dickey_fuller,
+    "kpss": kpss,
+    "ljung_box": ljung_box,
+    "shapiro_wilk": shapiro_wilk,
+    "dip_test": dip_test,
+    "e_divisive": e_divisive,
+    "bartels": bartels,
+    "mann_kendall": mann_kendall,
+    "pelt": pelt,
+    "permutation_cusum": permutation_cusum,
+    "runs_test": runs_test,
+    "turning_points": turning_points,
 }
-GOOD = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8]
-RANKS_ANSWER_INFINITY = {"quantile", "box_plot", "quantile_interval", "mann_whitney", "kruskal_wallis"}
+GOOD = [0.1, 0.3, 0.2, 0.4, 0.7, 0.5, 0.8, 0.6]
+CALCULATE = {"augmented_dickey_fuller", "kpss", "ljung_box", "shapiro_wilk", "dip_test", "e_divisive"}
+RANK = {"bartels", "mann_kendall", "pelt", "permutation_cusum", "runs_test", "turning_points"}
+DESCRIBE = {"ecdf", "ccdf", "tail_probability", "modes", "ks_two_samples", "normal_scores", "guard"}
+RANKS_ANSWER_INFINITY = {
+    *("quantile", "box_plot", "quantile_interval", "mann_whitney", "kruskal_wallis"),
+    *RANK,
+    *DESCRIBE,
+}
 ANSWER_NEGATIVE_VALUES = {
     *("quantile", "box_plot", "quantile_interval", "confirm", "mann_whitney", "hodges_lehmann"),
     *("kruskal_wallis", "welch", "quantile_regression"),
+    *CALCULATE,
+    *RANK,
+    *DESCRIBE,
+}
+ANSWER_NOTHING = {
+    *("quantile_interval", "hodges_lehmann", "ratio_interval"),
+    *("log_linear", "guard", "jain_index"),
 }
 REFUSALS = {
     "NaN": ([*GOOD, math.nan], dict.fromkeys(FUNCTIONS, "NaN|nan")),
@@ -84,12 +138,14 @@ REFUSALS = {
         {
             name: r"0 of them|at least one|of shape \(0|groups of"
             for name in FUNCTIONS
-            if name not in ("quantile_interval", "hodges_lehmann", "ratio_interval", "log_linear")
+            if name not in ANSWER_NOTHING
         },
     ),
     "one": (
         [0.5],
-        dict.fromkeys(("confirm", "variation", "bootstrap_ratio", "welch"), "1 of them; at least"),
+        dict.fromkeys(
+            ("confirm", "variation", "bootstrap_ratio", "welch", *CALCULATE, *RANK), "1 of them; .*at least"
+        ),
     ),
 }
 CASES = [(case, name) for case in REFUSALS for name in FUNCTIONS]

@@ -5,6 +5,7 @@ from numpy.typing import ArrayLike
 
 from crosswind.stats.series import is_constant, series_of
 from crosswind.stats.tested import CONSTANT, Tested
+from crosswind.stats.values import Refused
 
 # Below this many values the test is not a reason to refuse anything: at n = 10 and 20 it fails to reject a
 # random walk for every second series of independent values, at n = 50 for 7 %.
@@ -37,7 +38,7 @@ def augmented_dickey_fuller(values: ArrayLike, lags: int = 1) -> Tested:
     left = wanted - design @ coefficients
     degrees = rows - design.shape[1]
     if rank < design.shape[1] or degrees < 1 or not np.any(np.abs(left) > 1e-12 * np.abs(wanted).max()):
-        raise ValueError("values: a series that repeats itself exactly has no error to compare with")
+        raise Refused("values: a series that repeats itself exactly has no error to compare with")
     variance = (left @ left) / degrees * np.linalg.inv(design.T @ design)[1, 1]
     t = float(coefficients[1] / np.sqrt(variance))
     return Tested(t, float(stats.norm.cdf(_normal_of(t))), "asymptotic")

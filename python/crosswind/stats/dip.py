@@ -5,6 +5,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from crosswind.stats.quantile import sorted_values
 from crosswind.stats.tested import Tested
+from crosswind.stats.values import Refused, flat
 
 VALUES_MIN = 4  # With three values the dip is always 1/(2n) to 1/4, whatever they are.
 
@@ -47,7 +48,7 @@ def dip(values: ArrayLike) -> float:
     """
     ordered = sorted_values(values)
     if not np.isfinite(ordered).all():
-        raise ValueError("values: an infinite one has no place beside a mode; leave out what never ended")
+        raise Refused("values: an infinite one has no place beside a mode; leave out what never ended")
     x, counts = np.unique(ordered, return_counts=True)
     upto = counts.cumsum()  # n F at each value,
     below = upto - counts  # and just below it.
@@ -103,9 +104,9 @@ def dip_test(values: ArrayLike) -> Tested:
         values: shape (n,), n >= 4, finite, any unit.
     Returns: p in [0.001, 0.5], from the table by interpolation; larger ones say no more than 0.5.
     """
-    n = np.size(values)
+    n = flat(values).size
     if n < VALUES_MIN:
-        raise ValueError(f"values: {n} of them; a mode takes at least {VALUES_MIN}")
+        raise Refused(f"values: {n} of them; a mode takes at least {VALUES_MIN}")
     found = dip(values)
     scaled = found * np.sqrt(n)
     rows = np.array(list(_TABLE.values()))

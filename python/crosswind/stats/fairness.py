@@ -10,6 +10,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from crosswind.stats.values import Refused, finite_values
+
 
 def jain_index(shares: ArrayLike) -> float:
     """Return Jain's fairness index of the shares of one trial.
@@ -17,9 +19,12 @@ def jain_index(shares: ArrayLike) -> float:
     Args:
         shares: shape (n,), not negative, one unit for all; of one common span of time.
     Returns: in [1/n, 1], 1 where all have the same; NaN without shares, or where all are 0.
+    Raises: Refused: a share is negative, infinite or NaN.
     Source: Jain, Chiu, Hawe, DEC-TR-301 (1984), equation 1: (sum x)^2 / (n sum x^2).
     """
-    values = np.asarray(shares, dtype=np.float64)
+    values = finite_values(shares, "shares", at_least=0)
+    if values.min(initial=0.0) < 0:
+        raise Refused(f"shares: {values.min():g} is negative; nobody is given less than nothing")
     largest = values.max(initial=0.0)
     if largest == 0.0:
         return math.nan

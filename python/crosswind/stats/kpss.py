@@ -6,6 +6,7 @@ from numpy.typing import ArrayLike, NDArray
 from crosswind.stats.permutation import law_of, permutation_p
 from crosswind.stats.series import is_constant, series_of
 from crosswind.stats.tested import CONSTANT, Tested
+from crosswind.stats.values import Refused
 
 # p at these statistics; beyond them only "more than 0.1" and "less than 0.01" is known.
 _TABLE_STATISTIC = (0.347, 0.463, 0.574, 0.739)
@@ -42,7 +43,7 @@ def kpss_permutation(values: ArrayLike, lags: int | None = None) -> Tested:
 def _lags(n: int, lags: int | None) -> int:
     used = int(4 * (n / 100) ** 0.25) if lags is None else lags
     if not 0 <= used <= n - 2:
-        raise ValueError(f"lags: {used} is not in [0, {n - 2}] for {n} values")
+        raise Refused(f"lags: {used} is not in [0, {n - 2}] for {n} values")
     return used
 
 

@@ -6,6 +6,7 @@ from numpy.typing import ArrayLike, NDArray
 from crosswind.stats.permutation import law_of, permutation_p
 from crosswind.stats.series import is_constant, series_of
 from crosswind.stats.tested import CONSTANT, Tested
+from crosswind.stats.values import Refused
 
 
 def autocorrelations(values: ArrayLike, lags: int) -> NDArray[np.float64]:
@@ -51,7 +52,7 @@ def ljung_box_permutation(values: ArrayLike, lags: int | None = None) -> Tested:
 def _lags(n: int, lags: int | None) -> int:
     used = max(1, min(10, n // 5)) if lags is None else lags
     if not 1 <= used <= n - 1:
-        raise ValueError(f"lags: {used} is not in [1, {n - 1}] for {n} values")
+        raise Refused(f"lags: {used} is not in [1, {n - 1}] for {n} values")
     return used
 
 

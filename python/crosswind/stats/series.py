@@ -5,6 +5,8 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from crosswind.stats.values import Refused
+
 
 def series_of(values: ArrayLike, at_least: int, *, finite: bool = False) -> NDArray[np.float64]:
     """Return `values` as an array of floats, in their order.
@@ -13,19 +15,20 @@ def series_of(values: ArrayLike, at_least: int, *, finite: bool = False) -> NDAr
         values: shape (n,), any unit; one per trial, in the order in which the trials ran.
         at_least: the fewest that the caller can use.
         finite: whether the caller calculates with the values themselves and not with their ranks.
-    Raises: ValueError: too few values, a NaN, or an infinity where that cannot be used.
+    Raises: Refused: too few values, one that is no number, a NaN, or an infinity where that cannot be used.
     """
-    series = np.asarray(values, dtype=np.float64)
+    try:
+        series = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise Refused(f"values: {error}; give numbers only") from error
     if series.ndim != 1:
-        raise ValueError(f"values: of shape {series.shape}; give one value per trial, in the order they ran")
+        raise Refused(f"values: of shape {series.shape}; give one value per trial, in the order they ran")
     if series.size < at_least:
-        raise ValueError(f"values: {series.size} of them; this needs at least {at_least}")
+        raise Refused(f"values: {series.size} of them; this needs at least {at_least}")
     if np.isnan(series).any():
-        raise ValueError(
-            "values: NaN has no place in an order; leave it out, or give +inf for what never ended"
-        )
+        raise Refused("values: NaN has no place in an order; leave it out, or give +inf for what never ended")
     if finite and not np.isfinite(series).all():
-        raise ValueError("values: an infinite one cannot be averaged; test their normal scores instead")
+        raise Refused("values: an infinite one cannot be averaged; test their normal scores instead")
     return series
 
 

@@ -4,6 +4,7 @@ from numpy.typing import ArrayLike
 
 from crosswind.stats.series import is_constant, series_of
 from crosswind.stats.tested import CONSTANT, Tested
+from crosswind.stats.values import Refused
 
 VALUES_MAX = 5000  # Royston's approximation of p holds up to here.
 
@@ -13,7 +14,7 @@ def shapiro_wilk(values: ArrayLike) -> Tested:
 
     Args:
         values: shape (n,), 3 <= n <= 5000, finite, any unit.
-    Raises: ValueError: too few or too many values. With more, draw a sample: every real law differs from a
+    Raises: Refused: too few or too many values. With more, draw a sample: every real law differs from a
         normal one, and enough values prove it.
     Source: Shapiro and Wilk 1965; Royston 1995.
     """
@@ -21,7 +22,7 @@ def shapiro_wilk(values: ArrayLike) -> Tested:
 
     series = series_of(values, 3, finite=True)
     if series.size > VALUES_MAX:
-        raise ValueError(f"values: {series.size} of them; at most {VALUES_MAX}, so draw a sample")
+        raise Refused(f"values: {series.size} of them; at most {VALUES_MAX}, so draw a sample")
     if is_constant(series):
         return CONSTANT
     found = stats.shapiro(series)
