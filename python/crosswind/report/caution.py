@@ -64,7 +64,7 @@ class Kind(Enum):
         "serious",
         "The same, of figures that are not the first: their trials differ with time or with the trials "
         "before them.",
-        "Look at the dots of these figures in the order in which they ran.",
+        "Look at the dots of these figures: the first trial is on top of its row, the last at the bottom.",
     )
     REST_TOO_SHORT = (
         "serious",
@@ -75,7 +75,7 @@ class Kind(Enum):
     INTERVAL_GREW = (
         "note",
         "More trials made the interval wider, not narrower: the later ones differ from the earlier ones.",
-        "Look at the dots in the order they ran.",
+        "Look at its dots: the first trial is on top of its row, the last at the bottom.",
     )
     BIMODAL = (
         "serious",

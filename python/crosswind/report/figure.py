@@ -16,6 +16,7 @@ import plotly.graph_objects as go
 from crosswind.report.units import wrapped
 
 LABEL_COLUMNS = 26  # leaves room for the picture on a small screen
+ROW = 0.66  # of the height of a row that its box and its trials take
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,24 @@ def value_axis(title: str, values: Iterable[float]) -> dict[str, Any]:
 def condition_label(name: str) -> str:
     """Return a condition's name as the labels of an axis have it."""
     return "<br>".join(wrapped(name, LABEL_COLUMNS))
+
+
+def row_axis(names: Iterable[str]) -> dict[str, Any]:
+    """Return an axis with a row for each condition: the first is 0 and on top."""
+    labels = [condition_label(name) for name in names]
+    return {
+        "tickvals": list(range(len(labels))),
+        "ticktext": labels,
+        "range": [len(labels) - 0.5, -0.5],
+        "showgrid": False,
+    }
+
+
+def row_places(row: int, trials: int) -> list[float]:
+    """Return where trials stand in a row, the first on top: a drift is then seen as a slope."""
+    if trials == 1:
+        return [row]
+    return [rounded(row + ROW * (place / (trials - 1) - 0.5)) for place in range(trials)]
 
 
 def rounded(value: float) -> float:

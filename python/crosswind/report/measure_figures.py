@@ -2,7 +2,16 @@
 
 import plotly.graph_objects as go
 
-from crosswind.report.figure import Figure, condition_label, finished, rounded, value_axis
+from crosswind.report.figure import (
+    ROW,
+    Figure,
+    condition_label,
+    finished,
+    rounded,
+    row_axis,
+    row_places,
+    value_axis,
+)
 from crosswind.report.measure import Measure
 from crosswind.report.summary import Summary
 from crosswind.report.units import column_unit, short_names, units_of
@@ -43,7 +52,8 @@ def _dots(summary: Summary, place: int, measure: Measure) -> Figure:
             figure.add_trace(
                 go.Box(
                     orientation="h",
-                    y=[label],
+                    y=[number],
+                    width=ROW,
                     name=label,
                     q1=[box.q1],
                     median=[box.median],
@@ -57,17 +67,17 @@ def _dots(summary: Summary, place: int, measure: Measure) -> Figure:
         figure.add_trace(
             go.Scatter(
                 x=list(values.values()),
-                y=[label] * len(values),
-                text=list(values),
+                y=row_places(number, len(values)),
+                customdata=list(values),
                 name=label,
                 mode="markers",
-                marker={"size": 11, "opacity": 0.8},
+                marker={"size": 9, "opacity": 0.8},
                 showlegend=False,
                 meta={"series": number},
-                hovertemplate=f"%{{text}}: %{{x:.4g}} {unit.name}<extra></extra>",
+                hovertemplate=f"%{{customdata}}: %{{x:.4g}} {unit.name}<extra></extra>",
             )
         )
     title = measure.title + (f" ({unit.name})" if unit.name else "")
-    figure.update_layout(xaxis=value_axis(title, drawn), yaxis={"autorange": "reversed", "type": "category"})
+    figure.update_layout(xaxis=value_axis(title, drawn), yaxis=row_axis(short.values()))
     alt = f"{measure.title} of each trial, by condition; {measure.better} is better."
     return finished(f"measure-{place}", alt, 110 + 40 * len(summary.conditions), figure)

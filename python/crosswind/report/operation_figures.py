@@ -3,7 +3,17 @@
 import plotly.graph_objects as go
 
 from crosswind.report.curves import ConditionCurves
-from crosswind.report.figure import Figure, condition_label, finished, log_axis, milliseconds, rounded
+from crosswind.report.figure import (
+    ROW,
+    Figure,
+    condition_label,
+    finished,
+    log_axis,
+    milliseconds,
+    rounded,
+    row_axis,
+    row_places,
+)
 from crosswind.report.summary import Summary
 from crosswind.report.units import short_names
 from crosswind.stats import Curve
@@ -32,7 +42,8 @@ def latency_boxes(summary: Summary, curves: dict[str, ConditionCurves]) -> Figur
             figure.add_trace(
                 go.Box(
                     orientation="h",
-                    y=[label],
+                    y=[number],
+                    width=ROW,
                     name=label,
                     q1=[milliseconds(box.q1)],
                     median=[milliseconds(box.median)],
@@ -43,25 +54,28 @@ def latency_boxes(summary: Summary, curves: dict[str, ConditionCurves]) -> Figur
                     meta={"series": number},
                 )
             )
-        p99 = [
-            milliseconds(trial.latency_ns["p99"]) for trial in condition.counted if "p99" in trial.latency_ns
-        ]
-        drawn += p99
+        p99 = {
+            trial.row.trial: milliseconds(trial.latency_ns["p99"])
+            for trial in condition.counted
+            if "p99" in trial.latency_ns
+        }
+        drawn += p99.values()
         figure.add_trace(
             go.Scatter(
-                x=p99,
-                y=[label] * len(p99),
+                x=list(p99.values()),
+                y=row_places(number, len(p99)),
+                customdata=list(p99),
                 name=f"{label}, P99 of a trial",
                 mode="markers",
                 marker={"symbol": "diamond-open", "size": 9, "line": {"width": 2}},
                 showlegend=False,
                 meta={"series": number},
-                hovertemplate="P99 of a trial: %{x:.4g} ms<extra></extra>",
+                hovertemplate="P99 of %{customdata}: %{x:.4g} ms<extra></extra>",
             )
         )
     figure.update_layout(
         xaxis=log_axis("latency (ms, logarithmic)", drawn),
-        yaxis={"autorange": "reversed", "type": "category"},
+        yaxis=row_axis(short.values()),
     )
     alt = "Box plots of latency by condition on a logarithmic axis; the numbers stand in the summary table."
     return finished("boxes", alt, 110 + 46 * len(summary.conditions), figure)

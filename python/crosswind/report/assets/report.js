@@ -85,7 +85,7 @@
     ? ["lowerfence", "q1", "median", "q3", "upperfence"].map((part) => [text(t.name), part, t[part][0]])
     : Array.isArray((t.z || [])[0]) ? t.z.flatMap((row, j) => row.map((z, i) => [t.x[i], t.y[j], z]))
     : t.z ? t.z.map((z, i) => [t.x[i], t.y[i], z])
-    : t.x.map((x, i) => [text(t.legendgroup || t.name), x, text(t.y[i])]));
+    : t.x.map((x, i) => [text(t.legendgroup || t.name), x, text(t.customdata ? t.customdata[i] : t.y[i])]));
   document.querySelectorAll("button.csv").forEach((button) => button.addEventListener("click", () => {
     const key = button.dataset.figure;
     const lines = [["series", "x", "y"], ...rows(specs[key].data)].map((row) => row.map(cell).join(","));
