@@ -168,8 +168,8 @@ def _packet_events(
     finished: Any,
     connection: Any,
 ) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
-    """Return the drops and retransmissions that explain most of the stalls: four in five, one in ten half, "
-    "one in ten not."""
+    """Return the drops and retransmissions that explain most of the stalls: four in five, one in ten half,
+    one in ten not."""
     drops: list[tuple[Any, ...]] = []
     retransmissions: list[tuple[Any, ...]] = []
     for index in np.flatnonzero(stalled):

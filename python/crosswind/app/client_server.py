@@ -1,5 +1,5 @@
-"""What the measuring tools have in common: a server on one node, a client on another, from a Debian "
-"package."""
+"""What the measuring tools have in common: a server on one node, a client on another, from a Debian
+package."""
 
 import math
 from collections.abc import Collection, Mapping, Sequence

@@ -190,8 +190,8 @@ def _queue_cause(queues: Queues, begin_ns: int, end_ns: int) -> str | None:
 
 
 def connection_ends(measurement: dict[str, Any]) -> dict[int, set[frozenset[str]]]:
-    """Return connection -> its pairs of addresses (several if it was made again) from the load generator's "
-    "summary."""
+    """Return connection -> its pairs of addresses (several if it was made again) from the load generator's
+    summary."""
     ends: dict[int, set[frozenset[str]]] = {}
     for row in (measurement.get("load") or {}).get("connections") or []:
         ends.setdefault(int(row["connection"]), set()).add(frozenset((row["local"], row["remote"])))

@@ -9,8 +9,8 @@ _LIST_MAX = 12
 
 
 def describe(condition: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return (place, what happens there) for a condition of resolved.json; [] for one that leaves packets "
-    "alone."""
+    """Return (place, what happens there) for a condition of resolved.json; [] for one that leaves packets
+    alone."""
     rows = _places(condition.get("places") or {})
     for flow in condition.get("interference") or []:
         pair = " and ".join(flow.get("between") or [])

@@ -37,8 +37,8 @@ def finished(key: str, alt: str, height_px: int, figure: go.Figure) -> Figure:
 
 
 def log_axis(title: str, values: Iterable[float]) -> dict[str, Any]:
-    """Return a logarithmic axis that holds `values` with some room, labelled at 1, 2, 5 if it spans few "
-    "decades."""
+    """Return a logarithmic axis that holds `values` with some room, labelled at 1, 2, 5 if it spans few
+    decades."""
     known = [value for value in values if 0 < value < math.inf] or [1.0]
     low, high = math.log10(min(known)), math.log10(max(known))
     room = 0.04 * (high - low) + 0.03

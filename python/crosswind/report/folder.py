@@ -45,8 +45,8 @@ class TrialRow:
 
 @dataclass(frozen=True)
 class Operations:
-    """The operations of one trial that were measured; every array has one entry per operation, instants in "
-    "ns."""
+    """The operations of one trial that were measured; every array has one entry per operation, instants in
+    ns."""
 
     node: NDArray[Any]
     connection: NDArray[np.int64]
@@ -58,8 +58,8 @@ class Operations:
 
 @dataclass(frozen=True)
 class PacketRow:
-    """A recorded drop or retransmission; `element` and `reason` are those of a drop, `since_first_ns` that "
-    "of a retransmission."""
+    """A recorded drop or retransmission; `element` and `reason` are those of a drop, `since_first_ns` that
+    of a retransmission."""
 
     at_ns: int
     src: str

@@ -78,8 +78,8 @@ def _asset(name: str) -> Markup:
 
 
 def _plotly() -> Markup:
-    """Return the bundle of plotly.js that the installed plotly carries, so that it fits the figures made "
-    "with it."""
+    """Return the bundle of plotly.js that the installed plotly carries, so that it fits the figures made
+    with it."""
     bundle = resources.files("plotly").joinpath("package_data", "plotly.min.js").read_text(encoding="utf-8")
     # Inside <script>, this sequence would end the script wherever it stands; in a string the escape is the
     # same text.

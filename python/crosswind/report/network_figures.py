@@ -125,8 +125,8 @@ def _drops(results: Results, condition: ConditionSummary, number: int) -> Figure
 
 
 def _window(results: Results, trial: str, instants_ns: list[int]) -> tuple[int, int]:
-    """Return when the trial was measured from and to, in ns; by its records where the measurement is "
-    "missing."""
+    """Return when the trial was measured from and to, in ns; by its records where the measurement is
+    missing."""
     window = results.measurement(trial).get("window") or {}
     begin = window.get("started_ns", instants_ns[0])
     end = window.get("ended_ns", instants_ns[-1])

@@ -1,5 +1,5 @@
-"""From what `crosswind-load traffic` wrote to metrics: real summaries of four nodes, and arithmetic by "
-"hand."""
+"""From what `crosswind-load traffic` wrote to metrics: real summaries of four nodes, and arithmetic by
+hand."""
 
 import json
 from pathlib import Path
