@@ -77,6 +77,14 @@ def test_half_an_output_is_refused(text: list[str], said: str) -> None:
         dnsperf.read(text, warm_up_ns, HALF_S)
 
 
+def test_every_truncation_before_the_last_total_is_refused() -> None:
+    printed = "".join(lines("udp"))
+    last_total = printed.index("0 (0.00%)")
+    for length in range(last_total - 1000, last_total):
+        with pytest.raises(TestbedError):
+            dnsperf.read(printed[:length].splitlines(keepends=True), HALF_S, HALF_S)
+
+
 def test_a_latency_that_is_none_names_its_line() -> None:
     broken = [line.replace(" A 0.", " A x.") for line in lines("udp")]
     with pytest.raises(TestbedError, match="has no latency at its end"):

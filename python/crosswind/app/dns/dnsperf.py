@@ -140,8 +140,8 @@ class _Reader:
         return self.measured
 
     def _query(self, line: str) -> None:
-        words = line.split()
-        if words[1] == "T":
+        code = line[2:].partition(" ")[0].strip()
+        if code == "T":
             self.said["lost"] += 1
             self._lost_since_stamp += 1
             return
@@ -149,10 +149,10 @@ class _Reader:
         if self._begin_s is None:
             return
         self._answers += 1
-        if words[1] == "NOERROR":
-            self.measured.latencies_ns.append(_nanoseconds(words[-1], line))
+        if code == "NOERROR":
+            self.measured.latencies_ns.append(_nanoseconds(line.rpartition(" ")[2], line))
         else:
-            self.measured.refusals[words[1]] += 1
+            self.measured.refusals[code] += 1
 
     def _stamp(self, at_s: float) -> None:
         if self._warm_until_s is None:
