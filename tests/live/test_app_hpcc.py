@@ -34,13 +34,14 @@ conditions: [{conditions}]
 application: {{hpcc: {{n: 400{extra}}}}}
 trials: {{repeat: {repeat}, rest: 0s, seed: 7}}
 """
-# What every rank sends for the bandwidth of rings, whatever n and the number of ranks: 3 measurements of 11
-# rings, each in two ways, 3 times, with 2 MB to either neighbour (bench_lat_bw.c of HPCC 1.5.0), and no input
-# changes it. Behind 20 Mbit/s that takes 317 s in every trial, so the bucket has fifteen times the rate. One
-# rank has it: with two, data wait behind data on both ways, and rings take twice as long.
+# What every rank sends for the bandwidth of rings, whatever n is and however many ranks there are: 3
+# measurements of 11 rings, each in two ways, 3 times, with 2 MB to either neighbour (ring_lat_bw_loop in
+# bench_lat_bw.c of HPCC 1.5.0), and no input changes it. Wherever ranks are put, a ring that leaves a node
+# leaves it with a message each way at least: behind 20 Mbit/s no run takes less than 317 s, so there is one.
+# One rank has the bucket: with two, data wait behind data on both ways, and rings take twice as long.
 RING_BYTES = 3 * 11 * 2 * 3 * 2 * 2_000_000
-SLOW_BPS = 300e6
-SLOW = "slow: {host.egress: [{shape: {rate: 300Mbit/s, burst: 100kB, buffer: 1MB, on: [rank0]}}]}"
+SLOW_BPS = 20e6
+SLOW = "slow: {host.egress: [{shape: {rate: 20Mbit/s, burst: 16kB, buffer: 1MB, on: [rank0]}}]}"
 RINGS = ("RandomlyOrderedRingBandwidth", "NaturallyOrderedRingBandwidth")
 
 
@@ -54,36 +55,38 @@ def write(live: Live, conditions: str = "none", repeat: int = 1, extra: str = ""
     (live.folder / "hpcc.yaml").write_text(text)
 
 
-def values(live: Live, metric: str, condition: str = "none") -> list[float]:
-    """Return a metric of every trial under a condition."""
-    folder = live.run_folder
-    query = (
-        f"SELECT value FROM '{folder}/metrics.parquet' JOIN '{folder}/trials.parquet' USING (trial) "
-        f"WHERE metric = '{metric}' AND condition = '{condition}'"
-    )
+def values(live: Live, metric: str) -> list[float]:
+    """Return a metric of every trial."""
+    query = f"SELECT value FROM '{live.run_folder}/metrics.parquet' WHERE metric = '{metric}'"
     return [value for (value,) in duckdb.sql(query).fetchall()]
 
 
 def test_a_token_bucket_slows_down_what_communicates(live: Live) -> None:
-    write(live, f"none, {SLOW}", repeat=3)
-    status, said = live.run("run", "hpcc.yaml", timeout_s=600)
-    assert status == 0, said
     # Not PTRANS, which lasts a few milliseconds: one slice of the scheduler is as long.
-    for metric in (*RINGS, "AvgPingPongBandwidth"):
-        free, slow = values(live, metric, "none"), values(live, metric, "slow")
-        assert len(free) == len(slow) == 3
-        assert max(slow) < min(free)
+    communicates = (*RINGS, "AvgPingPongBandwidth")
+    write(live, repeat=3)
+    status, said = live.run("run", "hpcc.yaml", timeout_s=300)
+    assert status == 0, said
+    free = {metric: values(live, metric) for metric in communicates}
+    write(live, SLOW)
+    status, said = live.run("run", "hpcc.yaml", timeout_s=900)
+    assert status == 0, said
+    for metric in communicates:
+        (slow,) = values(live, metric)
+        assert len(free[metric]) == 3
+        # The three lie within a factor of each other; the bucket takes more than that.
+        assert slow < min(free[metric]) * min(free[metric]) / max(free[metric])
     for metric in RINGS:
         # A ring is as fast as its slowest rank, which does not send faster than its bucket.
-        assert max(values(live, metric, "slow")) < SLOW_BPS / 8
-    assert len(values(live, "SingleDGEMM", "slow")) == 3
+        assert max(values(live, metric)) < SLOW_BPS / 8
+    assert len(values(live, "SingleDGEMM")) == 1
     monitors = live.run_folder / "monitors"
-    loads = [json.loads(monitored.read_text())["load"] for monitored in monitors.glob("*.json")]
-    assert {load["summary"]["CommWorldProcs"] for load in loads} == {2}
-    for table in monitors.glob("*.counters.parquet"):
-        query = f"SELECT sum(departed_bytes) FROM '{table}' WHERE element = 'h0/uplink'"
-        ((sent_bytes,),) = duckdb.sql(query).fetchall()
-        assert sent_bytes > RING_BYTES
+    (monitored,) = monitors.glob("*.json")
+    assert json.loads(monitored.read_text())["load"]["summary"]["CommWorldProcs"] == 2
+    (table,) = monitors.glob("*.counters.parquet")
+    query = f"SELECT sum(departed_bytes) FROM '{table}' WHERE element = 'h0/uplink'"
+    ((sent_bytes,),) = duckdb.sql(query).fetchall()
+    assert sent_bytes > RING_BYTES
 
 
 def test_a_rank_that_dies_fails_the_trial_at_once(live: Live) -> None:
