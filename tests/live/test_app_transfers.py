@@ -1,5 +1,5 @@
-"""iperf3, nuttcp and sockperf between nodes, with and without a token bucket; skipped where they are "
-"missing."""
+"""iperf3, nuttcp, sockperf and Crosswind's own `traffic` and `rpc` between nodes, with and without a token
+bucket; skipped where they are missing."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ BUCKET_BPS = 20e6
     [
         "iperf3: {streams: 4, duration: 1s}",
         "iperf3: {streams: 2, duration: 1s, warm_up: 0s, protocol: udp, rate: 50Mbit/s}",
-        "nuttcp: {streams: 3, duration: 2s}",
+        "nuttcp: {streams: 3, duration: 1s}",
         "traffic: {connections: 4, duration: 1s}",
     ],
 )
@@ -86,6 +86,14 @@ def test_a_bucket_makes_a_shuffle_last(live: Live) -> None:
     assert min(completion["bucket"]) > 1.55e9
     assert max(completion["none"]) < min(completion["bucket"])
     assert {value for each in values(live, "operations", "count").values() for value in each} == {16}
+
+
+def test_a_bucket_makes_answers_wait(live: Live) -> None:
+    answers = "rpc: {response: 100kB, connections: 2, duration: 300ms, warm_up: 100ms}"
+    latency = measure(live, answers, "latency", "p50")
+    # What the burst leaves of an answer, at the rate of the bucket.
+    assert min(latency["bucket"]) > (100_000 - 16_000) * 8 / BUCKET_BPS * 1e9
+    assert max(latency["none"]) < min(latency["bucket"])
 
 
 def test_a_bucket_makes_messages_wait(live: Live) -> None:

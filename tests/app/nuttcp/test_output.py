@@ -1,10 +1,12 @@
 """What nuttcp 6.1.2 printed, between nodes under a policer of 20 Mbit/s and elsewhere."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from crosswind.app.client_server import OutputError
+from crosswind.app.nuttcp import Nuttcp, NuttcpParameters
 from crosswind.app.nuttcp.application import parse_all
 from crosswind.app.nuttcp.output import MEBI, parse_transfer
 
@@ -54,6 +56,23 @@ def test_output_that_is_cut_off_names_the_first_stream_without_a_result() -> Non
     text = captured("tcp-policed")
     with pytest.raises(OutputError, match="stream 1: nuttcp: printed no result"):
         parse_all(text[: text.index("megabytes=0.9375")], 3, 3)
+
+
+@pytest.mark.parametrize("name", ["tcp-policed", "tcp-server-sends", "udp-policed"])
+def test_every_truncation_is_refused(name: str) -> None:
+    printed, streams = captured(name), captured(name).count("stream ")
+    for length in range(len(printed)):
+        with pytest.raises(OutputError, match="printed no result"):
+            parse_all(printed[:length], streams, 3)
+
+
+def test_retransmits_are_those_that_the_emulator_counted() -> None:
+    def labels(**asked: Any) -> list[str]:
+        parameters = NuttcpParameters.model_validate({"duration": "2s"} | asked)
+        return [figure.label for figure in Nuttcp(parameters).figures()]
+
+    assert labels() == labels(sender="server") == ["goodput", "retransmits", "fairness"]
+    assert labels(protocol="udp", rate="1Mbit/s") == ["goodput", "lost", "fairness"]
 
 
 def test_a_transfer_that_ended_too_early_is_no_measurement() -> None:

@@ -111,7 +111,12 @@ class Nuttcp(ClientServer):
     def figures(self) -> tuple[Figure, ...]:
         if self.parameters.protocol == "udp":
             return (GOODPUT, Figure("lost", "share", "1", "lost", "lower"), FAIRNESS)
-        return (GOODPUT, FAIRNESS)
+        # nuttcp says 0 whatever happens (output.py), so this is the emulator's count.
+        return (
+            GOODPUT,
+            Figure("retransmissions", "count", "count", "retransmits", "lower"),
+            FAIRNESS,
+        )
 
     def start(self, stage: Stage) -> None:
         numbers = range(self.parameters.streams)

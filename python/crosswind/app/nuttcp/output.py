@@ -60,7 +60,8 @@ def parse_transfer(printed: str) -> Transfer:
 
     Raises: OutputError: there is no result.
     """
-    lines = [dict(_PAIR.findall(line)) for line in printed.splitlines()]
+    # With the end of its line: a number that was cut off looks like another one.
+    lines = [dict(_PAIR.findall(line)) for line in printed.splitlines(keepends=True) if line.endswith("\n")]
     total = next((line for line in lines if "real_seconds" in line), None)
     if total is None:
         raise OutputError("nuttcp: printed no result")
