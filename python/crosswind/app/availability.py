@@ -24,10 +24,11 @@ class Availability:
 
 
 def availability(application: type[Application]) -> list[Availability]:
-    """Return the availability of each variant, or of the application itself where it has none."""
-    if not application.variants:
-        return [Availability(application.name, application.missing())]
-    return [
+    """Return the availability of the application itself, where it does without variants, and of each."""
+    variants = [
         Availability(f"{application.name}/{variant}", application.missing(variant))
         for variant in application.variants
     ]
+    if variants and not application.variants_optional:
+        return variants
+    return [Availability(application.name, application.missing()), *variants]

@@ -116,6 +116,8 @@ class Application(ABC):
     # the variant (a value of a parameter, such as the store of `ycsb`).
     requirements: ClassVar[tuple[Requirement, ...]] = ()
     variants: ClassVar[Mapping[str, tuple[Requirement, ...]]] = {}
+    # Whether an experiment may also ask for none of the variants, with what every experiment needs.
+    variants_optional: ClassVar[bool] = False
 
     # What a trial takes besides its load, s: nodes up and down, servers started, data copied, results stored.
     overhead_s: ClassVar[float] = 2.5

@@ -28,10 +28,12 @@ def command(context: click.Context, as_json: bool) -> None:
     width = max(len(part["name"]) for entry in entries for part in (entry, *entry["variants"]))
     for entry in entries:
         click.echo(f"{entry['name']:{width}} {_state(entry):10} {entry['summary']}")
-        for part in entry["variants"] or [entry]:
-            if entry["variants"]:
-                click.echo(f"{part['name']:{width}} {_state(part)}")
-            _print_missing(part, " " * width)
+        _print_missing(entry["missing"], " " * width)
+        for variant in entry["variants"]:
+            click.echo(f"{variant['name']:{width}} {_state(variant)}")
+            known = [item["what"] for item in entry["missing"]]
+            besides = [item for item in variant["missing"] if item["what"] not in known]
+            _print_missing(besides, " " * width)
 
 
 @command.command()
@@ -114,7 +116,7 @@ def _entries() -> list[dict[str, Any]]:
             "variants": [
                 {"name": part.name, "ready": part.ready, "missing": [_missing(item) for item in part.missing]}
                 for part in parts
-                if application.variants
+                if part.name != application.name
             ],
         }
         entries.append(entry)
@@ -153,8 +155,8 @@ def _state(part: dict[str, Any]) -> str:
     return "ready" if part["ready"] else "not ready"
 
 
-def _print_missing(part: dict[str, Any], indent: str) -> None:
-    for missing in part["missing"]:
+def _print_missing(items: list[dict[str, Any]], indent: str) -> None:
+    for missing in items:
         click.echo(f"{indent} {missing['what']}")
         click.echo(f"{indent} {missing['remedy']}")
         if missing["by_hand"]:

@@ -265,3 +265,28 @@ def test_the_list_of_applications_says_of_every_kind_what_to_do(
     assert to_do.endswith(remedy)
     assert otherwise.startswith("or by hand: ") == (by_hand is not None)
     assert by_hand is None or by_hand in otherwise
+
+
+def test_an_application_that_does_without_its_variants_is_ready_without_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def listed() -> list[str]:
+        said = CliRunner().invoke(apps).output.splitlines()
+        begin = next(number for number, line in enumerate(said) if line.startswith("spark "))
+        return [line.strip() for line in said[begin : begin + 5]]
+
+    monkeypatch.setattr(find("spark"), "requirements", ())
+    monkeypatch.setattr(find("spark"), "variants", {"hdfs": (OnPath("no-such-hdfs", "get it"),)})
+    itself, hdfs, what, remedy, _ = listed()
+    assert itself.split()[:2] == ["spark", "ready"]
+    assert hdfs.split() == ["spark/hdfs", "not", "ready"]
+    assert (what, remedy) == ("no-such-hdfs: not on PATH", "get it")
+    # What every variant needs is said once.
+    monkeypatch.setattr(find("spark"), "requirements", (OnPath("no-such-spark", "get that"),))
+    assert [line.partition("  ")[0] for line in listed()] == [
+        "spark",
+        "no-such-spark: not on PATH",
+        "get that",
+        "spark/hdfs",
+        "no-such-hdfs: not on PATH",
+    ]

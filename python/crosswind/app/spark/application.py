@@ -31,6 +31,7 @@ class Spark(Application):
     overhead_s = 45.0
     requirements = (PYSPARK, JAVA)
     variants: ClassVar[Mapping[str, tuple[Requirement, ...]]] = {"hdfs": (HDFS,)}
+    variants_optional = True
     parameters: SparkParameters
 
     def __init__(self, parameters: SparkParameters) -> None:
