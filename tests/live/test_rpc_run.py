@@ -80,6 +80,22 @@ def test_a_failing_application_is_a_row_with_its_reason_and_the_run_goes_on(
     assert "2 trials failed" in said
 
 
+def test_a_result_that_nobody_can_read_costs_its_trial_and_not_the_run(
+    live: Live, experiment: Experiment
+) -> None:
+    load = Path(live.env["CROSSWIND_LOAD"])
+    real = load.with_name("real-load")
+    load.rename(real)
+    cut = "printf '{\"operations\": 1' > summary.json"
+    load.write_text(f'#!/bin/sh\n{real} "$@" || exit\n[ "$1" != rpc ] || {cut}\n')
+    load.chmod(0o755)
+    status, said = live.run("run", experiment(repeat=1))
+    assert status == 4, said
+    found = rows(live.run_folder, "SELECT status, reason FROM TRIALS")
+    assert [row[0] for row in found] == ["failed", "failed"]
+    assert all("load on client: what it brought home cannot be read (JSON" in row[1] for row in found)
+
+
 def test_failed_stop_ends_the_run_at_the_first_failure(live: Live, experiment: Experiment) -> None:
     load = Path(live.env["CROSSWIND_LOAD"])
     real = load.with_name("real-load")

@@ -82,6 +82,11 @@ def run_trial(
             outcome = load.outcome()
         except TestbedError as failure:
             _fail(failure, application, stage)
+        except (ValueError, LookupError) as unread:
+            # The application did not expect this of its tool, such as JSON that is cut off. It costs the
+            # trial, not the run.
+            why = f"{load.process}: what it brought home cannot be read ({type(unread).__name__}: {unread})"
+            _fail(TestbedError(f"{why}; its logs have what it said"), application, stage)
         application.stop(stage)
     _check_kept(fabric.kept)
     measurement |= fabric.kept
