@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -157,3 +158,12 @@ def test_damaged_delays_are_read_or_refused(content: bytes, data: st.DataObject)
 def test_few_delays_are_no_law() -> None:
     with pytest.raises(NoFit, match="3 delays say too little"):
         condition_from("d", b"delay_us\n100\n200\n300\n", "d")
+
+
+def test_a_short_sample_weighs_as_much_as_it_lasts() -> None:
+    # 100 Mbit/s for 20.5 s, then 10. In the last 0.2 s are 11 Mbit too much, half a percent of the volume and
+    # 2.3 % of the sum of all rates.
+    rates = np.array(BUCKET) * 1e6
+    trace = [[second, second + 1, rate] for second, rate in enumerate(rates)]
+    content = json.dumps({"trace": [*trace, [51, 51.2, 13e6]]}).encode()
+    assert "the model is `bucket`" in condition_from("fingerprint.json", content, "c").text

@@ -62,17 +62,30 @@ def show(name: str, as_json: bool) -> None:
 @click.option(
     "--window", default="100ms", show_default=True, help="Of samples, from a capture or a Mahimahi trace."
 )
+@click.option("--delays", "of_delays", is_flag=True, help="Of a fingerprint, its one-way delays.")
+@click.option(
+    "--floor",
+    metavar="TIME",
+    help="Of delays, what this machine adds to each by itself, as `crosswind doctor` says; taken off.",
+)
 @click.option("--back", is_flag=True, help="Of `iperf3 --bidir`, what came back to the client.")
 @click.option("--as", "model", metavar="MODEL", help="The model to fit; the simplest that fits when absent.")
 def from_trace(
-    trace: Path, name: str | None, refill: str | None, window: str, back: bool, model: str | None
+    trace: Path,
+    name: str | None,
+    refill: str | None,
+    window: str,
+    of_delays: bool,
+    floor: str | None,
+    back: bool,
+    model: str | None,
 ) -> None:
     """Print a condition that gives what was measured in a TRACE, and how near it comes.
 
     TRACE is what a sender was given that wanted all it could get: CSV of time and rate, where a rate of 0 is
     a rest, the JSON of `iperf3 -J`, the intervals of `nuttcp -i1`, a pcap or pcapng of one way, a trace of
-    Mahimahi, a JSON of OSMeF, or a fingerprint. It may also be delays: one on a line, or CSV of time and
-    delay.
+    Mahimahi, a JSON of OSMeF, or a fingerprint. It may also be delays: one on a line, CSV of time and delay,
+    or with --delays those of a fingerprint.
 
     \b
     Models of rates, the simplest first:
@@ -102,9 +115,21 @@ def from_trace(
         window_s = TIME.read_positive(window) / 1e9
     except QuantityError as error:
         raise CrosswindError(f"--window {window}: {error}") from None
+    try:
+        floor_ns = 0 if floor is None else TIME.read_positive(floor)
+    except QuantityError as error:
+        raise CrosswindError(f"--floor {floor}: {error}") from None
     called = name or re.sub(r"[^a-z0-9]+", "-", trace.stem.lower()).strip("-") or "measured"
     made = condition_from(
-        str(trace), content, called, model=model, window_s=window_s, back=back, refill_bps=refill_bps
+        str(trace),
+        content,
+        called,
+        model=model,
+        window_s=window_s,
+        back=back,
+        refill_bps=refill_bps,
+        of_delays=of_delays,
+        floor_ns=floor_ns,
     )
     for remark in made.remarks:
         click.echo(remark, err=True)

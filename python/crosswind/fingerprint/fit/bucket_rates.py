@@ -6,6 +6,8 @@ refill all the time, the high rate holds while there are any, and the low rate w
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,10 +15,13 @@ from crosswind.doctor.quantities import rate_text
 from crosswind.fingerprint.bucket.token_bucket import Range, TokenBucket
 from crosswind.fingerprint.fit.fitted import Fitted, NoFit
 from crosswind.fingerprint.fit.nearness import nearness
+from crosswind.fingerprint.fit.rates import Rates
 from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
 
-# Ours: a trace of rates does not say how much waits.
-_BUFFER = "2MiB"
+# Ours: a trace of rates does not say how much waits. A tenth of a second at the high rate, as for a path
+# across a continent, but ten packets at least, and at most what the catalogue's clouds have: 2 MiB would wait
+# for 1.7 s at 10 Mbit/s, and for half a minute once the bucket is empty.
+_BUFFER_S, _BUFFER_BYTES = 0.1, (15_380, 2 * 1024**2)
 
 
 def credit_bucket(trace: TrafficTrace, found: TokenBucket) -> Fitted:
@@ -43,7 +48,9 @@ def credit_bucket(trace: TrafficTrace, found: TokenBucket) -> Fitted:
     )
     refill_text = f"{_interval(found.refill_bps, 1e6)} Mbit/s" if found.refill_bps else rate_text(refill)
     high, low, budget = found.high_bps.value, found.low_bps.value, found.budget_bits.value
-    given = _given(trace, high, low, min(refill, high), budget)
+    buffer_bytes = round(np.clip(_BUFFER_S * high / 8, *_BUFFER_BYTES))
+    rates_bps = _given(trace, high, low, min(refill, high), budget)
+    given = replace(trace, bits=rates_bps * (trace.end_s - trace.begin_s))
     return Fitted(
         summary=f"{rate_text(high)} until {budget / 1e9:.4g} Gbit are spent, then {rate_text(low)}",
         elements=f"""\
@@ -53,16 +60,17 @@ host.egress:
       high: {high / 1e6:.6f}Mbit/s
       low: {low / 1e6:.6f}Mbit/s
       refill: {refill / 1e6:.6f}Mbit/s
-      buffer: {_BUFFER}""",
+      buffer: {buffer_bytes}B""",
         notes=[
             f"The bucket was empty after {found.emptied_s:.3f} s ({found.kind}).",
             f"95 % intervals: high {_interval(found.high_bps, 1e6)}, low {_interval(found.low_bps, 1e6)} "
             f"Mbit/s; budget {_interval(found.budget_bits, 1e9)} Gbit, which is what it held when the trace "
             "began.",
             f"Refill {refill_text}{told}.",
-            f"The size of the queue is not in a trace of rates: {_BUFFER} are ours.",
+            f"The size of the queue is not in a trace of rates: {buffer_bytes} B are ours.",
         ],
-        near=nearness(trace.rate_bps, given, noiseless=True),
+        # Samples may be of any length, down to one between two packets: rates are weighed on an even grid.
+        near=nearness(Rates.of(trace).bps, Rates.of(given).bps, noiseless=True),
     )
 
 

@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 
 from crosswind.doctor.quantities import time_text
 from crosswind.fingerprint.fit.fitted import Fitted, NoFit
-from crosswind.fingerprint.fit.nearness import nearness
+from crosswind.fingerprint.fit.nearness import correlation_time, nearness
 from crosswind.fingerprint.trace.delay_trace import DelayTrace
 from crosswind.stats.ljung_box import autocorrelations
 
-# What delays are to come back within: less is no variation.
+# What quantiles of delays are to come back within: less is no variation.
 _SAME_NS, _SAME_SHARE = 2000.0, 0.01
+_SHARES = (0.01, 0.1, 0.5, 0.9, 0.99)
 _SAMPLES_MIN = 100
 _TAIL_SHARES = (0.0, 0.001, 0.002, 0.005)
 _BINS = 100
@@ -51,7 +52,7 @@ def constant_delay(trace: DelayTrace) -> Fitted:
 def normal_delay(trace: DelayTrace) -> Fitted:
     """Return mean and standard deviation.
 
-    Raises: NoFit: too few delays, or all the same.
+    Raises: NoFit: too few delays, or all the same, or with quantiles that no normal law has.
     """
     _require(trace)
     from scipy import stats  # Slow to import, and not needed by a `crosswind --help`.
@@ -64,6 +65,7 @@ def normal_delay(trace: DelayTrace) -> Fitted:
         quantiles: NDArray[np.float64] = np.maximum(0, stats.norm.ppf(p, mean, deviation))
         return quantiles
 
+    _require_quantiles(trace, quantile)
     return _varying(
         trace,
         f"normal delays of {time_text(mean)}, deviation {time_text(deviation)}",
@@ -181,6 +183,23 @@ def _drift(a: float, random: np.random.Generator) -> NDArray[np.float64]:
 def _require(trace: DelayTrace) -> None:
     if trace.delay_ns.size < _SAMPLES_MIN:
         raise NoFit(f"{trace.delay_ns.size} delays say too little of a law; measure {_SAMPLES_MIN} and more")
+
+
+def _require_quantiles(trace: DelayTrace, quantile: _Quantile) -> None:
+    """Refuse a law whose quantiles would not come back.
+
+    Raises: NoFit: one is more than 2 us + 1 % beyond where the samples leave it, three standard errors to
+        either side.
+    """
+    independent = trace.delay_ns.size / correlation_time(trace.delay_ns)
+    for share, given in zip(_SHARES, quantile(np.array(_SHARES)), strict=True):
+        strays = 3 * float(np.sqrt(share * (1 - share) / independent))
+        low, measured, high = np.quantile(
+            trace.delay_ns, (max(0, share - strays), share, min(1, share + strays))
+        )
+        allowed = _SAME_NS + _SAME_SHARE * measured
+        if not low - allowed <= given <= high + allowed:
+            raise NoFit(f"p{100 * share:g} would be {time_text(given)} and was {time_text(measured)}")
 
 
 _PLACE = "What a host sends has the delay once. Of round-trip times, write `on:` with one of the two nodes."

@@ -5,10 +5,13 @@ apart they were measured is then not known.
 
 **CSV of time and delay**, when each packet was sent and how long it took: a header of two columns with units,
 such as `time_ms,delay_us` (`_s`, `_ms`, `_us`, `_ns`), and plain numbers. Times do not decrease.
+
+**A fingerprint** (`crosswind fingerprint`): the one-way delays of its packets, which were sent evenly.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,6 +19,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from crosswind.fingerprint.measure.one_way import PACKETS_PER_S
 from crosswind.fingerprint.trace.trace_file import TraceFileError
 from crosswind.spec.measured import parse_delays
 from crosswind.spec.quantities import TIME, QuantityError, shown
@@ -64,6 +68,25 @@ def read_delays(name: str, content: bytes) -> DelayTrace:
         return _timed(content, _UNITS_NS[columns[1]], _UNITS_NS[columns[2]])
     except ValueError as error:
         raise TraceFileError(f"{name}: {error}") from None
+
+
+def delays_of_fingerprint(name: str, content: bytes) -> DelayTrace:
+    """Return the one-way delays of a fingerprint.
+
+    Args:
+        name: of the file, for messages.
+    Raises: TraceFileError: it is none, or has none.
+    """
+    try:
+        each_ns = np.array(json.loads(content)["delay"]["each_ns"], dtype=np.float64)
+    except (ValueError, LookupError, TypeError, RecursionError):
+        each_ns = np.empty(0)
+    if each_ns.ndim != 1 or not each_ns.size or not (each_ns > 0).all():
+        raise TraceFileError(
+            f"{name}: is no fingerprint with one-way delays; `crosswind fingerprint` measures them between "
+            "ends of one clock"
+        )
+    return DelayTrace(each_ns, 1 / PACKETS_PER_S)
 
 
 def _timed(content: bytes, time_ns: int, delay_ns: int) -> DelayTrace:
