@@ -1,18 +1,25 @@
-"""The closed loop: emulated token buckets are measured with real packets, and come back.
+"""The closed loop: emulated token buckets are measured with real packets, and come back, and once more.
 
 Beside each bucket stands the rule of the NSDI '20 artifact on the same samples: after how long it reports, if
-ever.
+ever. Then what `crosswind conditions from` makes of the measurement is emulated and measured in the same way,
+and its figures stand against those of the first time.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
+from typing import Any
 
 from bench.figures import Figure, figure
+from bench.fitted import fitted_places
 from crosswind.doctor.quantities import rate_text
 from crosswind.fingerprint.bucket.published_detector import reported_at
 from crosswind.fingerprint.bucket.token_bucket import TokenBucket, identify
+from crosswind.fingerprint.comparison import compare_fingerprints
+from crosswind.fingerprint.document import text_of
+from crosswind.fingerprint.fingerprint import bucket_parts
+from crosswind.fingerprint.fit.fitted import NoFit
 from crosswind.fingerprint.measure.duty_cycle import duty_cycle
 from crosswind.fingerprint.measure.own_ends import own_fabric
 from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
@@ -55,8 +62,23 @@ class Bucket:
     def budget_bits(self) -> int:
         return round((self.high_bps - self.refill_bps) * self.empty_s)
 
-    def measured(self) -> TrafficTrace:
-        """Return its trace: at full speed until it is empty and longer; and once more, after a rest."""
+    @property
+    def parameters(self) -> dict[str, float | None]:
+        """What a fingerprint should find, in bit and bit/s."""
+        return {
+            "budget": self.budget_bits,
+            "refill": self.refill_bps,
+            "high": self.high_bps,
+            "low": self.low_bps,
+        }
+
+    @property
+    def outlasts(self) -> bool:
+        """Whether the test ends before the bucket is empty."""
+        return self.empty_s > TEST_S + LOW_S
+
+    def fabric(self) -> dict[str, Any]:
+        """Return the network that it is emulated in."""
         credit = {
             "budget_bits": self.budget_bits,
             "initial_bits": self.budget_bits,
@@ -65,11 +87,42 @@ class Bucket:
             "refill_bps": self.refill_bps,
             "buffer_bytes": round(BUFFER_S * self.high_bps / 8),
         }
-        spec = plain_fabric(places={"host.egress": [{"credit": credit}]})
+        return plain_fabric(places={"host.egress": [{"credit": credit}]})
+
+    def measured(self, fabric: Mapping[str, Any]) -> "Measured":
+        """Measure a network at full speed for longer than the bucket lasts; and once more, after a rest."""
         rest_s = AGAIN_S * (1 / self.refill - 1)
-        outlasts = self.empty_s > TEST_S + LOW_S
-        on_s = [TEST_S] if outlasts else [self.empty_s + LOW_S, AGAIN_S + LOW_S]
-        return duty_cycle(partial(own_fabric, spec), OVERLOAD * self.high_bps, on_s, rest_s, SAMPLE_S)
+        on_s = [TEST_S] if self.outlasts else [self.empty_s + LOW_S, AGAIN_S + LOW_S]
+        offered_bps = OVERLOAD * self.high_bps
+        trace = duty_cycle(partial(own_fabric, fabric), offered_bps, on_s, rest_s, SAMPLE_S)
+        # Without a rest nothing says what comes back.
+        found = identify(trace, refill_bps=self.refill_bps if self.outlasts else None)
+        return Measured(offered_bps, trace, found)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A trace, and the bucket that was found behind it."""
+
+    offered_bps: float
+    trace: TrafficTrace
+    found: TokenBucket
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The part of a fingerprint that tells of the bucket."""
+        return bucket_parts(self.offered_bps, self.found, self.trace)
+
+    @property
+    def parameters(self) -> dict[str, float | None]:
+        """What was found, in bit and bit/s."""
+        found = {
+            "budget": self.found.budget_bits,
+            "refill": self.found.refill_bps,
+            "high": self.found.high_bps,
+            "low": self.found.low_bps,
+        }
+        return {name: None if estimate is None else estimate.value for name, estimate in found.items()}
 
 
 BUCKETS = [
@@ -85,51 +138,88 @@ WANTED = {"budget": 0.02, "refill": 0.01, "high": 0.005, "low": 0.005}
 
 
 def fingerprint(_: int) -> Iterator[Figure]:
-    """Yield the errors of what was found of every bucket, and each kind of error over all of them.
+    """Yield the errors of what was found of every bucket, and how it changes when that is emulated in turn.
 
-    Every bucket is measured once, whatever the number of rounds: their number takes its place.
+    Each kind of both follows over all buckets. Every bucket is measured once, whatever the number of rounds:
+    their number takes its place.
     """
-    seen: dict[str, list[float]] = {name: [] for name in WANTED}
+    errors: dict[str, list[float]] = {name: [] for name in WANTED}
+    changes: dict[str, list[float]] = {name: [] for name in WANTED}
     for bucket in BUCKETS:
-        trace = bucket.measured()
-        found = identify(trace)
-        errors = _errors(bucket, found)
-        for name, error in errors.items():
-            seen[name].append(error)
-        reported = reported_at(next(trace.phases()).rate_bps)
+        measured = bucket.measured(bucket.fabric())
+        error = _off(measured.parameters, bucket.parameters)
+        _keep(error, errors)
         yield figure(
             f"error of the budget, {bucket}",
             "ratio",
-            [errors["budget"]],
+            [error["budget"]],
             f"at most {WANTED['budget']:g}",
-            **{f"{name}_error": round(error, 5) for name, error in errors.items() if name != "budget"},
-            kind=found.kind,
-            emptied_s=None if found.emptied_s is None else round(found.emptied_s, 3),
-            published_rule_reports_s=None if reported is None else round(reported * SAMPLE_S, 2),
+            **{f"{name}_error": round(share, 5) for name, share in error.items() if name != "budget"},
+            kind=measured.found.kind,
+            emptied_s=None if measured.found.emptied_s is None else round(measured.found.emptied_s, 3),
+            published_rule_reports_s=_reported_s(measured.trace),
+        )
+        change, told = _again(bucket, measured)
+        _keep(change, changes)
+        yield figure(
+            f"change of the budget when it is fitted and measured again, {bucket}",
+            "ratio",
+            [change["budget"]],
+            f"at most {WANTED['budget']:g}",
+            **{f"{name}_change": round(share, 5) for name, share in change.items() if name != "budget"},
+            **told,
         )
     for bucket in OUTLASTING:
-        found = identify(bucket.measured(), refill_bps=bucket.refill_bps)
-        bound = (found.at_least_bits or 0.0) / bucket.budget_bits
+        measured = bucket.measured(bucket.fabric())
+        bound = (measured.found.at_least_bits or 0.0) / bucket.budget_bits
         yield figure(
             f"bound over budget, {bucket}",
             "ratio",
             [bound],
             f"about {TEST_S / OUTLASTS_S:g}",
-            kind=found.kind,
+            kind=measured.found.kind,
+            published_rule_reports_s=_reported_s(measured.trace),
         )
-    for name, values in seen.items():
-        yield figure(f"error of the {name}, all buckets", "ratio", values, f"at most {WANTED[name]:g}")
+        change, told = _again(bucket, measured)
+        changes["high"].append(change["high"])
+        yield figure(
+            f"change of the high rate when it is fitted and measured again, {bucket}",
+            "ratio",
+            [change["high"]],
+            f"at most {WANTED['high']:g}",
+            **told,
+        )
+    for what, seen in (("error", errors), ("change", changes)):
+        for name, values in seen.items():
+            yield figure(f"{what} of the {name}, all buckets", "ratio", values, f"at most {WANTED[name]:g}")
 
 
-def _errors(bucket: Bucket, found: TokenBucket) -> dict[str, float]:
-    """Return the relative error of each figure; what was not found is wrong altogether."""
-    pairs = {
-        "budget": (found.budget_bits, bucket.budget_bits),
-        "refill": (found.refill_bps, bucket.refill_bps),
-        "high": (found.high_bps, bucket.high_bps),
-        "low": (found.low_bps, bucket.low_bps),
-    }
+def _reported_s(trace: TrafficTrace) -> float | None:
+    """Return when the published rule reports an empty bucket, in seconds from the begin of the trace."""
+    reported = reported_at(next(trace.phases()).rate_bps)
+    return None if reported is None else round(reported * SAMPLE_S, 2)
+
+
+def _again(bucket: Bucket, first: Measured) -> tuple[dict[str, float], dict[str, Any]]:
+    """Return by how much each figure changes when what was found is emulated, and what to read it with."""
+    try:
+        fabric = plain_fabric(places=fitted_places(text_of(first.document).encode()))
+    except NoFit as refused:
+        return dict.fromkeys(WANTED, 1.0), {"refused": str(refused)}
+    second = bucket.measured(fabric)
+    compared = compare_fingerprints([first.document], [second.document])
+    return _off(second.parameters, first.parameters), {"kind": second.found.kind, "compare": compared.verdict}
+
+
+def _off(found: Mapping[str, float | None], wanted: Mapping[str, float | None]) -> dict[str, float]:
+    """Return how far each figure is off, as a share; one that was not found is wrong altogether."""
+    pairs = {name: (found[name], value) for name, value in wanted.items()}
     return {
-        name: 1.0 if estimate is None else abs(estimate.value / true - 1)
-        for name, (estimate, true) in pairs.items()
+        name: 1.0 if value is None or true is None else abs(value / true - 1)
+        for name, (value, true) in pairs.items()
     }
+
+
+def _keep(shares: Mapping[str, float], seen: Mapping[str, list[float]]) -> None:
+    for name, share in shares.items():
+        seen[name].append(share)

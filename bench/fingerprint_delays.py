@@ -1,4 +1,5 @@
 """The closed loop of delays: emulated ones are measured as a fingerprint does, and their quantiles come back.
+Then what `crosswind conditions from` makes of the measurement is emulated and measured, and they come again.
 
 The machine takes its time too, so a bare veth pair is measured beside each delay. What should come back is
 a quantile of the sum of the two, independent of each other: of every value of the law with every one of the
@@ -10,7 +11,7 @@ other programs used and how long the machine stood still; what was measured in i
 again, so often and so long at most, and are left out then.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -20,9 +21,13 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from bench.figures import Figure, figure, skipped
+from bench.fitted import fitted_places
 from bench.standstill import Standstill
 from crosswind.certify.probe import probe_bare
 from crosswind.certify.quiet import TRIES_MAX, Watch
+from crosswind.fingerprint.comparison import compare_fingerprints
+from crosswind.fingerprint.fingerprint import delay_part
+from crosswind.fingerprint.fit.fitted import NoFit
 from crosswind.fingerprint.measure.one_way import PACKETS_PER_S, one_way
 from crosswind.fingerprint.measure.own_ends import own_fabric
 from crosswind.testbed.plain import plain_fabric
@@ -37,6 +42,7 @@ PIECES_MIN = 5
 STANDSTILL_S_MAX = 0.02
 # Tries that do not count, of all delays together.
 REPEATED_S_MAX = 300.0
+_TOO_FEW = f"the machine left fewer than {PIECES_MIN} of {PIECES} pieces alone"
 _GRID = (np.arange(1_000) + 0.5) / 1_000
 
 
@@ -46,6 +52,14 @@ class Piece:
 
     found_ns: NDArray[np.int64]
     bare_ns: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, fabric: Mapping[str, Any]) -> "Piece":
+        """Measure a network as a fingerprint does, behind a bare pair."""
+        bare_ns = probe_bare(PACKETS_PER_S, PACKETS).delay_ns
+        probes = one_way(partial(own_fabric, fabric), PACKETS)
+        assert probes is not None, "both nodes of a fabric have one clock"
+        return cls(probes.delay_ns, bare_ns)
 
 
 @dataclass(frozen=True)
@@ -67,17 +81,13 @@ class Delay:
         spread = {None: np.zeros(1), "uniform": 2 * _GRID - 1, "normal": ndtri(_GRID)}[self.law]
         return 1e3 * (self.time_us + self.jitter_us * spread)
 
-    def piece(self, seed: int) -> Piece:
-        """Return the one-way delays of a fingerprint, drawn from a seed, and the bare pair's before them."""
+    def places(self) -> dict[str, Any]:
+        """Return the elements, by place, that emulate it."""
         delay: dict[str, Any] = {"time_ns": 1_000 * self.time_us}
         if self.law:
             jitter = {self.law: {"jitter_ns": 1_000 * self.jitter_us}}
             delay["random"] = {"law": jitter, "depth": None, "order": "keep", "half_life_ns": None}
-        spec = plain_fabric(places={"link": [{"delay": {**delay, "on": ["h0"]}}]}, seed=seed)
-        bare_ns = probe_bare(PACKETS_PER_S, PACKETS).delay_ns
-        probes = one_way(partial(own_fabric, spec), PACKETS)
-        assert probes is not None, "both nodes of a fabric have one clock"
-        return Piece(probes.delay_ns, bare_ns)
+        return {"link": [{"delay": {**delay, "on": ["h0"]}}]}
 
 
 DELAYS = (
@@ -100,11 +110,26 @@ class Patience:
         self.repeated: dict[str, int] = {}
         self._left_s = REPEATED_S_MAX
 
-    def piece(self, delay: Delay, seed: int) -> Piece | None:
+    def measured(self, places: Mapping[str, Any]) -> Piece | None:
+        """Return all pieces of a network that count, as one; None where they are too few.
+
+        Every piece draws from a seed of its own.
+        """
+        tried = (self._piece(plain_fabric(places=places, seed=1 + seed)) for seed in range(PIECES))
+        pieces = [piece for piece in tried if piece is not None]
+        if len(pieces) < PIECES_MIN:
+            return None
+        found_ns, bare_ns = (
+            np.concatenate(each)
+            for each in zip(*((piece.found_ns, piece.bare_ns) for piece in pieces), strict=True)
+        )
+        return Piece(found_ns, bare_ns)
+
+    def _piece(self, fabric: Mapping[str, Any]) -> Piece | None:
         """Return a piece that counts; None where there was none."""
         for _ in range(TRIES_MAX):
             with Standstill() as still, Watch() as watch:
-                piece = delay.piece(seed)
+                piece = Piece.of(fabric)
             disturbed = watch.machine.partition(";")[0]
             if still.longest_s > STANDSTILL_S_MAX:
                 disturbed = disturbed or f"stood still for more than {1e3 * STANDSTILL_S_MAX:g} ms"
@@ -120,38 +145,32 @@ class Patience:
 
 
 def delays_back(_: int) -> Iterator[Figure]:
-    """Yield the error of every quantile of every delay, as a share of what is allowed.
+    """Yield the error of every quantile of every delay, and how it changes when what was found is emulated.
 
-    Every delay is measured once, whatever the number of rounds: pieces take its place.
+    Both are shares of what is allowed. Every delay is measured once, whatever the number of rounds: pieces
+    take its place.
     """
     patience = Patience()
     for delay in DELAYS:
-        pieces = [piece for seed in range(PIECES) if (piece := patience.piece(delay, seed + 1)) is not None]
-        if len(pieces) < PIECES_MIN:
-            yield skipped(
-                f"error of the delay, {delay}",
-                f"the machine left {len(pieces)} of {PIECES} pieces alone, and {PIECES_MIN} are needed",
-            )
+        first = patience.measured(delay.places())
+        if first is None:
+            yield skipped(f"error of the delay, {delay}", _TOO_FEW)
             continue
-        found_ns = np.concatenate([piece.found_ns for piece in pieces])
-        bare_ns = np.concatenate([piece.bare_ns for piece in pieces])
-        values_ns = delay.values_ns()
-        together_ns = np.add.outer(values_ns, bare_ns)
-        for share in SHARES:
-            found, declared, bare, wanted = (
-                float(np.quantile(each, share)) for each in (found_ns, values_ns, bare_ns, together_ns)
-            )
+        for share, found, declared, wanted, bare in _quantiles(
+            first.found_ns, delay.values_ns(), np.add.outer(delay.values_ns(), first.bare_ns), first.bare_ns
+        ):
             yield figure(
                 f"error of the delay's p{100 * share:g} over 2 us + 1 %, {delay}",
                 "ratio",
-                [abs(found - wanted) / (WANTED_NS + WANTED_SHARE * declared)],
+                [abs(found - wanted) / _allowed_ns(declared)],
                 "at most 1",
                 error_us=round((found - wanted) / 1e3, 2),
                 found_us=round(found / 1e3, 2),
                 declared_us=round(declared / 1e3, 2),
                 bare_us=round(bare / 1e3, 2),
-                pieces=len(pieces),
+                packets=first.found_ns.size,
             )
+        yield from _again(patience, delay, first)
     yield figure(
         "pieces of delays that count",
         "count",
@@ -161,3 +180,50 @@ def delays_back(_: int) -> Iterator[Figure]:
         left_out=patience.left_out,
         disturbed=patience.repeated,
     )
+
+
+def _again(patience: Patience, delay: Delay, first: Piece) -> Iterator[Figure]:
+    """Yield how every quantile changes when what was found is emulated, as a share of what is allowed."""
+    changes = "change of the delay's p{} over 2 us + 1 % when it is fitted and measured again, {}"
+    # Pieces are no series in time: each is one of its own.
+    lines = "\n".join(["delay_ns", *map(str, first.found_ns)])
+    floor_ns = round(float(np.median(first.bare_ns)))
+    name = f"change of the delay when it is fitted and measured again, {delay}"
+    try:
+        places = fitted_places(lines.encode(), floor_ns=floor_ns)
+    except NoFit as refused:
+        yield skipped(name, str(refused))
+        return
+    second = patience.measured(places)
+    if second is None:
+        yield skipped(name, _TOO_FEW)
+        return
+    ((_, element),) = places["host.egress"][0].items()
+    random = element.get("random")
+    model = next(iter(random["law"])) if random else "constant"
+    law_ns = first.found_ns - floor_ns if random else np.array([element["time_ns"]])
+    documents = [{"delay": delay_part(piece.found_ns, 0)} for piece in (first, second)]
+    compared = compare_fingerprints(documents[:1], documents[1:])
+    expected_ns = np.add.outer(law_ns, second.bare_ns)
+    for share, found, before, expected in _quantiles(second.found_ns, first.found_ns, expected_ns):
+        yield figure(
+            changes.format(f"{100 * share:g}", delay),
+            "ratio",
+            [abs(found - before) / _allowed_ns(before)],
+            "at most 1",
+            change_us=round((found - before) / 1e3, 2),
+            expected_us=round((expected - before) / 1e3, 2),
+            model=model,
+            compare=compared.verdict,
+            packets=second.found_ns.size,
+        )
+
+
+def _quantiles(*values_ns: NDArray[Any]) -> Iterator[tuple[float, ...]]:
+    """Yield each share with the quantile of each of some values."""
+    for share in SHARES:
+        yield share, *(float(np.quantile(each, share)) for each in values_ns)
+
+
+def _allowed_ns(delay_ns: float) -> float:
+    return WANTED_NS + WANTED_SHARE * delay_ns
