@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -19,6 +20,8 @@ START_UP_MAX = 0.9
 START_UP_WINDOW = 5
 # A phase shows its knee with a sample before it, the one that has both rates, and one behind it.
 SAMPLES_MIN = 3
+# Times on or off that are as long as each other differ by less.
+SAME_LENGTH = 0.99
 # So many samples on either side say where the lines meet: rates wander, and a line through all of a phase
 # would have wandered off.
 KNEE_SAMPLES = 20
@@ -71,6 +74,35 @@ def border(phase: TrafficTrace) -> int | None:
     """
     found = step(phase)
     return None if found is None or found + 1 == phase.bits.size else found
+
+
+def borders(phases: list[TrafficTrace]) -> list[int | None]:
+    """Return the border of each phase; None where its rate does not fall, or a later phase takes that back.
+
+    Noise with a memory can look like a fall. But a bucket that was emptied in one phase is emptied in the
+    next ones too, as long as they and the rests before them are as they were: it has no more in it by then.
+    So one that stays high says that it was noise. The first phase is left alone, since nobody knows what was
+    in the bucket before it, and the last one, which has none behind it.
+    """
+    found = [border(phase) for phase in phases]
+    return [
+        None if index is not None and number and _taken_back(phases[number - 1 :], index) else index
+        for number, index in enumerate(found)
+    ]
+
+
+def _taken_back(phases: list[TrafficTrace], index: int) -> bool:
+    """Return whether a phase behind the second one stays high, which falls at `index`."""
+    lasted_s = [float(phase.end_s[-1] - phase.begin_s[0]) for phase in phases]
+    rested_s = [float(after.begin_s[0] - before.end_s[-1]) for before, after in pairwise(phases)]
+    fallen = phases[1]
+    middle = sum(float(np.median(fallen.rate_bps[side])) for side in sides(fallen, index)) / 2
+    for phase, lasts_s, rests_s in zip(phases[2:], lasted_s[2:], rested_s[1:], strict=True):
+        if lasts_s < SAME_LENGTH * lasted_s[1] or SAME_LENGTH * rests_s > rested_s[0]:
+            return False
+        if step(phase) is None and float(phase.bits.sum()) / lasts_s > middle:
+            return True
+    return False
 
 
 def sides(phase: TrafficTrace, index: int) -> tuple[slice, slice]:

@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crosswind.fingerprint.bucket.bursts import by_period, too_coarse
-from crosswind.fingerprint.bucket.knee import STEP_MIN, border, knee, settled, sides, step
+from crosswind.fingerprint.bucket.knee import STEP_MIN, border, borders, knee, settled, sides, step
 from crosswind.fingerprint.bucket.rate_level import RateLevel
 from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
 
@@ -105,16 +105,16 @@ def identify(trace: TrafficTrace, *, refill_bps: float | None = None, seed: int 
     phases = list(trace.phases())
     if (found := _from_periods(phases, refill_bps, seed)) is not None:
         return found
-    borders = [border(phase) for phase in phases]
+    fallen = borders(phases)
     random = np.random.default_rng(seed)
-    if all(index is None for index in borders):
+    if all(index is None for index in fallen):
         high = RateLevel.of([_high_samples(phase, None) for phase in phases])
         noise = high.noise()
         drawn_levels = [replace(high, rates_bps=high.drawn_rates(noise, random)) for _ in range(_RESAMPLES)]
         at_least = None if refill_bps is None else max(_missing_bits(phases, refill_bps))
         rates = [level.bps for level in (high, *drawn_levels)]
         return TokenBucket("not emptied", _range(rates), None, None, None, None, at_least)
-    emptied = _Emptied(phases, borders)
+    emptied = _Emptied(phases, fallen)
     first = emptied.read(refill_bps, None)
     readings = [first, *(emptied.read(refill_bps, random) for _ in range(_RESAMPLES))]
     refills = [one.refill_bps for one in readings if one.refill_bps is not None]
