@@ -18,7 +18,6 @@ from crosswind.store.tables import _METRICS, _TRIALS
 
 BANDWIDTHS = (1e9, 2e9, 4e9, 10e9)  # bit/s
 DELAYS = (0.0, 10e3, 50e3, 200e3, 500e3)  # ns, one way
-MONITOR = "h0/link.up/0:monitor"
 
 
 def throughput(bandwidth: float, delay: float) -> float:
@@ -79,7 +78,11 @@ def write_surface(
 
 
 def _write_monitor(folder: Path, trial: str, used: float, delay: float) -> None:
-    """Write a monitor that saw the link idle, or full for a share `used` of the time, bursts and packets."""
+    """Write a monitor that saw the link idle, or full for a share `used` of the time, bursts and packets.
+
+    It stands behind a bucket and the delay, which is no element where it is 0.
+    """
+    element = f"h0/link.up/{2 if delay else 1}:monitor"
     full = round(1e6 * min(used, 1))
     longest = round(40 / (1 + delay / 50e3)) + 2
     histograms = {
@@ -88,7 +91,7 @@ def _write_monitor(folder: Path, trial: str, used: float, delay: float) -> None:
         ("packet-size", "B", "packets"): [(64, 65, 100), (1500, 1501, 60 + longest)],
     }
     rows = [
-        {"element": MONITOR, "place": "link", "of": "h0", "what": what, "unit": unit, "counts": counts,
+        {"element": element, "place": "link", "of": "h0", "what": what, "unit": unit, "counts": counts,
          "low": low, "high": high, "count": count}
         for (what, unit, counts), bins in histograms.items() for low, high, count in bins
     ]  # fmt: skip

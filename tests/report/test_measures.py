@@ -11,6 +11,7 @@ from crosswind.report import summarise, write_report
 from crosswind.report.answer import answers
 from crosswind.report.cautions import cautions
 from crosswind.report.measure import Measure, measures_of
+from crosswind.report.measure_figures import measure_figures
 from crosswind.report.strip import axis
 from crosswind.report.summary import Summary
 from crosswind.report.units import quantity
@@ -85,6 +86,18 @@ def test_nothing_is_said_of_operations_that_there_are_none_of(summary: Summary, 
     assert 'id="tail"' not in page
     figures = json.loads(page.split('id="figure-data">')[1].split("</script>")[0])
     assert set(figures) == {f"measure-{place}" for place in range(4)}
+
+
+def test_dots_stand_in_the_order_of_the_trials_and_are_named(summary: Summary) -> None:
+    first, *_ = measure_figures(summary)
+    data = first.spec["data"]
+    dots = [trace for trace in data if trace["type"] == "scatter"]
+    for row, (trace, condition) in enumerate(zip(dots, summary.conditions, strict=True)):
+        assert trace["customdata"] == [trial.row.trial for trial in condition.counted]
+        assert trace["y"] == sorted(trace["y"])
+        assert row - 0.5 < trace["y"][0] < row < trace["y"][-1] < row + 0.5
+    # The first condition is on top.
+    assert first.spec["layout"]["yaxis"]["range"] == [len(dots) - 0.5, -0.5]
 
 
 def test_the_table_has_every_figure_in_a_unit_for_people(jobs: Path) -> None:

@@ -91,6 +91,8 @@ def test_the_three_questions_are_answered_with_numbers(run: Path) -> None:
     # 8 us of 108 us on the wire are 7 %, in four connections 29 %.
     assert used.short.startswith(("29", "30"))
     assert "idle for 7" in used.text
+    # With 500 us and 10 Gbit/s 8 us of 1108 are on the wire.
+    assert "Over all conditions the average lies between 2." in used.text
     assert helps.short == "Less delay"
     assert re.search(r"\u22120\.4\d+\u00a0% for each us \(\u22120\.\d+ to", helps.text)
 
@@ -164,6 +166,10 @@ def test_the_page_has_the_profile_and_pages_of_runs_without_factors_do_not(run: 
     figures = json.loads(re.search(r'id="figure-data">(.*?)</script>', page, re.DOTALL)[1])
     wanted = {"surface", "contour", "cut-0", "cut-1"}
     assert {f"profile-{each}" for each in wanted} <= set(figures)
-    assert {"along-utilisation-0", "along-burst-packets-0", "along-packet-size-0"} <= set(figures)
+    along = {"along-utilisation-0", "along-burst-packets-0", "along-packet-size-0"}
+    assert {key for key in figures if key.startswith("along-")} == along
+    # The monitor is the second element where the delay is 0, and the third elsewhere: it stays one monitor.
+    assert len(figures["along-utilisation-0"]["data"][0]["y"]) == len(DELAYS)
+    assert len(figures["along-packet-size-0"]["data"]) == len(DELAYS)
     assert 'href="#profile"' in page
     assert 'id="profile"' not in write_report(folder).read_text()

@@ -5,6 +5,7 @@ Histograms are merged, never their percentiles averaged. A quantile is the upper
 """
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from crosswind.report.folder import Results, TrendRow
@@ -91,6 +92,24 @@ def distributions(results: Results, condition: ConditionSummary) -> list[Distrib
             bins.items(), key=lambda item: (order.index(item[0][0]), item[0][1])
         )
     ]
+
+
+def by_place(found: Iterable[Distribution]) -> dict[str, Distribution]:
+    """Return distributions of one quantity under one condition by where their monitors stand.
+
+    An element's number counts those before it, and a delay of 0 is none: the same monitor is
+    `h0/link.up/1:monitor` under one condition and `h0/link.up/2:monitor` under another. It is `h0/link.up`
+    here, and a second one there `h0/link.up (2)`.
+    """
+    places: dict[str, list[tuple[int, Distribution]]] = {}
+    for distribution in found:
+        place, _, named = distribution.element.rpartition("/")
+        places.setdefault(place, []).append((int(named.partition(":")[0]), distribution))
+    return {
+        place if rank == 1 else f"{place} ({rank})": distribution
+        for place, members in places.items()
+        for rank, (_, distribution) in enumerate(sorted(members, key=lambda member: member[0]), start=1)
+    }
 
 
 def _low(item: tuple[tuple[int, int | None], int]) -> int:

@@ -1,7 +1,7 @@
 """The three questions that a network profile answers, in words with numbers."""
 
 from crosswind.report.answer import Answer
-from crosswind.report.monitored import Distribution
+from crosswind.report.monitored import Distribution, by_place
 from crosswind.report.profile.sensitivity import AxisSensitivity, Effect, Sensitivity, Step
 from crosswind.report.profile.surface import Surface
 from crosswind.report.units import number, percent
@@ -65,7 +65,9 @@ def _verdict(effect: Effect | None) -> str:
 def _used(surface: Surface, monitored: dict[str, list[Distribution]]) -> Answer:
     question = "Is the network well used?"
     by_condition = {
-        point.condition.name: [d for d in monitored.get(point.condition.name, []) if d.what == "utilisation"]
+        point.condition.name: by_place(
+            d for d in monitored.get(point.condition.name, []) if d.what == "utilisation"
+        )
         for point in surface.points
     }
     at_best = by_condition[surface.best.condition.name]
@@ -74,12 +76,12 @@ def _used(surface: Surface, monitored: dict[str, list[Distribution]]) -> Answer:
         return Answer(
             question, "Not measured", f"No monitor measured how full the link was; {remedy}.", "plain"
         )
-    busiest = max(at_best, key=mean)
-    everywhere = [mean(d) for found in by_condition.values() for d in found if d.element == busiest.element]
+    place, busiest = max(at_best.items(), key=lambda item: mean(item[1]))
+    everywhere = [mean(found[place]) for found in by_condition.values() if place in found]
     low, high = percent(min(everywhere)), percent(max(everywhere))
     full, idle = percent(share_from(busiest, FULL)), percent(1 - share_from(busiest, 1))
     text = (
-        f"Under the best condition {busiest.element} carried {percent(mean(busiest))} of its rate on "
+        f"Under the best condition {place} carried {percent(mean(busiest))} of its rate on "
         f"average, was above {FULL / 10:g}\u00a0% of it for {full} of the time and idle for {idle}. "
         f"Over all conditions the average lies between {low} and {high}."
     )

@@ -6,7 +6,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from crosswind.report.figure import Figure, finished, rounded
-from crosswind.report.monitored import TITLES, Distribution
+from crosswind.report.monitored import TITLES, Distribution, by_place
 from crosswind.report.profile.axis import Axis
 from crosswind.report.profile.fitted import fitted
 from crosswind.report.profile.surface import Point, Surface
@@ -270,29 +270,28 @@ def _along(surface: Surface, monitored: dict[str, list[Distribution]]) -> list[F
     ]
     figures = []
     for what in ("utilisation", *_ALONG):
-        for number, (element, found) in enumerate(_elements(along, what)):
+        for number, (place, found) in enumerate(_by_place(along, what).items()):
             key = f"along-{what}-{number}"
             if len(found) > 1 and what == "utilisation":
-                figures.append(_utilisation(key, axis, element, found))
+                figures.append(_utilisation(key, axis, place, found))
             elif len(found) > 1:
-                figures.append(_distribution(key, axis, what, element, found))
+                figures.append(_distribution(key, axis, what, place, found))
     return figures
 
 
 _Found = list[tuple[float, Distribution]]
 
 
-def _elements(along: list[tuple[float, list[Distribution]]], what: str) -> list[tuple[str, _Found]]:
-    """Return element -> its distributions of a quantity, by level."""
-    elements: dict[str, _Found] = {}
+def _by_place(along: list[tuple[float, list[Distribution]]], what: str) -> dict[str, _Found]:
+    """Return place of a monitor -> its distributions of a quantity, by level."""
+    places: dict[str, _Found] = {}
     for level, distributions in along:
-        for distribution in distributions:
-            if distribution.what == what:
-                elements.setdefault(distribution.element, []).append((level, distribution))
-    return list(elements.items())
+        for place, distribution in by_place(d for d in distributions if d.what == what).items():
+            places.setdefault(place, []).append((level, distribution))
+    return places
 
 
-def _utilisation(key: str, axis: Axis, element: str, found: _Found) -> Figure:
+def _utilisation(key: str, axis: Axis, place: str, found: _Found) -> Figure:
     """Draw the cumulated distributions of a link's utilisation as a surface, as Figure 7 of the paper."""
     grid = list(range(0, 101, 2))
     rows = [[rounded(100 * _share_up_to(distribution, 10 * at)) for at in grid] for _, distribution in found]
@@ -313,11 +312,11 @@ def _utilisation(key: str, axis: Axis, element: str, found: _Found) -> Figure:
             "xaxis": {"title": {"text": "% of the link"}},
             "yaxis": _axis(axis),
             "zaxis": {"title": {"text": "% of the time"}, "range": [0, 100]},
-            "camera": {"eye": {"x": 1.35, "y": -1.6, "z": 0.75}, "center": {"x": 0, "y": 0, "z": -0.15}},
+            "camera": {"eye": {"x": 1.55, "y": -1.85, "z": 0.85}, "center": {"x": 0, "y": 0, "z": -0.15}},
         },
         margin={"l": 0, "r": 0, "t": 0, "b": 0},
     )
-    alt = f"Share of the time in which {element} carried at most so much of its rate, over {axis.name}."
+    alt = f"Share of the time in which {place} carried at most so much of its rate, over {axis.name}."
     return finished(key, alt, 400, figure)
 
 
@@ -325,7 +324,7 @@ def _share_up_to(distribution: Distribution, value: int) -> float:
     return sum(count for low, _, count in distribution.bins if low <= value) / distribution.total
 
 
-def _distribution(key: str, axis: Axis, what: str, element: str, found: _Found) -> Figure:
+def _distribution(key: str, axis: Axis, what: str, place: str, found: _Found) -> Figure:
     """Draw the distribution of a quantity, a line for each level, as Figures 8 and 9 of the paper do."""
     figure = go.Figure()
     for series, (level, distribution) in enumerate(found):
@@ -350,5 +349,5 @@ def _distribution(key: str, axis: Axis, what: str, element: str, found: _Found) 
         showlegend=True,
         legend={"orientation": "h", "y": 1.0, "yanchor": "bottom"},
     )
-    alt = f"{TITLES[what]} at {element}: share up to each value, a line for each {axis.name}."
+    alt = f"{TITLES[what]} at {place}: share up to each value, a line for each {axis.name}."
     return finished(key, alt, 330, figure)
