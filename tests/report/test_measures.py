@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,29 @@ def test_dots_stand_in_the_order_of_the_trials_and_are_named(summary: Summary) -
         assert row - 0.5 < trace["y"][0] < row < trace["y"][-1] < row + 0.5
     # The first condition is on top.
     assert first.spec["layout"]["yaxis"]["range"] == [len(dots) - 0.5, -0.5]
+
+
+def test_one_condition_has_no_column_of_ratios(summary: Summary) -> None:
+    assert summary.ratio_after == summary.primary
+    assert replace(summary, conditions=summary.conditions[:1]).ratio_after is None
+
+
+def test_intervals_that_grew_are_told_of_together(tmp_path: Path) -> None:
+    run = summarise(write_jobs(tmp_path / "run", blocks=12))
+    # Six that lie together, and six that lie apart around them.
+    values_s = [10, 10.1, 9.9, 10.05, 9.95, 10.02, 8, 12.5, 11.5, 8.5, 12, 9]
+    grown = [
+        replace(
+            condition,
+            trials=[
+                replace(trial, values={**trial.values, JOB_TIME: 1e9 * value_s})
+                for trial, value_s in zip(condition.trials, values_s, strict=True)
+            ],
+        )
+        for condition in run.conditions
+    ]
+    titles = [caution.title for caution in cautions(replace(run, conditions=grown))]
+    assert "More trials did not help under none, nsdi20/full-bucket, nsdi20/empty-bucket" in titles
 
 
 def test_the_table_has_every_figure_in_a_unit_for_people(jobs: Path) -> None:

@@ -64,6 +64,7 @@ def _repetitions(summary: Summary) -> list[Caution]:
     found = []
     short = short_names(condition.name for condition in summary.conditions)
     primary = summary.primary
+    grown: dict[str, list[str]] = {}  # what was seen -> under which conditions
     for condition in summary.conditions:
         seen = guard(condition.per_trial(primary.key), condition.buckets)
         if seen.refused:
@@ -78,14 +79,16 @@ def _repetitions(summary: Summary) -> list[Caution]:
                     f"interval over them would not hold. What helps: {seen.remedy}.",
                 )
             )
-        elif warning := seen.warning:
-            found.append(
-                Caution(
-                    Kind.INTERVAL_GREW,
-                    f"More trials did not help under {short[condition.name]}",
-                    f"In {primary.label} {warning}. {Kind.INTERVAL_GREW.remedy}",
-                )
-            )
+        elif seen.warning:
+            grown.setdefault(seen.warning, []).append(short[condition.name])
+    found += [
+        Caution(
+            Kind.INTERVAL_GREW,
+            f"More trials did not help under {', '.join(names)}",
+            f"In {primary.label} {warning}. {Kind.INTERVAL_GREW.remedy}",
+        )
+        for warning, names in grown.items()
+    ]
     beside = {
         measure.label: sum(isinstance(c.estimates[measure.key], RefusedInterval) for c in summary.conditions)
         for measure in summary.measures

@@ -84,6 +84,11 @@ def row_places(row: int, trials: int) -> list[float]:
     return [rounded(row + ROW * (place / (trials - 1) - 0.5)) for place in range(trials)]
 
 
+def dot_px(trials: int) -> int:
+    """Return how large the dots of so many trials are: many must not hide the box behind them."""
+    return 9 if trials <= 20 else 5
+
+
 def rounded(value: float) -> float:
     """Return `value` with four significant digits."""
     return float(f"{value:.4g}")

@@ -134,8 +134,13 @@ class Summary:
         return sum(condition.count(kind) for condition in self.conditions)
 
     @property
-    def ratio_after(self) -> Measure:
-        """The column behind which the ratio of the primary one stands: quantiles stay together."""
+    def ratio_after(self) -> Measure | None:
+        """The column behind which the ratio of the primary one stands: quantiles stay together.
+
+        None where a single condition leaves nothing to compare.
+        """
+        if len(self.conditions) < 2:
+            return None
         if not self.primary.of_operations:
             return self.primary
         return [measure for measure in self.measures if measure.of_operations][-1]
