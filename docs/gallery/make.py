@@ -23,6 +23,15 @@ STILL = """
   const made = URL.createObjectURL, blobs = new Map(), saved = new Map();
   URL.createObjectURL = (blob) => { const url = made(blob); blobs.set(url, blob); return url; };
   HTMLAnchorElement.prototype.click = function () { saved.set(this.download, blobs.get(this.href).text()); };
+  // What is drawn in space comes as PNG, ten times as large as WebP.
+  const shrink = async (surface) => {
+    const picture = new Image(), ground = document.createElement("canvas");
+    picture.src = surface.getAttribute("xlink:href");
+    await picture.decode();
+    [ground.width, ground.height] = [picture.width, picture.height];
+    ground.getContext("2d").drawImage(picture, 0, 0);
+    surface.setAttribute("xlink:href", ground.toDataURL("image/webp", 0.9));
+  };
   const buttons = [...document.querySelectorAll("button.svg")];
   buttons.forEach((button) => button.click());
   while (saved.size < buttons.length) await new Promise((next) => setTimeout(next, 20));
@@ -30,9 +39,10 @@ STILL = """
     const canvas = button.closest("figure").querySelector(".canvas");
     canvas.removeAttribute("style");
     canvas.innerHTML = await saved.get(`${button.dataset.figure}.svg`);
+    for (const surface of canvas.querySelectorAll("image")) await shrink(surface);
   }
   // Plotly's own styles of what can be moved and hovered; and what has no use on a still page.
-  const useless = "script, noscript, .downloads, .tools, style[id^=plotly], #js-plotly-tester";
+  const useless = "script, noscript, .downloads, .tools, style[id], #js-plotly-tester";
   document.querySelectorAll(useless).forEach((part) => part.remove());
   document.querySelectorAll("a:not([href^='#'])").forEach((link) => link.replaceWith(...link.childNodes));
   document.documentElement.className = "printing";
@@ -84,12 +94,21 @@ def still(report: str, told: str) -> str:
             f"--user-data-dir={folder}/profile",
         ]
         # So high that every figure is near the screen, and drawn.
-        command += ["--window-size=1300,30000", "--virtual-time-budget=60000", "--dump-dom", f"file://{page}"]
+        command += [
+            "--window-size=1300,30000",
+            "--virtual-time-budget=600000",
+            "--dump-dom",
+            f"file://{page}",
+        ]
         done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
     if "<script" in done.stdout:
         raise SystemExit("the page was not made still within the time; is plotly.js whole?")
-    # A tenth of a pixel is finer than a screen, and a fifth of the page smaller than a hundredth.
-    return re.sub(r' d="[^"]*"', lambda path: re.sub(r"(\.\d)\d+", r"\1", path[0]), done.stdout)
+    # A tenth of a pixel is finer than a screen, and a fifth of the page smaller than a hundredth; and plotly
+    # says of every line what lines are anyhow.
+    page = re.sub(r' (?:d|transform)="[^"]*"', lambda path: re.sub(r"(\.\d)\d+", r"\1", path[0]), done.stdout)
+    return re.sub(
+        r'(?<=["; ])(?:vector-effect: none|(?:stroke-|fill-)?opacity: 1|stroke-miterlimit: 2);? ?', "", page
+    )
 
 
 if __name__ == "__main__":
