@@ -20,17 +20,15 @@ if TYPE_CHECKING:
 DURATION_S = 2
 # A round trip crosses four uplinks: 4 ms.
 DELAY_NS = 1_000_000
-# One packet of 5000: connections still carry hundreds of Mbit/s over such a round trip, in writes so small
-# that both ends have processor time to tell of, and tens of packets are sent again.
-LOSSES = {"host.egress": [{"lose": {"law": {"bernoulli": {"share_ppb": 200_000}}, "on": ["client"]}}]}
+# One packet of 5000, five in a row on average, which TCP sends again as super-packets: connections still
+# carry hundreds of Mbit/s over such a round trip, in writes so small that both ends need processor time.
+BURSTS = {"p_ppb": 40_000, "r_ppb": 200_000_000, "h_ppb": 0, "k_ppb": 1_000_000_000}
+LOSSES = {"host.egress": [{"lose": {"law": {"gilbert_elliott": BURSTS}, "on": ["client"]}}]}
 
 
-@pytest.mark.parametrize(
-    ("name", "asked", "retransmits"),
-    [("iperf3", {"warm_up": "0s"}, "retransmits"), ("nuttcp", {}, "retransmissions")],
-)
+@pytest.mark.parametrize(("name", "asked"), [("iperf3", {"warm_up": "0s"}), ("nuttcp", {})])
 def test_what_a_tool_says_of_its_ends_is_what_the_kernel_counted(
-    live: Live, name: str, asked: dict[str, str], retransmits: str
+    live: Live, name: str, asked: dict[str, str]
 ) -> None:
     for missing in find(name).missing():
         pytest.skip(f"{missing.what}; {missing.remedy}")
@@ -68,10 +66,11 @@ def test_what_a_tool_says_of_its_ends_is_what_the_kernel_counted(
         # cuts off what is less than a whole percent, of each of its two processes.
         assert said_s < used_s + 0.03
         assert used_s < 1.5 * said_s + 0.06
-    said = sum(value for (_, metric), value in found.items() if metric == retransmits)
-    # iperf3 looks for the last time when its time is up, the kernel when everything has arrived.
     assert again > 0
-    assert said == pytest.approx(again, rel=0.2, abs=3)
+    assert found[None, "retransmissions"] == pytest.approx(again, rel=0.05, abs=2)
+    if name == "iperf3":
+        # It looks for the last time when its time is up, the kernel when everything has arrived.
+        assert found["client", "retransmits"] == pytest.approx(again, rel=0.2, abs=3)
     # nuttcp tells the handshake's, iperf3 the mean of two looks, and `ss` has one of its own: they differ by
     # what a busy machine adds to the path's 4 ms, and not by the thousand of a mistaken unit.
     assert smoothed_ms

@@ -1,5 +1,5 @@
-//! The packet record: every dropped real packet, every retransmission and every acknowledgement that was held back, with the
-//! flow it belongs to.
+//! The packet record: every dropped real packet, every packet sent again and every acknowledgement that was held back, with
+//! the flow it belongs to.
 //!
 //! What a retransmission is, `crosswind_monitor` says; the record holds when the bytes were first sent, so that a timeout is
 //! visible as such. Records and flows are bounded; what did not fit is counted.
@@ -46,7 +46,7 @@ pub struct DropRow {
     pub tcp: Option<(u32, u8)>,
 }
 
-/// One retransmission, seen as it was sent.
+/// One wire packet that was sent again, seen as it was sent.
 #[derive(Clone, Copy, Debug)]
 pub struct Retransmission {
     /// When it entered.
@@ -106,14 +106,12 @@ impl Records {
             self.drops_lost += 1;
             return;
         }
-        let header_bytes = train.headers.ip_bytes - train.headers.payload_bytes().min(train.headers.ip_bytes);
-        let ip_bytes = train.ip_bytes(index);
         self.drops.push(DropRow {
             at_ns,
             fate,
             flow: Flow::of(&train.headers),
-            ip_bytes,
-            payload_bytes: ip_bytes.saturating_sub(header_bytes),
+            ip_bytes: train.ip_bytes(index),
+            payload_bytes: payload_bytes(train, index),
             tcp: train
                 .sequence(index)
                 .zip(train.headers.transport.and_then(|transport| transport.tcp).map(|tcp| tcp.flags)),
@@ -125,8 +123,9 @@ impl Records {
         let Some(tcp) = train.headers.transport.and_then(|transport| transport.tcp) else {
             return;
         };
-        let payload = train.headers.payload_bytes();
-        let length = payload + u32::from(tcp.flags & TCP_SYN != 0) + u32::from(tcp.flags & TCP_FIN != 0);
+        let length = train.headers.payload_bytes()
+            + u32::from(tcp.flags & TCP_SYN != 0)
+            + u32::from(tcp.flags & TCP_FIN != 0);
         let Some(flow) = Flow::of(&train.headers) else { return };
         let passing = Passing {
             at_ns,
@@ -148,20 +147,32 @@ impl Records {
             return;
         }
         let sent = self.flows.entry(flow).or_insert_with(|| Sent::new(tcp.sequence));
-        let Some(again) = sent.passes(tcp.sequence, length, tcp.flags, at_ns) else { return };
-        if self.retransmissions.len() == ROWS_MAX {
-            self.retransmissions_lost += 1;
+        if sent.passes(tcp.sequence, length, tcp.flags, at_ns).is_none() {
             return;
         }
-        self.retransmissions.push(Retransmission {
-            at_ns,
-            node,
-            flow,
-            tcp_seq: tcp.sequence,
-            payload_bytes: payload,
-            since_first_ns: again.since_first_ns,
-        });
+        // What was lost in a row is sent again as one super-packet. It is counted as drops are, and as the kernel does.
+        for index in 0..train.count() {
+            if self.retransmissions.len() == ROWS_MAX {
+                self.retransmissions_lost += 1;
+                continue;
+            }
+            let tcp_seq = train.sequence(index).unwrap_or(tcp.sequence);
+            self.retransmissions.push(Retransmission {
+                at_ns,
+                node,
+                flow,
+                tcp_seq,
+                payload_bytes: payload_bytes(train, index),
+                since_first_ns: sent.since_first_ns(tcp_seq, at_ns),
+            });
+        }
     }
+}
+
+/// Bytes behind the transport header of a wire packet of a train.
+fn payload_bytes(train: &Train, index: u32) -> u32 {
+    let header_bytes = train.headers.ip_bytes - train.headers.payload_bytes().min(train.headers.ip_bytes);
+    train.ip_bytes(index).saturating_sub(header_bytes)
 }
 
 #[cfg(test)]
@@ -170,6 +181,10 @@ mod tests {
     use crosswind_wire::VnetHeader;
 
     fn frame(sequence: u32, flags: u8, payload: usize) -> Train {
+        Train::read(VnetHeader::default(), &frame_bytes(sequence, flags, payload)).unwrap()
+    }
+
+    fn frame_bytes(sequence: u32, flags: u8, payload: usize) -> Vec<u8> {
         let mut frame = vec![2, 0x77, 0, 0, 0, 2, 2, 0x77, 0, 0, 0, 1, 8, 0];
         frame.extend([0x45, 0]);
         frame.extend(((40 + payload) as u16).to_be_bytes());
@@ -178,7 +193,7 @@ mod tests {
         frame.extend(sequence.to_be_bytes());
         frame.extend([0, 0, 0, 0, 0x50, flags, 1, 0, 0, 0, 0, 0]);
         frame.resize(54 + payload, 0);
-        Train::read(VnetHeader::default(), &frame).unwrap()
+        frame
     }
 
     #[test]
@@ -189,6 +204,23 @@ mod tests {
         records.entered(204_000_020, (0, 1), &frame(150, 0x18, 50));
         assert_eq!(records.retransmissions.len(), 1);
         assert_eq!(records.retransmissions[0].since_first_ns, Some(204_000_000));
+    }
+
+    #[test]
+    fn a_super_packet_sent_again_is_a_retransmission_for_each_wire_packet() {
+        let mut records = Records::default();
+        records.entered(10, (0, 1), &frame(0, 0x18, 1000));
+        records.entered(20, (0, 1), &frame(1000, 0x18, 1500));
+        // 2500 bytes in packets of 1000: two were first sent at 10 and 20 ns, and the last one with the second.
+        let again = frame_bytes(0, 0x18, 2500);
+        let vnet = VnetHeader { gso_type: VnetHeader::GSO_TCPV4, gso_size: 1000, ..VnetHeader::default() };
+        records.entered(1020, (0, 1), &Train::read(vnet, &again).unwrap());
+        let rows: Vec<_> = records
+            .retransmissions
+            .iter()
+            .map(|row| (row.tcp_seq, row.payload_bytes, row.since_first_ns))
+            .collect();
+        assert_eq!(rows, [(0, 1000, Some(1010)), (1000, 1000, Some(1000)), (2000, 500, Some(1000))]);
     }
 
     #[test]

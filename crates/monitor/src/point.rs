@@ -108,7 +108,9 @@ impl Point {
                     if let Some((sequence, _, tcp)) = segment.tcp.filter(|_| length > 0) {
                         let sent = state.sent.get_or_insert_with(|| Sent::new(sequence));
                         if let Some(again) = sent.passes(sequence, length, tcp.flags, segment.at_ns) {
-                            measured.retransmissions.passed(again);
+                            for _ in 0..segment.packets {
+                                measured.retransmissions.passed(again);
+                            }
                         }
                     }
                 }

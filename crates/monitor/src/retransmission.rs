@@ -42,14 +42,8 @@ impl Sent {
             // The ports are used again by a new connection.
             *self = Self::new(sequence);
         }
-        let again = (distance(sequence, self.highest) < 0).then(|| {
-            let first = self
-                .history
-                .iter()
-                .rev()
-                .find(|(from, to, _)| distance(sequence, *from) >= 0 && distance(sequence, *to) < 0);
-            Again { since_first_ns: first.map(|(_, _, at)| at_ns.saturating_sub(*at)) }
-        });
+        let again = (distance(sequence, self.highest) < 0)
+            .then(|| Again { since_first_ns: self.since_first_ns(sequence, at_ns) });
         if distance(end, self.highest) > 0 {
             if self.history.len() == HISTORY {
                 self.history.pop_front();
@@ -60,6 +54,16 @@ impl Sent {
             self.highest = end;
         }
         again
+    }
+
+    /// Since the byte with this number first passed; `None` when that is no longer, or was never, known.
+    pub fn since_first_ns(&self, sequence: u32, at_ns: u64) -> Option<u64> {
+        let first = self
+            .history
+            .iter()
+            .rev()
+            .find(|(from, to, _)| distance(sequence, *from) >= 0 && distance(sequence, *to) < 0);
+        first.map(|(_, _, at)| at_ns.saturating_sub(*at))
     }
 }
 
