@@ -29,6 +29,21 @@ ANSWERED = {
 REFUSED = {
     "NaN": ("analyze", "ms\n1\nnan\n", "x.csv:3: ms: NaN has no rank; write inf for what never ended"),
     "empty": ("analyze", "ms\n", "x.csv:2: no rows below the names of the columns"),
+    "decimals with a comma": (
+        "analyze --column ms",
+        "ms;net\n1,5;a\n",
+        'x.csv:2: ms: "1,5" has a comma; write decimals with',
+    ),
+    "a figure that no trial has": (
+        "analyze --each mode",
+        "run,ms\n1,1\n1,2\n",
+        '"mode" is not a quantile; write p50 for the median, or p99.9, or sum, mean, sd, jain of shares',
+    ),
+    "a share without its unit": (
+        "analyze --confidence 0.95",
+        "ms\n1\n",
+        '"0.95" has no unit; write 95% or 0.95%',
+    ),
     "mixed units": ("analyze", "ms\n5ms\n2s\n", 'x.csv:3: ms: "2s" is not a plain number; write all values'),
     "mixed units, said beside": ("analyze", "ms,unit\n5,ms\n2,s\n", "x.csv:3: unit: ms and s in one file"),
     "10^7 values": ("analyze", TEN_MILLION, "10000000 values: nobody makes so many trials"),

@@ -79,6 +79,7 @@ def test_dscps_have_names_and_numbers() -> None:
         (read_room, "0ms", "is zero"),
         (read_room, "unlimited", '"unlimited" is not a size'),
         (quantities.read_share, 5, '"5" has no unit; write 5%'),
+        (quantities.read_share, 0.95, '"0.95" has no unit; write 95% or 0.95%'),
         (quantities.read_share, "101%", "outside 0% to 100%"),
         (quantities.read_intensity, "50", "or a share of the uplink such as 50%"),
         (quantities.read_operations_per_second, 1000, '"1000" has no unit; write 1000/s'),

@@ -245,6 +245,8 @@ def _problem(cell: str) -> str | None:
         text = cell.strip()
         if not text:
             return "the cell is empty; write inf for what never ended, or leave the row out and say so"
+        if "," in text and _number(text.replace(",", "")) is not None:
+            return f'"{text}" has a comma; write decimals with a point, and nothing between thousands'
         if text[0].isdigit():
             return f'"{text}" is not a plain number; write all values in one unit, and none beside them'
         return f'"{text}" is not a number'

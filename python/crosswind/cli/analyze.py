@@ -28,7 +28,12 @@ def _each(_context: click.Context, _option: click.Parameter, text: str | None) -
 
     if text is None:
         return None
-    return OF_SHARES.get(text) or own_quantile(_quantile(text))
+    if text in OF_SHARES:
+        return OF_SHARES[text]
+    try:
+        return own_quantile(_quantile(text))
+    except click.BadParameter as error:
+        raise click.BadParameter(f"{error.message}, or {', '.join(OF_SHARES)} of shares") from None
 
 
 def _quantiles(

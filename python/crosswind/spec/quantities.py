@@ -191,7 +191,10 @@ def _share(value: object) -> Fraction:
     if match is None:
         raise QuantityError(f"{shown(value)} is not a share; write a percentage, such as 5%")
     if not match[2]:
-        raise QuantityError(f'"{text}" has no unit; write {match[1]}% (units: %)')
+        meant = Fraction(match[1])
+        # 0.95 is how programs write 95 %; who is told to write 0.95% gets a hundredth of it.
+        share_of_one = f"{float(100 * meant):.10g}% or " if 0 < meant < 1 else ""
+        raise QuantityError(f'"{text}" has no unit; write {share_of_one}{match[1]}% (units: %)')
     share = Fraction(match[1]) / 100
     if not 0 <= share <= 1:
         raise QuantityError(f'"{text}" is outside 0% to 100%')
