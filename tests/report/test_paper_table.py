@@ -40,7 +40,7 @@ def test_a_table_of_a_network_profile_compiles(tmp_path):
 
 
 def test_what_tex_reads_otherwise_is_written_as_it_looks(tmp_path):
-    hostile = "a_b&c%d$e#f{g}h~i^j\\k<l>m|n\u2212o\u2009p\u00a0q\u00d7r\u2013s\u00b5t\u2265u\u00b1v\u221ew"
+    hostile = "a_b&c%d$e#f{g}h~i^j\\k<l>m|n\u2212o\u202fp\u00a0q\u00d7r\u2013s\u00b5t\u2265u\u00b1v\u221ew"
     table = _latex(["Condition", hostile], [[hostile, "1"]], hostile)
     for written in (r"\textless{}", r"\textgreater{}", r"\textbar{}", r"$-$", r"$\geq$", r"$\infty$"):
         assert written in table

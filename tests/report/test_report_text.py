@@ -22,9 +22,9 @@ def test_one_unit_serves_a_whole_column():
         (None, "-"),
         (0, "0"),
         (0.449, "0.449"),
-        (9279.4, "9\u2009279"),
+        (9279.4, "9\u202f279"),
         (float("inf"), "unbounded"),
-        (999.9, "1\u2009000"),
+        (999.9, "1\u202f000"),
     ],
 )
 def test_numbers_have_three_digits_that_carry(value, text):

@@ -16,7 +16,7 @@ Rows = list[list[str]]
 # What means something to TeX, and the characters of numbers that its fonts lack.
 _TEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{",
-    "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\u2009": r"\,", "\u00a0": "~",
+    "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\u202f": r"\,", "\u00a0": "~",
     "\u00d7": r"$\times$", "\u2013": "--", "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}",
     "\u2212": "$-$", "\u00b5": r"$\mu$", "\u2265": r"$\geq$", "\u00b1": r"$\pm$", "\u221e": r"$\infty$",
 }  # fmt: skip

@@ -85,7 +85,7 @@ def rate(value: float | None) -> str:
 
 
 def number(value: float | None) -> str:
-    """Return three significant digits, thousands apart; `-` for None."""
+    """Return three significant digits, thousands apart by a space that no line breaks at; `-` for None."""
     if value is None or math.isnan(value):
         return "-"
     if math.isinf(value):
@@ -95,12 +95,12 @@ def number(value: float | None) -> str:
     digits = max(0, 2 - math.floor(math.log10(abs(value))))
     if digits > 6:
         return f"{value:.2g}"
-    return f"{value:,.{digits}f}".replace(",", "\u2009")
+    return f"{value:,.{digits}f}".replace(",", "\u202f")
 
 
 def count(value: int | None) -> str:
     """Return a whole number, thousands apart; `-` for None."""
-    return "-" if value is None else f"{value:,}".replace(",", "\u2009")
+    return "-" if value is None else f"{value:,}".replace(",", "\u202f")
 
 
 def percent(share: float | None) -> str:

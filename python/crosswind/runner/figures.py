@@ -19,4 +19,4 @@ def said(figures: Iterable[Mapping[str, Any]], metrics: Iterable[Metric]) -> str
     metrics = list(metrics)
     texts = (f"{figure['label']} {quantity(value_of(figure, metrics), figure['unit'])}" for figure in figures)
     # The spaces of a page would be question marks in the log of a plain terminal.
-    return ", ".join(texts).replace("\u00a0", " ").replace("\u2009", "")
+    return ", ".join(texts).replace("\u00a0", " ").replace("\u202f", "")
