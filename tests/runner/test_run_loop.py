@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from crosswind.errors import Exit
+from crosswind.fingerprint.measure.machines import ANYTHING, Bounds, TooBusy
 from crosswind.plan import Trial
 from crosswind.runner import runs, sitting
 from crosswind.runner.attempt import planned_row
@@ -94,6 +95,7 @@ def play(
         *,
         repeat: dict[str, Any] | None = None,
         also: dict[str, Any] | None = None,
+        bounds: Bounds = ANYTHING,
         **limits: Any,
     ) -> tuple[Outcome, list[tuple[str, str]]]:
         resolved = {
@@ -109,7 +111,7 @@ def play(
             },
         } | (also or {})
         PlayedAttempt.script = iter(script.split())
-        outcome = runs.run(resolved, "name: played\n", tmp_path, tmp_path / "results", Quiet())
+        outcome = runs.run(resolved, "name: played\n", tmp_path, tmp_path / "results", Quiet(), bounds)
         with ResultsFolder(outcome.folder).journal() as journal:
             rows = [(row.trial, row.fidelity or row.status) for row in journal.rows()]
         return outcome, rows
@@ -124,6 +126,17 @@ def test_every_trial_is_tried_once_when_all_goes_well(play: Play) -> None:
     outcome, rows = play("faithful degraded")
     assert outcome.exit is Exit.DONE
     assert rows == [("b00-p00-a", "faithful"), ("b00-p01-b", "degraded")]
+
+
+def test_what_the_machine_does_beside_is_kept_or_refused(play: Play, tmp_path: Path) -> None:
+    outcome, _ = play("faithful faithful")
+    state = ResultsFolder(outcome.folder).provenance()["before"]["state"]
+    assert state["memory_bytes"] > 0
+    assert all(rates["received"] >= 0 for rates in state["interfaces_bps"].values())
+    kept = sorted((tmp_path / "results").rglob("*"))
+    with pytest.raises(TooBusy, match=r"memory .* used, above 0% \(--memory-at-most\)"):
+        play("faithful faithful", bounds=Bounds(memory_share=0.0))
+    assert sorted((tmp_path / "results").rglob("*")) == kept
 
 
 def test_a_void_trial_is_repeated_before_the_next_and_stays_visible(play: Play) -> None:

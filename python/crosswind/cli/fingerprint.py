@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from crosswind.cli._bounds import bounded, bounds_of
 from crosswind.errors import CrosswindError
 
 if TYPE_CHECKING:
@@ -87,11 +88,7 @@ T = TypeVar("T")
     help="Payload in all; where FILE makes the network without limit when absent, and else 10GB, above which "
     "it asks on a terminal.",
 )
-@click.option("--load-at-most", type=float, help="Refuse above this load average of a minute, per core.")
-@click.option(
-    "--memory-at-most", metavar="SHARE", help="Refuse above this share of memory in use, such as 80%."
-)
-@click.option("--traffic-at-most", metavar="RATE", help="Refuse above this rate through any interface.")
+@bounded
 @click.option(
     "--regime",
     metavar="PATTERN",
@@ -164,12 +161,11 @@ def command(
     from crosswind.cli._regime import header_of_ends, measure_regime
     from crosswind.fingerprint.document import text_of
     from crosswind.fingerprint.fingerprint import Extent, begin, measure
-    from crosswind.fingerprint.measure.machines import Bounds
     from crosswind.fingerprint.measure.other_ends import as_they_are, other_ends
     from crosswind.fingerprint.measure.own_ends import own_fabric
     from crosswind.fingerprint.measure.sent_bytes import SentBytes
     from crosswind.fingerprint.regime.record import Header
-    from crosswind.spec.quantities import RATE, SIZE, TIME, read_share
+    from crosswind.spec.quantities import SIZE, TIME
     from crosswind.store.durable import write_text
 
     extent = Extent(
@@ -222,11 +218,7 @@ def command(
         out = out or Path("regime.jsonl")
         measure_regime(network, header_of, regime, wanted_ns, point_ns, out, most_bytes, SEED)
         return
-    bounds = Bounds(
-        load_at_most,
-        _if_given("--memory-at-most", read_share, memory_at_most),
-        _if_given("--traffic-at-most", RATE.read_positive, traffic_at_most),
-    )
+    bounds = bounds_of(load_at_most, memory_at_most, traffic_at_most)
     out = out or Path("fingerprint.json")
     with Console(stderr=True).status("") as status:
         sent = SentBytes(most_bytes, *([partial(_allows, status)] if send_at_most is None else []))

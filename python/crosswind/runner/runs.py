@@ -9,6 +9,8 @@ from typing import Any
 
 from crosswind.app import Application
 from crosswind.errors import CrosswindError, Exit
+from crosswind.fingerprint.measure import end_facts
+from crosswind.fingerprint.measure.machines import ANYTHING, Bounds, refuse_busy
 from crosswind.plan import planned, planned_fingerprint
 from crosswind.runner.attempt import planned_row
 from crosswind.runner.machine import check_same_machine, machine_now
@@ -22,6 +24,8 @@ from crosswind.store import ResultsFolder
 from crosswind.store.folder import files_named
 from crosswind.testbed import Hello
 
+_HERE = "127.0.0.1"
+
 
 class ExperimentChanged(CrosswindError):
     """A run cannot be continued: its experiment means something else now."""
@@ -30,7 +34,12 @@ class ExperimentChanged(CrosswindError):
 
 
 def run(
-    resolved: Mapping[str, Any], source_text: str, source_folder: Path, results: Path, progress: Progress
+    resolved: Mapping[str, Any],
+    source_text: str,
+    source_folder: Path,
+    results: Path,
+    progress: Progress,
+    bounds: Bounds = ANYTHING,
 ) -> Outcome:
     """Run a resolved experiment from its first trial to its last.
 
@@ -39,12 +48,18 @@ def run(
         source_text: the experiment file as written, kept with the results.
         source_folder: where it lies; its git commit is recorded.
         results: the folder of all results.
-    Raises: CrosswindError: the machine cannot do it; nothing was started and no folder made.
+        bounds: what the machine may do beside when this begins.
+    Raises: CrosswindError: the machine cannot do it, or does too much beside; nothing was started and no
+        folder made.
     """
+    since = end_facts.look()
     hello = preflight(resolved)
     application = application_of(resolved)
     noted = remarks(resolved)
     now = {**machine_now(resolved, application, hello, source_folder), "remarks": noted}
+    here = end_facts.facts(_HERE, since=since)
+    refuse_busy({"here": here}, bounds)
+    now["state"] = here["state"]
     now["fingerprint"] = planned_fingerprint(resolved).as_dict()
     for remark in noted:
         progress.say(f"note: {remark}")
@@ -53,7 +68,7 @@ def run(
     with folder.journal() as journal:
         journal.plan(planned_row(trial, resolved) for trial in planned(dict(resolved)))
         outcome = Sitting(resolved, application, folder, journal, progress).execute()
-    _write_after(folder, resolved, application, hello, source_folder)
+    _write_after(folder, resolved, application, hello, source_folder, since)
     return outcome
 
 
@@ -64,6 +79,7 @@ def resume(path: Path, progress: Progress) -> Outcome:
         ExperimentChanged: experiment.yaml resolves to something else than when the run started.
         MachineChanged: the machine's fingerprint differs.
     """
+    since = end_facts.look()
     folder = ResultsFolder.open(path)
     resolved = folder.resolved()
     source = load_experiment(folder.path / "experiment.yaml", folder.kept_files())
@@ -88,7 +104,7 @@ def resume(path: Path, progress: Progress) -> Outcome:
             journal.plan(planned_row(trial, resolved) for trial in planned(resolved))
         journal.record_interruptions()
         outcome = Sitting(resolved, application, folder, journal, progress).execute()
-    _write_after(folder, resolved, application, hello, folder.path)
+    _write_after(folder, resolved, application, hello, folder.path, since)
     return outcome
 
 
@@ -107,8 +123,14 @@ def _named_files(resolved: Mapping[str, Any], folder: Path) -> dict[str, bytes]:
 
 
 def _write_after(
-    folder: ResultsFolder, resolved: Mapping[str, Any], application: Application, hello: Hello, source: Path
+    folder: ResultsFolder,
+    resolved: Mapping[str, Any],
+    application: Application,
+    hello: Hello,
+    source: Path,
+    since: end_facts.Look,
 ) -> None:
     """Record the machine after the last trial, where there is room for it."""
     with contextlib.suppress(OSError):
-        folder.write_provenance(after=machine_now(resolved, application, hello, source))
+        state = end_facts.facts(_HERE, since=since)["state"]
+        folder.write_provenance(after={**machine_now(resolved, application, hello, source), "state": state})

@@ -19,7 +19,7 @@ import struct
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 # The rates of interfaces are over so long.
 RATES_S = 0.5
@@ -60,10 +60,25 @@ _OFFLOADS = {
 }
 
 
-def facts(address: str, port: int | None = None) -> dict[str, Any]:
-    """Return the facts (docs/reference/contracts.md, section 9); `address` is the other end's."""
+class Look(NamedTuple):
+    """What interfaces had counted, in bytes, at an instant of the monotonic clock."""
+
+    counted: dict[str, dict[str, int]]
+    at_s: float
+
+
+def look() -> Look:
+    """Return what interfaces have counted until now, for `facts` to tell rates since then."""
+    return Look(_counters(), time.monotonic())
+
+
+def facts(address: str, port: int | None = None, *, since: Look | None = None) -> dict[str, Any]:
+    """Return the facts (docs/reference/contracts.md, section 9); `address` is the other end's.
+
+    Rates of interfaces are since that look, else of half a second that this takes.
+    """
     memory = dict(line.split(":") for line in _lines("/proc/meminfo"))
-    rates = _rates()
+    rates = _rates(since)
     return {
         "time": time.strftime("%Y-%m-%dT%H:%M:%S+00:00", time.gmtime()),
         "host": socket.gethostname(),
@@ -100,10 +115,12 @@ def _processor() -> str:
     return next(names, platform.machine())
 
 
-def _rates() -> dict[str, dict[str, int]]:
-    before, began_s = _counters(), time.monotonic()
-    time.sleep(RATES_S)
-    after, took_s = _counters(), time.monotonic() - began_s
+def _rates(since: Look | None) -> dict[str, dict[str, int]]:
+    if since is None:
+        since = look()
+        time.sleep(RATES_S)
+    before = since.counted
+    after, took_s = _counters(), time.monotonic() - since.at_s
     return {
         name: {
             way: round(8 * counted_since(before[name][way], counted[way]) / took_s)

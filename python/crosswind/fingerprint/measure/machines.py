@@ -38,6 +38,9 @@ class Bounds:
     interface_bps: float | None = None
 
 
+ANYTHING = Bounds()
+
+
 def machines(ends: Ends, *, cloud: bool = False) -> dict[str, Any]:
     """Return what both ends are (`end_facts.py`), as `near` and `far`; and as `here` the machine of both.
 

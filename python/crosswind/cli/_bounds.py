@@ -1,0 +1,51 @@
+"""Options that say above what a machine is too busy to begin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from crosswind.errors import CrosswindError
+
+if TYPE_CHECKING:
+    from crosswind.fingerprint.measure.machines import Bounds
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def bounded(command: Command) -> Command:
+    """Add the options to a command, which is given `load_at_most`, `memory_at_most` and `traffic_at_most`."""
+    for option in (
+        click.option(
+            "--traffic-at-most", metavar="RATE", help="Refuse above this rate through any interface."
+        ),
+        click.option(
+            "--memory-at-most", metavar="SHARE", help="Refuse above this share of memory in use, such as 80%."
+        ),
+        click.option(
+            "--load-at-most", type=float, help="Refuse above this load average of a minute, per core."
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def bounds_of(load_at_most: float | None, memory_at_most: str | None, traffic_at_most: str | None) -> Bounds:
+    """Return what the options say.
+
+    Raises: CrosswindError: one is no share or no rate.
+    """
+    from crosswind.fingerprint.measure.machines import Bounds
+    from crosswind.spec.quantities import RATE, QuantityError, read_share
+
+    try:
+        memory_share = None if memory_at_most is None else read_share(memory_at_most)
+    except QuantityError as error:
+        raise CrosswindError(f"--memory-at-most: {error}") from None
+    try:
+        interface_bps = None if traffic_at_most is None else RATE.read_positive(traffic_at_most)
+    except QuantityError as error:
+        raise CrosswindError(f"--traffic-at-most: {error}") from None
+    return Bounds(load_at_most, memory_share, interface_bps)
