@@ -130,7 +130,7 @@ def test_the_table_has_every_figure_in_a_unit_for_people(jobs: Path) -> None:
     # s, a ratio, MB and Mbit/s; the last two are those of a shuffle of 463 MB in 71 s.
     assert [row.split()[at] for at in (1, 2, 4, 5)] == ["70.6", "2.95", "463", "52.5"]
     assert all(unit in text for unit in (" s ", "MB", "Mbit/s"))
-    assert "lower job time is better" in text
+    assert "Lower job time is better." in text
 
 
 def test_a_narrow_terminal_keeps_the_answer_and_leaves_the_rest_to_the_report(jobs: Path) -> None:

@@ -66,8 +66,9 @@ def print_summary(summary: Summary, console: "Console") -> None:
     console.print(summary_table(summary, console.width), soft_wrap=False)
     baseline = short_names(condition.name for condition in summary.conditions).get(summary.baseline, "none")
     below = "; below a value its 95 % interval" if _any_interval(summary) else "; too few for intervals"
-    better = f"{summary.primary.better} {summary.primary.label} is better"
-    told = f"Medians over trials{below}. Baseline: {escape(baseline)}; {escape(better)}."
+    against = f" Baseline: {escape(baseline)}." if summary.ratio_after else ""
+    better = f"{summary.primary.better.capitalize()} {summary.primary.label} is better"
+    told = f"Medians over trials{below}.{against} {escape(better)}."
     console.print(told, style="dim", highlight=False)
     for caution in cautions(summary):
         mark = "[bold yellow]![/bold yellow]" if caution.level == "serious" else "[dim]-[/dim]"
