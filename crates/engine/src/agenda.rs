@@ -11,14 +11,16 @@
 //! Source: Ahuja, Mehlhorn, Orlin and Tarjan 1990, "Faster algorithms for the shortest path problem" (radix heap);
 //! Tang, Goh and Thng 2005, "Ladder queue" (a sorted list in front).
 
+mod soon;
+
 use alloc::vec::Vec;
-use core::cmp::Reverse;
 use core::mem;
 
 use crate::element::ElementId;
 use crate::process::ProcessId;
 use crate::source::SourceId;
 use crate::units::Instant;
+use soon::{Soon, SOON_MAX};
 
 /// A place in the order in which packets begin to wait, wherever they do.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -84,8 +86,6 @@ impl Event {
     }
 }
 
-/// The sorted list is kept this short: inserting costs a walk along it.
-const SOON_MAX: usize = 32;
 /// One per bit of an instant.
 const BUCKETS: usize = 64;
 /// So that a bucket's first use does not allocate.
@@ -93,8 +93,8 @@ const BUCKET_CAPACITY: usize = 8;
 
 /// The future.
 pub(crate) struct Agenda {
-    /// The next events, latest first.
-    soon: Vec<Event>,
+    /// The next events.
+    soon: Soon,
     /// What comes before this belongs to `soon`, everything else to the buckets.
     horizon: Event,
     /// Not later than any event in the buckets, nor than any that may still be scheduled.
@@ -114,7 +114,7 @@ const LAST: Instant = Instant::from_nanos(u64::MAX);
 impl Default for Agenda {
     fn default() -> Agenda {
         Agenda {
-            soon: Vec::with_capacity(SOON_MAX + 1),
+            soon: Soon::default(),
             horizon: Event::END,
             base: Instant::ZERO,
             buckets: core::array::from_fn(|_| Vec::with_capacity(BUCKET_CAPACITY)),
@@ -134,28 +134,22 @@ impl Agenda {
     }
 
     /// Wakes `target` at `at`, which is not before the last event taken.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn schedule(&mut self, at: Instant, target: Target) {
-        let event = Event::new(at, target);
+        // Where it is called the kind of target is known, and so half of the event.
+        self.insert(Event::new(at, target));
+    }
+
+    #[inline(never)]
+    fn insert(&mut self, event: Event) {
         if event >= self.horizon {
-            return self.put(event);
+            return self.put_apart(event);
         }
-        // Most events come soon: shifting from the near end is a few moves, and cheaper than a search.
-        self.soon.push(event);
-        let mut up_to_gap = self.soon.as_mut_slice();
-        while let [before @ .., gap] = up_to_gap {
-            match before.last() {
-                Some(sooner) if *sooner <= event => *gap = *sooner,
-                _ => {
-                    *gap = event;
-                    break;
-                }
-            }
-            up_to_gap = before;
-        }
-        if self.soon.len() > SOON_MAX {
+        if self.soon.is_full() {
             self.shorten();
+            return self.insert(event);
         }
+        self.soon.insert(event);
     }
 
     /// Forgets what was scheduled for `target`. Slow; conditions change rarely.
@@ -173,7 +167,7 @@ impl Agenda {
     /// The instant of the next event.
     #[inline]
     pub(crate) fn next(&self) -> Option<Instant> {
-        match self.soon.last() {
+        match self.soon.first() {
             Some(event) => Some(event.at()),
             None if self.occupied == 0 => None,
             None => Some(self.least[self.lowest()]),
@@ -183,19 +177,19 @@ impl Agenda {
     /// Takes the next event if it is due by `limit`.
     #[inline]
     pub(crate) fn pop_due(&mut self, limit: Instant) -> Option<(Instant, Target)> {
-        if self.next()? > limit {
-            return None;
-        }
         if self.soon.is_empty() {
-            self.refill();
+            self.refill(limit);
         }
-        self.soon.pop().map(|event| (event.at(), event.target()))
+        let event = self.soon.first().filter(|event| event.at() <= limit)?;
+        self.soon.remove_first();
+        Some((event.at(), event.target()))
     }
 
     fn lowest(&self) -> usize {
         self.occupied.trailing_zeros() as usize
     }
 
+    #[inline(always)]
     fn put(&mut self, event: Event) {
         let differs = event.at().as_nanos() ^ self.base.as_nanos();
         let index = (differs | 1).ilog2() as usize;
@@ -204,41 +198,57 @@ impl Agenda {
         self.least[index] = self.least[index].min(event.at());
     }
 
+    /// As `put`, where there is no loop that it would be part of: whoever calls it keeps its registers.
+    #[inline(never)]
+    fn put_apart(&mut self, event: Event) {
+        self.put(event);
+    }
+
     /// Moves the later half of the sorted list into the buckets.
+    #[cold]
     fn shorten(&mut self) {
-        let cut = self.soon.len() / 2;
-        self.horizon = self.soon[cut - 1];
         let mut moving = mem::take(&mut self.moving);
-        moving.extend(self.soon.drain(..cut));
+        self.soon.cut_later_half(&mut moving);
+        self.horizon = moving[0];
         for event in moving.drain(..) {
             self.put(event);
         }
         self.moving = moving;
     }
 
-    /// Fills the sorted list from the lowest bucket, whose first event is about to be taken: that makes its instant the base.
-    fn refill(&mut self) {
+    /// Fills the sorted list from the lowest bucket where that has an event by `limit`, which is about to be taken: its instant
+    /// becomes the base.
+    #[inline(never)]
+    fn refill(&mut self, limit: Instant) {
+        if self.next().is_none_or(|next| next > limit) {
+            return;
+        }
         loop {
             let index = self.lowest();
-            let bucket_base = self.base.as_nanos();
+            let last_of_bucket = self.base.as_nanos() | ((1 << index) | ((1 << index) - 1));
             self.base = self.least[index];
             self.least[index] = LAST;
             self.occupied &= !(1 << index);
-            // The lowest bucket has two instants at most, and cannot be divided.
-            if self.buckets[index].len() <= SOON_MAX || index == 0 {
-                mem::swap(&mut self.soon, &mut self.buckets[index]);
-                self.soon.sort_unstable_by_key(|event| Reverse(*event));
-                let last_of_bucket = bucket_base | ((1 << index) | ((1 << index) - 1));
-                let end = last_of_bucket.saturating_add(1);
-                self.horizon = Event::first_at(Instant::from_nanos(end));
-                return;
-            }
             let mut moving = mem::take(&mut self.moving);
             mem::swap(&mut moving, &mut self.buckets[index]);
+            // The lowest bucket has two instants at most, and cannot be divided.
+            let divides = moving.len() > SOON_MAX && index > 0;
+            if !divides {
+                moving.sort_unstable();
+                let (soon, later) = moving.split_at(moving.len().min(SOON_MAX));
+                self.soon.fill(soon);
+                let behind_bucket =
+                    last_of_bucket.checked_add(1).map(|end| Event::first_at(Instant::from_nanos(end)));
+                self.horizon = later.first().copied().or(behind_bucket).unwrap_or(Event::END);
+                moving.drain(..self.soon.len());
+            }
             for event in moving.drain(..) {
                 self.put(event);
             }
             self.moving = moving;
+            if !divides {
+                return;
+            }
         }
     }
 }

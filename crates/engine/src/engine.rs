@@ -283,42 +283,55 @@ impl Engine {
             }
             let mut context = Context { element: id, counters, shared: &mut self.shared };
             let verdict = element.arrive(slot, &mut context);
-            if verdict == Verdict::Passed && !watched && self.shared.discarded.is_empty() {
+            if watched || !self.shared.discarded.is_empty() {
+                self.drop_discarded(id);
+                if watched {
+                    self.observe_arrival(id, slot, verdict);
+                }
+            } else if verdict == Verdict::Passed {
                 // What most elements do with most packets.
                 let passed = &mut self.shared.slab[slot];
                 counters.departed(&passed.packet);
                 passed.hop = passed.hop.next();
                 continue;
             }
-            if !self.shared.discarded.is_empty() {
-                self.drop_discarded(id);
-            }
-            if watched {
-                self.observe_arrival(id, slot, verdict);
-            }
-            match verdict {
-                Verdict::Held => return,
-                Verdict::Passed => self.leave_element(id, slot),
-                Verdict::PassedDamaged => {
-                    self.elements[id.index()].counters.corrupted(&self.shared.slab[slot].packet);
-                    self.leave_element(id, slot);
-                }
-                Verdict::PassedTwice => {
-                    self.leave_element(id, slot);
-                    let copy = self.duplicate(id, slot);
-                    self.forward(slot);
-                    return self.forward(copy);
-                }
-                Verdict::Seen { reported } => {
-                    let packet = self.shared.slab[slot].packet;
-                    if reported && packet.class == Class::Real {
-                        self.sightings.push_back(Sighting { at: self.shared.now, element: id, packet });
-                    }
-                    self.leave_element(id, slot);
-                }
-                Verdict::Dropped(reason) => return self.drop(id, slot, reason),
+            // Asked here first, because most that do not pass are held.
+            if verdict == Verdict::Held || !self.goes_on(id, slot, verdict) {
+                return;
             }
         }
+    }
+
+    /// Does what an element said of a packet; returns whether the packet is at its next hop now. Apart, so that those which just
+    /// pass do not pay for it.
+    #[inline(never)]
+    fn goes_on(&mut self, id: ElementId, slot: SlotId, verdict: Verdict) -> bool {
+        match verdict {
+            Verdict::Held => return false,
+            Verdict::Passed => {}
+            Verdict::PassedDamaged => {
+                self.elements[id.index()].counters.corrupted(&self.shared.slab[slot].packet);
+            }
+            Verdict::PassedTwice => {
+                self.leave_element(id, slot);
+                let copy = self.duplicate(id, slot);
+                self.forward(slot);
+                self.forward(copy);
+                return false;
+            }
+            Verdict::Seen { reported } => {
+                let packet = self.shared.slab[slot].packet;
+                if reported && packet.class == Class::Real {
+                    self.sightings.push_back(Sighting { at: self.shared.now, element: id, packet });
+                }
+            }
+            Verdict::Dropped(reason) => {
+                self.drop(id, slot, reason);
+                return false;
+            }
+        }
+        self.leave_element(id, slot);
+        true
     }
 
     /// The head of a line is due: it leaves the element.

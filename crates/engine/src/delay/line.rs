@@ -43,10 +43,12 @@ impl Line {
     }
 
     /// Lets a packet follow those under way, due at [`Line::due`]. Whoever uses this instead of `enter` lets itself be woken.
+    #[inline]
     pub(crate) fn join(&mut self, slot: SlotId, due: Instant, context: &mut Context<'_>) {
         self.last_due = due;
-        context.shared.slab[slot].at = due;
-        context.shared.slab[slot].ticket = context.shared.agenda.ticket();
+        let joins = &mut context.shared.slab[slot];
+        joins.at = due;
+        joins.ticket = context.shared.agenda.ticket();
         self.under_way.push_back(slot, &mut context.shared.slab);
     }
 

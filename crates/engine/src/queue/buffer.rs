@@ -72,9 +72,9 @@ impl Buffer {
         };
     }
 
-    pub(crate) fn has_room(&self, packet: &Packet) -> bool {
-        self.held_bytes.saturating_add(self.measure.of(packet)) <= self.limit_bytes
-            && self.held_packets < self.limit_packets
+    /// Whether a packet of so many bytes, in the buffer's measure, has room.
+    pub(crate) fn has_room(&self, bytes: u64) -> bool {
+        self.held_bytes.saturating_add(bytes) <= self.limit_bytes && self.held_packets < self.limit_packets
     }
 
     /// Whether the packet has room at least when nothing else waits.

@@ -134,7 +134,7 @@ impl ManagedQueue {
         let is_admitted = self.share.is_none_or(|share| {
             memories[share.memory.index()].admits(self.buffer.held_bytes(), bytes, share.alpha_ppb)
         });
-        is_admitted && self.buffer.has_room(packet)
+        is_admitted && self.buffer.has_room(bytes)
     }
 
     fn account(&self, before: u64, context: &mut Context<'_>) {

@@ -60,6 +60,15 @@ impl Scheduler {
     pub(crate) fn choose(&mut self, queues: &[ManagedQueue], slab: &Slab) -> usize {
         match self {
             Scheduler::Fifo => 0,
+            _ => self.choose_among(queues, slab),
+        }
+    }
+
+    /// Apart, so that most links, which have one queue, do not pay for it.
+    #[inline(never)]
+    fn choose_among(&mut self, queues: &[ManagedQueue], slab: &Slab) -> usize {
+        match self {
+            Scheduler::Fifo => 0,
             Scheduler::Strict => strict::choose(queues),
             Scheduler::Wrr(wrr) => wrr.choose(queues),
             Scheduler::Drr(drr) => drr.choose(queues, slab),
@@ -70,12 +79,18 @@ impl Scheduler {
     /// The chosen queue has sent a packet; `is_empty`: it was its last.
     #[inline]
     pub(crate) fn served(&mut self, queue: usize, slot: SlotId, is_empty: bool, slab: &Slab) {
-        let wire_bytes = || slab[slot].packet.wire_bytes();
+        if !self.is_stateless() {
+            self.account(queue, slab[slot].packet.wire_bytes(), is_empty);
+        }
+    }
+
+    #[inline(never)]
+    fn account(&mut self, queue: usize, wire_bytes: u32, is_empty: bool) {
         match self {
             Scheduler::Fifo | Scheduler::Strict => {}
             Scheduler::Wrr(wrr) => wrr.served(),
-            Scheduler::Drr(drr) => drr.served(queue, wire_bytes(), is_empty),
-            Scheduler::Stfq(stfq) => stfq.served(queue, wire_bytes()),
+            Scheduler::Drr(drr) => drr.served(queue, wire_bytes, is_empty),
+            Scheduler::Stfq(stfq) => stfq.served(queue, wire_bytes),
         }
     }
 

@@ -20,7 +20,7 @@ pub(crate) fn make_room(
     if !buffer.can_ever_hold(&packet) {
         return Err(DropReason::QueueFull);
     }
-    while !buffer.has_room(&packet) {
+    while !buffer.has_room(buffer.measure().of(&packet)) {
         let oldest = buffer.pop(&context.shared.slab).expect("an empty buffer has room for it");
         context.shared.discarded.push((oldest, DropReason::PushedOut));
     }
