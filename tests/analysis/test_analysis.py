@@ -5,6 +5,7 @@ import pytest
 
 from crosswind.analysis import OF_SHARES, Question, Samples, analyse, own_quantile, read_samples, run_samples
 from crosswind.analysis.analysis import PoolingRefused
+from crosswind.cli._main import run
 from crosswind.errors import CrosswindError
 from crosswind.stats import (
     BucketHistory,
@@ -177,6 +178,13 @@ def test_a_run_is_held_against_its_buckets_first(base):
     assert (draining.guard.leak, fresh.guard.verdict) == ("bucket", "clear")
     assert isinstance(draining.quantiles[0.5], RefusedInterval)
     assert isinstance(analysis.comparisons[0].difference, RefusedComparison)
+
+
+def test_trials_of_a_run_that_failed_are_told_of(write_run, capsys):
+    folder = write_run("run", {"none": (1, 10, 8), "slow": (2, 20, 8)}, failed={"none": 2})
+    assert run_samples(folder).left_out == 2
+    assert run(["analyze", str(folder)]) == 0
+    assert "Planned trials that are in none of this: 2." in capsys.readouterr().out
 
 
 def test_a_condition_without_a_trial_that_counts_is_shown_and_not_compared(write_run):

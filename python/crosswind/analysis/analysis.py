@@ -120,6 +120,7 @@ class Analysis:
     groups: list[Group]
     overall: KruskalWallis | None  # of three groups or more
     comparisons: list[Comparison]
+    left_out: int  # planned trials of a run that are in none of this
 
 
 def analyse(samples: Samples, question: Question) -> Analysis:
@@ -178,6 +179,7 @@ def _analysis(
         groups=groups,
         overall=overall,
         comparisons=comparisons,
+        left_out=samples.left_out,
     )
 
 

@@ -28,14 +28,16 @@ def run_samples(folder: Path, column: str | None = None) -> Samples:
     summary = summarise(folder)
     measure = summary.primary if column is None else _named(summary, column)
     found = [
-        (place, trial.values[measure.key])
+        (place, trial)
         for place, condition in enumerate(summary.conditions)
         for trial in condition.counted
         if measure.key in trial.values
     ]
     if not found:
         raise CrosswindError(f"{folder}: no trial that counts has a {measure.label}; run it, or resume it")
-    group_of, values = zip(*found, strict=True)
+    group_of, trials = zip(*found, strict=True)
+    values = [trial.values[measure.key] for trial in trials]
+    planned, told = ({(t.row.block, t.row.position) for t in some} for some in (summary.trials, trials))
     unit = column_unit(values, units_of(measure.unit))
     return Samples(
         file=str(folder),
@@ -47,6 +49,7 @@ def run_samples(folder: Path, column: str | None = None) -> Samples:
         group_of=np.array(group_of),
         trials=(),
         trial_of=None,
+        left_out=len(planned - told),
         buckets=tuple(tuple(condition.buckets) for condition in summary.conditions),
     )
 

@@ -43,6 +43,7 @@ class Samples:
     session: str | None = None  # the column that says which trials belong together, where one was found
     sessions: int = 0  # of all groups together
     buckets: tuple[tuple[BucketHistory, ...], ...] = ()  # of each group, those that outlive trials; of a run
+    left_out: int = 0  # planned trials of a run that have no value here
 
 
 def read_samples(

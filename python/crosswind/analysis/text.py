@@ -32,6 +32,8 @@ def print_analysis(analysis: Analysis, console: Console) -> None:
     console.print(_groups_table(analysis), soft_wrap=False)
     for line in _reading(analysis):
         console.print(line, style="dim", markup=False, soft_wrap=False)
+    if analysis.left_out:
+        console.print(_left_out(analysis.left_out), style="yellow", markup=False, soft_wrap=False)
     for line in _guards(analysis):
         console.print(line, style="yellow", markup=False, soft_wrap=False)
     if analysis.comparisons:
@@ -146,6 +148,13 @@ def _checked(analysis: Analysis) -> str:
     if any(seen.refused for seen in guards):
         return "the guard refuses what is not"
     return "the guard, which goes by the order of the rows, found nothing against it"
+
+
+def _left_out(trials: int) -> str:
+    return (
+        f"Planned trials that are in none of this: {trials}. They failed, were void, did not run or lack the "
+        "number, so what fails looks better than it is; crosswind report says which."
+    )
 
 
 def _guards(analysis: Analysis) -> list[str]:
