@@ -36,11 +36,13 @@ def test_where_more_is_better_less_is_slower(write_run):
     assert checked.slowdown[1] == pytest.approx(10 / 8, rel=0.1)
 
 
-def test_too_few_trials_never_pass(base, write_run):
+def test_too_few_trials_never_pass(base, write_run, capsys):
     other = write_run("run", {"none": (3, 1, 1), "slow": (4, 1, 1)})
     found = check(other, base, 0.05)
     assert found.exit == Exit.UNDECIDED
-    assert "more trials a side would decide" in check_text.lines(found)[0]
+    assert check_text.lines(found)[0].endswith("; an interval needs 4 trials a side")
+    assert run(["compare", str(base), str(other)]) == 0
+    assert "needs 4 trials a side" in capsys.readouterr().out
 
 
 def test_trials_that_are_no_repetitions_are_refused_with_the_reason(base, write_run, capsys):

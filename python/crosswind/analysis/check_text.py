@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 from crosswind.analysis.check import Check, Checked
 from crosswind.analysis.compare_text import refusal
 from crosswind.report.units import count, number, quantity
-from crosswind.stats import RefusedComparison
+from crosswind.stats import RatioNeedsTrials, RefusedComparison
 
 _MARKS = {
     "pass": "pass",
@@ -42,9 +42,12 @@ def sentence(checked: Checked, allowed: float) -> str:
         return f"{told}; trials that failed, and are in none of this: {compared.lost[1]}"
     if checked.outcome != "undecided":
         return told
+    if isinstance(compared.ratio, RatioNeedsTrials):
+        return f"{told}; an interval {compared.ratio}"
     if checked.more_trials is None:
         return f"{told}; too near to what is allowed to tell"
-    return f"{told}; about {count(checked.more_trials)} more trials a side would decide"
+    trials = "trial" if checked.more_trials == 1 else "trials"
+    return f"{told}; about {count(checked.more_trials)} more {trials} a side would decide"
 
 
 def answer(check: Check) -> str:

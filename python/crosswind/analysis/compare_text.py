@@ -11,7 +11,7 @@ from rich.table import Table
 
 from crosswind.analysis.compare import Compared, RunComparison, Verdict
 from crosswind.report.units import column_unit, count, number, percent, short_names, times, units_of
-from crosswind.stats import Guard, RatioInterval, RefusedComparison
+from crosswind.stats import Guard, RatioInterval, RatioNeedsTrials, RefusedComparison
 
 PLAIN_COLUMNS = 150  # of text that is not going to a terminal: wide enough that no cell is broken
 _STYLES: dict[Verdict, str] = {"better": "green", "worse": "red", "undecided": "dim", "refused": "yellow"}
@@ -82,6 +82,8 @@ def _verdict(compared: Compared) -> str:
     told = f"[{_STYLES[compared.verdict]}]{compared.verdict}[/]"
     if compared.verdict != "undecided":
         return told
+    if isinstance(compared.ratio, RatioNeedsTrials):
+        return f"{told}\n[dim]{compared.ratio}[/dim]"
     if compared.more_trials is None:
         return f"{told}\n[dim]too near to tell[/dim]"
     return f"{told}\n[dim]{count(compared.more_trials)} more a side[/dim]"
