@@ -63,7 +63,7 @@ def test_probabilities_are_parts_per_billion_and_scale_leaves_them_alone(
     [
         ("lose: {}", "must have one law: bernoulli, gilbert_elliott, four_state or trace"),
         ("lose: {bernoulli: 1%, trace: {pattern: '0'}}", "must have one law"),
-        ("lose: {bernoulli: 0.01}", '"0.01" has no unit; write 0.01% (units: %)'),
+        ("lose: {bernoulli: 0.01}", '"0.01" has no unit; write 1% or 0.01% (units: %)'),
         ("lose: {bernoulli: 0%}", "is zero and does nothing"),
         ("lose: {bernoulli: 0.00000001%}", "is finer than a part per billion; round it to seven decimals"),
         ("lose: {four_state: {p13: 60%, p31: 1%, p14: 41%}}", "leaves state 1 with 101% together"),
