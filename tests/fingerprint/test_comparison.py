@@ -100,6 +100,17 @@ def test_another_machine_is_a_note() -> None:
     assert found.notes == ["CPU: x and y"]
 
 
+def test_ends_with_other_interfaces_are_noted_where_they_differ() -> None:
+    def between(mtu_bytes: int, far_cpu: str) -> dict[str, Any]:
+        interface = {"name": f"c{mtu_bytes}", "mtu_bytes": mtu_bytes, "offloads": {"tso": True}}
+        near, far = {"interface": interface, "cpu": "x"}, {"interface": interface, "cpu": far_cpu}
+        return fingerprint(1) | {"machines": {"before": {"near": near, "far": far}}}
+
+    found = compare_fingerprints([between(1500, "x")], [between(9001, "y")])
+    mtu = "interface.mtu_bytes: 1500 and 9001"
+    assert found.notes == [f"near end, {mtu}", "far end, cpu: x and y", f"far end, {mtu}"]
+
+
 def test_what_is_no_fingerprint_is_refused_with_its_reason(tmp_path: Path) -> None:
     file = tmp_path / "x.json"
     for text, why in (

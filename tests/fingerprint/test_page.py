@@ -35,7 +35,9 @@ def test_a_network_without_a_bucket_or_a_common_clock_has_a_page_too() -> None:
     document = fingerprint(1, budget_bits=None)
     document["delay"] |= {"packets": 0, "one_way_ns": {}, "each_ns": []}
     page = render(document)
-    assert "None was emptied" in page
+    # 100 Mbit/s for three seconds without a fall: a bound, and not that there is none.
+    assert "Not within 300 Mbit" in page.replace("\u00a0", " ")
+    assert "it held at least that, less what came back" in page
     assert "no common clock" in page
     assert {picture.key for picture in pictures(document)} == {"trace", "goodput", "connections"}
 

@@ -12,6 +12,7 @@ from crosswind.errors import CrosswindError
 
 if TYPE_CHECKING:
     from crosswind.fingerprint.measure.ends import Ends, Network
+    from crosswind.fingerprint.measure.machines import Bounds
     from crosswind.fingerprint.regime.record import Header, Record
 
 CONNECTIONS = 4
@@ -26,6 +27,7 @@ def measure_regime(
     out: Path,
     most_bytes: int | None,
     seed: int,
+    bounds: Bounds,
 ) -> None:
     """Measure a regime into a file, or go on with it, and say what its rates are like.
 
@@ -35,10 +37,13 @@ def measure_regime(
         wanted_ns: in all, rests included.
         point_ns: between points; the regime's own where absent.
         most_bytes: payload that the file may tell of; None is no limit.
+        bounds: what the machine may do beside when this sitting begins; what it did stands in the provenance.
     """
     from rich.console import Console
 
     from crosswind.doctor.quantities import rate_text
+    from crosswind.fingerprint.measure import end_facts
+    from crosswind.fingerprint.measure.machines import refuse_busy
     from crosswind.fingerprint.measure.sent_bytes import SentBytes
     from crosswind.fingerprint.regime.measure import is_complete, keep_measuring
     from crosswind.fingerprint.regime.pattern import Pattern
@@ -54,26 +59,32 @@ def measure_regime(
         raise CrosswindError(f"--regime: {error}") from None
     wanted_s = wanted_ns / 1e9
     point_s = pattern.usual_point_s if point_ns is None else point_ns / 1e9
+    here = end_facts.facts("127.0.0.1")
+    refuse_busy({"here": here}, bounds)
     header = header_of(
         regime=str(pattern),
         point_s=point_s,
         connections=CONNECTIONS,
-        provenance=provenance(Path.cwd(), seed, {}),
+        provenance=provenance(Path.cwd(), seed, {}) | {"state": here["state"]},
     )
     # Nobody is asked in the middle: the transfer would not wait for the answer.
     sent = SentBytes(most_bytes)
     with Recorder.open(out, header, wanted_s) as recorder, Console(stderr=True).status("") as status:
-        for point in recorder.before.points:
-            sent.add(point.payload_bytes)
 
-        def say(point: Point) -> None:
+        def count(point: Point) -> float:
             rate_bps = 8e9 * point.payload_bytes / (point.end_ns - point.begin_ns)
-            status.update(f"{regime}: {rate_text(rate_bps)}")
             sent.add(point.payload_bytes)
             sent.fastest_bps = max(sent.fastest_bps, rate_bps)
+            return rate_bps
+
+        def say(point: Point) -> None:
+            status.update(f"{regime}: {rate_text(count(point))}")
             sent.expect_seconds(point_s, "the next point")
 
+        for point in recorder.before.points:
+            count(point)
         if not is_complete(recorder.before, pattern, wanted_s):
+            sent.expect_seconds(point_s, "the next point")
             keep_measuring(network, pattern, wanted_s, recorder, say)
     click.echo(told(read_record(out.read_bytes())))
     click.echo(f"regime: {out}")

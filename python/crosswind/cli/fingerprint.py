@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from crosswind.cli._bounds import bounded, bounds_of
 from crosswind.errors import CrosswindError
@@ -28,6 +29,9 @@ _CONNECTIONS_MAX = 1000
 
 # Of a network that others use, and that may cost money.
 _OTHERS_MOST_BYTES = 10_000_000_000
+
+# What says how much a fingerprint measures, and nothing of a regime.
+_OF_FINGERPRINTS = ("full_speed", "rest", "connections", "repeat", "writes")
 
 T = TypeVar("T")
 
@@ -184,6 +188,11 @@ def command(
         raise CrosswindError(
             "--regime: only traffic says what arrives point by point; leave --tool and --cloud out"
         )
+    if regime is not None and (given := _given(_OF_FINGERPRINTS)):
+        raise CrosswindError(
+            f"{', '.join(given)}: of a fingerprint, which --regime takes the place of; leave them out"
+        )
+    bounds = bounds_of(load_at_most, memory_at_most, traffic_at_most)
     network: Network
     name: str | None = None
     header_of: Callable[..., Header]
@@ -216,9 +225,8 @@ def command(
         )
     if regime is not None:
         out = out or Path("regime.jsonl")
-        measure_regime(network, header_of, regime, wanted_ns, point_ns, out, most_bytes, SEED)
+        measure_regime(network, header_of, regime, wanted_ns, point_ns, out, most_bytes, SEED, bounds)
         return
-    bounds = bounds_of(load_at_most, memory_at_most, traffic_at_most)
     out = out or Path("fingerprint.json")
     with Console(stderr=True).status("") as status:
         sent = SentBytes(most_bytes, *([partial(_allows, status)] if send_at_most is None else []))
@@ -323,6 +331,13 @@ def _told(found: Fingerprint) -> str:
     if found.token_bucket is not None and found.trace is not None:
         lines.append(bucket_text(found.token_bucket, found.trace))
     return "\n".join(lines)
+
+
+def _given(parameters: Sequence[str]) -> list[str]:
+    """Return which of these options the user wrote."""
+    source = click.get_current_context().get_parameter_source
+    written = [name for name in parameters if source(name) is ParameterSource.COMMANDLINE]
+    return [f"--{name.replace('_', '-')}" for name in written]
 
 
 def _count(text: str) -> int:

@@ -19,6 +19,11 @@ from crosswind.store import machine_fingerprint
 
 Document = Mapping[str, Any]
 
+# What an end is besides its interface; of a machine that both share the provenance tells it.
+_OF_MACHINES = ("kernel", "cpu", "cores", "clock_source", "governor", "virtualisation")
+# Another one in every fabric.
+_OF_EVERY_RUN = ("interface.name", "interface.address")
+
 _EXITS = {"same": Exit.DONE, "different": Exit.NOT_COMPARABLE, "undecided": Exit.UNDECIDED}
 
 
@@ -150,6 +155,30 @@ def _change(figure: Figure, base: Bounded, other: Bounded) -> Change:
     return Change("difference", difference_of(base, other), -margin, margin)
 
 
+def _ends(base: Document, other: Document) -> list[str]:
+    """Return what differs in the ends: their interfaces and sysctls, and of a far machine what it is."""
+    notes = []
+    for end in ("near", "far"):
+        facts = [at(document, "machines", "before", end) or {} for document in (base, other)]
+        shared = any(at(side, "machines", "before", "here") for side in (base, other))
+        of_machine = _OF_MACHINES if end == "far" and not shared else ()
+        for key in (*of_machine, "interface", "sysctls", "cloud"):
+            sides = [_flat(key, side.get(key)) for side in facts]
+            for name in sorted({*sides[0], *sides[1]}):
+                before, now = (side.get(name, "absent") for side in sides)
+                if before != now and name not in _OF_EVERY_RUN:
+                    notes.append(f"{end} end, {name}: {before} and {now}")
+    return notes
+
+
+def _flat(name: str, found: Any) -> dict[str, Any]:
+    """Return what stands in nested mappings by names such as `interface.mtu_bytes`."""
+    if not isinstance(found, Mapping):
+        return {} if found is None else {name: found}
+    parts = (_flat(f"{name}.{part}", inner) for part, inner in found.items())
+    return {key: value for part in parts for key, value in part.items()}
+
+
 def _notes(base: Document, other: Document) -> list[str]:
     """Return what differs between two fingerprints besides their figures."""
     notes = []
@@ -166,6 +195,7 @@ def _notes(base: Document, other: Document) -> list[str]:
         if sides[0] != sides[1]:
             told = (", ".join(side) if isinstance(side, list) else side for side in sides)
             notes.append(f"{title}: {' and '.join(map(str, told))}")
+    notes += _ends(base, other)
     try:
         machines = [machine_fingerprint(document["provenance"]) for document in (base, other)]
     except (KeyError, TypeError):

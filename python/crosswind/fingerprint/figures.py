@@ -126,7 +126,7 @@ def _of_bucket(key: str) -> Callable[[Mapping[str, Any]], Found]:
     return read
 
 
-def _until_empty(document: Mapping[str, Any]) -> Found:
+def until_empty(document: Mapping[str, Any]) -> Found:
     """Read what is carried at the high rate until the bucket is empty; what was, if it never was."""
     emptied_s, budget = at(document, "token_bucket", "emptied_s"), at(document, "token_bucket", "budget_bits")
     if emptied_s is None or budget is None:
@@ -163,12 +163,13 @@ _LATENCIES = (
     Figure("round-trip-p99", "round trip (P99)", "ns", _TAIL, _quantile(0.99, *_IDLE)),
     # In a queue neighbours wait alike, which makes their interval too narrow.
     Figure("loaded-p50", "round trip beside a bulk transfer (median)", "ns", _TAIL, _quantile(0.5, *_LOADED)),
+    Figure("loaded-p99", "round trip beside a bulk transfer (P99)", "ns", _TAIL, _quantile(0.99, *_LOADED)),
     Figure("lost", "small packets lost", "share", Margin(0.0, 0.01), _lost),
 )
 _GOODPUT = Figure("goodput", "goodput of bulk transfer", "bit/s", _RATE, _goodput)
 _BUCKET = (
     Figure("high-rate", "rate at full speed", "bit/s", _RATE, _of_bucket("high_bps")),
-    Figure("until-empty", "carried until the bucket is empty", "bit", _RATE, _until_empty),
+    Figure("until-empty", "carried until the bucket is empty", "bit", _RATE, until_empty),
     Figure("low-rate", "rate with an empty bucket", "bit/s", _RATE, _of_bucket("low_bps")),
     Figure("budget", "bucket's budget", "bit", _RATE, _of_bucket("budget_bits")),
     Figure("refill", "bucket's refill", "bit/s", _RATE, _of_bucket("refill_bps")),

@@ -10,7 +10,7 @@ from typing import Any
 
 from crosswind.fingerprint.comparison_text import margin_text, value_text
 from crosswind.fingerprint.document import NotAFingerprint, read_fingerprint
-from crosswind.fingerprint.figures import AtLeast, at, figures_of
+from crosswind.fingerprint.figures import AtLeast, at, figures_of, until_empty
 from crosswind.fingerprint.measure.way import way_text
 from crosswind.fingerprint.pictures import pictures
 from crosswind.report import html_file, units
@@ -47,7 +47,7 @@ def render(document: Mapping[str, Any]) -> str:
             "The machine that measured": html_file.flat(document["provenance"]),
             **{f"The {end} end, before": html_file.flat(facts) for end, facts in _ends(document).items()},
         },
-        fitted=_bucket(document["token_bucket"]).text if "token_bucket" in document else "",
+        fitted=_bucket(document).text if "token_bucket" in document else "",
         measured=datetime.fromisoformat(measured) if measured else None,
     )
 
@@ -87,7 +87,7 @@ def answers(document: Mapping[str, Any]) -> list[Answer]:
     if "bulk" in document:
         found.append(_bulk(document["bulk"]))
     if "token_bucket" in document:
-        found.append(_bucket(document["token_bucket"]))
+        found.append(_bucket(document))
     return found
 
 
@@ -131,13 +131,15 @@ def _bulk(bulk: Mapping[str, Any]) -> Answer:
     )
 
 
-def _bucket(bucket: Mapping[str, Any]) -> Answer:
+def _bucket(document: Mapping[str, Any]) -> Answer:
+    bucket, carried = document["token_bucket"], until_empty(document)
     question, high = "Is there a token bucket?", units.rate(bucket["high_bps"]["value"])
-    if not bucket["low_bps"] or not bucket["budget_bits"]:
+    if isinstance(carried, AtLeast):
         return Answer(
             question,
-            "None was emptied",
-            f"At {high} the rate never fell. A longer measurement may still empty one.",
+            f"Not within {units.quantity(carried.at_least, 'bit')}",
+            f"At {high} the rate never fell. If there is a bucket, it held at least that, less what came "
+            "back meanwhile; a longer measurement may still empty it.",
             "plain",
         )
     low = units.rate(bucket["low_bps"]["value"])

@@ -30,14 +30,15 @@ def credit_bucket(trace: TrafficTrace, found: TokenBucket) -> Fitted:
     Raises: NoFit: the bucket was not emptied.
     """
     if found.low_bps is None or found.budget_bits is None or found.emptied_s is None:
-        at_least = (
-            ""
+        carried_bits = float(next(trace.phases()).bits.sum())
+        held = (
+            f"{carried_bits / 1e9:.4g} Gbit less what came back meanwhile"
             if found.at_least_bits is None
-            else f" If there is a bucket, it held at least {found.at_least_bits / 1e9:.4g} Gbit."
+            else f"{found.at_least_bits / 1e9:.4g} Gbit"
         )
         raise NoFit(
-            f"{rate_text(found.high_bps.value)} and no fall to a lower rate: no bucket was emptied."
-            f"{at_least} Measure for longer"
+            f"{rate_text(found.high_bps.value)} and no fall to a lower rate: no bucket was emptied. If there "
+            f"is one, it held at least {held}. Measure for longer"
         )
     # The low rate is what a bucket gives back, so a larger estimate of the refill is noise.
     refill = min(found.refill_bps.value, found.low_bps.value) if found.refill_bps else found.low_bps.value

@@ -47,7 +47,7 @@ _LOST_TWICE_S = 4.0
 _CONNECT_S = 10.0
 # Counters of interfaces have as many bits as a long of the kernel.
 _COUNTER_BITS = 8 * struct.calcsize("l")
-_GET_DRIVER = 0x03
+_GET_LINK, _GET_DRIVER, _GET_RINGS, _GET_CHANNELS = 0x01, 0x03, 0x10, 0x3C
 # The question, and the bits of the answer that mean yes.
 _OFFLOADS = {
     "rx-checksum": (0x14, 1),
@@ -160,6 +160,9 @@ def _interface(address: str) -> dict[str, Any]:
             "path_mtu_bytes": path_mtu,
             "driver": _driver(way, name),
             "offloads": _offloads(way, name),
+            "speed_mbps": _speed_mbps(way, name),
+            "queues": _nine(way, name, _GET_CHANNELS, {"rx": 5, "tx": 6, "combined": 8}),
+            "rings": _nine(way, name, _GET_RINGS, {"rx": 5, "tx": 8}),
         }
 
 
@@ -196,6 +199,23 @@ def _offloads(way: socket.socket, name: str) -> dict[str, bool | None]:
         said = _ethtool(way, name, struct.pack("II", command, 0))
         found[offload] = None if said is None else bool(struct.unpack("II", said)[1] & bits)
     return found
+
+
+def _speed_mbps(way: socket.socket, name: str) -> int | None:
+    """Return what the driver says; None where it does not know, as without a cable."""
+    said = _ethtool(way, name, struct.pack("I40x", _GET_LINK))
+    if said is None:
+        return None
+    # In two halves: bytes 12 and 28 of the kernel's struct ethtool_cmd.
+    (low,), (high,) = struct.unpack_from("H", said, 12), struct.unpack_from("H", said, 28)
+    speed = high << 16 | low
+    return None if speed in (0, 0xFFFF, 0xFFFFFFFF) else speed
+
+
+def _nine(way: socket.socket, name: str, command: int, places: dict[str, int]) -> dict[str, int] | None:
+    """Return numbers at their places among nine that a driver tells; None where it does not."""
+    said = _ethtool(way, name, struct.pack("I32x", command))
+    return None if said is None else {key: struct.unpack("9I", said)[place] for key, place in places.items()}
 
 
 def _connection(address: str, port: int) -> dict[str, Any]:
