@@ -86,6 +86,16 @@ def test_a_bucket_that_lets_one_packet_too_many_pass_is_not_certified(
     assert any(claim.decision is Decision.FAILED and "police" in claim.name for claim in buckets.claims())
 
 
+def test_a_law_that_is_a_twentieth_too_wide_is_not_near(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wide(fabric: Mapping[str, Any], packets: Packets) -> Fates:
+        fates = play(fabric, packets)
+        sent_ns = packets.at_ns[fates.packet] + delays.MEAN_NS
+        return replace(fates, at_ns=sent_ns + (fates.at_ns - sent_ns) * 105 // 100)
+
+    monkeypatch.setattr(delays, "play", wide)
+    assert next(delays.claims()).decision is Decision.FAILED
+
+
 def test_a_lost_fate_and_a_swap_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     def forgetful(fabric: Mapping[str, Any], packets: Packets) -> Fates:
         fates = play(fabric, packets)
