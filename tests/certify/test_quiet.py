@@ -24,11 +24,11 @@ def _rest(program: "subprocess.Popen[bytes]") -> None:
         program.wait(0.4)
 
 
-def _measurement(*, late: int = 0, stolen_ms: int = 0) -> dict[str, Any]:
+def _measurement(*, late: int = 0, stolen_ms: int = 0, overruns: int = 0) -> dict[str, Any]:
     return {
         "ledger": {"packets": 1000, "early": 0, "missed": late, "bound_ns": 120_000},
         "conservation": {"holds": True},
-        "host": {"ring_overruns": 0, "steal_ns": stolen_ms * 1_000_000, "canary_gap_ns_max": 0},
+        "host": {"ring_overruns": overruns, "steal_ns": stolen_ms * 1_000_000, "canary_gap_ns_max": 0},
         "window": {"started_ns": 0, "ended_ns": 500_000_000},
     }
 
@@ -70,3 +70,17 @@ def test_what_was_stolen_calls_for_another_try_and_what_was_late_does_not() -> N
     assert "50.0% of packets later" in late.disturbed
     assert "stole" in robbed.machine
     assert robbed.disturbed == robbed.machine
+
+
+def test_of_a_void_measurement_nothing_is_concluded() -> None:
+    watch = Watch()
+    watch.judge(_measurement(overruns=3))
+    assert "3 packets lost in the capture ring" in watch.disturbed
+    # It is the emulator's own account, so it calls for no other try.
+    assert watch.machine == ""
+
+
+def test_a_faithful_measurement_is_concluded_from() -> None:
+    watch = Watch()
+    watch.judge(_measurement())
+    assert watch.disturbed == ""

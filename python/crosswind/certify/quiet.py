@@ -78,9 +78,11 @@ class Watch:
             return self.machine
         for measurement in self._measurements:
             verdict = judge(measurement)
-            # What is void is a fault of the emulator itself and must not be excused as noise.
             if verdict.fidelity == "degraded":
                 return f"{verdict.reason}; {_QUIETER}"
+            # No quiet machine mends that. Early and unaccounted packets have claims of their own besides.
+            if verdict.fidelity == "void":
+                return f"no number of a void measurement is used: {verdict.reason}"
         return ""
 
 
