@@ -5,7 +5,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from crosswind.certify import Decision
 from crosswind.certify.elements import ELEMENTS, INTERFERENCE
+from crosswind.certify.live import replayed
 
 # What the engine's own tests replay, fuzz and watch; one of them fails while a word of conditions is missing.
 TABLE = json.loads((Path(__file__).parents[2] / "crates/fabric/every_element.json").read_text())
@@ -34,3 +38,17 @@ def test_every_element_of_the_engine_is_replayed_live() -> None:
 def test_every_source_of_the_engine_is_replayed_live() -> None:
     asked = {choice for source in TABLE["interference"] for choice in _choices(source)}
     assert asked <= {choice for source in INTERFERENCE.values() for choice in _choices(source)}
+
+
+@pytest.mark.parametrize(
+    ("decisions", "different", "decision"),
+    [
+        (406, 0, Decision.HELD),
+        (406, 1, Decision.FAILED),
+        (0, 0, Decision.UNDECIDED),
+        (3, 1, Decision.FAILED),
+    ],
+)
+def test_a_replay_without_decisions_shows_nothing(decisions: int, different: int, decision: Decision) -> None:
+    compared = {"decisions": decisions, "different": different, "first_difference": None}
+    assert replayed.agreement("link", compared).decision is decision
