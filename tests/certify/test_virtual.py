@@ -83,7 +83,28 @@ def test_a_bucket_that_lets_one_packet_too_many_pass_is_not_certified(
         return replace(fates, fate=fate)
 
     monkeypatch.setattr(buckets, "play", generous)
-    assert any(claim.decision is Decision.FAILED and "police" in claim.name for claim in buckets.claims())
+    failed = [claim.name for claim in buckets.claims() if claim.decision is Decision.FAILED]
+    for kind in (
+        "police",
+        "srtcm, green",
+        "srtcm, green and yellow",
+        "trtcm, green",
+        "trtcm, green and yellow",
+    ):
+        assert any(name.startswith(f"{kind} ") for name in failed), kind
+
+
+def test_a_meter_that_colours_too_little_is_not_certified(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stingy(fabric: Mapping[str, Any], packets: Packets) -> Fates:
+        fates = play(fabric, packets)
+        fate = fates.fate.astype("U16")
+        fate[np.flatnonzero(fate == "departed")[1::2]] = "colour"
+        return replace(fates, fate=fate)
+
+    monkeypatch.setattr(buckets, "play", stingy)
+    failed = [claim.name for claim in buckets.claims() if claim.decision is Decision.FAILED]
+    assert any(name.startswith("srtcm") and "short" in name for name in failed)
+    assert any(name.startswith("trtcm") and "short" in name for name in failed)
 
 
 def test_a_law_that_is_a_twentieth_too_wide_is_not_near(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,8 +1,9 @@
-"""Token buckets give exactly what they have: nothing above their curve in any window, nothing held back."""
+"""Token buckets and meters give exactly what they have: nothing above their curve, and nothing held back."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from crosswind.testbed.plain import plain_fabric
 
 FAMILY = "buckets"
 PACKETS = 5000
+PACKET_BYTES_MAX = 1500
 BURST_BYTES = 30_000
 RATES_BPS = (1_000_000, 100_000_000, 5_000_000_000)
 # The arithmetic of this check is in doubles: 10^7 bytes are known to 10^-9 of a byte, summed 10^4 times.
@@ -22,13 +24,14 @@ FLOAT_BYTES = 1e-3
 
 
 def claims() -> Iterator[Claim]:
-    """Yield the claims of policers and shapers at several rates, offered one and a half times their rate."""
+    """Yield the claims of policers, shapers and meters at several rates, offered half as much again."""
     for rate_bps in RATES_BPS:
-        sizes = np.random.default_rng(3).integers(40, 1501, PACKETS)
+        sizes = np.random.default_rng(3).integers(40, PACKET_BYTES_MAX + 1, PACKETS)
         gap_ns = float(sizes.mean()) * 8e9 / rate_bps / 1.5
         at = np.random.default_rng(4).exponential(gap_ns, PACKETS).cumsum().astype(np.int64)
         yield from _police(Packets.of(at, sizes), rate_bps)
         yield from _shape(Packets.of(at, sizes), rate_bps)
+        yield from _meter(Packets.of(at, sizes), rate_bps)
 
 
 def _police(packets: Packets, rate_bps: int) -> Iterator[Claim]:
@@ -87,6 +90,55 @@ def _shape(packets: Packets, rate_bps: int) -> Iterator[Claim]:
         1,
         "ns",
         "a token bucket in exact arithmetic; instants are whole nanoseconds, rounded up",
+    )
+
+
+def _meter(packets: Packets, rate_bps: int) -> Iterator[Claim]:
+    """Yield the claims of what a meter colours green, and of what it colours green or yellow."""
+    committed = {"cir_bps": rate_bps, "cbs_bytes": BURST_BYTES}
+    single: dict[str, Any] = {"srtcm": {**committed, "ebs_bytes": 2 * BURST_BYTES}}
+    # Half of the rate is committed, so that there is yellow all the time.
+    half = {"cir_bps": rate_bps // 2, "cbs_bytes": BURST_BYTES}
+    double: dict[str, Any] = {"trtcm": {**half, "pir_bps": rate_bps, "pbs_bytes": 2 * BURST_BYTES}}
+    green, both = "green", "green and yellow"
+    yield from _coloured(packets, single, green, rate_bps, [BURST_BYTES])
+    # Yellow has what the full green bucket spills: together they earn one rate and fill two bursts.
+    yield from _coloured(packets, single, both, rate_bps, [BURST_BYTES, 2 * BURST_BYTES])
+    yield from _coloured(packets, double, green, rate_bps // 2, [BURST_BYTES])
+    yield from _coloured(packets, double, both, rate_bps, [2 * BURST_BYTES])
+
+
+def _coloured(
+    packets: Packets, meter: Mapping[str, Any], colours: str, rate_bps: int, bursts_bytes: list[int]
+) -> Iterator[Claim]:
+    """Yield that what passes of these colours has no more than its curve, and no less where it is wanted."""
+    ((kind, parameters),) = meter.items()
+    element = {kind: {**parameters, "yellow": "pass" if "yellow" in colours else "drop", "red": "drop"}}
+    passed = np.isfinite(play(plain_fabric(places={"switch.ingress": [element]}), packets).departed_ns)
+    excess = arrival_curve_excess(
+        packets.at_ns[passed], packets.ip_bytes[passed], rate_bps=rate_bps, burst_bytes=sum(bursts_bytes)
+    )
+    named = f"{kind}, {colours} {rate_text(rate_bps)}"
+    details = {"packets": len(packets), "passed": int(passed.sum())}
+    yield at_most(
+        FAMILY,
+        f"{named}: excess over every window",
+        "virtual",
+        excess.bytes,
+        FLOAT_BYTES,
+        "B",
+        "the arrival curve of the meter's buckets (RFC 2697 and 2698, section 3)",
+        details=details,
+    )
+    yield at_most(
+        FAMILY,
+        f"{named}: short of the curve where it comes nearest",
+        "virtual",
+        -excess.bytes,
+        len(bursts_bytes) * PACKET_BYTES_MAX,
+        "B",
+        "more is offered, so each bucket was full once and then held too little for a packet",
+        details=details,
     )
 
 

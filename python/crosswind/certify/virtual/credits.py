@@ -30,7 +30,7 @@ STUDY_LEFT_BITS = 10_000_000
 def claims() -> Iterator[Claim]:
     """Yield the claims of credit buckets, exact and as emulated, and of pacers."""
     yield from _drained()
-    yield _on_and_off()
+    yield from _on_and_off()
     yield _as_deployed()
     for rate_bps in (1_000_000, 5_000_000_000):
         yield _paced(rate_bps)
@@ -80,13 +80,13 @@ def _drained() -> Iterator[Claim]:
     )
 
 
-def _on_and_off() -> Claim:
+def _on_and_off() -> Iterator[Claim]:
     """Sending for 10 ms and resting for 30 ms, three times."""
     burst = np.arange(10_000_000 * HIGH_BPS // (PACKET_BITS * 10**9)) * (PACKET_BITS * 10**9 // HIGH_BPS)
     at = np.concatenate([burst + 40_000_000 * turn for turn in range(3)])
     exact = credited_ns(at.tolist(), PACKET_BITS, BUDGET_BITS, (HIGH_BPS, LOW_BPS, REFILL_BPS))
     left = _left(_credit(), Packets.of(at))
-    return at_most(
+    yield at_most(
         FAMILY,
         "credit: departures when sending and resting, against an exact bucket",
         "virtual",
@@ -95,6 +95,24 @@ def _on_and_off() -> Claim:
         "ns",
         "db/dt = refill - sent, 0 <= b <= budget, in exact arithmetic",
     )
+    # The low rate is the refill, so the budget is all that comes on top of it.
+    for curve, rate_bps, burst_bits in (("budget", REFILL_BPS, BUDGET_BITS), ("high rate", HIGH_BPS, 0)):
+        excess = arrival_curve_excess(
+            left.astype(np.int64),
+            np.full(len(left), PACKET_BITS // 8),
+            rate_bps=rate_bps,
+            burst_bytes=burst_bits // 8,
+        )
+        yield at_most(
+            FAMILY,
+            f"credit: excess over every window, by the {curve}",
+            "virtual",
+            excess.bytes,
+            PACKET_BITS / 8 + 1e-3,
+            "B",
+            "the fluid bucket's arrival curve; the window holds all of the packet that leaves at its end",
+            details={"packets": len(left)},
+        )
 
 
 def _as_deployed() -> Claim:
