@@ -17,6 +17,7 @@ from crosswind.certify.virtual import (
     delays,
     interference,
     links,
+    losses,
     order,
     queueing,
     schedulers,
@@ -126,3 +127,25 @@ def test_a_lost_fate_and_a_swap_are_seen(monkeypatch: pytest.MonkeyPatch) -> Non
     failed = [claim.name for claim in order.claims() if claim.decision is Decision.FAILED]
     assert any("fate" in name for name in failed)
     assert any("overtook" in name for name in failed)
+
+
+def test_the_chain_of_a_loss_gives_what_is_known_of_gilbert_and_elliott() -> None:
+    """Salsano et al. 2012, section 2: runs of 1 / r; ((1 - k) r + (1 - h) p) / (p + r) of packets lost."""
+    p, r, h, k = 0.02, 0.2, 0.4, 0.99
+    simple = losses._gilbert_elliott("simple", p=p, r=r, h=0, k=1)
+    assert simple.share == pytest.approx(p / (p + r))
+    assert simple.inflation == pytest.approx((2 - p - r) / (p + r))
+    assert simple.runs(5) == pytest.approx(1 - (1 - r) ** np.arange(6))
+    general = losses._gilbert_elliott("general", p=p, r=r, h=h, k=k)
+    assert general.share == pytest.approx(((1 - k) * r + (1 - h) * p) / (p + r))
+
+
+def test_losses_of_the_right_share_but_one_by_one_are_not_certified(monkeypatch: pytest.MonkeyPatch) -> None:
+    def shuffled(fabric: Mapping[str, Any], packets: Packets) -> Fates:
+        fates = play(fabric, packets)
+        return replace(fates, fate=np.random.default_rng(1).permutation(fates.fate))
+
+    monkeypatch.setattr(losses, "play", shuffled)
+    monkeypatch.setattr(losses, "LAWS", losses.LAWS[-1:])
+    share, runs, _ = losses.claims()
+    assert (share.decision, runs.decision) == (Decision.HELD, Decision.FAILED)
