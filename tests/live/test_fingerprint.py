@@ -96,8 +96,8 @@ def test_ends_behind_words_are_found_and_measured_like_our_own(live: Live) -> No
         assert found.near.address == ends.near.address
         assert found.one_machine
         assert found.tool == "traffic"
-        # Payload of 100 Mbit/s: 1448 bytes of a frame of 1538.
-        assert 80e6 < bulk(found, 2, 0.5).goodput_bps < 94.2e6
+        # Payload of 100 Mbit/s: 1448 bytes of a frame of 1538. What came before the window may be read in it.
+        assert 80e6 < bulk(found, 2, 0.5).goodput_bps < 94.2e6 + 8 * 65536 / 0.5
         for tool, missing in (("iperf3", IPERF3.missing()), ("nuttcp", Nuttcp.tool.missing())):
             if not missing:
                 # nuttcp counts writes of 64 KiB.
