@@ -67,10 +67,11 @@ def test_what_a_tool_says_of_its_ends_is_what_the_kernel_counted(
         assert said_s < used_s + 0.03
         assert used_s < 1.5 * said_s + 0.06
     assert again > 0
-    assert found[None, "retransmissions"] == pytest.approx(again, rel=0.05, abs=2)
+    # A super-packet that another overtakes before the emulator sees it looks like a dozen sent again.
+    assert 0.95 * again - 2 <= found[None, "retransmissions"] <= 1.3 * again + 15
     if name == "iperf3":
-        # It looks for the last time when its time is up, the kernel when everything has arrived: a burst or two
-        # of a dozen packets may lie between.
+        # It looks for the last time when its time is up, the kernel when everything has arrived: a burst or
+        # two of a dozen packets may lie between.
         assert again / 2 - 3 <= found["client", "retransmits"] <= again + 3
     # nuttcp tells the handshake's, iperf3 the mean of two looks, and `ss` has one of its own: they differ by
     # what a busy machine adds to the path's 4 ms, and not by the thousand of a mistaken unit.
