@@ -6,7 +6,7 @@
 
 use ahash::AHashMap;
 use crosswind_engine::{DropReason, ElementId};
-use crosswind_monitor::Sent;
+use crosswind_monitor::{Again, Sent};
 use crosswind_wire::{Flow, Train};
 
 use crate::held::{Held, Holds, Passing};
@@ -147,23 +147,32 @@ impl Records {
             return;
         }
         let sent = self.flows.entry(flow).or_insert_with(|| Sent::new(tcp.sequence));
-        if sent.passes(tcp.sequence, length, tcp.flags, at_ns).is_none() {
+        if !sent.is_behind(tcp.sequence) {
+            sent.passes(tcp.sequence, length, tcp.flags, at_ns);
             return;
         }
         // What was lost in a row is sent again as one super-packet. It is counted as drops are, and as the kernel does.
         for index in 0..train.count() {
+            let tcp_seq = train.sequence(index).unwrap_or(tcp.sequence);
+            let payload_bytes = payload_bytes(train, index);
+            let length = if train.count() > 1 { payload_bytes } else { length };
+            let since_first_ns = match sent.passes(tcp_seq, length, tcp.flags, at_ns) {
+                Some(Again::Since(since_ns)) => Some(since_ns),
+                Some(Again::Forgotten) => None,
+                // Two processors of the sender feed the emulator, and one may overtake the other. Nothing is lost before it.
+                Some(Again::Missed) | None => continue,
+            };
             if self.retransmissions.len() == ROWS_MAX {
                 self.retransmissions_lost += 1;
                 continue;
             }
-            let tcp_seq = train.sequence(index).unwrap_or(tcp.sequence);
             self.retransmissions.push(Retransmission {
                 at_ns,
                 node,
                 flow,
                 tcp_seq,
-                payload_bytes: payload_bytes(train, index),
-                since_first_ns: sent.since_first_ns(tcp_seq, at_ns),
+                payload_bytes,
+                since_first_ns,
             });
         }
     }
@@ -221,6 +230,21 @@ mod tests {
             .map(|row| (row.tcp_seq, row.payload_bytes, row.since_first_ns))
             .collect();
         assert_eq!(rows, [(0, 1000, Some(1010)), (1000, 1000, Some(1000)), (2000, 500, Some(1000))]);
+    }
+
+    #[test]
+    fn a_super_packet_that_was_overtaken_is_none() {
+        let vnet = VnetHeader { gso_type: VnetHeader::GSO_TCPV4, gso_size: 1000, ..VnetHeader::default() };
+        let two = |sequence| Train::read(vnet, &frame_bytes(sequence, 0x18, 2000)).unwrap();
+        let mut records = Records::default();
+        records.entered(10, (0, 1), &two(0));
+        records.entered(20, (0, 1), &two(4000));
+        records.entered(30, (0, 1), &two(2000));
+        assert!(records.retransmissions.is_empty());
+        records.entered(1030, (0, 1), &two(3000));
+        let rows: Vec<_> =
+            records.retransmissions.iter().map(|row| (row.tcp_seq, row.since_first_ns)).collect();
+        assert_eq!(rows, [(3000, Some(1000)), (4000, Some(1010))]);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Retransmissions: TCP segments (or SYN, FIN) that start below the highest sequence number their flow has sent.
 //!
 //! The last 128 segments of a flow are remembered with their instants, so that the time since the same bytes first passed
-//! shows a timeout as what it is. Where they never passed (they were lost before the monitor, or it started later) that time is
-//! unknown and the segment is counted as `not-seen-before`.
+//! shows a timeout as what it is. Where they never passed (they were lost before the monitor, overtaken on the way to it, or it
+//! started later) that time is unknown and the segment is counted as `not-seen-before`.
 //!
 //! Source: RFC 9293, section 3.4 (sequence numbers), compared after RFC 1982.
 
@@ -15,11 +15,15 @@ const HISTORY: usize = 128;
 
 const TCP_SYN: u8 = 0x02;
 
-/// A segment that was sent before.
+/// A segment that starts below what its flow has sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Again {
-    /// Since the same bytes first passed; `None` when that is no longer, or was never, known.
-    pub since_first_ns: Option<u64>,
+pub enum Again {
+    /// The same bytes have passed so many ns before.
+    Since(u64),
+    /// They may have passed, too long ago to be remembered.
+    Forgotten,
+    /// They have not passed: later ones came first.
+    Missed,
 }
 
 /// What a flow has sent.
@@ -27,12 +31,14 @@ pub struct Again {
 pub struct Sent {
     highest: u32,
     history: VecDeque<(u32, u32, u64)>,
+    /// What has not passed below `highest`, as first and behind the last number.
+    missed: VecDeque<(u32, u32)>,
 }
 
 impl Sent {
     /// A flow whose first segment starts at `sequence`.
     pub fn new(sequence: u32) -> Self {
-        Self { highest: sequence, history: VecDeque::new() }
+        Self { highest: sequence, history: VecDeque::new(), missed: VecDeque::new() }
     }
 
     /// A segment of `length` sequence numbers passes; says whether it passes again.
@@ -42,34 +48,64 @@ impl Sent {
             // The ports are used again by a new connection.
             *self = Self::new(sequence);
         }
-        let again = (distance(sequence, self.highest) < 0)
-            .then(|| Again { since_first_ns: self.since_first_ns(sequence, at_ns) });
+        let again = self.is_behind(sequence).then(|| self.seen(sequence, at_ns));
+        if again == Some(Again::Missed) {
+            self.fill(sequence, end);
+            self.remember(sequence, end, at_ns);
+        }
         if distance(end, self.highest) > 0 {
-            if self.history.len() == HISTORY {
-                self.history.pop_front();
+            if distance(sequence, self.highest) > 0 {
+                if self.missed.len() == HISTORY {
+                    self.missed.pop_front();
+                }
+                self.missed.push_back((self.highest, sequence));
+                self.highest = sequence;
             }
-            // What lies between was lost before it came here, or is late.
-            let from = if distance(sequence, self.highest) > 0 { sequence } else { self.highest };
-            self.history.push_back((from, end, at_ns));
+            self.remember(self.highest, end, at_ns);
             self.highest = end;
         }
         again
     }
 
-    /// Since the byte with this number first passed; `None` when that is no longer, or was never, known.
-    pub fn since_first_ns(&self, sequence: u32, at_ns: u64) -> Option<u64> {
-        let first = self
-            .history
-            .iter()
-            .rev()
-            .find(|(from, to, _)| distance(sequence, *from) >= 0 && distance(sequence, *to) < 0);
-        first.map(|(_, _, at)| at_ns.saturating_sub(*at))
+    /// Whether a segment that starts here starts below what the flow has sent.
+    pub fn is_behind(&self, sequence: u32) -> bool {
+        distance(sequence, self.highest) < 0
+    }
+
+    fn seen(&self, sequence: u32, at_ns: u64) -> Again {
+        if self.missed.iter().any(|&(from, to)| lies_within(sequence, from, to)) {
+            return Again::Missed;
+        }
+        let first = self.history.iter().rev().find(|&&(from, to, _)| lies_within(sequence, from, to));
+        first.map_or(Again::Forgotten, |&(_, _, first_ns)| Again::Since(at_ns.saturating_sub(first_ns)))
+    }
+
+    /// Takes a segment out of what has not passed; its first number lies there.
+    fn fill(&mut self, sequence: u32, end: u32) {
+        let place = self.missed.iter().position(|&(from, to)| lies_within(sequence, from, to));
+        let Some((from, to)) = place.and_then(|place| self.missed.remove(place)) else { return };
+        for part in [(from, sequence), (end, to)] {
+            if distance(part.1, part.0) > 0 && self.missed.len() < HISTORY {
+                self.missed.push_back(part);
+            }
+        }
+    }
+
+    fn remember(&mut self, from: u32, to: u32, at_ns: u64) {
+        if self.history.len() == HISTORY {
+            self.history.pop_front();
+        }
+        self.history.push_back((from, to, at_ns));
     }
 }
 
 /// How far `a` lies behind `b` in the order of sequence numbers; negative when before it.
 fn distance(a: u32, b: u32) -> i32 {
     a.wrapping_sub(b) as i32
+}
+
+fn lies_within(number: u32, from: u32, to: u32) -> bool {
+    distance(number, from) >= 0 && distance(number, to) < 0
 }
 
 /// Of all flows.
@@ -86,12 +122,66 @@ impl Retransmissions {
     }
 
     pub(crate) fn passed(&mut self, again: Again) {
-        match again.since_first_ns {
-            Some(since_ns) => {
+        match again {
+            Again::Since(since_ns) => {
                 self.since_first.record(since_ns);
                 self.seen_before += 1;
             }
-            None => self.not_seen_before += 1,
+            Again::Forgotten | Again::Missed => self.not_seen_before += 1,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passed(segments: &[(u32, u32)]) -> Vec<Option<Again>> {
+        let mut sent = Sent::new(segments[0].0);
+        segments
+            .iter()
+            .zip((0..).step_by(10))
+            .map(|(&(sequence, end), at_ns)| sent.passes(sequence, end.wrapping_sub(sequence), 0, at_ns))
+            .collect()
+    }
+
+    #[test]
+    fn what_was_overtaken_is_missed_once_and_sent_again_after_that() {
+        let found = passed(&[(0, 100), (300, 400), (100, 200), (100, 200), (200, 300), (250, 300)]);
+        let again = [None, None, Some(Again::Missed), Some(Again::Since(10)), Some(Again::Missed)];
+        assert_eq!(found[..5], again);
+        assert_eq!(found[5], Some(Again::Since(10)));
+    }
+
+    #[test]
+    fn a_hole_is_filled_from_its_middle_and_across_the_wrap() {
+        let base = u32::MAX - 149;
+        let at = |offset: u32| base.wrapping_add(offset);
+        let found = passed(&[
+            (at(0), at(100)),
+            (at(400), at(500)),
+            (at(200), at(300)),
+            (at(200), at(300)),
+            (at(100), at(200)),
+            (at(300), at(400)),
+            (at(399), at(400)),
+        ]);
+        let missed = Some(Again::Missed);
+        assert_eq!(
+            found,
+            [None, None, missed, Some(Again::Since(10)), missed, missed, Some(Again::Since(10))]
+        );
+    }
+
+    #[test]
+    fn what_is_remembered_is_bounded() {
+        let mut sent = Sent::new(0);
+        // Every other segment is missing.
+        for index in 0..1_000 {
+            sent.passes(200 * index, 100, 0, u64::from(index));
+        }
+        assert_eq!((sent.history.len(), sent.missed.len()), (HISTORY, HISTORY));
+        assert_eq!(sent.passes(100, 100, 0, 1_000), Some(Again::Forgotten));
+        assert_eq!(sent.passes(199_700, 100, 0, 1_000), Some(Again::Missed));
     }
 }
