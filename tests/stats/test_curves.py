@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crosswind.stats import arrival_curve_excess, service_curve_lateness_ns
+from crosswind.stats import arrival_curve_excess, service_curve_lateness_ns, window_excesses
 
 PACKETS = st.lists(st.tuples(st.integers(0, 50_000), st.integers(1, 1500)), min_size=1, max_size=40)
 
@@ -23,13 +23,17 @@ def test_the_excess_is_the_largest_over_all_windows(
     packets: list[tuple[int, int]], rate_bps: int, burst: int
 ) -> None:
     at, size = _instants(packets)
-    exact = max(
-        sum(size[i : j + 1]) - burst - Fraction(rate_bps * (at[j] - at[i]), 8 * 10**9)
+    exact = [
+        max(
+            sum(size[i : j + 1]) - burst - Fraction(rate_bps * (at[j] - at[i]), 8 * 10**9)
+            for j in range(i, len(at))
+        )
         for i in range(len(at))
-        for j in range(i, len(at))
-    )
+    ]
     found = arrival_curve_excess(at, size, rate_bps=rate_bps, burst_bytes=burst)
-    assert found.bytes == pytest.approx(float(exact), abs=1e-5)
+    assert found.bytes == pytest.approx(float(max(exact)), abs=1e-5)
+    from_each = window_excesses(at, size, rate_bps=rate_bps, burst_bytes=burst)
+    assert from_each == pytest.approx([float(excess) for excess in exact], abs=1e-5)
     i, j = found.first, found.last
     window = sum(size[i : j + 1]) - burst - rate_bps * (at[j] - at[i]) / 8e9
     assert window == pytest.approx(found.bytes, abs=1e-5)

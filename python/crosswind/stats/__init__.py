@@ -17,7 +17,7 @@ What a certificate asks is whether an emulation keeps a law that is known: curve
 
 from crosswind.stats.adf import augmented_dickey_fuller
 from crosswind.stats.agreement import Kappa, cohens_kappa
-from crosswind.stats.arrival_curve import Excess, arrival_curve_excess
+from crosswind.stats.arrival_curve import Excess, arrival_curve_excess, window_excesses
 from crosswind.stats.bartels import bartels
 from crosswind.stats.batch_means import batch_mean
 from crosswind.stats.bootstrap import BootstrapRatio, bootstrap_ratio
@@ -190,4 +190,5 @@ __all__ = [
     "wasserstein_distance",
     "wasserstein_equivalence",
     "welch",
+    "window_excesses",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 
 @dataclass(frozen=True)
@@ -23,9 +23,6 @@ def arrival_curve_excess(
     """Return the largest excess of traffic over `burst + rate * time`, over all windows that it has.
 
     A window runs from one packet to another and holds both, so the shortest has no length and one packet.
-    With S(k) the bytes up to packet k, the excess of the window i..j is
-    [S(j) - r t(j)] - [S(i-1) - r t(i)] - burst; the smallest second bracket up to j is kept while j runs,
-    which makes n^2 windows one pass.
 
     Args:
         at_ns: shape (n,), n >= 1, ascending; when each packet passed.
@@ -35,6 +32,31 @@ def arrival_curve_excess(
     Raises: ValueError: no packets, or instants that go back; sort the packets by their instants.
     Source: Le Boudec and Thiran, Network Calculus, 2001, section 1.2 (arrival curves).
     """
+    above, ends = _above_and_ends(at_ns, size_bytes, rate_bps, burst_bytes)
+    first = int(np.argmax(above))
+    return Excess(float(above[first]), first, first + int(np.argmax(ends[first:])))
+
+
+def window_excesses(
+    at_ns: ArrayLike, size_bytes: ArrayLike, *, rate_bps: float, burst_bytes: float
+) -> NDArray[np.float64]:
+    """Return for each packet the largest excess in bytes over all windows that begin with it, shape (n,).
+
+    Divided by the rate it is how much later that packet came than one of those after it, by the bucket's
+    account. Arguments, errors and source are those of `arrival_curve_excess`.
+    """
+    return _above_and_ends(at_ns, size_bytes, rate_bps, burst_bytes)[0]
+
+
+def _above_and_ends(
+    at_ns: ArrayLike, size_bytes: ArrayLike, rate_bps: float, burst_bytes: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the largest excess from each packet on, and what each packet ends at above the rate.
+
+    With S(k) the bytes up to packet k, the excess of the window i..j is
+    [S(j) - r t(j)] - [S(i-1) - r t(i)] - burst; the largest first bracket from i on is kept while i runs
+    back, which makes n^2 windows one pass.
+    """
     at = np.asarray(at_ns, dtype=np.int64)
     size = np.asarray(size_bytes, dtype=np.float64)
     if at.size == 0 or at.shape != size.shape:
@@ -42,10 +64,6 @@ def arrival_curve_excess(
     if np.any(np.diff(at) < 0):
         raise ValueError("at_ns: an instant lies before the one above it; sort the packets by their instants")
     earned = (at - at[0]) * (rate_bps / 8e9)
-    sent = np.cumsum(size)
-    ends = sent - earned
-    starts = sent - size - earned
-    least = np.minimum.accumulate(starts)
-    last = int(np.argmax(ends - least))
-    first = int(np.argmin(starts[: last + 1]))
-    return Excess(float(ends[last] - starts[first]) - burst_bytes, first, last)
+    ends = np.cumsum(size) - earned
+    most = np.maximum.accumulate(ends[::-1])[::-1]
+    return most - (ends - size) - burst_bytes, ends
