@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 from bench import (
     bucket_intervals,
+    bucket_tails,
     coverage,
     crosscheck,
     crosscheck_services,
@@ -34,6 +35,7 @@ BENCHMARKS: dict[str, Callable[[int], Iterator[Figure]]] = {
     "tcp": throughput.tcp,
     "udp": throughput.udp,
     "rate": rates.rate,
+    "bucket-tails": bucket_tails.bucket_tails,
     "hosts": nodes.hosts,
     "nodes": nodes.nodes,
     "monitors": monitors.monitors,

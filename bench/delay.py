@@ -39,6 +39,7 @@ CORE_SHARE_MAX = 0.1
 class _Rounds:
     errors_us: dict[float, list[float]] = field(default_factory=lambda: {0.5: [], 0.99: []})
     paced_us: dict[float, list[float]] = field(default_factory=lambda: {0.5: [], 0.99: []})
+    ledger_us: dict[float, list[float]] = field(default_factory=lambda: {0.5: [], 0.99: []})
     early: int = 0
     lost: list[float] = field(default_factory=list)
     core_share: list[float] = field(default_factory=list)
@@ -48,6 +49,7 @@ class _Rounds:
         for p, errors in self.errors_us.items():
             errors.append(float(np.quantile(through.delay_ns, p)) / 1e3 - case.declared_us - floor_us[p])
             self.paced_us[p].append(round(paced_us(bare, p), 2))
+            self.ledger_us[p].append(measurement["ledger"]["error_ns"][f"p{p * 100:g}"] / 1e3)
         self.early += measurement["ledger"]["early"] + int(np.sum(through.delay_ns < case.declared_us * 1000))
         self.lost.append(float(through.lost))
         window = measurement["window"]
@@ -82,6 +84,7 @@ def delay(rounds: int) -> Iterator[Figure]:
                 result.errors_us[p],
                 None if wanted_us is None else f"at most {wanted_us:g}",
                 paced_over_bare_veth_us=statistics.median(result.paced_us[p]),
+                left_late_by_the_ledger_us=statistics.median(result.ledger_us[p]),
             )
         if case.rate_per_s > 1000:
             yield figure(f"packets lost, {what}", "packets", result.lost, "0")

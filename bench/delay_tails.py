@@ -1,101 +1,99 @@
-"""Draw how late packets are, through links and over a bare pair: `python -m bench.delay_tails OUT.svg`.
+"""What bounds the errors of delays: how late packets are through links, over a bare pair, and after a sleep.
 
 The control is a program that sends over a bare veth pair at planned instants and spins for them: what an
 emulator has to do with one packet, and nothing else. Where the curves of links run along the control's, the
-machine bounds them and not the emulator.
+machine bounds them and not the emulator. Beside a sleeping emulator stand sleeps without packets too: how
+late those are that end as early as the emulator's, and the way over the bare pair.
+
+`python -m bench.delay_tails OUT.svg` prints what the controls were, and draws all of it.
 """
 
+import json
 import sys
-from collections.abc import Callable
-from math import log10
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bench import sleeps
+from bench.figures import Figure, figure
+from bench.tails import Lateness, Panel, drawn
 from crosswind.certify.probe import probe_bare, probe_fabric
 from crosswind.testbed.plain import plain_fabric
 
-ROUNDS = 10
+ROUNDS = 6
 RATE_PER_S = 1000
-PANELS = {"spin": (5, 50, 1000), "sleep": (60, 200, 1000)}
-COLOURS = ("#0072b2", "#c4560b", "#00845f")
-CONTROL = "#4b5563"
-LATE_US = (1, 1000)
-SHARE = (1e-4, 1)
-WIDTH, HEIGHT, LEFT, TOP, PANEL, DEPTH = 900, 400, 70, 50, 380, 280
-
-Lateness = NDArray[np.float64]
+SLEEP_US = 1000
+DELAYS_US = {"spin": (5, 50, 1000), "sleep": (60, 200, 1000)}
+CONTROL, SLEEPS = "bare pair, planned", "sleeps of 1 ms"
 
 
-def measured() -> dict[str, dict[str, Lateness]]:
-    """Return how late packets were in us, by panel and curve, of rounds in which all take turns."""
-    late: dict[str, dict[str, list[Lateness]]] = {wait: {} for wait in PANELS}
+@dataclass
+class Measured:
+    """What was measured in rounds in which all take turns.
+
+    Attributes:
+        late_us: after the declared instant, by the way to wait and by curve, a round each.
+        floor_us: delays over the bare pair, by the way to wait that it stands beside, a round each.
+        ended_us: how late sleeps ended, a round each.
+    """
+
+    late_us: dict[str, dict[str, list[Lateness]]] = field(
+        default_factory=lambda: {of: {} for of in DELAYS_US}
+    )
+    floor_us: dict[str, list[Lateness]] = field(default_factory=lambda: {of: [] for of in DELAYS_US})
+    ended_us: list[Lateness] = field(default_factory=list)
+
+    def panels(self) -> list[Panel]:
+        """Return a panel for each way to wait."""
+        return [
+            Panel(f"the emulator {wait}s", {name: np.concatenate(rounds) for name, rounds in curves.items()})
+            for wait, curves in self.late_us.items()
+        ]
+
+    def controls(self) -> Iterator[Figure]:
+        """Yield how far apart two measurements of the bare pair are, and how late sleeps end."""
+        for p in (0.5, 0.99):
+            apart = [
+                float(abs(np.quantile(one, p) - np.quantile(other, p)))
+                for one, other in zip(*self.floor_us.values(), strict=True)
+            ]
+            name = f"a bare veth pair's floor from the next one's, p{p * 100:g}, 1 kpps"
+            yield figure(name, "us", apart, None)
+        for p in (sleeps.MARGIN, 0.99):
+            late = [float(np.quantile(ended, p)) for ended in self.ended_us]
+            yield figure(f"how late sleeps of 1 ms end, p{p * 100:g}", "us", late, None)
+
+
+def measured() -> Measured:
+    """Return what rounds of all curves were."""
+    found = Measured()
     for _ in range(ROUNDS):
-        for wait, delays_us in PANELS.items():
+        for wait, delays_us in DELAYS_US.items():
+            late_us = found.late_us[wait]
             bare = probe_bare(RATE_PER_S, RATE_PER_S)
-            late[wait].setdefault("bare pair, planned", []).append((bare.received_ns - bare.planned_ns) / 1e3)
+            found.floor_us[wait].append(bare.delay_ns / 1e3)
+            late_us.setdefault(CONTROL, []).append((bare.received_ns - bare.planned_ns) / 1e3)
             for delay_us in delays_us:
                 spec = {**plain_fabric(delay_ns=delay_us * 500), "wait": wait}
                 through, _ = probe_fabric(spec, RATE_PER_S, RATE_PER_S)
-                late[wait].setdefault(f"link of {delay_us} us", []).append(through.delay_ns / 1e3 - delay_us)
-    return {wait: {name: np.concatenate(rounds) for name, rounds in of.items()} for wait, of in late.items()}
-
-
-def drawn(late: dict[str, dict[str, Lateness]]) -> str:
-    """Return the picture: a panel for each way to wait, both axes logarithmic."""
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img"'
-        ' font-family="system-ui, sans-serif" font-size="13" fill="#1f2933">',
-        "<title>How late packets are behind emulated links and over a bare veth pair</title>",
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>',
-    ]
-    for panel, (wait, curves) in enumerate(late.items()):
-        left = LEFT + panel * (PANEL + 50)
-        parts += _axes(left, f"the emulator {wait}s", with_shares=panel == 0)
-        for colour, (name, values) in zip((CONTROL, *COLOURS), curves.items(), strict=True):
-            parts.append(_curve(left, values, colour))
-            row = TOP + 18 + 18 * list(curves).index(name)
-            parts.append(
-                f'<text x="{left + PANEL - 8}" y="{row}" text-anchor="end" fill="{colour}">{name}</text>'
-            )
-    parts.append(f'<text x="{LEFT}" y="{HEIGHT - 12}">later than this after the declared instant (us)</text>')
-    return "\n".join([*parts, "</svg>\n"])
-
-
-def _scale(limits: tuple[float, float], length: float) -> Callable[[float], float]:
-    low, high = (log10(limit) for limit in limits)
-    return lambda value: (log10(max(value, limits[0])) - low) / (high - low) * length
-
-
-_across, _up = _scale(LATE_US, PANEL), _scale(SHARE, DEPTH)
-
-
-def _axes(left: float, title: str, *, with_shares: bool) -> list[str]:
-    bottom = TOP + DEPTH
-    parts = [f'<text x="{left}" y="{TOP - 16}" font-weight="600">{title}</text>']
-    for late_us in (1, 10, 100, 1000):
-        x = left + _across(late_us)
-        parts.append(f'<path d="M{x:.1f} {TOP}V{bottom}" stroke="#e6e9ec"/>')
-        parts.append(f'<text x="{x:.1f}" y="{bottom + 18}" text-anchor="middle">{late_us}</text>')
-    for share in (1e-4, 1e-3, 1e-2, 1e-1, 1):
-        y = bottom - _up(share)
-        parts.append(f'<path d="M{left} {y:.1f}H{left + PANEL}" stroke="#e6e9ec"/>')
-        if with_shares:
-            parts.append(f'<text x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">{share * 100:g} %</text>')
-    return parts
-
-
-def _curve(left: float, values: Lateness, colour: str) -> str:
-    shares = np.geomspace(1, max(SHARE[0], 1 / values.size), 200)
-    late_us = np.quantile(values, 1 - shares)
-    points = " ".join(
-        f"{left + _across(late):.1f},{TOP + DEPTH - _up(share):.1f}"
-        for late, share in zip(late_us, shares, strict=True)
-        if late <= LATE_US[1]
-    )
-    return f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="2"/>'
+                late_us.setdefault(f"link of {delay_us} us", []).append(through.delay_ns / 1e3 - delay_us)
+        ended = sleeps.late_us(RATE_PER_S, SLEEP_US)
+        found.ended_us.append(ended)
+        after = np.maximum(0, ended - np.quantile(ended, sleeps.MARGIN))
+        floor = np.median(found.floor_us["sleep"][-1])
+        found.late_us["sleep"].setdefault(SLEEPS, []).append(after + floor)
+    return found
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(drawn(measured()), encoding="utf-8")
+    found = measured()
+    for line in found.controls():
+        print(json.dumps(line), flush=True)
+    picture = drawn(
+        "How late packets are behind emulated links and over a bare veth pair",
+        found.panels(),
+        "later than this after the declared instant (us)",
+    )
+    Path(sys.argv[1]).write_text(picture, encoding="utf-8")

@@ -45,7 +45,7 @@ def nodes(rounds: int) -> Iterator[Figure]:
     ups, downs = [], []
     kernel: list[dict[str, float]] = []
     spec = plain_fabric([f"n{number}" for number in range(NODES)])
-    for _ in range(min(rounds, 3)):
+    for _ in range(rounds):
         kernel.append(_kernel())
         with Agent() as agent, tempfile.TemporaryDirectory() as folder:
             started = time.monotonic()

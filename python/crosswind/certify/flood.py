@@ -83,9 +83,9 @@ def flood_bare(
     return over_bare(task, lambda folder: read_flood(folder, duration_s), prepare)
 
 
-def paced_bare(ip_rate_bps: float, duration_s: float) -> Flood:
-    """Send packet by packet over a bare veth pair, each at its instant: how well this machine can pace."""
-    task = flood_task(ip_rate_bps, duration_s, train=1)
+def paced_bare(ip_rate_bps: float, duration_s: float, train: int) -> Flood:
+    """Send `train` packets a call over a bare veth pair, each call at its instant: how this machine paces."""
+    task = flood_task(ip_rate_bps, duration_s, train)
     return over_bare(task, lambda folder: read_flood(folder, duration_s))
 
 
