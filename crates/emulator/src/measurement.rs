@@ -71,6 +71,8 @@ pub struct Host {
     pub canary_gap_ns_max: u64,
     pub stalls: Vec<Stall>,
     pub steal_ns: u64,
+    /// That the emulator's thread waited for a processor; null where the kernel does not say.
+    pub run_queue_delay_ns: Option<u64>,
     pub emulator_cpu_ns: u64,
     pub ring_overruns: u64,
     pub send_retries: u64,

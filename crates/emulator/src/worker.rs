@@ -123,6 +123,7 @@ pub struct Worker {
 struct WindowStart {
     started_ns: u64,
     steal_ns: u64,
+    run_queue_delay_ns: Option<u64>,
     cpu_ns: u64,
 }
 
@@ -329,8 +330,12 @@ impl Worker {
         self.changes.drain(..self.changes.len() - 1);
         self.canary_gap_ns_max = 0;
         self.stalls.start_window();
-        self.window =
-            WindowStart { started_ns: now, steal_ns: host::steal_ns(), cpu_ns: clock::thread_cpu_ns() };
+        self.window = WindowStart {
+            started_ns: now,
+            steal_ns: host::steal_ns(),
+            run_queue_delay_ns: host::run_queue_delay_ns(),
+            cpu_ns: clock::thread_cpu_ns(),
+        };
     }
 
     fn measurement(&mut self, now: u64) -> Measurement {
@@ -352,6 +357,9 @@ impl Worker {
                 canary_gap_ns_max: self.canary_gap_ns_max,
                 stalls: self.stalls.found().to_vec(),
                 steal_ns: host::steal_ns() - self.window.steal_ns,
+                run_queue_delay_ns: host::run_queue_delay_ns()
+                    .zip(self.window.run_queue_delay_ns)
+                    .map(|(now_ns, then_ns)| now_ns.saturating_sub(then_ns)),
                 emulator_cpu_ns: clock::thread_cpu_ns() - self.window.cpu_ns,
                 ring_overruns,
                 send_retries: self.forwarder.send_retries,

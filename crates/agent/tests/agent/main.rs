@@ -10,3 +10,4 @@ mod network;
 mod processes;
 mod requests;
 mod root;
+mod waiting;
