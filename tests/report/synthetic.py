@@ -247,7 +247,8 @@ def _write_monitors(
             "ingress_clamped": 0, "ingress_clamp_ns_max": 0,
         },
         "conservation": {"holds": True},
-        "host": {"canary_gap_ns_max": 6_200_000 if degraded else 310_000, "steal_ns": 0, "emulator_cpu_ns": 1,
+        "host": {"canary_gap_ns_max": 6_200_000 if degraded else 310_000, "steal_ns": 0,
+                 "run_queue_delay_ns": 5_900_000 if degraded else 0, "emulator_cpu_ns": (ended - begin) // 4,
                  "ring_overruns": 0, "send_retries": 0},
         "elements": elements,
         "load": {

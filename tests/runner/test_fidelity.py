@@ -70,3 +70,40 @@ def test_a_trial_without_packets_has_missed_nothing() -> None:
 
 def test_what_a_machine_cannot_measure_is_not_held_against_it() -> None:
     assert judge(measurement(host__steal_ns=None, host__canary_gap_ns_max=None)).fidelity == "faithful"
+
+
+WAITED = "the emulator waited 600 ms for its processor"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"ledger__missed": 600},
+        {"host__canary_gap_ns_max": 30_000_000},
+        {"host__ring_overruns": 3},
+    ],
+)
+def test_waiting_for_a_processor_is_named_behind_what_it_made_late(change: dict[str, Any]) -> None:
+    alone = judge(measurement(**change)).reason
+    assert judge(measurement(**change, host__run_queue_delay_ns=600_000_000)).reason == f"{alone}; {WAITED}"
+
+
+def test_waiting_that_made_nothing_late_is_no_reason() -> None:
+    assert judge(measurement(host__run_queue_delay_ns=600_000_000)).fidelity == "faithful"
+    stolen = judge(measurement(host__run_queue_delay_ns=600_000_000, host__steal_ns=SECOND_NS // 50))
+    assert stolen.reason == "20 ms stolen by the hypervisor"
+
+
+@pytest.mark.parametrize("waited_ns", [None, 0, 5_000_000])
+def test_too_short_a_wait_explains_nothing(waited_ns: int | None) -> None:
+    late = judge(measurement(ledger__missed=600, host__run_queue_delay_ns=waited_ns))
+    assert late.reason == "60.0% of packets later than 100 us"
+
+
+def test_a_wait_of_half_a_standstill_explains_it_in_any_window() -> None:
+    # Of 20 s, 25 ms are far below a hundredth; of 50 ms they are half.
+    still = {"window__ended_ns": 20 * SECOND_NS, "host__canary_gap_ns_max": 50_000_000}
+    assert judge(measurement(**still, host__run_queue_delay_ns=25_000_000)).reason.endswith(
+        "stood still for 50 ms; the emulator waited 25 ms for its processor"
+    )
+    assert "waited" not in judge(measurement(**still, host__run_queue_delay_ns=24_000_000)).reason

@@ -17,6 +17,7 @@ from crosswind.report.buckets import Credits, bucket_histories, credits_of
 from crosswind.report.causes import SlowOperations, slow_operations
 from crosswind.report.folder import Operations, Results, TrialRow
 from crosswind.report.generator import Generator, generator
+from crosswind.report.host import Host, host_of
 from crosswind.report.measure import QUANTILES, Measure, measures_of, primary_of
 from crosswind.report.plain import as_plain
 from crosswind.report.stragglers import Straggler, stragglers_of
@@ -55,6 +56,7 @@ class TrialSummary:
     tail: SlowOperations | None  # the slowest hundredth where that is shorter, from 30 ms on
     generator: Generator | None  # of operations that were kept
     ledger_error_ns: dict[str, float]  # p50, p99, max
+    host: Host
     interference_bps: float | None  # mean per source
     drops: dict[tuple[str, str], int]  # (place, reason) -> packets
     retransmissions: int | None
@@ -240,6 +242,7 @@ def _trial(results: Results, row: TrialRow, measures: Sequence[Measure]) -> Tria
         tail=tail,
         generator=generator(operations, measurement, cores) if operations and operations.ok.size else None,
         ledger_error_ns={s: value for _, metric, s, value in metrics if metric == "ledger.error"},
+        host=host_of(measurement),
         interference_bps=sum(interference) / len(interference) if interference else None,
         drops=dict(drops),
         retransmissions=_total(metrics, "retransmissions"),

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from crosswind.report.host import standstill_ns
 from crosswind.store.rows import Fidelity
 
 # One packet in a hundred later than the declared bound moves a P99; above that the tail is partly ours.
@@ -17,6 +18,9 @@ STEAL_SHARE_MAX = 0.01
 # The canary spins beside the emulator; while it stood still, so did everything on that core. Gaps of up to 10
 # ms by steal are ordinary on a virtual machine; a longer one is a visible stall in a trial of seconds.
 CANARY_GAP_NS_MAX = 20_000_000
+# Packets that come evenly are late as often as the emulator waits for its processor: this share of the window
+# makes as many miss their deadline as MISSED_SHARE_MAX allows, so less does not explain that more did.
+WAITED_SHARE_MIN = MISSED_SHARE_MAX
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,11 @@ class Verdict:
 
 
 def judge(measurement: Mapping[str, Any]) -> Verdict:
-    """Return the verdict on a measurement (docs/reference/contracts.md, section 3), with its reasons."""
+    """Return the verdict on a measurement (docs/reference/contracts.md, section 3), with its reasons.
+
+    What the emulator waited for its processor is no reason by itself, since packets may be in time all the
+    same; it stands behind what came too late, where it was long enough to be the cause.
+    """
     ledger, host = measurement["ledger"], measurement["host"]
     void = []
     if ledger["early"]:
@@ -37,6 +45,7 @@ def judge(measurement: Mapping[str, Any]) -> Verdict:
         void.append("packets are unaccounted for")
     if host["ring_overruns"]:
         void.append(f"{host['ring_overruns']} packets lost in the capture ring")
+        void += _waited(measurement)
     if void:
         return Verdict("void", "; ".join(void))
     degraded = []
@@ -46,16 +55,33 @@ def judge(measurement: Mapping[str, Any]) -> Verdict:
     if stolen(measurement):
         degraded.append(f"{host['steal_ns'] / 1e6:.0f} ms stolen by the hypervisor")
     stalls = {stall["length_ns"]: stall["at_ns"] for stall in host.get("stalls") or []}
-    gap_ns = max(host["canary_gap_ns_max"] or 0, *stalls, 0)
+    gap_ns = standstill_ns(host) or 0
     if gap_ns > CANARY_GAP_NS_MAX:
         still = f"the emulator's core stood still for {gap_ns / 1e6:.0f} ms"
         if gap_ns in stalls:
             still += f", {(stalls[gap_ns] - measurement['window']['started_ns']) / 1e9:.2f} s after the start"
         degraded.append(still)
+    if missed_share > MISSED_SHARE_MAX or gap_ns > CANARY_GAP_NS_MAX:
+        degraded += _waited(measurement)
     return Verdict("degraded", "; ".join(degraded)) if degraded else Verdict("faithful", "")
 
 
 def stolen(measurement: Mapping[str, Any]) -> bool:
     """Return whether the hypervisor took so much of a measurement's time that it shows."""
-    window_ns = measurement["window"]["ended_ns"] - measurement["window"]["started_ns"]
-    return bool((measurement["host"]["steal_ns"] or 0) > STEAL_SHARE_MAX * window_ns)
+    return bool((measurement["host"]["steal_ns"] or 0) > STEAL_SHARE_MAX * _window_ns(measurement))
+
+
+def _waited(measurement: Mapping[str, Any]) -> list[str]:
+    """Return what the emulator waited for its processor, where that explains what came too late."""
+    host = measurement["host"]
+    waited_ns = host.get("run_queue_delay_ns") or 0
+    much = waited_ns > WAITED_SHARE_MIN * _window_ns(measurement)
+    most_of_a_standstill = 2 * waited_ns >= (standstill_ns(host) or 0) > CANARY_GAP_NS_MAX
+    if much or most_of_a_standstill:
+        return [f"the emulator waited {waited_ns / 1e6:.0f} ms for its processor"]
+    return []
+
+
+def _window_ns(measurement: Mapping[str, Any]) -> int:
+    window = measurement["window"]
+    return int(window["ended_ns"] - window["started_ns"])

@@ -1,0 +1,58 @@
+import json
+import shutil
+
+import pytest
+
+from crosswind.report.folder import Results
+from crosswind.report.host import Host, host_of, standstill_ns
+from crosswind.report.page import render
+from crosswind.report.summary import summarise
+
+MEASUREMENT = {
+    "window": {"started_ns": 1_000, "ended_ns": 2_001_000},
+    "host": {
+        "canary_gap_ns_max": 310_000,
+        "stalls": [{"at_ns": 5, "length_ns": 6_000_000}],
+        "steal_ns": 0,
+        "run_queue_delay_ns": 120_000,
+        "emulator_cpu_ns": 500_000,
+    },
+}
+
+
+def test_a_measurement_says_what_the_emulator_had_of_its_processor():
+    assert host_of(MEASUREMENT) == Host(0.25, 120_000, 0, 6_000_000)
+
+
+@pytest.mark.parametrize("told", [{"run_queue_delay_ns": None}, {}])
+def test_what_the_kernel_or_an_older_version_does_not_tell_is_unknown_and_not_0(told):
+    counted = {key: value for key, value in MEASUREMENT["host"].items() if key != "run_queue_delay_ns"}
+    assert host_of({**MEASUREMENT, "host": {**counted, **told}}).run_queue_delay_ns is None
+
+
+def test_a_trial_without_a_measurement_says_nothing_of_its_host():
+    assert host_of({}) == Host(None, None, None, None)
+
+
+def test_a_standstill_is_told_by_the_canary_or_a_stall_whichever_is_longer():
+    assert standstill_ns({"canary_gap_ns_max": 7, "stalls": [{"at_ns": 1, "length_ns": 5}]}) == 7
+    assert standstill_ns({"canary_gap_ns_max": None, "stalls": [{"at_ns": 1, "length_ns": 5}]}) == 5
+    assert standstill_ns({"canary_gap_ns_max": None}) is None
+
+
+def test_the_table_of_trials_has_it_and_a_dash_for_an_older_trial(folder, tmp_path):
+    row = (
+        "25 % / {} / 0 ns / 310 us".replace(" %", "\u00a0%")
+        .replace(" ns", "\u00a0ns")
+        .replace(" us", "\u00a0us")
+    )
+    copy = tmp_path / "run"
+    shutil.copytree(folder, copy)
+    assert row.format("0\u00a0ns") in render(Results(copy))
+    for path in (copy / "monitors").glob("*.json"):
+        measurement = json.loads(path.read_text())
+        del measurement["host"]["run_queue_delay_ns"]
+        path.write_text(json.dumps(measurement))
+    assert row.format("-") in render(Results(copy))
+    trials = [trial for condition in summarise(copy).as_json()["conditions"] for trial in condition["trials"]]
+    assert {trial["host"]["run_queue_delay_ns"] for trial in trials} == {None}
