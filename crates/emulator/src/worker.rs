@@ -356,7 +356,8 @@ impl Worker {
             host: Host {
                 canary_gap_ns_max: self.canary_gap_ns_max,
                 stalls: self.stalls.found().to_vec(),
-                steal_ns: host::steal_ns() - self.window.steal_ns,
+                // The kernel has been seen to count steal backwards after a migration.
+                steal_ns: host::steal_ns().saturating_sub(self.window.steal_ns),
                 run_queue_delay_ns: host::run_queue_delay_ns()
                     .zip(self.window.run_queue_delay_ns)
                     .map(|(now_ns, then_ns)| now_ns.saturating_sub(then_ns)),
