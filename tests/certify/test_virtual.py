@@ -15,6 +15,7 @@ from crosswind.certify.virtual import (
     changes,
     credits,
     delays,
+    early_drops,
     interference,
     links,
     losses,
@@ -149,3 +150,51 @@ def test_losses_of_the_right_share_but_one_by_one_are_not_certified(monkeypatch:
     monkeypatch.setattr(losses, "LAWS", losses.LAWS[-1:])
     share, runs, _ = losses.claims()
     assert (share.decision, runs.decision) == (Decision.HELD, Decision.FAILED)
+
+
+def _with_drops(change: Any) -> Any:
+    """Return a `play` of an engine whose drop policy is a little wrong."""
+
+    def played(fabric: Mapping[str, Any], packets: Packets) -> Fates:
+        ((_, drop),) = fabric["condition"]["places"]["host.egress"][0]["queue"]["drop"].items()
+        change(drop)
+        return play(fabric, packets)
+
+    return played
+
+
+@pytest.mark.parametrize(
+    ("factor", "key", "broken"), [(1.05, "weight_ppb", "a step"), (1.2, "probability_ppb", "from drop")]
+)
+def test_early_drops_that_are_a_little_wrong_are_not_certified(
+    factor: float, key: str, broken: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def change(drop: dict[str, Any]) -> None:
+        for profile in (drop, *(value for value in drop.values() if isinstance(value, dict))):
+            if key in profile:
+                profile[key] = min(round(profile[key] * factor), 1_000_000_000)
+
+    monkeypatch.setattr(early_drops, "play", _with_drops(change))
+    failed = [claim.name for claim in early_drops.claims() if claim.decision is Decision.FAILED]
+    for name in ("red", "wred"):
+        assert any(claim.startswith((f"{name},", f"{name}:")) and broken in claim for claim in failed), name
+
+
+def test_drops_that_forget_the_packets_between_them_are_not_certified(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Without `count` each packet is dropped with p_b: from drop to drop the law is geometric."""
+    monkeypatch.setattr(early_drops, "_played", _geometric)
+    failed = [claim.name for claim in early_drops.claims() if claim.decision is Decision.FAILED]
+    assert "red: packets from drop to drop" in failed
+
+
+def _geometric(policy: early_drops.Policy) -> tuple[Any, Any, Any]:
+    rng = np.random.default_rng(1)
+    base, count, chances, dropped = 0.05, -1, [], []
+    for _ in range(early_drops.PACKETS):
+        count += 1
+        chances.append(min(1.0, base / max(1e-9, 1 - count * base)))
+        dropped.append(rng.uniform() < base)
+        count = 0 if dropped[-1] else count
+    return np.array(chances), np.array(dropped), np.zeros(early_drops.PACKETS, dtype=np.int64)

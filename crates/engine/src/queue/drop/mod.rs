@@ -13,6 +13,8 @@ mod average;
 mod codel;
 mod head;
 mod red;
+#[cfg(test)]
+mod tests;
 mod wred;
 
 use crate::error::Problem;
