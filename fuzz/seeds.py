@@ -8,6 +8,7 @@ Files that broke a claim are added by hand, under a name that says which, and ar
 import json
 import struct
 from pathlib import Path
+from typing import Any
 
 CORPUS = Path(__file__).parent / "corpus"
 
@@ -63,6 +64,48 @@ FRAMES = {
     "multicast": (vnet(), ethernet(ipv4(udp(b"all"), 17), to=bytes([1, 0, 0x5E, 0, 0, 1]))),
     "nobody": (vnet(), ethernet(ipv4(udp(b"none"), 17), to=bytes([2, 0x77, 0, 0, 9, 9]))),
     "ethernet-only": (vnet(), ethernet(b"")),
+}
+
+
+def talk(flags: int, sequence: int, acknowledgement: int, stamps: tuple[int, int], **more: Any) -> bytes:
+    """Return a frame of a TCP connection with all that monitors read of one.
+
+    Args:
+        stamps: TSval and TSecr.
+        more: `payload`; `scale` of a SYN; `back`, whether it is b that speaks.
+    """
+    ends, ports = [bytes([10, 77, 0, 1]), bytes([10, 77, 0, 2])], [40000, 5432]
+    options = struct.pack(">BBBBII", 1, 1, 8, 10, *stamps)
+    if "scale" in more:
+        options += bytes([1, 3, 3, more["scale"]])
+    back = more.get("back", False)
+    source, destination = ports[::-1] if back else ports
+    words = 5 + len(options) // 4
+    head = struct.pack(
+        ">HHIIBBHHH", source, destination, sequence, acknowledgement, words << 4, flags, 512, 0, 0
+    )
+    segment = head + options + more.get("payload", b"")
+    ip = ipv4(segment, 6)
+    return ethernet(
+        ip[:12] + b"".join(ends[::-1] if back else ends) + ip[20:],
+        to=bytes([2, 0x77, 0, 0, 0, 1 if back else 2]),
+    )
+
+
+SYN, FIN, ACK = 0x02, 0x01, 0x10
+# A whole connection, by name: whether b speaks, and the frame. Scales above 14 are none; a segment comes
+# again, another from before the connection began.
+TALK = {
+    "talk-syn": (False, vnet(), talk(SYN, 999, 0, (100, 0), scale=255)),
+    "talk-syn-ack": (True, vnet(), talk(SYN | ACK, 4999, 1000, (700, 100), scale=7, back=True)),
+    "talk-data": (False, vnet(), talk(ACK, 1000, 5000, (110, 700), payload=b"hello")),
+    "talk-super": (False, vnet(GSO_TCPV4, 100, 66), talk(ACK, 1005, 5000, (120, 700), payload=bytes(950))),
+    "talk-again": (False, vnet(), talk(ACK, 1000, 5000, (130, 700), payload=b"hello")),
+    "talk-echo": (True, vnet(), talk(ACK, 5000, 1005, (710, 110), back=True)),
+    "talk-wrapped": (False, vnet(), talk(ACK, 2**32 - 3, 5000, (2**32 - 1, 710), payload=b"before")),
+    "talk-fin": (False, vnet(), talk(FIN | ACK, 1955, 5000, (140, 710))),
+    "talk-fin-back": (True, vnet(), talk(FIN | ACK, 5000, 1956, (720, 140), back=True)),
+    "talk-reset": (True, vnet(), talk(0x04, 5001, 1956, (730, 140), back=True)),
 }
 
 
@@ -198,6 +241,11 @@ def main() -> None:
         row += struct.pack("<BHHBH", 0, 3000, 200, 2, len(frame)) + header + frame
     (CORPUS / "forwarder" / "all-frames").write_bytes(row)
     (CORPUS / "forwarder" / "all-frames-early").write_bytes(row.replace(b"\xc8\x00\x02", b"\xff\xff\x17"))
+    row = b""
+    for name, (back, header, frame) in TALK.items():
+        (CORPUS / "headers" / name).write_bytes(header + b"\x0a\x01" + frame)
+        row += struct.pack("<BHHBH", int(back), 30_000, 200, 0, len(frame)) + header + frame
+    (CORPUS / "forwarder" / "connection").write_bytes(row)
     named = b"\x60\x00" + b"\x04name" + b"\x01i" + b"\x03why" + bytes(8) + b"\x05\x00\x03" + b"framedat"
     (CORPUS / "pcapng" / "named").write_bytes(named)
     (CORPUS / "pcapng" / "empty").write_bytes(b"")

@@ -5,7 +5,8 @@
 //!
 //! * `cargo test -p crosswind-fuzz`: every file of the committed corpus (`fuzz/corpus/TARGET/`), and some thousand
 //!   [mutations](mutate) of each. Needs nothing but stable Rust.
-//! * `cargo run --release -p crosswind-fuzz --bin hostile -- 10000000`: so many hostile packets through headers, engine and forwarder.
+//! * `cargo run --release -p crosswind-fuzz --bin hostile -- 10000000`: so many hostile packets through headers, engine, monitors and
+//!   forwarder.
 //! * `cargo +nightly fuzz run TARGET` in the repository's root: libFuzzer with coverage and the address sanitizer (`fuzz/`).
 //!
 //! Readers inside programs cannot be called from here: their targets stand beside them, and run the first way only (`protocol` in the agent),

@@ -1,4 +1,4 @@
-//! So many hostile packets through headers, engine and forwarder, and how long that took.
+//! So many hostile packets through headers, engine, monitors and forwarder, and how long that took.
 //!
 //!     cargo run --release -p crosswind-fuzz --bin hostile -- [PACKETS] [SEED]
 //!
@@ -46,6 +46,6 @@ fn main() {
     hostile.check();
     let seconds = began.elapsed().as_secs_f64();
     println!(
-        "{packets} hostile packets in {seconds:.1} s, seed {seed}: no panic, conservation holds; about {out} wire packets handed over, {lost} lost for a reason"
+        "{packets} hostile packets in {seconds:.1} s, seed {seed}: no panic, conservation holds, monitors agree; about {out} wire packets handed over, {lost} lost for a reason"
     );
 }
