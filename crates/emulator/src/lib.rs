@@ -34,7 +34,7 @@ use std::fs::File;
 use std::sync::mpsc::{channel, Sender};
 use std::thread::JoinHandle;
 
-pub use capture::CaptureLimits;
+pub use capture::{Capture, CaptureLimits};
 use crosswind_fabric::{Condition, Fabric, Network};
 pub use crosswind_recording::Written;
 use crosswind_recording::{Header, Recorder};
@@ -42,7 +42,6 @@ use crosswind_recording::{Header, Recorder};
 pub use host::application_processors;
 pub use measurement::Measurement;
 
-use capture::Capture;
 use forwarder::Forwarder;
 use port::{Veth, OPENED_AT_ONCE};
 use warmth::Warmth;
