@@ -57,3 +57,33 @@ def fingerprint(
         **bucket_parts(1.3 * rate_bps, identify(trace), trace),
         "provenance": MACHINE | machine,
     }
+
+
+def machines(sysctl: str = "4096", load: float = 0.25) -> dict[str, Any]:
+    """Return one look at two nodes on one machine, as `measure/machines.py` has it."""
+    state = {
+        "load_average": [load, 0.2, 0.1],
+        "memory_bytes": 8_000_000_000,
+        "memory_available_bytes": 6_000_000_000,
+        "swap_used_bytes": 0,
+        "processes": 80,
+        "uptime_s": 100.0 + load,
+        "steal_s": load / 10,
+        "interfaces_bps": {
+            "lo": {"received": 0, "sent": 0},
+            "eth0": {"received": 2_000_000, "sent": 1_000_000},
+        },
+    }
+    facts = {"time": f"{load}", "host": "m", "cores": 2, "state": state, "sysctls": {"tcp_rmem": sysctl}}
+    return {"near": facts, "far": facts, "here": facts}
+
+
+def transfer(goodput_bps: float, *, jain: float = 1.0, cpu_s_per_gb: float = 2.0) -> dict[str, Any]:
+    """Return a repetition of a bulk transfer; its receiver takes twice the sender's processor time."""
+    return {
+        "goodput_bps": goodput_bps,
+        "jain": jain,
+        "parts_bps": [goodput_bps] * 5,
+        "sender_cpu_s_per_gb": cpu_s_per_gb,
+        "receiver_cpu_s_per_gb": 2 * cpu_s_per_gb,
+    }

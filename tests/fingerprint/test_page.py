@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
-from documents import fingerprint
+from browser import Browser, framed, needs_chromium
+from documents import fingerprint, machines, transfer
 
 from crosswind.cli._main import run
+from crosswind.fingerprint.machine_state import changes, states
 from crosswind.fingerprint.page import render
 from crosswind.fingerprint.pictures import fitted_steps, pictures
 from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
@@ -40,6 +43,86 @@ def test_a_network_without_a_bucket_or_a_common_clock_has_a_page_too() -> None:
     assert "it held at least that, less what came back" in page
     assert "no common clock" in page
     assert {picture.key for picture in pictures(document)} == {"trace", "goodput", "connections"}
+
+
+def looked_at_twice(**after: Any) -> dict[str, Any]:
+    """Return a fingerprint of two nodes on one machine, with what its processors spent."""
+    document = fingerprint(1)
+    seen = {"before": machines(), "after": machines(load=3.25, **after)}
+    rates = ((1, 50e6), (8, 90e6))
+    return document | {
+        "machines": seen,
+        "provenance_after": document["provenance"],
+        "capacity": [
+            {
+                "connections": connections,
+                "goodput_bps": {"median": goodput_bps},
+                "repetitions": [transfer(goodput_bps, cpu_s_per_gb=cost) for cost in (1.0, 2.0, 6.0)],
+            }
+            for connections, goodput_bps in rates
+        ],
+        "writes": [{"write_bytes": 1024, "message_ns": [], "stream": transfer(40e6)}],
+    }
+
+
+def test_what_the_machine_did_before_and_after_stands_on_the_page() -> None:
+    document = looked_at_twice()
+    assert changes(document) == []
+    (one,) = states(document)
+    rows = {row.what: (row.before, row.after) for row in one.rows}
+    assert rows["load of 1, 5 and 15 min on 2 cores"] == ("0.250, 0.200, 0.100", "3.25, 0.200, 0.100")
+    assert rows["memory in use"][0].replace("\u00a0", " ") == "2.00 GB (25 %)"
+    assert rows["through eth0, received and sent"][1].replace("\u00a0", " ") == "2.00 Mbit/s and 1.00 Mbit/s"
+    # 0.3 s of 3 s on two cores.
+    assert rows["taken by the hypervisor meanwhile"][1].replace("\u00a0", " ") == "5.0 %"
+    assert not any("lo" in what.split() for what in rows)
+    page = render(document)
+    assert "No setting, device or tool changed" in page
+
+
+def test_what_somebody_changed_meanwhile_is_named() -> None:
+    document = looked_at_twice(sysctl="8192")
+    named = "the near end, sysctls.tcp_rmem: 4096 before, 8192 after"
+    assert named in (changes(document) or [])
+    assert named in render(document)
+    assert "3 things changed" in render(document)
+
+
+def test_where_nobody_looked_afterwards_nothing_is_called_unchanged() -> None:
+    document = looked_at_twice() | {"machines": {"before": machines()}, "provenance_after": None}
+    assert changes(document) is None
+    assert "Nobody looked afterwards" in render(document)
+    assert "Did the machines change?" not in render(document)
+
+
+def test_processor_time_of_both_ends_is_drawn_for_each_number_of_connections() -> None:
+    drawn = {picture.key: picture for picture in pictures(looked_at_twice())}
+    lines = {line["name"]: line for line in drawn["cpu"].spec["data"] if line["mode"] == "lines"}
+    assert list(lines["sender"]["y"]) == [2.0, 2.0]
+    assert list(lines["receiver"]["y"]) == [4.0, 4.0]
+    assert "cpu_writes" in drawn
+
+
+@needs_chromium
+@pytest.mark.parametrize(("width", "scheme"), [(390, 0), (1300, 1)])
+def test_a_browser_draws_all_of_it_on_every_screen(tmp_path: Path, width: int, scheme: int) -> None:
+    found = Browser(tmp_path / "browser").told(
+        framed(render(looked_at_twice(sysctl="8192")), width),
+        """const frame = document.querySelector("iframe");
+           const loaded = new Promise((done) => { frame.onload = done; });
+           if (!frame.contentDocument.querySelector("footer")) await loaded;
+           const view = frame.contentWindow, root = view.document.documentElement;
+           view.dispatchEvent(new Event("beforeprint"));
+           view.dispatchEvent(new Event("afterprint"));
+           const wide = [...root.querySelectorAll("main *")].filter((part) =>
+             !part.closest(".scroll, pre, svg") && part.getBoundingClientRect().right > view.innerWidth + 1);
+           const drawn = [...root.querySelectorAll(".canvas")].every((canvas) =>
+             canvas.querySelector("svg.main-svg"));
+           return { wide: wide.map((part) => part.className), drawn };""",
+        "--window-size=1400,900",
+        f"--blink-settings=preferredColorScheme={scheme}",
+    )
+    assert found == {"wide": [], "drawn": True}
 
 
 def test_the_fitted_bucket_refills_in_a_rest() -> None:

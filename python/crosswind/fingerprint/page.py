@@ -11,10 +11,13 @@ from typing import Any
 from crosswind.fingerprint.comparison_text import margin_text, value_text
 from crosswind.fingerprint.document import NotAFingerprint, read_fingerprint
 from crosswind.fingerprint.figures import AtLeast, at, figures_of, until_empty
+from crosswind.fingerprint.machine_state import changes, states
 from crosswind.fingerprint.measure.way import way_text
 from crosswind.fingerprint.pictures import pictures
 from crosswind.report import html_file, units
 from crosswind.report.answer import Answer
+
+Facts = list[tuple[str, str]]
 
 
 def write_page(path: Path) -> Path:
@@ -43,18 +46,26 @@ def render(document: Mapping[str, Any]) -> str:
         way=way_text(document["way"]) if "way" in document else None,
         answers=answers(document),
         rows=_rows(document),
-        machines={
-            "The machine that measured": html_file.flat(document["provenance"]),
-            **{f"The {end} end, before": html_file.flat(facts) for end, facts in _ends(document).items()},
-        },
+        states=states(document),
+        changes=changes(document),
+        machines=_machines(document),
         fitted=_bucket(document).text if "token_bucket" in document else "",
         measured=datetime.fromisoformat(measured) if measured else None,
     )
 
 
-def _ends(document: Mapping[str, Any]) -> Mapping[str, Any]:
-    found = at(document, "machines", "before") or {}
-    return {end: found[end] for end in ("near", "far") if end in found}
+def _machines(document: Mapping[str, Any]) -> dict[str, tuple[Facts, Facts]]:
+    """Return all facts of each end and of the machine that measured, before and after, by their titles."""
+    looks = {
+        f"The {end} end": [at(document, "machines", when, end) for when in ("before", "after")]
+        for end in ("near", "far")
+    }
+    looks["The machine that measured"] = [document["provenance"], document.get("provenance_after")]
+    return {
+        title: (html_file.flat(before), html_file.flat(after) if after else [])
+        for title, (before, after) in looks.items()
+        if before
+    }
 
 
 @dataclass(frozen=True)
@@ -88,7 +99,22 @@ def answers(document: Mapping[str, Any]) -> list[Answer]:
         found.append(_bulk(document["bulk"]))
     if "token_bucket" in document:
         found.append(_bucket(document))
+    if (changed := changes(document)) is not None:
+        found.append(_stayed(document, changed))
     return found
+
+
+def _stayed(document: Mapping[str, Any], changed: list[str]) -> Answer:
+    question = "Did the machines change?"
+    name = "the machine" if len(states(document)) < 2 else "the machines"
+    if changed:
+        some = f"{len(changed)} thing{'s' if len(changed) > 1 else ''}"
+        return Answer(question, f"{some} changed", f"{changed[0]}. See {name}, before and after.", "bad")
+    loads = "; ".join(
+        f"{state.name}: {state.rows[0].before}, then {state.rows[0].after}" for state in states(document)
+    )
+    beside = f" Load of 1, 5 and 15 min of {loads}." if loads else ""
+    return Answer(question, "No", f"No setting, device or tool changed meanwhile.{beside}", "good")
 
 
 def _ended(why: str) -> Answer:

@@ -15,6 +15,7 @@ from crosswind.stats import ecdf, quantile
 
 # Numbers of colours: of what was measured, and of what was made of it.
 _MEASURED, _FITTED = 1, 2
+_SERIES_OF_ENDS = {"sender": _MEASURED, "receiver": _FITTED}
 # Of the series of a bulk transfer.
 PART_S = 0.1
 _LEGEND = {"orientation": "h", "y": 1.0, "yanchor": "bottom"}
@@ -32,6 +33,8 @@ def pictures(document: Mapping[str, Any]) -> list[Figure]:
         _writes(document),
         _goodput(document),
         _connections(document),
+        _processor_time(document),
+        _processor_time_of_writes(document),
     )
     return [picture for picture in drawn if picture is not None]
 
@@ -346,3 +349,64 @@ def _connections(document: Mapping[str, Any]) -> Figure | None:
         yaxis={"title": {"text": "goodput, Mbit/s"}, "rangemode": "tozero"},
     )
     return finished("connections", "Goodput of each connection of the bulk transfer.", 280, figure)
+
+
+def _processor_time(document: Mapping[str, Any]) -> Figure | None:
+    """Draw what a GB costs the processors of both ends, over several numbers of connections."""
+    numbers = [
+        number for number in document.get("capacity", ()) if "sender_cpu_s_per_gb" in number["repetitions"][0]
+    ]
+    if not numbers:
+        return None
+    many = [number["connections"] for number in numbers]
+    costs = {
+        end: [[rounded(one[f"{end}_cpu_s_per_gb"]) for one in number["repetitions"]] for number in numbers]
+        for end in _SERIES_OF_ENDS
+    }
+    figure = _of_ends(many, {end: [quantile(one, 0.5) for one in each] for end, each in costs.items()})
+    for end, each in costs.items():
+        pairs = [(number, cost) for number, one in zip(many, each, strict=True) for cost in one]
+        figure.add_trace(
+            go.Scatter(
+                x=[number for number, _ in pairs],
+                y=[cost for _, cost in pairs],
+                name=end,
+                legendgroup=end,
+                mode="markers",
+                marker={"size": 6},
+                showlegend=False,
+                meta={"series": _SERIES_OF_ENDS[end]},
+                hovertemplate=f"{end}, %{{x}} connections: %{{y:.3g}} s/GB<extra></extra>",
+            )
+        )
+    drawn = [cost for each in costs.values() for one in each for cost in one]
+    figure.update_layout(
+        xaxis=log_axis("connections", many) | {"tickvals": many, "ticktext": many},
+        yaxis=value_axis("s/GB", drawn),
+    )
+    return finished("cpu", "Processor time per GB against the number of connections.", 320, figure)
+
+
+def _processor_time_of_writes(document: Mapping[str, Any]) -> Figure | None:
+    """Draw what a GB costs the processors of both ends, over several sizes of writes."""
+    writes = [size for size in document.get("writes", ()) if "sender_cpu_s_per_gb" in size["stream"]]
+    if not writes:
+        return None
+    sizes = [size["write_bytes"] for size in writes]
+    costs = {
+        end: [rounded(size["stream"][f"{end}_cpu_s_per_gb"]) for size in writes] for end in _SERIES_OF_ENDS
+    }
+    figure = _of_ends(sizes, costs)
+    drawn = [cost for each in costs.values() for cost in each]
+    figure.update_layout(xaxis=_size_axis(sizes), yaxis=value_axis("s/GB", drawn))
+    return finished("cpu_writes", "Processor time per GB against the size of a write.", 320, figure)
+
+
+def _of_ends(x: list[int], costs: Mapping[str, list[float]]) -> go.Figure:
+    """Return a figure with a line for each end."""
+    figure = go.Figure()
+    for end, each in costs.items():
+        line = _line(end, x, each, _SERIES_OF_ENDS[end], f"{end}: %{{y:.3g}} s/GB")
+        figure.add_trace(line.update(showlegend=True, legendgroup=end))
+    figure.update_layout(showlegend=True, legend=_LEGEND)
+    return figure
