@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from documents import fingerprint
+from documents import fingerprint, transfer
 
 from crosswind.cli._main import run
 from crosswind.errors import Exit
@@ -93,6 +93,55 @@ def test_each_size_of_writes_and_each_number_of_connections_is_a_figure() -> Non
     assert (told["goodput-8"], told["round-trip-p50"]) == ("same", "same")
     assert "loaded-p50" not in told
     assert verdicts(compare_fingerprints([wide(1, 1e6)], [fingerprint(2)]))["goodput-8"] == "undecided"
+
+
+def in_blocks(jain: list[float], cost: list[float], numbers: tuple[int, ...] = (1, 10, 50)) -> dict[str, Any]:
+    """Return a fingerprint with a block for each Jain's index and processor time; one connection is fair."""
+    return fingerprint(1) | {
+        "capacity": [
+            {
+                "connections": number,
+                "repetitions": [
+                    transfer(90e6, jain=fair if number > 1 else 1.0, cpu_s_per_gb=number * spent)
+                    for fair, spent in zip(jain, cost, strict=True)
+                ],
+            }
+            for number in numbers
+        ]
+    }
+
+
+def test_fairness_and_processor_time_are_compared_by_their_blocks() -> None:
+    base = in_blocks([0.90, 0.91, 0.89], [1.0, 1.02, 0.98])
+    told = verdicts(compare_fingerprints([base], [in_blocks([0.91, 0.90, 0.90], [1.05, 1.0, 1.02])]))
+    figures = ("jain", "sender-processor-time", "receiver-processor-time")
+    assert [told[key] for key in figures] == ["same"] * 3
+    changed = compare_fingerprints([base], [in_blocks([0.70, 0.72, 0.68], [2.0, 2.1, 1.9])])
+    assert [verdicts(changed)[key] for key in figures] == ["different"] * 3
+    (spent,) = (each for each in changed.figures if each.figure.key == "sender-processor-time")
+    # The geometric mean of 1, 10 and 50 s/GB, whose logarithms are all as much longer or shorter in a block.
+    assert spent.base is not None
+    assert not isinstance(spent.base, AtLeast)
+    assert spent.base.value == pytest.approx(500 ** (1 / 3), rel=0.001)
+    assert spent.figure.title == "processor time of the sender, 1 to 50 connections"
+
+
+def test_a_block_in_which_the_machine_was_busy_leaves_processor_time_undecided() -> None:
+    base = in_blocks([0.9, 0.9, 0.9], [1.0, 1.02, 0.98])
+    told = verdicts(compare_fingerprints([base], [in_blocks([0.9, 0.9, 0.9], [1.0, 1.02, 3.0])]))
+    assert (told["jain"], told["sender-processor-time"]) == ("same", "undecided")
+
+
+def test_fairness_is_told_over_the_numbers_of_connections_that_both_have() -> None:
+    base = in_blocks([0.9, 0.91, 0.89], [1.0, 1.0, 1.0])
+    found = compare_fingerprints([base], [in_blocks([0.9, 0.9, 0.9], [1.0, 1.0, 1.0], (1, 10))])
+    (fair,) = (each for each in found.figures if each.figure.key == "jain")
+    assert (fair.figure.title, fair.verdict) == ("Jain's index, 10 connections", "same")
+
+
+def test_one_block_has_no_interval_and_nothing_is_said_of_its_fairness() -> None:
+    one = in_blocks([0.9], [1.0])
+    assert not {"jain", "sender-processor-time"} & verdicts(compare_fingerprints([one], [one])).keys()
 
 
 def test_another_machine_is_a_note() -> None:

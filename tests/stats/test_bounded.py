@@ -7,7 +7,16 @@ import math
 import numpy as np
 import pytest
 
-from crosswind.stats import Bounded, Refused, alike, batch_mean, difference_of, ratio_of, share_interval
+from crosswind.stats import (
+    Bounded,
+    Refused,
+    alike,
+    batch_mean,
+    difference_of,
+    ratio_of,
+    share_interval,
+    student_mean,
+)
 
 
 def test_independent_errors_add_up_in_squares_each_on_its_side() -> None:
@@ -69,3 +78,11 @@ def test_shares_have_the_exact_interval() -> None:
 )
 def test_the_whole_interval_decides(interval: tuple[float, float], verdict: str) -> None:
     assert alike(*interval, -2, 2) == verdict
+
+
+def test_the_mean_of_a_few_values_has_students_interval() -> None:
+    # 1, 2, 3: a deviation of 1, and 4.3027 of it over the root of 3 to either side (two degrees of freedom).
+    found = student_mean([1.0, 2.0, 3.0])
+    assert found is not None
+    assert (found.value, found.low, found.high) == pytest.approx((2, 2 - 2.4841, 2 + 2.4841), abs=1e-4)
+    assert student_mean([1.0]) is None

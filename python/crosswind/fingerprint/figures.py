@@ -1,8 +1,8 @@
 """The figures of a fingerprint that two of them are compared by: where each stands, and what does not matter.
 
 A figure is what one measurement says, with the 95 % interval of that measurement: of the packets, tenths of a
-second and samples that it took. How much one measurement differs from the next is in no interval of one; that
-is what the margins are for, and each says where it comes from.
+second, blocks and samples that it took. How much one measurement differs from the next is in no interval of
+one; that is what the margins are for, and each says where it comes from.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from crosswind.doctor.quantities import memory_text
-from crosswind.stats import Bounded, batch_mean, quantile, quantile_ranks, share_interval
+from crosswind.stats import Bounded, batch_mean, quantile, quantile_ranks, share_interval, student_mean
 
 
 @dataclass(frozen=True)
@@ -104,6 +104,55 @@ def _capacity(connections: int) -> Callable[[Mapping[str, Any]], Found]:
     return read
 
 
+def _over_blocks(
+    numbers: Sequence[int], key: str, scale: Callable[[float], float] = float
+) -> Callable[[Mapping[str, Any]], Bounded | None]:
+    """Read the mean over some numbers of connections, with the interval that its blocks give it.
+
+    A block has each number once, and what the machine does for a while meets all of it alike: so blocks are
+    the repetitions, and transfers of one block are none. A block that was cut short is left out.
+
+    Args:
+        scale: in which the mean is taken.
+    """
+
+    def read(document: Mapping[str, Any]) -> Bounded | None:
+        found = [
+            [one.get(key) for one in number["repetitions"]]
+            for number in document.get("capacity", ())
+            if number["connections"] in numbers
+        ]
+        # An earlier version did not keep it, and what a tool rounds to nothing has no logarithm.
+        if len(found) < len(numbers) or not all(one for each in found for one in each):
+            return None
+        blocks = [sum(map(scale, block)) / len(block) for block in zip(*found, strict=False)]
+        return student_mean(blocks) if blocks else None
+
+    return read
+
+
+def _fairness(numbers: Sequence[int]) -> Callable[[Mapping[str, Any]], Found]:
+    """Read Jain's index."""
+    of_blocks = _over_blocks(numbers, "jain")
+
+    def read(document: Mapping[str, Any]) -> Found:
+        found = of_blocks(document)
+        return found and Bounded(found.value, max(0.0, found.low), min(1.0, found.high))
+
+    return read
+
+
+def _processor_time(numbers: Sequence[int], key: str) -> Callable[[Mapping[str, Any]], Found]:
+    """Read the processor time of an end; a mean of logarithms, since other work multiplies it."""
+    of_blocks = _over_blocks(numbers, key, math.log)
+
+    def read(document: Mapping[str, Any]) -> Found:
+        found = of_blocks(document)
+        return found and Bounded(*map(math.exp, (found.value, found.low, found.high)))
+
+    return read
+
+
 def _message(write_bytes: int) -> Callable[[Mapping[str, Any]], Found]:
     """Read how long a message of a size takes with its answer."""
 
@@ -150,6 +199,11 @@ _RATE = Margin(0.05)
 # The tail of an idle network is made by the other work of the machines at its ends.
 _TAIL = Margin(0.25, 50_000.0)
 
+# An index of 0.95 is that of connections of which a twentieth gets nothing (Jain et al. 1984).
+_FAIRNESS = Margin(0.0, 0.05)
+# The machines' own: frequency, caches and other work change it so much with the network as it was.
+_PROCESSOR_TIME = Margin(0.25)
+
 # Where their samples stand.
 _DELAYS = ("delay", "each_ns")
 _IDLE = ("round_trip", "idle", "each_ns")
@@ -179,16 +233,46 @@ _BUCKET = (
 def figures_of(documents: Iterable[Mapping[str, Any]]) -> list[Figure]:
     """Return the figures that a document of these may have, in the order in which they are shown.
 
-    There is one for each size of writes and each number of connections that any of them has.
+    There is one for each size of writes and each number of connections that any of them has; and what is told
+    over several numbers of connections is told over those that all of them have.
     """
     sizes: set[int] = set()
     numbers: set[int] = set()
+    common: set[int] | None = None
     for document in documents:
         sizes |= {size["write_bytes"] for size in document.get("writes", ())}
-        numbers |= {number["connections"] for number in document.get("capacity", ())}
+        if measured := {number["connections"] for number in document.get("capacity", ())}:
+            numbers |= measured
+            common = measured if common is None else common & measured
     messages = [_of_message(size) for size in sorted(sizes)]
     capacities = [_of_capacity(number) for number in sorted(numbers)]
-    return [*_LATENCIES, *messages, _GOODPUT, *capacities, *_BUCKET]
+    return [*_LATENCIES, *messages, _GOODPUT, *capacities, *_over_numbers(sorted(common or ())), *_BUCKET]
+
+
+def _over_numbers(numbers: Sequence[int]) -> list[Figure]:
+    """Return what is told over several numbers of connections; one connection is fair to itself."""
+    found, many = [], [number for number in numbers if number > 1]
+    if many:
+        title = f"Jain's index, {_range(many)}"
+        found.append(Figure("jain", title, "1", _FAIRNESS, _fairness(many)))
+    if numbers:
+        found += [
+            Figure(
+                f"{end}-processor-time",
+                f"processor time of the {end}, {_range(numbers)}",
+                "s/GB",
+                _PROCESSOR_TIME,
+                _processor_time(numbers, f"{end}_cpu_s_per_gb"),
+            )
+            for end in ("sender", "receiver")
+        ]
+    return found
+
+
+def _range(numbers: Sequence[int]) -> str:
+    least, most = numbers[0], numbers[-1]
+    said = f"{least}" if least == most else f"{least} to {most}"
+    return f"{said} connection{'s' if most > 1 else ''}"
 
 
 def _of_message(write_bytes: int) -> Figure:

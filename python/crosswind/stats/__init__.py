@@ -74,6 +74,7 @@ from crosswind.stats.shapiro_wilk import shapiro_wilk
 from crosswind.stats.share import share_interval
 from crosswind.stats.spread import coefficient_of_variation, quartile_dispersion, robust_variation
 from crosswind.stats.stopping import LOOKS, Look, StoppingRule
+from crosswind.stats.student_mean import student_mean
 from crosswind.stats.tail import tail_probability
 from crosswind.stats.tested import Tested
 from crosswind.stats.trials import NotPerTrial, PerTrial
@@ -183,6 +184,7 @@ __all__ = [
     "service_curve_lateness_ns",
     "shapiro_wilk",
     "share_interval",
+    "student_mean",
     "tail_probability",
     "tost_paired",
     "trials_needed",

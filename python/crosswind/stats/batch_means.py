@@ -8,11 +8,10 @@ Source: Law, Simulation Modeling and Analysis, section 9.5.3 (batch means).
 
 from __future__ import annotations
 
-import math
-
 from numpy.typing import ArrayLike
 
 from crosswind.stats.bounded import Bounded
+from crosswind.stats.student_mean import student_mean
 from crosswind.stats.values import finite_values
 
 BATCHES = 5
@@ -25,13 +24,11 @@ def batch_mean(values: ArrayLike, confidence: float = 0.95) -> Bounded | None:
         values: shape (n,), in the order of time, any unit. What does not fill a batch counts for the mean.
         confidence: in (0, 1).
     """
-    from scipy import stats  # Slow to import, and not needed by a `crosswind --help`.
-
     series = finite_values(values, "series")
     length = series.size // BATCHES
     if length < 2:
         return None
-    means = series[: BATCHES * length].reshape(BATCHES, length).mean(axis=1)
-    half = float(stats.t.ppf((1 + confidence) / 2, BATCHES - 1) * means.std(ddof=1)) / math.sqrt(BATCHES)
-    mean = float(series.mean())
+    found = student_mean(series[: BATCHES * length].reshape(BATCHES, length).mean(axis=1), confidence)
+    assert found is not None, "there are several batches"
+    mean, half = float(series.mean()), found.high - found.value
     return Bounded(mean, mean - half, mean + half)
