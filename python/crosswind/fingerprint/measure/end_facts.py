@@ -4,7 +4,7 @@ This file runs at the end itself, `python3 - ADDRESS [PORT]`, on whatever machin
 but Python 3.7. A thing that the kernel does not say is null. With a port somebody has to listen there: one
 connection is made and asked for its settings.
 
-Source: Linux, include/uapi/linux/{sockios,ethtool,tcp,in}.h.
+Source: Linux, include/uapi/linux/{sockios,ethtool,tcp,in,in6,netlink,rtnetlink}.h.
 """
 
 from __future__ import annotations
@@ -38,8 +38,11 @@ _SYSCTLS = (
     "net/core/wmem_max",
     "net/core/default_qdisc",
 )
-_SIOCGIFADDR, _SIOCGIFMTU, _SIOCETHTOOL = 0x8915, 0x8921, 0x8946
-_IP_MTU, _TCP_CONGESTION = 14, 13
+_SIOCGIFMTU, _SIOCETHTOOL = 0x8921, 0x8946
+_IP_MTU, _IPV6_MTU, _TCP_CONGESTION = 14, 24, 13
+_RTM_NEWROUTE, _RTM_GETROUTE, _NLM_F_REQUEST, _RTA_DST, _RTA_OIF = 24, 26, 1, 1, 4
+# What stands before the attributes of a route: struct nlmsghdr and struct rtmsg.
+_ROUTE_BYTES = 16 + 12
 # On the way to another machine; more than any path has that somebody would measure.
 _ROUTERS_MAX, _ROUTER_S, _ROUTERS_S = 30, 0.5, 15.0
 # The kernel sends what makes a connection again after one second, and after three.
@@ -142,17 +145,19 @@ def _counters() -> dict[str, dict[str, int]]:
 
 
 def _interface(address: str) -> dict[str, Any]:
-    """Return the interface through which the other end is reached."""
-    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    """Return the interface through which the other end is reached, as the kernel routes to it."""
+    family, level, mtu = (
+        (socket.AF_INET6, socket.IPPROTO_IPV6, _IPV6_MTU)
+        if ":" in address
+        else (socket.AF_INET, socket.IPPROTO_IP, _IP_MTU)
+    )
     with socket.socket(family, socket.SOCK_DGRAM) as way:
         way.connect((address, 9))  # Of UDP: nothing is sent.
-        own = way.getsockname()[0]
-        path_mtu = way.getsockopt(socket.IPPROTO_IP, _IP_MTU) if family == socket.AF_INET else None
-        for _, name in socket.if_nameindex():
-            if _address(way, name) == own:
-                break
-        else:
+        own, path_mtu = way.getsockname()[0], way.getsockopt(level, mtu)
+        index = _route_index(family, way.getpeername()[0])
+        if index is None:
             return {"name": None, "address": own, "path_mtu_bytes": path_mtu}
+        name = socket.if_indextoname(index)
         return {
             "name": name,
             "address": own,
@@ -166,11 +171,23 @@ def _interface(address: str) -> dict[str, Any]:
         }
 
 
-def _address(way: socket.socket, name: str) -> str | None:
-    try:
-        return socket.inet_ntoa(_ioctl(way, _SIOCGIFADDR, name)[20:24])
-    except OSError:
-        return None
+def _route_index(family: int, address: str) -> int | None:
+    """Return the index of the interface by which the kernel routes to an address; None where it does not."""
+    to = socket.inet_pton(family, address)
+    question = struct.pack("BBBBBBBBI", family, 8 * len(to), 0, 0, 0, 0, 0, 0, 0)
+    question += struct.pack("HH", 4 + len(to), _RTA_DST) + to
+    header = struct.pack("IHHII", 16 + len(question), _RTM_GETROUTE, _NLM_F_REQUEST, 0, 0)
+    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW) as kernel:
+        kernel.send(header + question)
+        answer = kernel.recv(1 << 16)
+    length, kind = struct.unpack_from("IH", answer)
+    place = _ROUTE_BYTES
+    while kind == _RTM_NEWROUTE and place < length:
+        size, attribute = struct.unpack_from("HH", answer, place)
+        if attribute == _RTA_OIF:
+            return int(struct.unpack_from("I", answer, place + 4)[0])
+        place += -4 & (size + 3)  # Attributes begin at multiples of four bytes.
+    return None
 
 
 def _ioctl(way: socket.socket, number: int, name: str) -> bytes:
