@@ -37,7 +37,8 @@ def measure_regime(
         wanted_ns: in all, rests included.
         point_ns: between points; the regime's own where absent.
         most_bytes: payload that the file may tell of; None is no limit.
-        bounds: what the machine may do beside when this sitting begins; what it did stands in the provenance.
+        bounds: what the machine may do beside when this sitting begins; what is not given is as it was when
+            the file was begun. What it did then stands in the provenance.
     """
     from rich.console import Console
 
@@ -66,6 +67,7 @@ def measure_regime(
         point_s=point_s,
         connections=CONNECTIONS,
         provenance=provenance(Path.cwd(), seed, {}) | {"state": here["state"]},
+        bounds=bounds,
     )
     # Nobody is asked in the middle: the transfer would not wait for the answer.
     sent = SentBytes(most_bytes)
@@ -84,6 +86,7 @@ def measure_regime(
         for point in recorder.before.points:
             count(point)
         if not is_complete(recorder.before, pattern, wanted_s):
+            refuse_busy({"here": here}, recorder.before.header.bounds.replaced_by(bounds))
             sent.expect_seconds(point_s, "the next point")
             keep_measuring(network, pattern, wanted_s, recorder, say)
     click.echo(told(read_record(out.read_bytes())))

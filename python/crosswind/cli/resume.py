@@ -6,25 +6,35 @@ from pathlib import Path
 
 import click
 
+from crosswind.cli._bounds import bounded, bounds_of
 from crosswind.errors import CrosswindError, Exit
 
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("results"))
+@bounded
 @click.option("--json", "as_json", is_flag=True, help="Print folder, exit status and remarks as JSON.")
-def command(folder: Path, as_json: bool) -> Exit:
+def command(
+    folder: Path,
+    load_at_most: float | None,
+    memory_at_most: str | None,
+    traffic_at_most: str | None,
+    as_json: bool,
+) -> Exit:
     """Continue a run that was interrupted; finished trials stay as they are.
 
     FOLDER is that of a run, or one that holds runs (results when absent): then the latest is continued.
-    Failed and void trials are run again. Refused when the experiment or the machine has changed since.
+    Failed and void trials are run again. Refused when the experiment or the machine has changed since, and
+    where the machine does more beside than was allowed when the run began, or than the --...-at-most say now.
     """
     from crosswind.cli._finish import finish
     from crosswind.runner import progress_for, resume
     from crosswind.store import latest_folder
 
+    bounds = bounds_of(load_at_most, memory_at_most, traffic_at_most)
     try:
         path = folder if (folder / "journal.sqlite").is_file() else latest_folder(folder)
-        outcome = resume(path, progress_for())
+        outcome = resume(path, progress_for(), bounds)
     except FileNotFoundError as error:
         raise CrosswindError(str(error)) from error
     return finish(outcome, as_json=as_json)

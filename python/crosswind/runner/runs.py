@@ -59,7 +59,7 @@ def run(
     now = {**machine_now(resolved, application, hello, source_folder), "remarks": noted}
     here = end_facts.facts(_HERE, since=since)
     refuse_busy({"here": here}, bounds)
-    now["state"] = here["state"]
+    now["state"], now["bounds"] = here["state"], vars(bounds)
     now["fingerprint"] = planned_fingerprint(resolved).as_dict()
     for remark in noted:
         progress.say(f"note: {remark}")
@@ -72,12 +72,15 @@ def run(
     return outcome
 
 
-def resume(path: Path, progress: Progress) -> Outcome:
+def resume(path: Path, progress: Progress, bounds: Bounds = ANYTHING) -> Outcome:
     """Continue a run: trials that are stored and believable stay, all others are run.
 
+    Args:
+        bounds: what the machine may do beside when this begins; what is not given is as when the run began.
     Raises:
         ExperimentChanged: experiment.yaml resolves to something else than when the run started.
         MachineChanged: the machine's fingerprint differs.
+        TooBusy: the machine does too much beside; nothing was started.
     """
     since = end_facts.look()
     folder = ResultsFolder.open(path)
@@ -94,6 +97,8 @@ def resume(path: Path, progress: Progress) -> Outcome:
     application = application_of(resolved)
     now = machine_now(resolved, application, hello, folder.path)
     before = folder.provenance()["before"]
+    declared = Bounds(**(before or {}).get("bounds", {}))
+    refuse_busy({"here": end_facts.facts(_HERE, since=since)}, declared.replaced_by(bounds))
     if before is None:
         folder.write_provenance(before=now)
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +36,10 @@ class Bounds:
     load_per_core: float | None = None
     memory_share: float | None = None
     interface_bps: float | None = None
+
+    def replaced_by(self, given: Bounds) -> Bounds:
+        """Return these bounds, with those that are given in their place."""
+        return replace(self, **{name: bound for name, bound in vars(given).items() if bound is not None})
 
 
 ANYTHING = Bounds()

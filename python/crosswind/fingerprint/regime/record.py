@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from crosswind.errors import CrosswindError
+from crosswind.fingerprint.measure.machines import ANYTHING, Bounds
 from crosswind.fingerprint.regime.points import Point
 from crosswind.fingerprint.trace.ip_bits import TCP_HEADERS_BYTES, ip_share
 from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
@@ -49,6 +50,7 @@ class Header:
         network: tells networks apart: of all that the fabric was told, or of the words for both ends.
         ip_per_payload: IP bytes per payload byte in full segments.
         provenance: of the machine, before the first point.
+        bounds: what the machine may do beside when a sitting begins.
     """
 
     regime: str
@@ -59,6 +61,7 @@ class Header:
     network: str
     ip_per_payload: float
     provenance: Mapping[str, Any]
+    bounds: Bounds = ANYTHING
 
     @classmethod
     def of(
@@ -68,6 +71,7 @@ class Header:
         point_s: float,
         connections: int,
         provenance: Mapping[str, Any],
+        bounds: Bounds = ANYTHING,
     ) -> Header:
         """Return the header of a regime from a fabric's first node to its second one."""
         first, second = (node["name"] for node in spec["nodes"])
@@ -80,6 +84,7 @@ class Header:
             network=_told_apart(spec),
             ip_per_payload=_ip_per_payload(spec["mtu_bytes"]),
             provenance=provenance,
+            bounds=bounds,
         )
 
     @classmethod
@@ -92,6 +97,7 @@ class Header:
         point_s: float,
         connections: int,
         provenance: Mapping[str, Any],
+        bounds: Bounds = ANYTHING,
     ) -> Header:
         """Return the header of a regime between two ends of a network that is there.
 
@@ -108,15 +114,16 @@ class Header:
             network=_told_apart(words),
             ip_per_payload=_ip_per_payload(path_mtu_bytes),
             provenance=provenance,
+            bounds=bounds,
         )
 
     def differences(self, other: Header) -> list[str]:
-        """Return what another header says otherwise; the machine's state is not compared."""
+        """Return what another header says otherwise; the machine's state and its bounds are not compared."""
         mine, others = asdict(self), asdict(other)
         return [
             f"{key} {mine[key]} in the file, {others[key]} now"
             for key in mine
-            if key != "provenance" and mine[key] != others[key]
+            if key not in ("provenance", "bounds") and mine[key] != others[key]
         ]
 
 
@@ -241,7 +248,9 @@ def read_record(content: bytes) -> Record:
 def _header(said: Mapping[str, Any]) -> Header:
     if said["schema"] != SCHEMA:
         raise ValueError(f"schema {said['schema']}; this crosswind reads {SCHEMA}")
-    return Header(**{**{k: v for k, v in said.items() if k != "schema"}, "between": tuple(said["between"])})
+    facts = {key: fact for key, fact in said.items() if key != "schema"}
+    read = {"between": tuple(said["between"]), "bounds": Bounds(**said.get("bounds", {}))}
+    return Header(**{**facts, **read})
 
 
 @dataclass(frozen=True)
