@@ -23,13 +23,14 @@ done
 # Spark brings 500 MB of archives, HDFS another 60 MB; both into the same folder.
 .venv/bin/crosswind apps install spark spark/hdfs || echo "tests that need Spark or HDFS will be skipped"
 
-# A browser to open the report in, and iproute2 to look at what is left behind, come from the system's packages.
-if missing chromium || missing ip; then
+# A browser to open the report in, iproute2 to look at what is left behind, and a firewall to stand in the way come from the
+# system's packages.
+if missing chromium || missing ip || missing nft; then
     if [ "$(id -u)" = 0 ] && ! missing apt-get; then
-        apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium iproute2 >/dev/null ||
-            echo "chromium or iproute2 could not be installed; their tests will be skipped"
+        apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium iproute2 nftables >/dev/null ||
+            echo "chromium, iproute2 or nftables could not be installed; their tests will be skipped"
     else
-        echo "chromium or iproute2 is missing and this is not root on Debian; their tests will be skipped"
+        echo "chromium, iproute2 or nftables is missing and this is not root on Debian; their tests will be skipped"
     fi
 fi
 exit 0
