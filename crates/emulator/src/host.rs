@@ -1,6 +1,6 @@
 //! What the machine does to the emulator: stolen time, waiting for a processor, and which one the emulator may keep for itself.
 //!
-//! Source: Linux, Documentation/scheduler/sched-stats.rst, "/proc/<pid>/schedstat", and fs/proc/base.c, proc_pid_schedstat().
+//! Source: Linux, Documentation/scheduler/sched-stats.rst, `/proc/<pid>/schedstat`, and fs/proc/base.c, proc_pid_schedstat().
 
 use std::fs;
 
