@@ -7,7 +7,7 @@ missing() { ! command -v "$1" >/dev/null 2>&1; }
 
 # Databases and the measuring tools go into crosswind's own folder; nothing of the system is touched.
 .venv/bin/crosswind apps install ycsb/postgresql ycsb/redis ycsb/etcd ycsb/ferretdb iperf3 nuttcp sockperf || echo "tests that need databases, iperf3, nuttcp or sockperf will be skipped"
-# Debian 12 has it in its backports only.
+# Debian 12 has it in its backports only, which not every mirror has.
 .venv/bin/crosswind apps install ycsb/valkey || echo "tests that need Valkey will be skipped"
 # Each by itself: one that cannot be had must not keep the others away. PyTorch is 150 MB.
 for application in hpcc training; do

@@ -8,6 +8,7 @@ was unpacked stands on the libraries that the system has.
 import fcntl
 import os
 import re
+import shlex
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -15,12 +16,14 @@ from functools import lru_cache
 from pathlib import Path
 
 from crosswind.app.requirements.archive import Archive, checked, parse_uris
+from crosswind.app.requirements.backports import Backports, backports_of, sources_with
 from crosswind.app.requirements.candidate import candidates
 from crosswind.app.requirements.checksum import identity
 from crosswind.app.requirements.private_folder import Fresh, PrivateFolder
 from crosswind.app.requirements.requirement import CannotInstall, Program, Requirement
 from crosswind.app.requirements.tool import run_tool
 from crosswind.app.requirements.unpacked import library_path, make_links_relative, program_folders
+from crosswind.store.durable import write_text
 from crosswind.testbed.errors import NotHere
 from crosswind.testbed.folders import cache_folder, remove_tree
 
@@ -42,6 +45,8 @@ class DebianPackages(Requirement):
         folders: patterns of folders with programs beside the usual ones, relative to the root, such as
             `usr/lib/postgresql/*/bin`; the one with the highest version counts.
         files: other files that have to be there, relative to the root.
+        only_in_backports_of: the release of Debian, such as `bookworm`, that has the packages in its
+            backports only. Nowhere else are backports looked at.
     """
 
     name: str
@@ -49,6 +54,7 @@ class DebianPackages(Requirement):
     programs: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
+    only_in_backports_of: str | None = None
 
     def missing(self) -> list[str]:
         if self._place() is not None:
@@ -62,12 +68,21 @@ class DebianPackages(Requirement):
     def commands(self) -> list[str]:
         """Return the installation of the versions that this machine's package lists offer now.
 
-        Where they do not know a package, an update of the lists stands before it, and it has no version.
+        Where they do not know a package, an update of the lists stands before it, and it has no version;
+        before that, where it needs them, the backports are added to this machine's sources.
         """
         known = candidates(frozenset(_declared))
         packages = [f"{name}={known[name]}" if name in known else name for name in self.packages]
-        update = [] if known.keys() >= {*self.packages} else ["apt-get update"]
-        return [*update, f"apt-get install --yes --no-install-recommends {' '.join(packages)}"]
+        install = f"apt-get install --yes --no-install-recommends {' '.join(packages)}"
+        if known.keys() >= {*self.packages}:
+            return [install]
+        if (backports := self._backports()) is None:
+            return ["apt-get update", install]
+        return [
+            f"echo {shlex.quote(backports.line)} > /etc/apt/sources.list.d/{backports.suite}.list",
+            "apt-get update",
+            install.replace("install", f"install -t {backports.suite}", 1),
+        ]
 
     def install(self, say: Callable[[str], None]) -> None:
         for tool in ("apt-get", "dpkg"):
@@ -118,6 +133,9 @@ class DebianPackages(Requirement):
     def _private(self) -> PrivateFolder:
         return PrivateFolder("debian", self.name, {"packages": self.packages})
 
+    def _backports(self) -> Backports | None:
+        return None if self.only_in_backports_of is None else backports_of(self.only_in_backports_of)
+
     def _here(self) -> "_Place":
         place = self._place()
         if place is None:
@@ -157,9 +175,11 @@ class DebianPackages(Requirement):
         try:
             wanted = self._wanted(lists)
         except CannotInstall:
-            # A fresh image comes with empty lists, and only root may fill the system's.
-            say("package lists, into a private folder")
-            lists = _private_lists()
+            # A fresh image comes with empty lists, and only root may fill the system's or add backports.
+            backports = self._backports()
+            among = "" if backports is None else f", {backports.suite} among them"
+            say(f"package lists{among}, into a private folder")
+            lists = _private_lists(backports)
             wanted = self._wanted(lists)
         root, downloads = fresh.path / "root", fresh.path / "downloads"
         root.mkdir()
@@ -208,22 +228,29 @@ def _numbers(folder: Path) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", str(folder))]
 
 
-def _private_lists() -> tuple[str, ...]:
-    """Fill package lists below the cache, which needs no root; return apt-get's options to use them."""
-    folder = cache_folder() / "requirements" / "debian" / "lists"
+def _private_lists(backports: Backports | None) -> tuple[str, ...]:
+    """Fill package lists below the cache, which needs no root; return apt-get's options to use them.
+
+    With backports they are other lists: an update without them would remove theirs.
+    """
+    parent = cache_folder() / "requirements" / "debian"
+    folder = parent / ("lists" if backports is None else f"lists-{backports.suite}")
     (folder / "partial").mkdir(parents=True, exist_ok=True)
     # apt-get's own download account may not enter a private folder; without it we fetch as who we are.
-    options = (
-        "-o",
+    settings = [
         f"Dir::State::Lists={folder}",
-        "-o",
         "APT::Sandbox::User=",
-        "-o",
         "Dir::Cache::pkgcache=",
-    )
-    lock = os.open(folder.with_name(".lists.lock"), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        "Dir::Cache::srcpkgcache=",
+    ]
+    lock = os.open(folder.with_name(f".{folder.name}.lock"), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
+        if backports is not None:
+            sources = parent / f"{backports.suite}.list"
+            write_text(sources, sources_with(backports))
+            settings.append(f"Dir::Etc::sourcelist={sources}")
+        options = tuple(word for setting in settings for word in ("-o", setting))
         run_tool(
             ["apt-get", "--quiet", *options, "update"], wanted="package lists", env=_IN_ENGLISH, lock=lock
         )

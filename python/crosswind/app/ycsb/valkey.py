@@ -17,6 +17,9 @@ class Valkey(Redis):
     name = "valkey"
     title = "Valkey"
     packages: ClassVar = DebianPackages(
-        "valkey", ("valkey-server",), programs=("valkey-server", "valkey-cli")
+        "valkey",
+        ("valkey-server",),
+        programs=("valkey-server", "valkey-cli"),
+        only_in_backports_of="bookworm",
     )
     requirements: ClassVar[tuple[Requirement, ...]] = (packages,)
