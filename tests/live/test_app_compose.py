@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 import sys
+import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -66,12 +68,14 @@ echo "{\\"seconds\\": 0.$(printf %06d $us)}" > out/result.json
 
 @pytest.fixture
 def compose(live: Live) -> str:
-    """Write the experiment with its compose file and its image; return its name."""
+    """Write the experiment with its compose file, its image and the root of it; return its name."""
     if shutil.which("ldd") is None:
         pytest.skip("no ldd, which says what libraries a root file system of our own needs")
     entries = with_programs("/bin/sh", live.env["CROSSWIND_LOAD"])
     entries |= {"app": None, "app/out": None, "app/measure": MEASURE, "data": None}
-    image = save(live.folder / "ours.tar", [layer(entries)], {"Env": ["PATH=/bin"], "Cmd": ["false"]})
+    root = layer(entries)
+    (live.folder / "root.tar").write_bytes(root)
+    image = save(live.folder / "ours.tar", [root], {"Env": ["PATH=/bin"], "Cmd": ["false"]})
     (live.folder / "conf").mkdir()
     (live.folder / "conf/words.txt").write_text("from the file\n")
     (live.folder / "compose.yaml").write_text(COMPOSE)
@@ -98,6 +102,33 @@ def test_a_token_bucket_slows_the_services_of_a_compose_file(live: Live, compose
     for file in folder.glob("monitors/*.json"):
         (web,) = (node for node in json.loads(file.read_text())["nodes"] if node["node"] == "web")
         assert web["memory_limit"]["bytes"] == 256 << 20
+
+
+@pytest.mark.parametrize("tool", ["podman", "docker"])
+def test_an_image_that_no_file_is_named_for_is_taken_from(live: Live, compose: str, tool: str) -> None:
+    def use(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([tool, *arguments], capture_output=True, text=True, check=False)
+
+    if shutil.which(tool) is None:
+        pytest.skip(f"{tool} is not here")
+    if (asked := use("image", "ls")).returncode != 0:
+        pytest.skip(f"{tool}: {asked.stderr.strip()}")
+    # Of a name that nobody else has, so that the other tool is asked in vain.
+    image = f"crosswind-test-{uuid.uuid4().hex}:1"
+    brought = use("import", "--change", "ENV PATH=/bin", str(live.folder / "root.tar"), image)
+    assert brought.returncode == 0, brought.stderr
+    try:
+        (live.folder / "compose.yaml").write_text(COMPOSE.replace("image: ours", f"image: {image}"))
+        text = EXPERIMENT.replace("    images: {ours: IMAGE}\n", "").replace("REPEAT", "1")
+        (live.folder / compose).write_text(text)
+        # Where the tool is told what to speak to.
+        live.env = {**os.environ, **live.env}
+        status, said = live.run("run", compose)
+        assert status == 0, said
+    finally:
+        use("image", "rm", image)
+    logs = [log.read_text() for log in live.run_folder.glob("logs/b*/web/web.out")]
+    assert [log.splitlines()[0] for log in logs] == ["from the file prepared server"] * 2
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="without root every process runs as the user")

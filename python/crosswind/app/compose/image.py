@@ -36,6 +36,7 @@ class Images:
     def missing(self, names: set[str]) -> list[Missing]:
         """Return the images that are nowhere."""
         found = []
+        tool = next((tool for tool in _TOOLS if shutil.which(tool)), _TOOLS[0])
         for name in sorted(names):
             try:
                 self.digest(name)
@@ -43,7 +44,7 @@ class Images:
                 found.append(
                     Missing(
                         str(error),
-                        f"run podman pull {name}, or name a file of it: images: {{{name}: /FILE.tar}}",
+                        f"run {tool} pull {name}, or name a file of it: images: {{{name}: /FILE.tar}}",
                     )
                 )
         return found
