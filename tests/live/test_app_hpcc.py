@@ -93,7 +93,9 @@ def test_a_rank_that_dies_fails_the_trial_at_once(live: Live) -> None:
     write(live)
     run = live.start("run", "hpcc.yaml")
     live.await_step("prepared")
-    os.kill(rank_process(live, rank=1), signal.SIGKILL)
+    rank = rank_process(live, rank=1)
+    await_output(live)
+    os.kill(rank, signal.SIGKILL)
     said, _ = run.communicate(timeout=60)
     assert run.returncode == 4, said
     ((reason,),) = duckdb.sql(f"SELECT reason FROM '{live.run_folder}/trials.parquet'").fetchall()
@@ -117,6 +119,14 @@ def test_ranks_are_started_in_other_nodes_without_root_too(live: Live, as_nobody
         pytest.skip(said)
     assert status == 0, said
     assert len(values(live, "HPL")) == 1
+
+
+def await_output(live: Live) -> None:
+    """Wait until MPI knows all ranks: of one that dies earlier mpirun tells an exit status alone."""
+    deadline = time.monotonic() + 10
+    while not any(file.stat().st_size for file in live.folder.rglob("hpccoutf.txt")):
+        assert time.monotonic() < deadline, "no hpccoutf.txt"
+        time.sleep(0.05)
 
 
 def rank_process(live: Live, rank: int) -> int:
