@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 COLOURS = ("#4b5563", "#0072b2", "#c4560b", "#00845f", "#8e44ad")  # The control is grey.
 MARK = "#b91c1c"
+# Names stay legible where a curve passes behind them.
+HALO = 'stroke="white" stroke-width="5" paint-order="stroke"'
 LATE_US = (1, 1000)
 SHARE = (1e-4, 1)
 WIDTH, HEIGHT, LEFT, RIGHT, BETWEEN, TOP, DEPTH = 900, 400, 70, 20, 50, 50, 280
@@ -67,13 +69,14 @@ def _panel(panel: Panel, left: float, width: float, *, with_shares: bool) -> lis
         x = left + right(late_us)
         parts.append(f'<path d="M{x:.1f} {TOP}V{bottom}" stroke="{MARK}" stroke-dasharray="4 3"/>')
         parts.append(f'<text x="{x + 4:.1f}" y="{bottom - 6}" fill="{MARK}">{says}</text>')
+    names = []
     for row, (colour, (name, values)) in enumerate(zip(COLOURS, panel.curves.items(), strict=False)):
         parts.append(_curve(values, colour, lambda us: left + right(us), lambda share: bottom - up(share)))
-        parts.append(
-            f'<text x="{left + width - 8:.1f}" y="{TOP + 18 + 18 * row}" text-anchor="end" fill="{colour}">'
-            f"{name}</text>"
+        names.append(
+            f'<text x="{left + width - 8:.1f}" y="{TOP + 18 + 18 * row}" text-anchor="end" fill="{colour}" '
+            f"{HALO}>{name}</text>"
         )
-    return parts
+    return parts + names
 
 
 def _scale(limits: tuple[float, float], length: float) -> Callable[[float], float]:
