@@ -1,7 +1,7 @@
 """How late the kernel ends sleeps, without any packet: the control of an emulator that sleeps.
 
 `sleeps.py COUNT MICROSECONDS` prints how late each was in us, as JSON. Like the emulator it has exact timers
-and, where it may, the highest priority.
+and, where it may, precedence.
 """
 
 import ctypes
@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 PR_SET_TIMERSLACK = 29  # linux/prctl.h
-# The emulator ends its sleeps so early that one in twenty is late (crates/emulator/src/waking.rs).
-MARGIN = 0.95
+# The emulator ends its sleeps so early that one in forty is late (crates/emulator/src/waking.rs).
+MARGIN = 0.975
 
 
 def late_us(count: int, sleep_us: int) -> NDArray[np.float64]:
@@ -30,7 +30,7 @@ def late_us(count: int, sleep_us: int) -> NDArray[np.float64]:
 def _main(count: int, sleep_us: int) -> None:
     ctypes.CDLL(None).prctl(PR_SET_TIMERSLACK, 1)
     with suppress(PermissionError):
-        os.setpriority(os.PRIO_PROCESS, 0, -20)
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
     late = []
     for _ in range(count):
         began = time.monotonic_ns()

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::net::IpAddr;
 
-use crosswind_engine::{wire_bytes, Ecn, Outcome, Packet};
+use crosswind_engine::{wire_bytes, Ecn, Instant, Outcome, Packet};
 use crosswind_fabric::{Facts, Frame, Network};
 use crosswind_recording::{Decision, Record, Recorder};
 use crosswind_wire::{Train, VnetHeader};
@@ -257,10 +257,21 @@ impl<P: Port> Forwarder<P> {
         key
     }
 
-    /// The next instant at which something may have to be handed over; `None` while no real packet is inside.
+    /// The next instant at which the engine has to do something about a real packet, or one has to be handed over; `None` while
+    /// none is inside.
     pub fn next_due_ns(&self) -> Option<u64> {
-        let engine = self.network.engine_ref();
-        let event = if engine.real_inside() > 0 { engine.next_event().map(|at| at.as_nanos()) } else { None };
+        self.due(self.network.engine_ref().next_event())
+    }
+
+    /// An instant before which no packet that is inside has to be handed over; `None` while none is.
+    pub fn next_departure_ns(&mut self) -> Option<u64> {
+        let departure = self.network.engine().lookahead();
+        self.due(departure)
+    }
+
+    fn due(&self, in_engine: Option<Instant>) -> Option<u64> {
+        let real = self.network.engine_ref().real_inside() > 0;
+        let event = in_engine.filter(|_| real).map(|at| at.as_nanos());
         let run = self.runs.front().map(|(_, _, first_due)| first_due + self.merge_window_ns);
         match (event, run) {
             (Some(event), Some(run)) => Some(event.min(run)),

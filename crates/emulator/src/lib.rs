@@ -21,6 +21,7 @@ mod ledger;
 mod measurement;
 mod monitors;
 pub mod port;
+mod precedence;
 mod records;
 mod series;
 mod sightings;

@@ -24,6 +24,7 @@ use crate::measurement::{
 };
 use crate::monitors;
 use crate::port::{close_all, Need, Port, Veth};
+use crate::precedence::Precedence;
 use crate::records::Fate;
 use crate::series::{Series, STEP_NS};
 use crate::stalls::Stalls;
@@ -116,6 +117,7 @@ pub struct Worker {
     canary_gap_ns_max: u64,
     stalls: Stalls,
     waking: Waking,
+    precedence: Precedence,
     descriptors: Vec<RawFd>,
 }
 
@@ -152,6 +154,7 @@ impl Worker {
             canary_gap_ns_max: 0,
             stalls: Stalls::default(),
             waking: Waking::new(),
+            precedence: Precedence::new(built_ns),
             descriptors,
         }
     }
@@ -185,6 +188,10 @@ impl Worker {
         loop {
             let now = clock::monotonic_ns();
             self.stalls.awake(now, now);
+            // Who has a processor of its own needs none, and would keep the kernel's threads from it.
+            if self.own.is_none() {
+                self.precedence.keep(now);
+            }
             if let Some(since) = spun_since {
                 self.canary_gap_ns_max = self.canary_gap_ns_max.max(now - since);
             }
@@ -202,9 +209,11 @@ impl Worker {
                 spun_since = None;
                 continue;
             }
-            let next = self.forwarder.next_due_ns();
-            let spin = next.is_some_and(|due| due < now + self.waking.margin_ns())
-                || (self.own.is_some() && now < active_ns + LINGER_NS);
+            let lingers = self.own.is_some() && now < active_ns + LINGER_NS;
+            // Who is awake anyway does everything when it is due; who has to be woken comes for what leaves.
+            let next =
+                if lingers { self.forwarder.next_due_ns() } else { self.forwarder.next_departure_ns() };
+            let spin = lingers || next.is_some_and(|due| due < now + self.waking.margin_ns());
             if spin {
                 spun_since = Some(now);
                 let close = next.is_some_and(|due| due < now + RELAX_ABOVE_NS);
@@ -287,8 +296,10 @@ impl Worker {
                 return Err(format!("waiting for packets: {error}"));
             }
         }
-        if result == 0 && wait < SLEEP_NS {
-            self.waking.woke(now + wait, clock::monotonic_ns());
+        let woke = clock::monotonic_ns();
+        self.precedence.slept(woke - now);
+        if wait < SLEEP_NS {
+            self.waking.woke(now + wait, woke, result == 0);
         }
         Ok(())
     }

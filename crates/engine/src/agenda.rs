@@ -174,6 +174,12 @@ impl Agenda {
         }
     }
 
+    /// All events, in no order.
+    pub(crate) fn pending(&self) -> impl Iterator<Item = (Instant, Target)> + '_ {
+        let later = self.buckets.iter().flatten().copied();
+        self.soon.iter().chain(later).map(|event| (event.at(), event.target()))
+    }
+
     /// Takes the next event if it is due by `limit`.
     #[inline]
     pub(crate) fn pop_due(&mut self, limit: Instant) -> Option<(Instant, Target)> {

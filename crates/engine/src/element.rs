@@ -296,6 +296,15 @@ impl Element {
         }
     }
 
+    /// How long it holds every packet at least, from the last bit on its transmitter where it has one.
+    pub(crate) fn holds_at_least(&self) -> Duration {
+        match self {
+            Element::Delay(delay) => delay.holds_at_least(),
+            Element::Link(link) => link.propagation(),
+            _ => Duration::ZERO,
+        }
+    }
+
     /// A packet has come.
     #[inline(always)]
     pub(crate) fn arrive(&mut self, slot: SlotId, context: &mut Context<'_>) -> Verdict {

@@ -1,6 +1,7 @@
 //! The engine: elements, paths and sources, driven by instants that the caller gives.
 
 mod driving;
+mod lookahead;
 mod watching;
 
 use alloc::borrow::ToOwned;
@@ -25,12 +26,14 @@ use crate::source::Tag;
 use crate::units::Instant;
 use crate::watch::Watch;
 use driving::Origin;
+use lookahead::Beyond;
 
 /// What happens to packets. See the crate's documentation for its promises.
 pub struct Engine {
     seed: u64,
     elements: Vec<Station>,
     paths: Paths,
+    beyond: Beyond,
     sources: Vec<Origin>,
     processes: Vec<Process>,
     shared: Shared,
@@ -68,6 +71,7 @@ impl Engine {
             seed,
             elements: Vec::new(),
             paths: Paths::default(),
+            beyond: Beyond::default(),
             sources: Vec::new(),
             processes: Vec::new(),
             shared: Shared::default(),
@@ -113,6 +117,7 @@ impl Engine {
         self.advance(at);
         self.with_element(id, |element, context| element.reconfigure(&spec, context));
         self.announce_queue(id);
+        self.beyond.forget();
         Ok(self.shared.now)
     }
 
@@ -138,6 +143,7 @@ impl Engine {
             elements.iter().all(|id| id.index() < self.elements.len()),
             "a path has elements of its own engine"
         );
+        self.beyond.forget();
         self.paths.add(elements)
     }
 

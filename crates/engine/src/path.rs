@@ -50,6 +50,11 @@ impl Paths {
         self.begins[path.index()]
     }
 
+    /// The elements of each path.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &[ElementId]> + '_ {
+        self.hops.split_inclusive(|&element| element == END).map(|path| &path[..path.len() - 1])
+    }
+
     /// The element at `hop`, or `None` at the exit.
     pub(crate) fn element(&self, hop: Hop) -> Option<ElementId> {
         let element = self.hops[hop.0 as usize];

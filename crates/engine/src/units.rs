@@ -75,6 +75,12 @@ pub struct Duration(u64);
 impl Duration {
     /// No time at all.
     pub const ZERO: Duration = Duration(0);
+    /// The longest time that can be said.
+    pub(crate) const MAX: Duration = Duration(u64::MAX);
+
+    pub(crate) const fn saturating_add(self, other: Duration) -> Duration {
+        Duration(self.0.saturating_add(other.0))
+    }
 
     /// This many nanoseconds.
     pub const fn from_nanos(nanos: u64) -> Duration {

@@ -191,6 +191,21 @@ fn frames_are_copied_out_when_a_port_is_pressed_and_arrive_unharmed() {
 }
 
 #[test]
+fn who_sleeps_is_woken_for_what_leaves() {
+    let mut forwarder = forwarder(r#"{"link": [{"delay": {"time_ns": 300000}}]}"#, 0, "null");
+    assert_eq!(forwarder.next_departure_ns(), None);
+    let now = clock::monotonic_ns();
+    let realtime = now.wrapping_add(forwarder.stamps.realtime_minus_monotonic_ns() as u64);
+    let (vnet, frame) = super_packet(700);
+    forwarder.ports[0].arrive(realtime, vnet, frame);
+    forwarder.take_in(now);
+    let departure = forwarder.next_departure_ns().unwrap();
+    assert!(departure > forwarder.next_due_ns().unwrap() + 300_000, "it changes cables before");
+    assert_eq!(forwarder.let_out(departure - 1), 0);
+    assert_eq!(forwarder.let_out(departure), 1);
+}
+
+#[test]
 fn monitors_read_the_headers_of_what_passes_them_train_or_not() {
     let monitor = r#"{"monitor": {"what": ["flow-size", "retransmissions", "rtt"], "window_ns": 1000000, "burst_gap_ns": 100,
         "match": {"from": "a"}, "start": {"after_ns": 0}}}"#;

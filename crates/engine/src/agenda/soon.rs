@@ -42,6 +42,10 @@ impl Soon {
         (!self.is_empty()).then(|| self.get(0))
     }
 
+    pub(super) fn iter(&self) -> impl Iterator<Item = Event> + '_ {
+        (0..self.length).map(|index| self.get(index))
+    }
+
     /// There is one.
     pub(super) fn remove_first(&mut self) {
         self.begin = (self.begin + 1) % SOON_MAX;

@@ -173,6 +173,15 @@ impl Delay {
         self.variation.as_ref().is_none_or(|variation| variation.drift.is_some())
     }
 
+    /// What is drawn can be nothing, and even take from the static part.
+    pub(crate) fn holds_at_least(&self) -> Duration {
+        if self.variation.is_some() {
+            Duration::ZERO
+        } else {
+            self.time
+        }
+    }
+
     pub(crate) fn arrive(&mut self, slot: SlotId, context: &mut Context<'_>) -> Verdict {
         let time = self.draw(context.shared.now);
         match self.order {

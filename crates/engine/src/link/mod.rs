@@ -137,6 +137,10 @@ impl Link {
         self.transmitter.is_unlimited() && is_free && !self.driven
     }
 
+    pub(crate) fn propagation(&self) -> Duration {
+        self.delay
+    }
+
     pub(crate) fn is_driven(&self) -> bool {
         self.driven
     }

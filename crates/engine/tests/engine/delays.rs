@@ -54,3 +54,20 @@ fn ideal_instants_pass_from_stage_to_stage_however_late_the_caller_is() {
     engine.advance(at(1_000_000_000));
     assert_eq!(departures(&mut engine), [(0, 3030), (1, 4030)]);
 }
+
+#[test]
+fn what_only_moves_a_packet_on_lets_nothing_leave() {
+    // 500 ns on each of two cables: at 500 it changes from one to the other, and at 1000 it leaves.
+    let mut engine = Engine::new(7);
+    let mut add = |name: &str, spec| engine.add(name, spec).expect("a valid element");
+    let near = add("near", ElementSpec::Delay { time: Duration::from_nanos(500) });
+    let far = add("far", ElementSpec::Delay { time: Duration::from_nanos(500) });
+    let path = engine.path(&[near, far]);
+    assert_eq!(engine.lookahead(), None);
+    push_full(&mut engine, path, &[0]);
+    assert_eq!((engine.next_event(), engine.lookahead()), (Some(at(500)), Some(at(1000))));
+    // A shorter way out holds for what was foreseen too.
+    engine.reconfigure(at(200), far, ElementSpec::Delay { time: Duration::from_nanos(100) }).expect("valid");
+    assert_eq!((engine.next_event(), engine.lookahead()), (Some(at(500)), Some(at(600))));
+    assert_eq!(departures(&mut engine), [(0, 600)]);
+}

@@ -1,7 +1,7 @@
 //! The promises of the crate's documentation, on random networks.
 
 use crosswind_engine::{
-    Class, Duration, ElementSpec, MonitorSpec, Outcome, Quantity, Rate, Selection, Start,
+    Class, Duration, ElementSpec, Instant, MonitorSpec, Outcome, Quantity, Rate, Selection, Start,
 };
 use proptest::prelude::*;
 
@@ -67,6 +67,25 @@ proptest! {
             split.take(tag, step);
         }
         prop_assert_eq!(split.finish(), scenario.run());
+    }
+
+    #[test]
+    fn nothing_real_leaves_before_the_lookahead(scenario in scenario()) {
+        let mut built = scenario.build();
+        for (tag, step) in (0..).zip(&scenario.steps) {
+            // What a step does was not foreseen.
+            let leaves = built.engine.lookahead();
+            prop_assert!(leaves.is_none_or(|leaves| built.engine.next_event().is_some_and(|next| next <= leaves)));
+            // Something may be due already.
+            if leaves.is_none_or(|leaves| leaves > built.engine.now()) {
+                let before = leaves.map_or(u64::MAX, Instant::as_nanos) - 1;
+                built.engine.advance(at(before.min(step.at())));
+            }
+            let left = |outcome: Outcome| matches!(outcome, Outcome::Departure { .. });
+            prop_assert!(!std::iter::from_fn(|| built.engine.pop()).any(left));
+            built.take(tag, step);
+            while built.engine.pop().is_some() {}
+        }
     }
 
     #[test]

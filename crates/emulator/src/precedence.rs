@@ -1,0 +1,88 @@
+//! Precedence: a thread that sleeps most of the time comes before every program whenever it is due (`SCHED_FIFO`).
+//!
+//! Niceness only weighs shares of a processor: who has just had its share waits for one who has not. A program that spins for its
+//! next instant kept a thread of niceness -20 waiting for 70 us, and each such packet was late.
+//!
+//! A real-time thread that hardly ever sleeps would keep the application from its packets, and the kernel takes 50 ms of every
+//! second away from it. So whoever was awake for most of a window has no precedence in the next one.
+//!
+//! Source: sched(7), "Limiting the CPU usage of real-time and deadline processes"; Linux, Documentation/scheduler/sched-eevdf.rst.
+
+/// Long against a round of work, and short against the second whose last 50 ms the kernel would take.
+const WINDOW_NS: u64 = 10_000_000;
+
+/// Of the thread that made it.
+#[derive(Debug)]
+pub struct Precedence {
+    began_ns: u64,
+    slept_ns: u64,
+    has: bool,
+    refused: bool,
+}
+
+impl Precedence {
+    /// None yet.
+    pub const fn new(now_ns: u64) -> Self {
+        Self { began_ns: now_ns, slept_ns: 0, has: false, refused: false }
+    }
+
+    /// The thread has slept for so long.
+    pub const fn slept(&mut self, length_ns: u64) {
+        self.slept_ns += length_ns;
+    }
+
+    /// Takes or gives up precedence where a window has ended that was unlike the one before. Refused without privileges, and in a
+    /// control group without real-time budget: what that costs is in the ledger.
+    pub fn keep(&mut self, now_ns: u64) {
+        if !self.changes(now_ns) || self.refused {
+            return;
+        }
+        let (policy, priority) = if self.has { (libc::SCHED_FIFO, 1) } else { (libc::SCHED_OTHER, 0) };
+        let parameters = libc::sched_param { sched_priority: priority };
+        // SAFETY: the parameters are alive; 0 is the calling thread.
+        self.refused = unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) } != 0;
+    }
+
+    /// Whether the thread is to have precedence now and had none, or the other way round.
+    const fn changes(&mut self, now_ns: u64) -> bool {
+        let window_ns = now_ns - self.began_ns;
+        if window_ns < WINDOW_NS {
+            return false;
+        }
+        let sleeps = 2 * self.slept_ns > window_ns;
+        let changes = sleeps != self.has;
+        *self = Self { began_ns: now_ns, slept_ns: 0, has: sleeps, ..*self };
+        changes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What becomes of precedence in windows of which a thread sleeps so many milliseconds of ten.
+    fn over(slept_ms: &[u64]) -> Vec<bool> {
+        let mut precedence = Precedence::new(0);
+        let windows = (1..).zip(slept_ms).map(|(number, slept_ms)| {
+            precedence.slept(slept_ms * 1_000_000);
+            assert!(!precedence.changes(number * WINDOW_NS - 1), "before the window has ended");
+            precedence.changes(number * WINDOW_NS);
+            precedence.has
+        });
+        windows.collect()
+    }
+
+    #[test]
+    fn who_sleeps_most_of_a_window_has_precedence_in_the_next() {
+        assert_eq!(over(&[9, 9, 1, 5, 6]), [true, true, false, false, true]);
+    }
+
+    #[test]
+    fn a_sleep_that_outlasts_its_window_counts_for_what_it_was() {
+        let mut precedence = Precedence::new(0);
+        precedence.slept(60_000_000);
+        assert!(precedence.changes(100_000_000) && precedence.has);
+        precedence.slept(40_000_000);
+        assert!(precedence.changes(200_000_000) && !precedence.has);
+    }
+}
