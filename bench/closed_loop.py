@@ -52,15 +52,18 @@ def buckets(subjects: Subjects) -> Iterator[str]:
 def delays(subjects: Subjects) -> Iterator[str]:
     """Yield the table of delays, a row each."""
     names = [f"p{100 * share:g}" for share in SHARES]
-    yield _row("delay", f"error of {', '.join(names)}, us", "fitted and again, changed by, us", "fitted as")
-    yield _row(*["---"] * 4)
+    heads = ["fitted and again, changed by, us", "expected of fit and floor, us", "fitted as"]
+    yield _row("delay", f"error of {', '.join(names)}, us", *heads)
+    yield _row(*["---"] * (2 + len(heads)))
     for subject, lines in subjects.items():
         abouts = [f"of the delay's {name} over 2 us + 1 %" for name in names]
         first = [lines.get(f"error {about}") for about in abouts]
         again = [lines.get(f"change {about} when it is fitted and measured again") for about in abouts]
         if any(first):
             model = again[0]["model"] if again[0] else ""
-            yield _row(subject, _microseconds(first, "error_us"), _microseconds(again, "change_us"), model)
+            expected = ", ".join(f"{line['expected_us']:.1f}" for line in again if line)
+            changes = [_microseconds(again, "change_us"), expected]
+            yield _row(subject, _microseconds(first, "error_us"), *changes, model)
 
 
 def _shares(line: Line | None, kind: str) -> str:
