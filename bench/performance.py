@@ -209,7 +209,7 @@ ROWS = (
         "one TCP stream through an unlimited link, share of a bare veth pair",
         {
             2: measured(f"{UNLIMITED} against bare veth"),
-            3: Cell([UNLIMITED], lambda lines: f"{_range(lines[0]['bare_gbps'])} Gbit/s"),
+            3: Cell([UNLIMITED], lambda lines: f"bare: {_range(lines[0]['bare_gbps'])} Gbit/s"),
         },
     ),
     Row(
