@@ -16,6 +16,7 @@ use crosswind_wire::{Train, VnetHeader};
 
 use crate::capture::Capture;
 use crate::clock::{self, Stamps};
+use crate::lead::Lead;
 use crate::ledger::Ledger;
 use crate::port::{Need, Port};
 use crate::records::{Fate, Records};
@@ -28,9 +29,9 @@ const BOUND_NS: u64 = 100_000;
 const SWITCH_MAC: [u8; 6] = [2, 0x77, 0, 0, 0, 0];
 /// A node that cannot take a frame for this long has lost it.
 const SEND_PATIENCE_NS: u64 = 2_000_000;
-/// What is due so soon is prepared now, and sent when its time has come: looking up, cutting and checking a frame takes time
+/// What is to be asked for so soon is prepared now, and sent when its time has come: looking up, cutting and checking a frame takes time
 /// that would be the packet's. A packet that comes meanwhile may be taken for as much younger than it is.
-pub const AHEAD_NS: u64 = 2_000;
+const AHEAD_NS: u64 = 2_000;
 /// Frames read from one port before the others get their turn.
 const FRAMES_PER_TURN: usize = 16;
 
@@ -79,7 +80,8 @@ pub struct Forwarder<P> {
     /// Where packets are written, if anywhere.
     pub capture: Option<Capture>,
     /// How much before a packet is due the kernel is asked to send it (`lead`).
-    pub lead_ns: u64,
+    pub lead: Lead,
+    latest_receiver: usize,
     trains: Trains,
     holders: Vec<Vec<u32>>,
     batch: Vec<Waiting>,
@@ -108,7 +110,8 @@ impl<P: Port> Forwarder<P> {
             stamps: Stamps::new(),
             recorder: None,
             capture: None,
-            lead_ns: 0,
+            lead: Lead::new(0),
+            latest_receiver: 0,
             trains: Trains::default(),
             holders,
             batch: Vec::new(),
@@ -236,6 +239,7 @@ impl<P: Port> Forwarder<P> {
         let count = train.count();
         let inside = if self.network.carries_whole(from, to, count) { 1 } else { count };
         let key = self.trains.insert(train, buffer, from, to, inside);
+        self.latest_receiver = to;
         let frame = Frame {
             key,
             count,
@@ -261,6 +265,16 @@ impl<P: Port> Forwarder<P> {
     /// none is inside.
     pub fn next_due_ns(&self) -> Option<u64> {
         self.due(self.network.engine_ref().next_event())
+    }
+
+    /// The port of the node that the frame which came last is for.
+    pub fn latest_receiver(&self) -> &P {
+        &self.ports[self.latest_receiver]
+    }
+
+    /// How long before it is due a packet is to be let out: it is prepared first, and then asked for ahead of time.
+    pub fn ahead_ns(&self) -> u64 {
+        self.lead.ns() + AHEAD_NS
     }
 
     /// An instant before which no packet that is inside has to be handed over; `None` while none is.
@@ -429,11 +443,19 @@ impl<P: Port> Forwarder<P> {
         if let Some(damage) = run.damage {
             cut = train.damage(&cut, |bits| damage.bit(bits), &mut self.damaged);
         }
-        let asked_ns = asked_at(due_ns.saturating_sub(self.lead_ns));
-        let left_ns = asked_ns + self.lead_ns;
+        let lead_ns = self.lead.ns();
+        let watched = self.lead.watches(cut.headers.len() + cut.rest.len(), due_ns);
+        let asked_ns = asked_at(due_ns.saturating_sub(lead_ns));
+        let left_ns = asked_ns + lead_ns;
         loop {
-            match target.send(&cut) {
-                Ok(()) => break,
+            let way_ns = if watched { target.send_watched(&cut) } else { target.send(&cut).map(|()| None) };
+            match way_ns {
+                Ok(way_ns) => {
+                    if let Some(way_ns) = way_ns {
+                        self.lead.watched(asked_ns, way_ns);
+                    }
+                    break;
+                }
                 Err(error) if is_passing(&error) && clock::monotonic_ns() < asked_ns + SEND_PATIENCE_NS => {
                     self.send_retries += 1;
                 }

@@ -44,6 +44,7 @@ pub use host::application_processors;
 pub use measurement::Measurement;
 
 use forwarder::Forwarder;
+use lead::Lead;
 use port::{Veth, OPENED_AT_ONCE};
 use warmth::Warmth;
 use worker::{Command, Waker, Worker};
@@ -129,9 +130,10 @@ impl Emulator {
         let cpu = host::cpu_for_emulator(fabric.wait);
         let keep_warm = || Warmth::open().map_err(|error| format!("socket on the fabric's own lo: {error}"));
         let own = cpu.map(|cpu| keep_warm().map(|warmth| (cpu, warmth))).transpose()?;
-        let lead_ns = lead::measure().map_err(|error| format!("measure the kernel's way on lo: {error}"))?;
+        let shortest_ns =
+            lead::shortest_way_ns().map_err(|error| format!("measure the kernel's way on lo: {error}"))?;
         let mut forwarder = Forwarder::new(network, veths);
-        (forwarder.lead_ns, forwarder.recorder, forwarder.capture) = (lead_ns, recorder, capture);
+        (forwarder.lead, forwarder.recorder, forwarder.capture) = (Lead::new(shortest_ns), recorder, capture);
         let worker = Worker::new(forwarder, inbox, waker.clone(), own);
         let wait_mode = worker.wait_mode();
         let thread = std::thread::Builder::new()

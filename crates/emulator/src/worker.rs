@@ -16,7 +16,7 @@ use crosswind_fabric::{Condition, FabricError, Places, Step};
 use crosswind_recording::Record;
 
 use crate::clock;
-use crate::forwarder::{Forwarder, AHEAD_NS};
+use crate::forwarder::Forwarder;
 use crate::host;
 use crate::measurement::{
     Again, ByClass, CaptureState, Change, Conservation, Count, Counts, Credit, Draw, Driven, Drop, Element,
@@ -199,7 +199,7 @@ impl Worker {
                 return Ok(());
             }
             let mut work = self.forwarder.take_in(now);
-            let due = self.forwarder.next_due_ns().filter(|&due| due <= now + AHEAD_NS);
+            let due = self.forwarder.next_due_ns().filter(|&due| due <= now + self.forwarder.ahead_ns());
             if let Some(due) = due {
                 work += self.forwarder.let_out(due.max(now));
             }
@@ -218,7 +218,7 @@ impl Worker {
                 spun_since = Some(now);
                 let close = next.is_some_and(|due| due < now + RELAX_ABOVE_NS);
                 if let (Some((_, warmth)), false) = (&mut self.own, close) {
-                    warmth.keep(now, next);
+                    warmth.keep(now, next, self.forwarder.latest_receiver());
                 }
                 for _ in 0..if close { 1 } else { RELAX_PAUSES } {
                     std::hint::spin_loop();

@@ -34,6 +34,7 @@ mod stream;
 mod together;
 mod traffic;
 mod udp;
+mod warmth;
 mod ycsb;
 
 use std::process::ExitCode;

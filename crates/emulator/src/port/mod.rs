@@ -69,6 +69,12 @@ pub trait Port {
     fn slots(&self) -> u32;
     /// Hands a frame to the node. `WouldBlock` when the kernel cannot take it just now.
     fn send(&mut self, cut: &Cut<'_>) -> io::Result<()>;
+    /// The same, and how many nanoseconds the kernel took to hand it over, where it tells.
+    fn send_watched(&mut self, cut: &Cut<'_>) -> io::Result<Option<u64>> {
+        self.send(cut).map(|()| None)
+    }
+    /// Brings back into the caches what sending here needs, and sends nothing.
+    fn warm(&self) {}
     /// Frames lost since the last call because no slot was free.
     fn overruns(&mut self) -> u64;
 }

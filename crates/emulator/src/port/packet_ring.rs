@@ -181,6 +181,16 @@ impl PacketRing {
         self.socket.send(cut)
     }
 
+    /// The same, and how many nanoseconds the kernel took to hand it over, where it tells.
+    pub fn send_watched(&self, cut: &Cut<'_>) -> io::Result<Option<u64>> {
+        self.socket.send_watched(cut)
+    }
+
+    /// Brings back into the caches what sending here needs, and sends nothing.
+    pub fn warm(&self) {
+        self.socket.warm();
+    }
+
     /// Frames lost since the last call because no slot was free.
     pub fn overruns(&mut self) -> u64 {
         // SAFETY: all-zero is a valid tpacket_stats.

@@ -12,9 +12,14 @@ use std::ptr;
 
 use crosswind_wire::{Cut, VnetHeader};
 
+use crate::clock;
+
 const PACKET_VNET_HDR: libc::c_int = 15;
 const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
 const PACKET_QDISC_BYPASS: libc::c_int = 20;
+
+/// More than the longest MTU, 65,535 bytes, and any headers.
+static TOO_LONG: [u8; 70_000] = [0; 70_000];
 
 /// Which frames a socket gets, and how much of each.
 #[derive(Clone, Copy, Debug)]
@@ -48,6 +53,9 @@ impl PacketSocket {
         socket.set(libc::SOL_PACKET, PACKET_QDISC_BYPASS, &1i32, "PACKET_QDISC_BYPASS")?;
         // Makes the kernel stamp packets where they enter the device rather than where they are read.
         socket.set(libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &1i32, "SO_TIMESTAMPNS")?;
+        // For those that are sent watched: their stamps come back without the frames.
+        let stamps_alone = libc::SOF_TIMESTAMPING_OPT_TSONLY;
+        socket.set(libc::SOL_SOCKET, libc::SO_TIMESTAMPING, &stamps_alone, "SO_TIMESTAMPING")?;
         socket.filter(takes)?;
         Ok(socket)
     }
@@ -118,6 +126,52 @@ impl PacketSocket {
 
     /// Hands a frame to the other end of the veth pair.
     pub fn send(&self, cut: &Cut<'_>) -> io::Result<()> {
+        self.send_with(cut, &mut [])
+    }
+
+    /// The same, and how many nanoseconds the kernel took to hand it over, where it tells.
+    pub fn send_watched(&self, cut: &Cut<'_>) -> io::Result<Option<u64>> {
+        // One control message: three words.
+        let mut control = [0u64; 3];
+        // SAFETY: the message fits the buffer, which has the alignment that it needs.
+        unsafe {
+            let header: *mut libc::cmsghdr = control.as_mut_ptr().cast();
+            (*header).cmsg_level = libc::SOL_SOCKET;
+            (*header).cmsg_type = libc::SO_TIMESTAMPING;
+            (*header).cmsg_len = libc::CMSG_LEN(size_of::<u32>() as u32) as usize;
+            ptr::write_unaligned(libc::CMSG_DATA(header).cast(), libc::SOF_TIMESTAMPING_TX_SOFTWARE);
+        }
+        let asked_ns = clock::realtime_ns();
+        self.send_with(cut, &mut control)?;
+        // A wall clock that was put back meanwhile says nothing.
+        Ok(self.handed_over_ns().and_then(|handed_over_ns| handed_over_ns.checked_sub(asked_ns)))
+    }
+
+    /// Brings back into the caches what sending here needs, and sends nothing: no device takes a frame so long, and the kernel
+    /// finds that out late.
+    pub fn warm(&self) {
+        let _ = self.send(&Cut { vnet: [0; VnetHeader::LEN], headers: &[], rest: &TOO_LONG });
+    }
+
+    /// The latest stamp of frames that were sent, CLOCK_REALTIME; all are taken, or waiting for frames would end at once.
+    fn handed_over_ns(&self) -> Option<u64> {
+        let mut latest_ns = None;
+        loop {
+            let mut control = [0u64; 32];
+            // SAFETY: all-zero is a valid msghdr.
+            let mut message: libc::msghdr = unsafe { zeroed() };
+            message.msg_control = control.as_mut_ptr().cast();
+            message.msg_controllen = size_of_val(&control);
+            let flags = libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT;
+            // SAFETY: the control buffer is live, and its size is passed along.
+            if unsafe { libc::recvmsg(self.descriptor(), &raw mut message, flags) } < 0 {
+                return latest_ns;
+            }
+            latest_ns = stamp(&message);
+        }
+    }
+
+    fn send_with(&self, cut: &Cut<'_>, control: &mut [u64]) -> io::Result<()> {
         let piece =
             |bytes: &[u8]| libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
         let mut pieces = [piece(&cut.vnet), piece(cut.headers), piece(cut.rest)];
@@ -125,7 +179,9 @@ impl PacketSocket {
         let mut message: libc::msghdr = unsafe { zeroed() };
         message.msg_iov = pieces.as_mut_ptr();
         message.msg_iovlen = pieces.len();
-        // SAFETY: the three pieces outlive the call, which only reads them.
+        message.msg_control = control.as_mut_ptr().cast();
+        message.msg_controllen = size_of_val(control);
+        // SAFETY: the three pieces and the control messages outlive the call, which only reads them.
         let sent = unsafe { libc::sendmsg(self.descriptor(), &raw const message, libc::MSG_DONTWAIT) };
         if sent < 0 {
             Err(io::Error::last_os_error())
@@ -154,4 +210,25 @@ fn check(result: libc::c_int, what: &str) -> io::Result<libc::c_int> {
         return Err(io::Error::new(error.kind(), format!("{what}: {error}")));
     }
     Ok(result)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::warmth::{FRAME, LOOPBACK_INDEX};
+
+    #[test]
+    fn a_watched_frame_tells_how_long_it_took_and_leaves_nothing_behind() {
+        let socket = match PacketSocket::open(Takes::Above(u32::MAX)) {
+            Ok(socket) => socket,
+            Err(error) => return println!("SKIPPED: {error}"),
+        };
+        socket.bind(LOOPBACK_INDEX).unwrap();
+        let cut = Cut { vnet: [0; VnetHeader::LEN], headers: &[], rest: &FRAME };
+        for _ in 0..3 {
+            let way_ns = socket.send_watched(&cut).unwrap().expect("lo stamps what it hands over");
+            assert!(way_ns < 1_000_000_000, "{way_ns}");
+            assert_eq!(socket.handed_over_ns(), None);
+        }
+    }
 }

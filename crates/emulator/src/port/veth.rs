@@ -117,6 +117,14 @@ impl Port for Veth {
         self.ring.send(cut)
     }
 
+    fn send_watched(&mut self, cut: &Cut<'_>) -> io::Result<Option<u64>> {
+        self.ring.send_watched(cut)
+    }
+
+    fn warm(&self) {
+        self.ring.warm();
+    }
+
     fn overruns(&mut self) -> u64 {
         self.ring.overruns() + std::mem::take(&mut self.lost)
     }
