@@ -32,6 +32,7 @@ from crosswind.certify.quiet import TRIES_MAX, Watch
 from crosswind.fingerprint.comparison import compare_fingerprints
 from crosswind.fingerprint.fingerprint import delay_part
 from crosswind.fingerprint.fit.fitted import NoFit
+from crosswind.fingerprint.fit.floor import Floor
 from crosswind.fingerprint.measure.one_way import PACKETS_PER_S, one_way
 from crosswind.fingerprint.measure.own_ends import own_fabric
 from crosswind.testbed.plain import plain_fabric
@@ -220,10 +221,10 @@ def _again(patience: Patience, delay: Delay, first: Piece) -> Iterator[Figure]:
     changes = "change of the delay's p{} over 2 us + 1 % when it is fitted and measured again, {}"
     # Pieces are no series in time: each is one of its own.
     lines = "\n".join(["delay_ns", *map(str, first.found_ns)])
-    floor_ns = round(float(np.median(first.bare_ns)))
+    floor = Floor(first.bare_ns.astype(np.float64), "the bare pair")
     name = f"change of the delay when it is fitted and measured again, {delay}"
     try:
-        places = fitted_places(lines.encode(), floor_ns=floor_ns)
+        places = fitted_places(lines.encode(), floor=floor)
     except NoFit as refused:
         yield skipped(name, str(refused))
         return
@@ -234,7 +235,7 @@ def _again(patience: Patience, delay: Delay, first: Piece) -> Iterator[Figure]:
     ((_, element),) = places["host.egress"][0].items()
     random = element.get("random")
     model = next(iter(random["law"])) if random else "constant"
-    law_ns = first.found_ns - floor_ns if random else np.array([element["time_ns"]])
+    law_ns = floor.taken_off(first.found_ns) if random else np.array([element["time_ns"]])
     documents = [{"delay": delay_part(piece.found_ns, 0)} for piece in (first, second)]
     compared = compare_fingerprints(documents[:1], documents[1:])
     expected_ns = np.add.outer(law_ns, second.bare_ns)

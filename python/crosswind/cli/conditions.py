@@ -65,8 +65,9 @@ def show(name: str, as_json: bool) -> None:
 @click.option("--delays", "of_delays", is_flag=True, help="Of a fingerprint, its one-way delays.")
 @click.option(
     "--floor",
-    metavar="TIME",
-    help="Of delays, what this machine adds to each by itself, as `crosswind doctor` says; taken off.",
+    metavar="TIME|FILE",
+    help="Of delays, what this machine adds to each by itself, taken off: a time, as `crosswind doctor` "
+    "says, or delays measured on it without any network, with their spread.",
 )
 @click.option("--back", is_flag=True, help="Of `iperf3 --bidir`, what came back to the client.")
 @click.option("--as", "model", metavar="MODEL", help="The model to fit; the simplest that fits when absent.")
@@ -101,6 +102,7 @@ def from_trace(
     """
     from crosswind.errors import CrosswindError
     from crosswind.fingerprint.fit.fitted_condition import condition_from
+    from crosswind.fingerprint.fit.floor import Floor
     from crosswind.spec.quantities import TIME, QuantityError, read_limited_rate
 
     try:
@@ -115,10 +117,6 @@ def from_trace(
         window_s = TIME.read_positive(window) / 1e9
     except QuantityError as error:
         raise CrosswindError(f"--window {window}: {error}") from None
-    try:
-        floor_ns = 0 if floor is None else TIME.read_positive(floor)
-    except QuantityError as error:
-        raise CrosswindError(f"--floor {floor}: {error}") from None
     called = name or re.sub(r"[^a-z0-9]+", "-", trace.stem.lower()).strip("-") or "measured"
     made = condition_from(
         str(trace),
@@ -129,7 +127,7 @@ def from_trace(
         back=back,
         refill_bps=refill_bps,
         of_delays=of_delays,
-        floor_ns=floor_ns,
+        floor=None if floor is None else Floor.read(floor),
     )
     for remark in made.remarks:
         click.echo(remark, err=True)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from crosswind.doctor.quantities import rate_text, time_text
 from crosswind.errors import CrosswindError
 from crosswind.fingerprint.bucket.token_bucket import identify
@@ -14,6 +12,7 @@ from crosswind.fingerprint.fit.delays import constant_delay, histogram_delay, no
 from crosswind.fingerprint.fit.drawn_rates import constant_rate, five_quantiles
 from crosswind.fingerprint.fit.empirical_rates import resampled_rates
 from crosswind.fingerprint.fit.fitted import Choice, Models, choose, condition_text
+from crosswind.fingerprint.fit.floor import Floor
 from crosswind.fingerprint.fit.rates import Rates
 from crosswind.fingerprint.trace.delay_trace import DelayTrace, delays_of_fingerprint, is_delays, read_delays
 from crosswind.fingerprint.trace.trace_file import WINDOW_S, read_trace
@@ -39,7 +38,7 @@ def condition_from(
     back: bool = False,
     refill_bps: int | None = None,
     of_delays: bool = False,
-    floor_ns: int = 0,
+    floor: Floor | None = None,
 ) -> Made:
     """Return the simplest condition that gives what was measured, or that of the model.
 
@@ -50,7 +49,7 @@ def condition_from(
         window_s, back: as `read_trace` takes them.
         refill_bps: of the token bucket, where it is known.
         of_delays: of a fingerprint, its one-way delays and not its rates.
-        floor_ns: what the machine that will emulate delays adds to each by itself.
+        floor: what the machine that will emulate delays adds to each by itself.
     Raises:
         TraceFileError: the file cannot be read.
         NoFit: no model gives what was measured, or this one does not.
@@ -58,10 +57,11 @@ def condition_from(
     if of_delays or is_delays(content):
         delays = delays_of_fingerprint(source, content) if of_delays else read_delays(source, content)
         seen = _delays_seen(delays)
-        if floor_ns:
-            delays, seen = _above(delays, floor_ns), f"{seen}, less {time_text(floor_ns)} each"
+        if floor is not None:
+            delays = replace(delays, delay_ns=floor.taken_off(delays.delay_ns))
+            seen = f"{seen}, less {floor}"
         return _made(source, name, seen, _delay_models(delays), model, [])
-    if floor_ns:
+    if floor is not None:
         raise CrosswindError(f"--floor: {source} has rates, and only delays have a floor; leave it out")
     trace, complaint = read_trace(source, content, window_s=window_s, back=back)
     remarks = [f"{source}: {complaint}"] if complaint else []
@@ -84,20 +84,6 @@ def _delay_models(trace: DelayTrace) -> Models:
         "normal": lambda: normal_delay(trace),
         "histogram": lambda: histogram_delay(trace),
     }
-
-
-def _above(delays: DelayTrace, floor_ns: int) -> DelayTrace:
-    """Return what of delays is not the machine's own.
-
-    Raises: CrosswindError: half of them are no longer than that.
-    """
-    middle = float(np.median(delays.delay_ns))
-    if middle <= floor_ns:
-        raise CrosswindError(
-            f"--floor {time_text(floor_ns)}: the median of the delays is {time_text(middle)}, and a machine "
-            "of this floor can emulate none that is shorter; use one with a lower floor"
-        )
-    return replace(delays, delay_ns=np.maximum(0, delays.delay_ns - floor_ns))
 
 
 def _made(source: str, name: str, seen: str, models: Models, model: str | None, remarks: list[str]) -> Made:

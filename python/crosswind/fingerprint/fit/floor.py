@@ -1,0 +1,97 @@
+"""Delays without what the machine adds to each: one part of a sum, from the sum and the other part.
+
+What is measured is the sum of the network's delay and of the machine's, independent of each other; and the
+machine will add its own again when the condition is emulated. Of a floor that is one time, that is taken off.
+Of one that was measured, with its spread, the delays are sought whose sums with it have the quantiles that
+were measured: to begin with, each less the floor's median; then what is missing at a quantile is added there,
+again and again. Nobody's order changes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crosswind.doctor.quantities import time_text
+from crosswind.errors import CrosswindError
+from crosswind.fingerprint.trace.delay_trace import delays_of_fingerprint, is_delays, read_delays
+from crosswind.spec.quantities import TIME, QuantityError
+
+Values = NDArray[np.float64]
+
+# Of the delays, and of the floor: of their P99 five are beyond it.
+_QUANTILES, _FLOOR_QUANTILES = 500, 1_000
+# More of them would fit what the last few samples happen to be.
+_ROUNDS = 10
+
+
+@dataclass(frozen=True)
+class Floor:
+    """Delays without any network, shape (m,), m >= 1, in ns; one alone is what each packet has.
+
+    Attributes:
+        name: of the file, for messages; None of a time.
+    """
+
+    delay_ns: Values
+    name: str | None = None
+
+    @classmethod
+    def read(cls, words: str) -> Floor:
+        """Return the floor that `--floor` names: a time, or a file of delays or a fingerprint.
+
+        Raises: CrosswindError: it is neither.
+        """
+        file = Path(words)
+        if not file.is_file():
+            try:
+                return cls(np.array([float(TIME.read_positive(words))]))
+            except QuantityError as error:
+                raise CrosswindError(f"--floor {words}: is no file, and as a time {error}") from None
+        content = file.read_bytes()
+        trace = read_delays(words, content) if is_delays(content) else delays_of_fingerprint(words, content)
+        return cls(trace.delay_ns, words)
+
+    @property
+    def middle_ns(self) -> float:
+        """Its median."""
+        return float(np.median(self.delay_ns))
+
+    def __str__(self) -> str:
+        """What is taken off."""
+        middle = time_text(self.middle_ns)
+        return f"{middle} each" if self.name is None else f"those of {self.name} ({middle} at the median)"
+
+    def taken_off(self, delay_ns: Values) -> Values:
+        """Return delays, none below 0, whose sums with the floor are those given.
+
+        Args:
+            delay_ns: shape (n,), n >= 1, ns.
+        Returns: shape (n,), ranked as they were.
+        Raises: CrosswindError: half of them are no longer than the floor.
+        """
+        middle_ns = float(np.median(delay_ns))
+        if middle_ns <= self.middle_ns:
+            raise CrosswindError(
+                f"--floor {self.name or time_text(self.middle_ns)}: the median of the delays is "
+                f"{time_text(middle_ns)}, and a machine of this floor, {time_text(self.middle_ns)}, can "
+                "emulate none that is shorter; use one with a lower floor"
+            )
+        if np.ptp(self.delay_ns) == 0:
+            return np.maximum(0, delay_ns - self.middle_ns)
+        shares = _shares(_QUANTILES)
+        measured_ns = np.quantile(delay_ns, shares)
+        added_ns = np.quantile(self.delay_ns, _shares(_FLOOR_QUANTILES))
+        sought_ns = measured_ns - self.middle_ns
+        for _ in range(_ROUNDS):
+            given_ns = np.quantile(np.add.outer(sought_ns, added_ns), shares)
+            sought_ns = np.maximum.accumulate(np.maximum(0, sought_ns + measured_ns - given_ns))
+        ranks = (np.argsort(np.argsort(delay_ns, kind="stable")) + 0.5) / delay_ns.size
+        return np.interp(ranks, shares, sought_ns)
+
+
+def _shares(count: int) -> Values:
+    return (np.arange(count) + 0.5) / count
