@@ -91,6 +91,14 @@ def test_what_is_left_comes_back_with_the_floor(law: str) -> None:
     assert np.quantile(left, shares) == pytest.approx(np.quantile(network, shares), abs=6)
 
 
+def test_a_constant_delay_with_a_tail_that_the_floor_does_not_have_is_a_histogram() -> None:
+    random = np.random.default_rng(4)
+    tail_us = random.exponential(40.0, 4000) * (random.uniform(size=4000) < 0.05)
+    measured = delays_csv(100.0 + machine_us(4000, 1) + tail_us)
+    made = condition_from("d", measured, "c", floor=Floor(1e3 * machine_us(4000, 2), "bare"))
+    assert "the model is `histogram`" in made.text
+
+
 def test_a_floor_that_is_neither_time_nor_file_is_refused() -> None:
     with pytest.raises(CrosswindError, match=r"--floor bare\.csv: is no file, and as a time"):
         Floor.read("bare.csv")

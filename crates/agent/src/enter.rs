@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use nix::errno::Errno;
 use nix::poll::{poll, PollFd, PollFlags, PollTimeout};
-use nix::sched::{setns, CloneFlags};
+use nix::sched::{sched_getaffinity, sched_setaffinity, setns, CloneFlags, CpuSet};
 use nix::sys::prctl::set_pdeathsig;
 use nix::sys::signal::{kill, SigSet, Signal};
 use nix::sys::signalfd::SignalFd;
@@ -81,10 +81,29 @@ fn join(pid: &str) -> Result<(), String> {
             )
         })?;
     }
+    stay_where_it_is(number).map_err(|error| {
+        format!(
+            "use the processors of process {number} alone: {}; a security module forbids it",
+            error.desc()
+        )
+    })?;
     // Joining mounts leads to their root; the caller's folder is the same one by name.
     here.map_or(Ok(()), |here| {
         chdir(&here).map_err(|error| format!("return to {}: {}", here.display(), error.desc()))
     })
+}
+
+/// Leaves the emulator its processor, as everything in the node does, and what the caller may not use.
+fn stay_where_it_is(number: u32) -> nix::Result<()> {
+    let (own, its) = (sched_getaffinity(Pid::this())?, sched_getaffinity(Pid::from_raw(number as i32))?);
+    let mut both = CpuSet::new();
+    for processor in 0..CpuSet::count() {
+        if own.is_set(processor)? && its.is_set(processor)? {
+            both.set(processor)?;
+        }
+    }
+    // A caller that is kept on the emulator's processor would have none.
+    sched_setaffinity(Pid::this(), if both == CpuSet::new() { &its } else { &both })
 }
 
 /// Whether we are in the same namespace of this kind; `false` when that cannot be seen.

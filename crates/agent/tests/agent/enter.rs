@@ -39,6 +39,21 @@ fn a_command_runs_in_the_node_with_the_callers_streams_and_its_own_status() {
     });
 }
 
+#[test]
+fn a_command_leaves_the_emulator_its_processor() {
+    for_each_user(|user| {
+        let (_agent, init) = with_node(user);
+        let allowed = |text: &str| {
+            let line = text.lines().find(|line| line.starts_with("Cpus_allowed_list:"));
+            line.expect("as every kernel says").to_owned()
+        };
+        let enter = ["enter", &init, "--", "cat", "/proc/self/status"];
+        let output = command(user, &enter).output().unwrap();
+        let of_init = std::fs::read_to_string(format!("/proc/{init}/status")).unwrap();
+        assert_eq!(allowed(&String::from_utf8(output.stdout).unwrap()), allowed(&of_init));
+    });
+}
+
 fn sleeper(user: User, init: &str, marker: &str) -> Child {
     let child = command(user, &["enter", init, "--", "sleep", marker]).spawn().unwrap();
     // The words are in the command line of whoever entered, too.

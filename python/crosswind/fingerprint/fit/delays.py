@@ -92,7 +92,8 @@ def histogram_delay(trace: DelayTrace) -> Fitted:
         trace,
         f"delays around {time_text(float(np.median(trace.delay_ns)))}, as measured",
         [f"law: {{histogram: [{bins}]}}"],
-        lambda p: np.interp(p, upto, edges),
+        # An engine draws whole ns, so that of a bin as wide as one.
+        lambda p: np.floor(np.interp(p, upto, edges)),
     )
 
 

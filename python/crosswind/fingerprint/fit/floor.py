@@ -90,7 +90,8 @@ class Floor:
             given_ns = np.quantile(np.add.outer(sought_ns, added_ns), shares)
             sought_ns = np.maximum.accumulate(np.maximum(0, sought_ns + measured_ns - given_ns))
         ranks = (np.argsort(np.argsort(delay_ns, kind="stable")) + 0.5) / delay_ns.size
-        return np.interp(ranks, shares, sought_ns)
+        # Whole ns, as what was measured: values that differ by less are one.
+        return np.interp(ranks, shares, sought_ns).round()
 
 
 def _shares(count: int) -> Values:
