@@ -63,7 +63,7 @@ def test_a_measured_floor_is_taken_off_with_its_spread(tmp_path: Path, capsys) -
     floor.write_bytes(delays_csv(machine_us(4000, 2)))
     assert run(["conditions", "from", str(tmp_path / "delays.csv"), "--floor", str(floor)]) == 0
     text = capsys.readouterr().out
-    assert "less those of" in text
+    assert "less those of bare.csv (" in text
     assert "the model is `constant`" in text
     (tmp_path / "made.yaml").write_text(text)
     delay = read_document(tmp_path / "made.yaml").data["delays"]["host.egress"][0]["delay"]

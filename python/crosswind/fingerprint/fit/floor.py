@@ -43,7 +43,7 @@ class Floor:
     def read(cls, words: str) -> Floor:
         """Return the floor that `--floor` names: a time, or a file of delays or a fingerprint.
 
-        Raises: CrosswindError: it is neither.
+        Raises: CrosswindError: it is neither, or cannot be read.
         """
         file = Path(words)
         if not file.is_file():
@@ -51,9 +51,12 @@ class Floor:
                 return cls(np.array([float(TIME.read_positive(words))]))
             except QuantityError as error:
                 raise CrosswindError(f"--floor {words}: is no file, and as a time {error}") from None
-        content = file.read_bytes()
+        try:
+            content = file.read_bytes()
+        except OSError as error:
+            raise CrosswindError(f"--floor {words}: cannot be read: {error.strerror or error}") from None
         trace = read_delays(words, content) if is_delays(content) else delays_of_fingerprint(words, content)
-        return cls(trace.delay_ns, words)
+        return cls(trace.delay_ns, file.name)
 
     @property
     def middle_ns(self) -> float:
