@@ -1,6 +1,7 @@
 //! For every packet, the instant it was due and the instant it left: the emulator's own error, reported and never absorbed.
 //!
-//! `left` is read from the clock immediately before the system call that hands the packet over. Errors are kept in a
+//! `left` is the clock immediately before the system call that hands the packet over, and the lead ([`crate::lead`]): how long
+//! the kernel takes for that at least, as far as is known. Errors are kept in a
 //! histogram with 32 buckets per power of two (about 3 % resolution, reported as the bucket's upper end), so that an hour costs no
 //! more memory than a second.
 
