@@ -7,8 +7,8 @@
 use std::time::Instant as WallInstant;
 
 use crosswind_engine::{
-    Duration, ElementId, ElementSpec, Engine, Instant, Limit, MonitorSpec, Packet, Quantity, Queueing, Rate,
-    Selection, Start,
+    DelaySpec, Duration, ElementId, ElementSpec, Engine, Instant, Limit, LinkSpec, MarkSpec, MonitorSpec,
+    Packet, PoliceSpec, Quantity, Queueing, Rate, Selection, ShapeSpec, Start,
 };
 
 const PACKETS: u64 = 4_000_000;
@@ -55,11 +55,11 @@ fn measure(build: fn(&mut Engine) -> Vec<ElementId>) -> f64 {
 }
 
 fn link(engine: &mut Engine, name: &str) -> ElementId {
-    let spec = ElementSpec::Link {
+    let spec = ElementSpec::Link(LinkSpec {
         rate: Rate::bits_per_second(100_000_000_000).expect("not 0"),
         delay: Duration::from_micros(2),
         queueing: Queueing::fifo(Limit::Bytes(1 << 20)),
-    };
+    });
     engine.add(name, spec).expect("a valid link")
 }
 
@@ -87,19 +87,22 @@ fn monitored_link(engine: &mut Engine) -> Vec<ElementId> {
 fn ten_stages(engine: &mut Engine) -> Vec<ElementId> {
     let rate = Rate::bits_per_second(100_000_000_000).expect("not 0");
     let mut add = |name: &str, spec| engine.add(name, spec).expect("a valid element");
-    let police = add("police", ElementSpec::Police { rate, burst_bytes: 1_000_000 });
-    let mark = add("mark", ElementSpec::Mark { dscp: 34 });
-    let shape =
-        add("shape", ElementSpec::Shape { rate, burst_bytes: 3_000, buffer: Limit::Unlimited.into() });
-    let delay = add("delay", ElementSpec::Delay { time: Duration::from_micros(50) });
+    let police = add("police", ElementSpec::Police(PoliceSpec { rate, burst_bytes: 1_000_000 }));
+    let mark = add("mark", ElementSpec::Mark(MarkSpec { dscp: 34 }));
+    let shape = add(
+        "shape",
+        ElementSpec::Shape(ShapeSpec { rate, burst_bytes: 3_000, buffer: Limit::Unlimited.into() }),
+    );
+    let delay = add("delay", ElementSpec::Delay(DelaySpec { time: Duration::from_micros(50), random: None }));
     let up = link(engine, "up");
     let mut add = |name: &str, spec| engine.add(name, spec).expect("a valid element");
-    let police_in = add("police in", ElementSpec::Police { rate, burst_bytes: 1_000_000 });
-    let mark_in = add("mark in", ElementSpec::Mark { dscp: 0 });
-    let delay_out = add("delay out", ElementSpec::Delay { time: Duration::from_micros(10) });
+    let police_in = add("police in", ElementSpec::Police(PoliceSpec { rate, burst_bytes: 1_000_000 }));
+    let mark_in = add("mark in", ElementSpec::Mark(MarkSpec { dscp: 0 }));
+    let delay_out =
+        add("delay out", ElementSpec::Delay(DelaySpec { time: Duration::from_micros(10), random: None }));
     let down = link(engine, "down");
     let police_out = engine
-        .add("police out", ElementSpec::Police { rate, burst_bytes: 1_000_000 })
+        .add("police out", ElementSpec::Police(PoliceSpec { rate, burst_bytes: 1_000_000 }))
         .expect("a valid element");
     vec![police, mark, shape, delay, up, police_in, mark_in, delay_out, down, police_out]
 }

@@ -6,6 +6,10 @@
 //!
 //! Source: RFC 3168, section 5 (code points and what routers do with them).
 
+use serde::ser::{Serialize, Serializer};
+
+use crate::describe::{Json, Problem, Value};
+
 /// The ECN field of an IP packet; its numbers are the bits (RFC 3168, figure 1).
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
 #[repr(u8)]
@@ -46,4 +50,17 @@ pub enum Signal {
     Drop,
     /// By marking it, where its transport takes marks; otherwise by dropping it.
     Mark,
+}
+
+/// `ecn` in conditions.
+impl Value for Signal {
+    fn from_json(json: &Json) -> Result<Signal, Problem> {
+        bool::from_json(json).map(|marks| if marks { Signal::Mark } else { Signal::Drop })
+    }
+}
+
+impl Serialize for Signal {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (*self == Signal::Mark).serialize(serializer)
+    }
 }

@@ -7,12 +7,14 @@ mod watching;
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::agenda::Target;
+use crate::describe::Problem;
 use crate::element::{Context, Element, ElementId, ElementSpec, Shared, Verdict};
-use crate::error::{Problem, SpecError};
+use crate::error::SpecError;
 use crate::monitor::{ClassTotals, Counters, Readings, Totals};
 use crate::outcome::{DropReason, Outcome, Sighting};
 use crate::packet::{Class, Packet};
@@ -87,8 +89,11 @@ impl Engine {
     /// Where the name is taken or the specification cannot be carried out; nothing changed.
     pub fn add(&mut self, name: &str, spec: ElementSpec) -> Result<ElementId, SpecError> {
         let taken = self.elements.iter().any(|station| station.name == name);
-        let checked = if taken { Err(Problem::NameTaken) } else { spec.check() };
-        checked.map_err(|problem| SpecError { name: name.to_owned(), problem })?;
+        let refusal = "the name is taken; names are unique, so choose another";
+        let wrong = if taken { Some(Problem::new(refusal)) } else { first_problem(&spec) };
+        if let Some(problem) = wrong {
+            return Err(SpecError { name: name.to_owned(), problem });
+        }
         let id = ElementId(u32::try_from(self.elements.len()).expect("fewer than 2^32 elements"));
         let element = Element::new(&spec, self.shared.now, Stream::new(self.seed, name));
         let name = name.to_owned();
@@ -110,10 +115,16 @@ impl Engine {
         spec: ElementSpec,
     ) -> Result<Instant, SpecError> {
         let station = &self.elements[id.index()];
-        let is = station.element.kind();
-        let checked =
-            if is == spec.kind() { spec.check() } else { Err(Problem::OtherKind { is, asked: spec.kind() }) };
-        checked.map_err(|problem| SpecError { name: station.name.clone(), problem })?;
+        let (is, asked) = (station.element.kind(), spec.kind());
+        let refusal = || {
+            format!(
+                "is a {is} and cannot become a {asked}; add the {asked} and send packets along a new path"
+            )
+        };
+        let wrong = if is == asked { first_problem(&spec) } else { Some(Problem::new(refusal())) };
+        if let Some(problem) = wrong {
+            return Err(SpecError { name: station.name.clone(), problem });
+        }
         self.advance(at);
         self.with_element(id, |element, context| element.reconfigure(&spec, context));
         self.announce_queue(id);
@@ -342,12 +353,15 @@ impl Engine {
 
     /// The head of a line is due: it leaves the element.
     fn wake_line(&mut self, id: ElementId) {
-        let Station { element, counters, .. } = &mut self.elements[id.index()];
+        let Station { element, counters, watch, .. } = &mut self.elements[id.index()];
         let mut context = Context { element: id, counters, shared: &mut self.shared };
         if let Some(slot) = element.wake_line(&mut context) {
             let left = &mut self.shared.slab[slot];
             counters.departed(&left.packet);
             left.hop = left.hop.next();
+            if watch.is_some() && element.line_is_queue() {
+                self.announce_queue(id);
+            }
             self.forward(slot);
         }
     }
@@ -442,4 +456,9 @@ impl Engine {
             Class::Ghost => &mut self.totals.ghost,
         }
     }
+}
+
+/// The first thing that is wrong with a specification, if anything is.
+fn first_problem(spec: &ElementSpec) -> Option<Problem> {
+    spec.problems().into_iter().next()
 }

@@ -4,14 +4,14 @@
 //! argument. Callers are the emulator (wall clock, real packets) and the simulator (virtual clock).
 //!
 //! ```
-//! use crosswind_engine::{Duration, ElementSpec, Engine, Instant, Limit, Outcome, Packet, Queueing, Rate};
+//! use crosswind_engine::{Duration, ElementSpec, Engine, Instant, Limit, LinkSpec, Outcome, Packet, Queueing, Rate};
 //!
 //! let mut engine = Engine::new(7);
-//! let link = engine.add("a->b", ElementSpec::Link {
+//! let link = engine.add("a->b", ElementSpec::Link(LinkSpec {
 //!     rate: Rate::bits_per_second(10_000_000_000).unwrap(),
 //!     delay: Duration::from_micros(2),
 //!     queueing: Queueing::fifo(Limit::Bytes(524_288)),
-//! })?;
+//! }))?;
 //! let path = engine.path(&[link]);
 //! engine.push(Instant::ZERO, path, Packet::real(1, 1500, 0));
 //! engine.advance(engine.next_event().unwrap()); // 1 230.4 ns, rounded up, on the transmitter; 2 us under way
@@ -47,6 +47,7 @@ extern crate alloc;
 
 mod agenda;
 mod delay;
+mod describe;
 mod ecn;
 mod element;
 mod engine;
@@ -72,30 +73,41 @@ mod source;
 mod units;
 mod watch;
 
-pub use delay::{DelayBin, DelayHistogram, DelayLaw, DelaySamples, Depth, Order, RandomDelay, Sigma};
+pub use delay::{
+    DelayBin, DelayHistogram, DelayLaw, DelaySamples, DelaySpec, Depth, Lognormal, Order, RandomDelay, Spread,
+};
+pub use describe::{
+    Described, Json, Manual, Object, Page, Parameter, Parameters, Presence, Problem, Quantity as QuantityOf,
+    Rule, Sampler, Short, Type, Where,
+};
 pub use ecn::{Ecn, Signal};
-pub use element::{ElementId, ElementSpec};
+pub use element::{ElementId, ElementSpec, Treatment};
 pub use engine::Engine;
-pub use error::{Problem, SpecError};
-pub use loss::{FourStateLaw, GilbertElliottLaw, LossLaw, LossPattern};
-pub use meter::{ColourAction, ColourActions, ColourMode, SrtcmSpec, TrtcmSpec};
+pub use error::SpecError;
+pub use impairment::{CorruptSpec, DuplicateSpec, ReorderSpec};
+pub use link::LinkSpec;
+pub use loss::{BernoulliLaw, FourStateLaw, GilbertElliottLaw, LoseSpec, LossLaw, LossPattern, LossTrace};
+pub use marker::MarkSpec;
+pub use meter::{ColourAction, ColourActions, ColourMode, PoliceSpec, SrtcmSpec, TrtcmSpec};
 pub use monitor::{
-    Bin, ClassCounters, ClassTotals, Count, Counters, Histogram, MonitorSpec, NamedCount, NamedHistogram,
-    NamedTrend, Quantity, Readings, Selection, Start, Totals, Trend, TrendStep,
+    Begin, Bin, ClassCounters, ClassTotals, ClassWord, Count, Counters, Histogram, Match, MonitorParameters,
+    MonitorSpec, NamedCount, NamedHistogram, NamedTrend, Quantity, Readings, Selection, Start, Totals, Trend,
+    TrendStep, What,
 };
 pub use outcome::{DropReason, Outcome, Sighting};
 pub use packet::{wire_bytes, Class, Damage, Packet};
 pub use path::PathId;
 pub use process::{
-    Cell, LevelSchedule, MarkovChain, MarkovState, OpportunitySchedule, PiecewiseUniform, ProcessId,
-    ProcessSpec,
+    CapacityParameters, Cell, Direction, LevelSchedule, MarkovChain, MarkovState, OpportunitySchedule,
+    PiecewiseUniform, ProcessId, ProcessSpec,
 };
+pub use queue::policies::*;
 pub use queue::{
-    BufferSpec, CodelSpec, DropSpec, MemoryId, MemoryShare, QueueSpec, Queueing, RedProfile, RedSpec,
-    WredSpec,
+    BufferSpec, DropSpec, MemoryId, MemoryShare, QueueParameters, QueueSpec, Queueing, RedProfile,
+    ScheduleParameters, ScheduledQueue,
 };
 pub use scheduler::Scheduling;
-pub use shaper::{CreditLevel, CreditLoopSpec, CreditSpec, PaceSpec};
+pub use shaper::{CreditLevel, CreditSpec, LoopSpec, PaceSpec, ShapeSpec};
 pub use source::{
     Arrivals, CongestionControl, RateLaw, RecordedPacket, ReplaySpec, Sizes, SourceId, SourceSpec, ZeroMeans,
 };

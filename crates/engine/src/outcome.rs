@@ -96,11 +96,13 @@ pub enum DropReason {
     Codel = 7,
     /// It would have left a pacer later than the horizon allows.
     BeyondHorizon = 8,
+    /// A drop policy chose it that has no reason of its own; which one, the queue's parameters say.
+    Early = 9,
 }
 
 impl DropReason {
     /// Every reason.
-    pub const ALL: [DropReason; 9] = [
+    pub const ALL: [DropReason; 10] = [
         DropReason::NoTokens,
         DropReason::QueueFull,
         DropReason::ConditionChanged,
@@ -110,6 +112,7 @@ impl DropReason {
         DropReason::Red,
         DropReason::Codel,
         DropReason::BeyondHorizon,
+        DropReason::Early,
     ];
 
     /// The reason's name in measurements.
@@ -124,6 +127,7 @@ impl DropReason {
             DropReason::Red => "red",
             DropReason::Codel => "codel",
             DropReason::BeyondHorizon => "beyond-horizon",
+            DropReason::Early => "early-drop",
         }
     }
 }

@@ -1,20 +1,21 @@
 //! A train pushed as one packet has the fate that its packets would have had one by one, on paths that treat them alike.
 
 use crosswind_engine::{
-    Duration, ElementId, ElementSpec, Engine, Instant, Limit, MonitorSpec, Outcome, Packet, PathId, Quantity,
-    Queueing, Rate, Selection, Start,
+    Duration, ElementId, ElementSpec, Engine, Instant, Limit, LinkSpec, MarkSpec, MonitorSpec, Outcome,
+    Packet, PathId, PoliceSpec, Quantity, Queueing, Rate, Selection, Start,
 };
 
 fn engine() -> (Engine, PathId, PathId, ElementId) {
     let mut engine = Engine::new(1);
-    let link = ElementSpec::Link {
+    let link = ElementSpec::Link(LinkSpec {
         rate: Rate::Unlimited,
         delay: Duration::from_micros(3),
         queueing: Queueing::fifo(Limit::Bytes(3000)),
-    };
+    });
     let link = engine.add("link", link).unwrap();
-    let mark = engine.add("mark", ElementSpec::Mark { dscp: 10 }).unwrap();
-    let police = ElementSpec::Police { rate: Rate::bits_per_second(8000).unwrap(), burst_bytes: 1500 };
+    let mark = engine.add("mark", ElementSpec::Mark(MarkSpec { dscp: 10 })).unwrap();
+    let police =
+        ElementSpec::Police(PoliceSpec { rate: Rate::bits_per_second(8000).unwrap(), burst_bytes: 1500 });
     let police = engine.add("police", police).unwrap();
     let monitor = MonitorSpec {
         what: vec![Quantity::PacketRate, Quantity::PacketSize, Quantity::Interarrival, Quantity::Burst],

@@ -88,18 +88,6 @@ impl Soon {
         self.length = keeps;
     }
 
-    pub(super) fn retain(&mut self, keep: impl Fn(Event) -> bool) {
-        let before = self.length;
-        self.length = 0;
-        for index in 0..before {
-            let event = self.get(index);
-            if keep(event) {
-                self.set(self.length, event);
-                self.length += 1;
-            }
-        }
-    }
-
     fn get(&self, index: usize) -> Event {
         self.ring[(self.begin + index) % SOON_MAX]
     }

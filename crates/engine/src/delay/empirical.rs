@@ -7,7 +7,13 @@
 //! Source: Hyndman and Fan 1996 (definition 1: the inverse of the empirical distribution function).
 
 use alloc::sync::Arc;
+use alloc::vec;
 use alloc::vec::Vec;
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::json;
+
+use crate::describe::{parameters, Json, Object, Parameter, Parameters, Problem, Rule, Value};
 
 /// Measured values of a random part. Cloning them copies nothing.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -26,15 +32,17 @@ impl DelaySamples {
     }
 }
 
-/// One bin of a histogram.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct DelayBin {
-    /// Where it begins.
-    pub low_ns: i64,
-    /// Where it ends, above `low_ns`.
-    pub high_ns: i64,
-    /// How many values lie in it.
-    pub count: u32,
+parameters! {
+    /// One bin of a histogram.
+    #[derive(Copy, Clone, PartialEq, Eq, Debug)]
+    pub struct DelayBin {
+        /// Where it begins.
+        low_ns: i64 = [Parameter::named("low", "low_ns", "signed", |_| vec![("", json!(-100))])],
+        /// Where it ends, above where it begins.
+        high_ns: i64 = [Parameter::named("high", "high_ns", "signed", |_| vec![("", json!(900))])],
+        /// How many values lie in it.
+        count: u32 = [Parameter::count("count", "count").within(0, u32::MAX.into())],
+    }
 }
 
 /// A histogram of a random part. Cloning it copies nothing.
@@ -70,6 +78,76 @@ impl DelayHistogram {
         low_ns.saturating_add(libm::round((high_ns as f64 - low_ns as f64) * into / f64::from(count)) as i64)
     }
 }
+
+/// Both stand as one list in an object of their own.
+macro_rules! measured {
+    ($type:ident, $about:literal, $name:literal, $item:ty, $sample:expr, $refusal:literal, $new:expr, $list:expr) => {
+        impl Parameters for $type {
+            const ABOUT: &'static str = $about;
+
+            fn parameters() -> Vec<Parameter> {
+                vec![Parameter::named(None, $name, $name, $sample).about($about)]
+            }
+
+            fn rules() -> Vec<Rule> {
+                Vec::new()
+            }
+
+            fn take_from(object: &mut Object) -> Result<Self, Problem> {
+                let items = Vec::<$item>::from_json(&object.remove($name).unwrap_or(Json::Null));
+                let items = items.map_err(|problem| problem.inside($name))?;
+                $new(items).ok_or_else(|| Problem::new($refusal))
+            }
+
+            fn put_into<M: SerializeMap>(&self, object: &mut M) -> Result<(), M::Error> {
+                object.serialize_entry($name, &$list(self))
+            }
+
+            /// It has a form of its own.
+            fn value(&self, _: &str) -> Option<Json> {
+                None
+            }
+
+            /// One that exists is sound.
+            fn problems_inside(&self, _: &mut Vec<Problem>) {}
+        }
+
+        impl Serialize for $type {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                let mut object = serializer.serialize_map(Some(1))?;
+                self.put_into(&mut object)?;
+                object.end()
+            }
+        }
+    };
+}
+
+measured!(
+    DelaySamples,
+    "Measured values, each as likely as the others.",
+    "samples_ns",
+    i64,
+    |sampler| {
+        let one = |_| sampler.below(2_500) as i64 - 500;
+        vec![("samples_ns", json!((0..9).map(one).collect::<Vec<_>>()))]
+    },
+    "there is no sample; give at least one",
+    DelaySamples::new,
+    |samples: &DelaySamples| samples.0.to_vec()
+);
+measured!(
+    DelayHistogram,
+    "Measured values, counted in bins.",
+    "bins",
+    DelayBin,
+    |sampler| {
+        let bin = |at: i64, count: u64| json!({"low_ns": at, "high_ns": at + 300, "count": count});
+        vec![("bins", json!([bin(-200, 1 + sampler.below(9)), bin(100, sampler.below(9)), bin(700, 2)]))]
+    },
+    "bins overlap, descend or hold nothing; give ascending ones that hold some",
+    |bins: Vec<DelayBin>| DelayHistogram::new(&bins),
+    |histogram: &DelayHistogram| histogram.bins.to_vec()
+);
 
 #[cfg(test)]
 mod tests {

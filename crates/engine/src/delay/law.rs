@@ -18,73 +18,64 @@
 //! 4 jitters and 4096 entries; to have that, load its .dist files.
 
 use super::empirical::{DelayHistogram, DelaySamples};
-use crate::error::Problem;
+use crate::describe::{choice, parameters, Parameter};
 use crate::normal;
 use crate::units::Duration;
 
-/// The law of a delay's random part.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[allow(missing_docs)] // Jitter, the spread of each law, is explained above.
-pub enum DelayLaw {
-    /// Anything within the jitter, equally likely.
-    Uniform { jitter: Duration },
-    /// A normal law.
-    Normal { jitter: Duration },
-    /// A Pareto law as in netem.
-    Pareto { jitter: Duration },
-    /// Between the two, as in netem.
-    ParetoNormal { jitter: Duration },
-    /// A lognormal law.
-    Lognormal { jitter: Duration, sigma: Sigma },
-    /// Measured values.
-    Samples(DelaySamples),
-    /// Measured values, counted in bins.
-    Histogram(DelayHistogram),
+choice! {
+    /// The law of a delay's random part.
+    #[derive(Clone, PartialEq, Eq, Debug)]
+    pub enum DelayLaw: "law" {
+        /// Anything within the jitter, equally likely.
+        Uniform(Spread) = "uniform",
+        /// A normal law.
+        Normal(Spread) = "normal",
+        /// A Pareto law as in netem.
+        Pareto(Spread) = "pareto",
+        /// Between the two, as in netem.
+        ParetoNormal(Spread) = "pareto_normal",
+        /// A lognormal law.
+        Lognormal(Lognormal) = "lognormal",
+        /// Measured values.
+        Samples(DelaySamples) = "samples",
+        /// Measured values, counted in bins.
+        Histogram(DelayHistogram) = "histogram",
+    }
 }
 
-/// The shape of a lognormal law: the standard deviation of its logarithm, in millionths.
-#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Sigma(u32);
-
-impl Sigma {
-    /// So many millionths; `None` outside (0, 4].
-    pub const fn millionths(millionths: u32) -> Option<Sigma> {
-        if millionths > 0 && millionths <= 4_000_000 {
-            Some(Sigma(millionths))
-        } else {
-            None
-        }
+parameters! {
+    /// How far a law spreads delays; what that is of each law, is explained above.
+    #[derive(Copy, Clone, PartialEq, Eq, Debug)]
+    pub struct Spread {
+        /// The spread.
+        jitter: Duration = [Parameter::time("jitter", "jitter_ns")],
     }
+}
 
-    fn value(self) -> f64 {
-        f64::from(self.0) / 1e6
+parameters! {
+    /// A lognormal law, shifted and scaled.
+    #[derive(Copy, Clone, PartialEq, Eq, Debug)]
+    pub struct Lognormal {
+        /// Its standard deviation.
+        jitter: Duration = [Parameter::time("jitter", "jitter_ns")],
+        /// The standard deviation of its logarithm, in millionths.
+        sigma_ppm: u32 = [Parameter::count("sigma", "sigma_ppm").within(1, 4_000_000)],
     }
 }
 
 impl DelayLaw {
-    pub(super) fn check(&self) -> Result<(), Problem> {
-        match self {
-            DelayLaw::Uniform { jitter }
-            | DelayLaw::Normal { jitter }
-            | DelayLaw::Pareto { jitter }
-            | DelayLaw::ParetoNormal { jitter }
-            | DelayLaw::Lognormal { jitter, .. }
-                if *jitter == Duration::ZERO =>
-            {
-                Err(Problem::ZeroJitter)
-            }
-            _ => Ok(()),
-        }
-    }
-
     /// The random part, in nanoseconds, up to which the probability is `p`, in (0, 1).
     pub(super) fn quantile_ns(&self, p: f64) -> i64 {
         let (jitter, quantile) = match self {
-            DelayLaw::Uniform { jitter } => (jitter, 2.0 * p - 1.0),
-            DelayLaw::Normal { jitter } => (jitter, normal::quantile(p)),
-            DelayLaw::Pareto { jitter } => (jitter, pareto(p)),
-            DelayLaw::ParetoNormal { jitter } => (jitter, 0.25 * normal::quantile(p) + 0.75 * pareto(p)),
-            DelayLaw::Lognormal { jitter, sigma } => (jitter, lognormal(p, sigma.value())),
+            DelayLaw::Uniform(Spread { jitter }) => (jitter, 2.0 * p - 1.0),
+            DelayLaw::Normal(Spread { jitter }) => (jitter, normal::quantile(p)),
+            DelayLaw::Pareto(Spread { jitter }) => (jitter, pareto(p)),
+            DelayLaw::ParetoNormal(Spread { jitter }) => {
+                (jitter, 0.25 * normal::quantile(p) + 0.75 * pareto(p))
+            }
+            DelayLaw::Lognormal(Lognormal { jitter, sigma_ppm }) => {
+                (jitter, lognormal(p, f64::from(*sigma_ppm) / 1e6))
+            }
             DelayLaw::Samples(samples) => return samples.quantile_ns(p),
             DelayLaw::Histogram(histogram) => return histogram.quantile_ns(p),
         };

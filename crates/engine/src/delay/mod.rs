@@ -26,34 +26,69 @@ mod empirical;
 mod law;
 mod line;
 
+use alloc::vec;
 use alloc::vec::Vec;
 use core::num::NonZeroU32;
 
-use crate::element::{Context, Verdict};
-use crate::error::Problem;
+use serde::ser::{Serialize, Serializer};
+
+use crate::describe::{choice, page, parameters, Described, Json, Manual, Parameter, Problem, Rule, Value};
+use crate::element::{Behaviour, Context, Verdict};
 use crate::random::Stream;
 use crate::slab::SlotId;
 use crate::units::{Duration, Instant};
 use crowd::Crowd;
 use drift::Drift;
 pub use empirical::{DelayBin, DelayHistogram, DelaySamples};
-pub use law::{DelayLaw, Sigma};
+pub use law::{DelayLaw, Lognormal, Spread};
 pub(crate) use line::Line;
 
-/// A delay that varies from packet to packet.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct RandomDelay {
-    /// The static part.
-    pub time: Duration,
-    /// The random part, added to it.
-    pub law: DelayLaw,
-    /// How finely the law is drawn from.
-    pub depth: Depth,
-    /// Whether packets may overtake each other.
-    pub order: Order,
-    /// How far apart packets come whose delays are correlated with one half; `None`: all are independent.
-    pub half_life: Option<Duration>,
+parameters! {
+    /// Makes packets later: by a constant time, or by one that varies by a law around it.
+    #[derive(Clone, PartialEq, Eq, Debug)]
+    pub struct DelaySpec {
+        /// The static part; none when 0s or absent.
+        time: Duration = [Parameter::time("time", "time_ns").or_zero().or("0s", 0)],
+        /// The random part.
+        random: Option<RandomDelay> = [
+            Parameter::named(None, "random", "variation", |sampler| {
+                let random = serde_json::to_value(RandomDelay::sample(sampler)).expect("can be written");
+                vec![("random", random)]
+            })
+            .optional()
+        ],
+    }
+    rules: [Rule::OneNeeded {
+        keys: &["time", "jitter", "law"],
+        message: "delays nothing; write delay: 20ms, or give a jitter or a law",
+    }]
 }
+
+impl Described for DelaySpec {
+    const MANUAL: Manual = Manual {
+        adds_delay: Some("time"),
+        idle: Some("time"),
+        ..Manual::new("delay", page!("mod.rs")).short("time", "20ms")
+    };
+}
+
+parameters! {
+    /// The part of a delay that varies from packet to packet.
+    #[derive(Clone, PartialEq, Eq, Debug)]
+    pub struct RandomDelay {
+        /// How it is spread.
+        law: DelayLaw = [Parameter::choice("law", "law", DelayLaw::values())],
+        /// The law itself, or a table of so many entries; exact when absent.
+        depth: Depth = [Parameter::count("depth", "depth").within(1, DEPTH_MAX).or_nothing(Json::Null)],
+        /// Whether packets stay in order or may overtake; keep when absent.
+        order: Order = [Parameter::choice("order", "order", Order::values()).or("keep", "keep")],
+        /// How far apart packets come whose delays are correlated with one half; absent: all are independent.
+        half_life: Option<Duration> = [Parameter::time("half_life", "half_life_ns").or_nothing(Json::Null)],
+    }
+}
+
+/// Entries of the deepest table: NRG has 8 192, and what is beyond this is better drawn from the law itself.
+const DEPTH_MAX: u64 = 65_536;
 
 /// How finely a law is drawn from.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
@@ -64,21 +99,35 @@ pub enum Depth {
     Entries(NonZeroU32),
 }
 
-/// Whether packets may overtake each other.
-#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
-pub enum Order {
-    /// Packets leave in the order in which they came.
-    Keep,
-    /// Packets leave when they are due.
-    Free,
+impl Value for Depth {
+    fn from_json(json: &Json) -> Result<Depth, Problem> {
+        let entries = Option::<u32>::from_json(json)?.and_then(NonZeroU32::new);
+        Ok(entries.map_or(Depth::Exact, Depth::Entries))
+    }
+
+    fn absent() -> Option<Depth> {
+        Some(Depth::Exact)
+    }
 }
 
-impl RandomDelay {
-    pub(crate) fn check(&self) -> Result<(), Problem> {
-        if self.half_life == Some(Duration::ZERO) {
-            return Err(Problem::ZeroHalfLife);
+/// `null` stands for the law itself.
+impl Serialize for Depth {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Depth::Exact => serializer.serialize_none(),
+            Depth::Entries(entries) => entries.serialize(serializer),
         }
-        self.law.check()
+    }
+}
+
+choice! {
+    /// Whether packets may overtake each other.
+    #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
+    pub enum Order: "order" {
+        /// Packets leave in the order in which they came.
+        Keep = "keep",
+        /// Packets leave when they are due.
+        Free = "free",
     }
 }
 
@@ -129,34 +178,63 @@ fn place(entries: &[i64], probability: f64) -> i64 {
     entries[((probability * entries.len() as f64) as usize).min(entries.len() - 1)]
 }
 
-impl Delay {
-    pub(crate) fn constant(time: Duration, stream: Stream) -> Delay {
-        Delay { time, order: Order::Keep, variation: None, stream, line: Line::new(), crowd: Crowd::new() }
-    }
+impl Behaviour for Delay {
+    type Spec = DelaySpec;
 
-    /// `spec` has been checked.
-    pub(crate) fn random(spec: &RandomDelay, stream: Stream) -> Delay {
-        let mut delay = Delay::constant(spec.time, stream);
-        delay.become_random(spec);
+    fn new(spec: &DelaySpec, _: Instant, stream: Stream) -> Delay {
+        let (order, line, crowd) = (Order::Keep, Line::new(), Crowd::new());
+        let mut delay = Delay { time: spec.time, order, variation: None, stream, line, crowd };
+        delay.become_like(spec);
         delay
     }
 
-    pub(crate) fn become_constant(&mut self, time: Duration) {
-        self.time = time;
-        self.variation = None;
-        self.keep_order();
+    fn reconfigure(&mut self, spec: &DelaySpec, _: &mut Context<'_>) {
+        self.become_like(spec);
     }
 
-    /// `spec` has been checked.
-    pub(crate) fn become_random(&mut self, spec: &RandomDelay) {
+    /// A drift is the same for packets that come together.
+    fn treats_alike(&self, _: Instant) -> bool {
+        self.variation.as_ref().is_none_or(|variation| variation.drift.is_some())
+    }
+
+    /// What is drawn can be nothing, and even take from the static part.
+    fn holds_at_least(&self) -> Duration {
+        if self.variation.is_some() {
+            Duration::ZERO
+        } else {
+            self.time
+        }
+    }
+
+    fn arrive(&mut self, slot: SlotId, context: &mut Context<'_>) -> Verdict {
+        let time = self.draw(context.shared.now);
+        match self.order {
+            Order::Keep => self.line.enter(slot, time, context),
+            Order::Free => self.crowd.enter(slot, time, context),
+        }
+    }
+
+    /// The next packet of the line or the crowd is due: after a change of order there may be both.
+    fn wake_line(&mut self, context: &mut Context<'_>) -> Option<SlotId> {
+        match (self.line.next(&context.shared.slab), self.crowd.next()) {
+            (Some(in_line), Some(in_crowd)) if in_crowd < in_line => self.crowd.wake(),
+            (None, _) => self.crowd.wake(),
+            _ => self.line.wake(context),
+        }
+    }
+}
+
+impl Delay {
+    fn become_like(&mut self, spec: &DelaySpec) {
+        self.time = spec.time;
         let drifted = self.variation.take().and_then(|variation| variation.drift);
-        let drift = spec.half_life.map(|half_life| match drifted {
+        let Some(random) = &spec.random else { return self.keep_order() };
+        let drift = random.half_life.map(|half_life| match drifted {
             Some(drift) => drift.with(half_life),
             None => Drift::new(half_life),
         });
-        self.time = spec.time;
-        self.variation = Some(Variation { shape: Shape::new(&spec.law, spec.depth), drift });
-        match spec.order {
+        self.variation = Some(Variation { shape: Shape::new(&random.law, random.depth), drift });
+        match random.order {
             Order::Keep => self.keep_order(),
             Order::Free => self.order = Order::Free,
         }
@@ -166,37 +244,6 @@ impl Delay {
     fn keep_order(&mut self) {
         self.order = Order::Keep;
         self.line.not_before(self.crowd.last_due());
-    }
-
-    /// Whether packets that come together leave together.
-    pub(crate) fn treats_alike(&self) -> bool {
-        self.variation.as_ref().is_none_or(|variation| variation.drift.is_some())
-    }
-
-    /// What is drawn can be nothing, and even take from the static part.
-    pub(crate) fn holds_at_least(&self) -> Duration {
-        if self.variation.is_some() {
-            Duration::ZERO
-        } else {
-            self.time
-        }
-    }
-
-    pub(crate) fn arrive(&mut self, slot: SlotId, context: &mut Context<'_>) -> Verdict {
-        let time = self.draw(context.shared.now);
-        match self.order {
-            Order::Keep => self.line.enter(slot, time, context),
-            Order::Free => self.crowd.enter(slot, time, context),
-        }
-    }
-
-    /// The next packet of the line or the crowd is due: after a change of order there may be both.
-    pub(crate) fn wake(&mut self, context: &mut Context<'_>) -> Option<SlotId> {
-        match (self.line.next(&context.shared.slab), self.crowd.next()) {
-            (Some(in_line), Some(in_crowd)) if in_crowd < in_line => self.crowd.wake(),
-            (None, _) => self.crowd.wake(),
-            _ => self.line.wake(context),
-        }
     }
 
     fn draw(&mut self, now: Instant) -> Duration {

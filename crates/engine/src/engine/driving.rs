@@ -6,9 +6,11 @@ use alloc::string::String;
 
 use super::Engine;
 use crate::agenda::Target;
+use crate::describe::Problem;
 use crate::ecn::Ecn;
-use crate::element::{Element, ElementId};
-use crate::error::{Problem, SpecError};
+use crate::element::{Context, ElementId};
+use crate::error::SpecError;
+use crate::link::Link;
 use crate::path::PathId;
 use crate::process::{Change, Process, ProcessId, ProcessSpec};
 use crate::random::Stream;
@@ -63,7 +65,10 @@ impl Engine {
         make: impl FnOnce(SourceId, Instant) -> Source,
     ) -> Result<SourceId, SpecError> {
         if self.sources.iter().any(|origin| origin.running && origin.name == name) {
-            return Err(SpecError { name: name.to_owned(), problem: Problem::NameTaken });
+            return Err(SpecError {
+                name: name.to_owned(),
+                problem: Problem::new("the name is taken; names are unique, so choose another"),
+            });
         }
         self.advance(at);
         let id = SourceId(u32::try_from(self.sources.len()).expect("fewer than 2^32 sources"));
@@ -76,7 +81,6 @@ impl Engine {
     /// Stops a source at `at`; its packets inside go on. Stopping it again does nothing.
     pub fn stop_source(&mut self, at: Instant, id: SourceId) {
         self.advance(at);
-        self.shared.agenda.cancel(Target::Source(id));
         self.sources[id.index()].running = false;
     }
 
@@ -96,7 +100,10 @@ impl Engine {
         if origin.source.redirect_acks(path) {
             return Ok(());
         }
-        Err(SpecError { name: origin.name.clone(), problem: Problem::NoAcks })
+        Err(SpecError {
+            name: origin.name.clone(),
+            problem: Problem::new("sends no acknowledgements that could take another path"),
+        })
     }
 
     /// Every rate that a source has drawn since it was started: when, and IP bits per second.
@@ -119,17 +126,21 @@ impl Engine {
     ) -> Result<ProcessId, SpecError> {
         let refuse = |problem| SpecError { name: name.to_owned(), problem };
         spec.check().map_err(refuse)?;
-        match &self.elements[link.index()].element {
-            Element::Link(link) if link.is_driven() => return Err(refuse(Problem::AlreadyDriven)),
-            Element::Link(_) => {}
-            other => return Err(refuse(Problem::NotALink { is: other.kind() })),
+        let element = &self.elements[link.index()].element;
+        match element.link().map(Link::is_driven) {
+            Some(false) => {}
+            Some(true) => {
+                let refusal = "drives a link that another process drives; stop that one first";
+                return Err(refuse(Problem::new(refusal)));
+            }
+            None => {
+                let is = element.kind();
+                let refusal = format!("drives a {is}, which has no capacity; let it drive a link");
+                return Err(refuse(Problem::new(refusal)));
+            }
         }
         self.advance(at);
-        self.with_element(link, |element, context| {
-            if let Element::Link(link) = element {
-                link.take_drive(context);
-            }
-        });
+        self.with_link(link, |link, context| link.take_drive(context));
         let id = ProcessId(u32::try_from(self.processes.len()).expect("fewer than 2^32 processes"));
         let process = Process::new(spec, link, Stream::new(self.seed, name), self.shared.now);
         if process.is_of_opportunities() {
@@ -147,12 +158,7 @@ impl Engine {
         let process = &mut self.processes[id.index()];
         if process.stop() {
             let link = process.link();
-            self.shared.agenda.cancel(Target::Process(id));
-            self.with_element(link, |element, context| {
-                if let Element::Link(link) = element {
-                    link.end_drive(context);
-                }
-            });
+            self.with_link(link, |link, context| link.end_drive(context));
         }
     }
 
@@ -168,6 +174,9 @@ impl Engine {
 
     pub(super) fn wake_source(&mut self, id: SourceId) {
         let origin = &mut self.sources[id.index()];
+        if !origin.running {
+            return;
+        }
         if origin.armed == Some(self.shared.now) {
             origin.armed = None;
         }
@@ -203,6 +212,9 @@ impl Engine {
 
     pub(super) fn wake_process(&mut self, id: ProcessId) {
         let process = &mut self.processes[id.index()];
+        if !process.is_running() {
+            return;
+        }
         let link = process.link();
         let change = process.wake(self.shared.now);
         self.follow(link, change);
@@ -216,9 +228,13 @@ impl Engine {
     }
 
     fn follow(&mut self, link: ElementId, change: Change) {
-        self.with_element(link, |element, context| {
-            if let Element::Link(link) = element {
-                link.follow(change, context);
+        self.with_link(link, |link, context| link.follow(change, context));
+    }
+
+    fn with_link(&mut self, id: ElementId, act: impl FnOnce(&mut Link, &mut Context<'_>)) {
+        self.with_element(id, |element, context| {
+            if let Some(link) = element.link_mut() {
+                act(link, context);
             }
         });
     }

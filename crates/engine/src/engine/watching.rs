@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::Engine;
-use crate::element::{Element, ElementId, Verdict};
+use crate::element::{ElementId, Verdict};
 use crate::monitor::Monitor;
 use crate::packet::Class;
 use crate::slab::SlotId;
@@ -56,14 +56,15 @@ impl Engine {
     /// After a packet has come to a watched element: did it, or the one on the transmitter now, wait?
     pub(super) fn observe_arrival(&mut self, id: ElementId, slot: SlotId, verdict: Verdict) {
         let element = &self.elements[id.index()].element;
-        let passes_at_once = match verdict {
-            // A link without a rate holds packets only while they propagate.
-            Verdict::Held => matches!(element, Element::Link(_)) && element.serving().is_none(),
-            Verdict::Dropped(_) => false,
-            _ => true,
+        let now = self.shared.now;
+        let wait = match verdict {
+            Verdict::Held if element.line_is_queue() => Some(self.shared.slab[slot].at - now),
+            Verdict::Held => (!element.waits()).then_some(Duration::ZERO),
+            Verdict::Dropped(_) => None,
+            _ => Some(Duration::ZERO),
         };
-        if passes_at_once {
-            self.announce_wait(id, slot, Duration::ZERO);
+        if let Some(wait) = wait {
+            self.announce_wait(id, slot, wait);
         }
         self.observe_transmitter(id);
         self.announce_queue(id);

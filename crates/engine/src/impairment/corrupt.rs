@@ -12,27 +12,43 @@
 //! Source: tc-netem(8), `corrupt`; RFC 1071 (the checksum). Exception: netem may flip a bit of the headers below the
 //! transport too, which a bridge or the IP header's own checksum would turn into a loss.
 
-use crate::element::{Context, Verdict};
+use crate::describe::{page, parameters, Described, Manual, Parameter};
+use crate::element::{Behaviour, Context, Verdict};
 use crate::packet::Damage;
 use crate::random::Stream;
 use crate::slab::SlotId;
-use crate::units::Share;
+use crate::units::{Instant, Share};
+
+parameters! {
+    /// Flips one bit of some packets, as they are handed over; checksums are the receiver's to check.
+    #[derive(Copy, Clone, PartialEq, Eq, Debug)]
+    pub struct CorruptSpec {
+        /// Of the packets.
+        share: Share = [Parameter::share("share", "share_ppb")],
+    }
+}
+
+impl Described for CorruptSpec {
+    const MANUAL: Manual = Manual::new("corrupt", page!("corrupt.rs")).short("share", "1%");
+}
 
 pub(crate) struct Corrupt {
     share: Share,
     stream: Stream,
 }
 
-impl Corrupt {
-    pub(crate) fn new(share: Share, stream: Stream) -> Corrupt {
-        Corrupt { share, stream }
+impl Behaviour for Corrupt {
+    type Spec = CorruptSpec;
+
+    fn new(spec: &CorruptSpec, _: Instant, stream: Stream) -> Corrupt {
+        Corrupt { share: spec.share, stream }
     }
 
-    pub(crate) fn reconfigure(&mut self, share: Share) {
-        self.share = share;
+    fn reconfigure(&mut self, spec: &CorruptSpec, _: &mut Context<'_>) {
+        self.share = spec.share;
     }
 
-    pub(crate) fn arrive(&mut self, slot: SlotId, context: &mut Context<'_>) -> Verdict {
+    fn arrive(&mut self, slot: SlotId, context: &mut Context<'_>) -> Verdict {
         if self.stream.happens(self.share) {
             let place = self.stream.below(u32::from(Damage::PLACES));
             context.shared.slab[slot].packet.damage = Some(Damage::at(place as u16));

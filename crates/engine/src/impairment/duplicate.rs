@@ -8,25 +8,42 @@
 //!
 //! Source: tc-netem(8), `duplicate` (there the copy re-enters at the root of the qdisc; here it goes on).
 
-use crate::element::Verdict;
+use crate::describe::{page, parameters, Described, Manual, Parameter};
+use crate::element::{Behaviour, Context, Verdict};
 use crate::random::Stream;
-use crate::units::Share;
+use crate::slab::SlotId;
+use crate::units::{Instant, Share};
+
+parameters! {
+    /// Sends some packets on twice.
+    #[derive(Copy, Clone, PartialEq, Eq, Debug)]
+    pub struct DuplicateSpec {
+        /// Of the packets.
+        share: Share = [Parameter::share("share", "share_ppb")],
+    }
+}
+
+impl Described for DuplicateSpec {
+    const MANUAL: Manual = Manual::new("duplicate", page!("duplicate.rs")).short("share", "1%");
+}
 
 pub(crate) struct Duplicate {
     share: Share,
     stream: Stream,
 }
 
-impl Duplicate {
-    pub(crate) fn new(share: Share, stream: Stream) -> Duplicate {
-        Duplicate { share, stream }
+impl Behaviour for Duplicate {
+    type Spec = DuplicateSpec;
+
+    fn new(spec: &DuplicateSpec, _: Instant, stream: Stream) -> Duplicate {
+        Duplicate { share: spec.share, stream }
     }
 
-    pub(crate) fn reconfigure(&mut self, share: Share) {
-        self.share = share;
+    fn reconfigure(&mut self, spec: &DuplicateSpec, _: &mut Context<'_>) {
+        self.share = spec.share;
     }
 
-    pub(crate) fn arrive(&mut self) -> Verdict {
+    fn arrive(&mut self, _: SlotId, _: &mut Context<'_>) -> Verdict {
         if self.stream.happens(self.share) {
             Verdict::PassedTwice
         } else {

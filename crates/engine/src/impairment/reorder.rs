@@ -10,37 +10,53 @@
 //! `reorder` sends the chosen packets ahead of a queue of delayed ones; holding back needs no delay to be effective.
 
 use crate::delay::Line;
-use crate::element::{Context, Verdict};
+use crate::describe::{page, parameters, Described, Manual, Parameter};
+use crate::element::{Behaviour, Context, Verdict};
 use crate::random::Stream;
 use crate::slab::SlotId;
-use crate::units::{Duration, Share};
+use crate::units::{Duration, Instant, Share};
+
+parameters! {
+    /// Holds some packets back for a time, so that those behind them overtake.
+    #[derive(Copy, Clone, PartialEq, Eq, Debug)]
+    pub struct ReorderSpec {
+        /// Of the packets.
+        share: Share = [Parameter::share("share", "share_ppb")],
+        /// How long they are held back.
+        time: Duration = [Parameter::time("time", "time_ns")],
+    }
+}
+
+impl Described for ReorderSpec {
+    const MANUAL: Manual = Manual::new("reorder", page!("reorder.rs"));
+}
 
 pub(crate) struct Reorder {
-    share: Share,
-    time: Duration,
+    spec: ReorderSpec,
     held_back: Line,
     stream: Stream,
 }
 
-impl Reorder {
-    pub(crate) fn new(share: Share, time: Duration, stream: Stream) -> Reorder {
-        Reorder { share, time, held_back: Line::new(), stream }
+impl Behaviour for Reorder {
+    type Spec = ReorderSpec;
+
+    fn new(spec: &ReorderSpec, _: Instant, stream: Stream) -> Reorder {
+        Reorder { spec: *spec, held_back: Line::new(), stream }
     }
 
-    pub(crate) fn reconfigure(&mut self, share: Share, time: Duration) {
-        self.share = share;
-        self.time = time;
+    fn reconfigure(&mut self, spec: &ReorderSpec, _: &mut Context<'_>) {
+        self.spec = *spec;
     }
 
-    pub(crate) fn arrive(&mut self, slot: SlotId, context: &mut Context<'_>) -> Verdict {
-        if self.stream.happens(self.share) {
-            self.held_back.enter(slot, self.time, context)
+    fn arrive(&mut self, slot: SlotId, context: &mut Context<'_>) -> Verdict {
+        if self.stream.happens(self.spec.share) {
+            self.held_back.enter(slot, self.spec.time, context)
         } else {
             Verdict::Passed
         }
     }
 
-    pub(crate) fn wake(&mut self, context: &mut Context<'_>) -> Option<SlotId> {
+    fn wake_line(&mut self, context: &mut Context<'_>) -> Option<SlotId> {
         self.held_back.wake(context)
     }
 }

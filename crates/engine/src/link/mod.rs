@@ -24,9 +24,12 @@
 mod serialiser;
 mod transmitter;
 
+use alloc::vec::Vec;
+
 use crate::agenda::Target;
 use crate::delay::Line;
-use crate::element::{Context, Verdict};
+use crate::describe::Problem;
+use crate::element::{Behaviour, Context, Spec, Verdict};
 use crate::packet::Class;
 use crate::process::Change;
 use crate::queue::{Queueing, Queues, Server};
@@ -35,6 +38,26 @@ use crate::slab::SlotId;
 use crate::units::{Capacity, Duration, Instant, Rate};
 pub(crate) use serialiser::Serialiser;
 use transmitter::Transmitter;
+
+/// The parameters of a link.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LinkSpec {
+    /// Wire bits per second.
+    pub rate: Rate,
+    /// Propagation delay.
+    pub delay: Duration,
+    /// What waits where, and who goes first.
+    pub queueing: Queueing,
+}
+
+impl Spec for LinkSpec {
+    const KIND: &'static str = "link";
+    const QUEUES: bool = true;
+
+    fn problems(&self) -> Vec<Problem> {
+        self.queueing.problems()
+    }
+}
 
 /// In the order in which it lies in memory: what every packet touches comes first (see `engine::Station`).
 #[repr(C)]
@@ -62,9 +85,12 @@ pub(crate) struct Link {
     queues: Queues,
 }
 
-impl Link {
-    /// `queueing` has been checked; `random` is for its drop policies.
-    pub(crate) fn new(rate: Rate, delay: Duration, queueing: &Queueing, random: Stream) -> Link {
+impl Behaviour for Link {
+    type Spec = LinkSpec;
+
+    /// `random` is for its drop policies.
+    fn new(spec: &LinkSpec, _: Instant, random: Stream) -> Link {
+        let LinkSpec { rate, delay, ref queueing } = *spec;
         let queues = Queues::new(queueing, rate, random);
         let mut link = Link {
             passes_queues: queues.can_be_passed(),
@@ -85,13 +111,8 @@ impl Link {
         link
     }
 
-    pub(crate) fn reconfigure(
-        &mut self,
-        rate: Rate,
-        delay: Duration,
-        queueing: &Queueing,
-        context: &mut Context<'_>,
-    ) {
+    fn reconfigure(&mut self, spec: &LinkSpec, context: &mut Context<'_>) {
+        let LinkSpec { rate, delay, ref queueing } = *spec;
         self.catch_up(context);
         self.rate = rate;
         if let (Transmitter::Rate(serialiser), false) = (&mut self.transmitter, self.driven) {
@@ -107,12 +128,99 @@ impl Link {
         self.update_telling(context);
     }
 
-    pub(crate) fn set_watched(&mut self, watched: bool, context: &mut Context<'_>) {
+    /// Whether packets pass the transmitter at once, now and until new parameters come.
+    fn treats_alike(&self, now: Instant) -> bool {
+        let is_free = self.sending.is_none() || self.sent_at.is_some_and(|sent| sent <= now);
+        self.transmitter.is_unlimited() && is_free && !self.driven
+    }
+
+    fn holds_at_least(&self) -> Duration {
+        self.delay
+    }
+
+    #[inline]
+    fn arrive(&mut self, slot: SlotId, context: &mut Context<'_>) -> Verdict {
+        self.catch_up(context);
+        if self.is_unlimited() {
+            if self.line.is_passed_at_once(self.delay, context.shared.now) {
+                return Verdict::Passed;
+            }
+            self.line.join(slot, self.line.due(context.shared.now, self.delay), context);
+            self.await_next(context);
+            return Verdict::Held;
+        }
+        let ready = self.sending.is_none() && self.transmitter.takes_next();
+        if ready && self.passes_queues {
+            self.begin(slot, context.shared.now, context);
+            return Verdict::Held;
+        }
+        let transmitter = if ready { Server::Free } else { Server::Busy };
+        if let Err(reason) = self.queues.offer(slot, transmitter, context) {
+            return Verdict::Dropped(reason);
+        }
+        if transmitter == Server::Free {
+            self.send_next(context);
+        }
+        Verdict::Held
+    }
+
+    /// If the transmitter has sent the last bit until now, the packet is under way, and the next one's turn has come.
+    #[inline]
+    fn wake_transmitter(&mut self, context: &mut Context<'_>) {
+        if let Some(sent) = self.sent_at.filter(|&sent| sent <= context.shared.now) {
+            self.hand_over(sent, context);
+        }
+    }
+
+    /// A packet has reached the other end.
+    fn wake_line(&mut self, context: &mut Context<'_>) -> Option<SlotId> {
+        self.catch_up(context);
+        // An event that was meant for a packet which is due at another instant by now.
+        self.line.next(&context.shared.slab).filter(|&(due, _)| due <= context.shared.now)?;
+        self.awaits = false;
+        let slot = self.line.leave(&context.shared.slab);
+        self.await_next(context);
+        slot
+    }
+
+    /// Does what the transmitter has done until now.
+    #[inline]
+    fn catch_up(&mut self, context: &mut Context<'_>) {
+        while let Some(sent) = self.sent_at.filter(|&sent| sent <= context.shared.now) {
+            self.hand_over(sent, context);
+        }
+    }
+
+    fn set_watched(&mut self, watched: bool, context: &mut Context<'_>) {
         self.catch_up(context);
         self.watched = watched;
         self.update_telling(context);
     }
 
+    /// The packet on the transmitter.
+    fn serving(&self) -> Option<SlotId> {
+        self.sending
+    }
+
+    fn queued_bytes(&self, class: Class) -> u64 {
+        self.queues.queued_bytes(class)
+    }
+
+    fn waits(&self) -> bool {
+        // Without a rate it holds packets only while they propagate.
+        self.sending.is_some()
+    }
+
+    fn link(&self) -> Option<&Link> {
+        Some(self)
+    }
+
+    fn link_mut(&mut self) -> Option<&mut Link> {
+        Some(self)
+    }
+}
+
+impl Link {
     fn has_to_tell(&self) -> bool {
         self.watched || self.driven || !self.passes_queues || !self.queues.stand_alone()
     }
@@ -129,16 +237,6 @@ impl Link {
     /// Whether packets pass the transmitter at once now.
     fn is_unlimited(&self) -> bool {
         self.sending.is_none() && self.transmitter.is_unlimited()
-    }
-
-    /// Whether packets pass the transmitter at once, now and until new parameters come.
-    pub(crate) fn treats_alike(&self, now: Instant) -> bool {
-        let is_free = self.sending.is_none() || self.sent_at.is_some_and(|sent| sent <= now);
-        self.transmitter.is_unlimited() && is_free && !self.driven
-    }
-
-    pub(crate) fn propagation(&self) -> Duration {
-        self.delay
     }
 
     pub(crate) fn is_driven(&self) -> bool {
@@ -176,53 +274,10 @@ impl Link {
         if self.sending.is_none() {
             self.send_next(context);
         } else {
-            context.shared.agenda.cancel(Target::Transmitter(context.element));
             self.sent_at = self.transmitter.carry_on(left_nano_bits, context.shared.now);
             self.tell(context);
         }
         self.await_next(context);
-    }
-
-    #[inline]
-    pub(crate) fn arrive(&mut self, slot: SlotId, context: &mut Context<'_>) -> Verdict {
-        self.catch_up(context);
-        if self.is_unlimited() {
-            if self.line.is_passed_at_once(self.delay, context.shared.now) {
-                return Verdict::Passed;
-            }
-            self.line.join(slot, self.line.due(context.shared.now, self.delay), context);
-            self.await_next(context);
-            return Verdict::Held;
-        }
-        let ready = self.sending.is_none() && self.transmitter.takes_next();
-        if ready && self.passes_queues {
-            self.begin(slot, context.shared.now, context);
-            return Verdict::Held;
-        }
-        let transmitter = if ready { Server::Free } else { Server::Busy };
-        if let Err(reason) = self.queues.offer(slot, transmitter, context) {
-            return Verdict::Dropped(reason);
-        }
-        if transmitter == Server::Free {
-            self.send_next(context);
-        }
-        Verdict::Held
-    }
-
-    /// If the transmitter has sent the last bit until now, the packet is under way, and the next one's turn has come.
-    #[inline]
-    pub(crate) fn wake_transmitter(&mut self, context: &mut Context<'_>) {
-        if let Some(sent) = self.sent_at.filter(|&sent| sent <= context.shared.now) {
-            self.hand_over(sent, context);
-        }
-    }
-
-    /// Does what the transmitter has done until now.
-    #[inline]
-    pub(crate) fn catch_up(&mut self, context: &mut Context<'_>) {
-        while let Some(sent) = self.sent_at.filter(|&sent| sent <= context.shared.now) {
-            self.hand_over(sent, context);
-        }
     }
 
     /// The last bit left at `sent`.
@@ -233,24 +288,6 @@ impl Link {
         }
         self.await_next(context);
         self.send_next(context);
-    }
-
-    /// A packet has reached the other end.
-    pub(crate) fn wake_line(&mut self, context: &mut Context<'_>) -> Option<SlotId> {
-        self.catch_up(context);
-        self.awaits = false;
-        let slot = self.line.leave(&context.shared.slab);
-        self.await_next(context);
-        slot
-    }
-
-    /// The packet on the transmitter.
-    pub(crate) fn serving(&self) -> Option<SlotId> {
-        self.sending
-    }
-
-    pub(crate) fn queued_bytes(&self, class: Class) -> u64 {
-        self.queues.queued_bytes(class)
     }
 
     fn send_next(&mut self, context: &mut Context<'_>) {
@@ -298,7 +335,7 @@ impl Link {
     /// As [`Link::await_next`], after the delay of the packet on the transmitter, or who drives it, has changed.
     fn await_anew(&mut self, context: &mut Context<'_>) {
         if self.line.next(&context.shared.slab).is_none() {
-            context.shared.agenda.cancel(Target::Line(context.element));
+            // Its event is still to come, for nothing.
             self.awaits = false;
         }
         self.await_next(context);

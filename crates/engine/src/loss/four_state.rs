@@ -10,30 +10,39 @@
 //! Source: Salsano et al. 2012, section 3 (the "general intuitive" model, GI); tc-netem(8), `loss state`. Exception: in
 //! netem a packet that finds its draw exactly on the border between two steps takes neither; here it takes one.
 
-use crate::error::Problem;
+use crate::describe::{page, parameters, Page, Parameter, Rule};
 use crate::random::Stream;
 use crate::units::Share;
 
-/// The parameters of a four-state chain.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-#[allow(missing_docs)] // pXY is the probability of the step from state X to state Y; the states are explained above.
-pub struct FourStateLaw {
-    pub p13: Share,
-    pub p31: Share,
-    pub p32: Share,
-    pub p23: Share,
-    pub p14: Share,
-}
+pub(super) const PAGE: Page = page!("four_state.rs");
 
-impl FourStateLaw {
-    pub(super) fn check(&self) -> Result<(), Problem> {
-        for (state, first, second) in [(1, self.p13, self.p14), (3, self.p31, self.p32)] {
-            if first.and(second).is_none() {
-                return Err(Problem::StepsAboveWhole { state, first, second });
-            }
-        }
-        Ok(())
+parameters! {
+    /// A chain of four states: received in a gap (1) or burst (2), lost in a burst (3) or in a gap (4).
+    #[derive(Copy, Clone, PartialEq, Eq, Debug)]
+    pub struct FourStateLaw {
+        /// From 1 to 3: a burst begins.
+        p13: Share = [Parameter::share("p13", "p13_ppb").or_zero()],
+        /// From 3 to 1: a burst ends.
+        p31: Share = [Parameter::share("p31", "p31_ppb").or_zero()],
+        /// From 3 to 2; 0% when absent.
+        p32: Share = [Parameter::share("p32", "p32_ppb").or_zero().or("0%", 0)],
+        /// From 2 to 3; 100% when absent.
+        p23: Share = [Parameter::share("p23", "p23_ppb").or_zero().or("100%", 1_000_000_000)],
+        /// From 1 to 4, a single loss; 0% when absent.
+        p14: Share = [Parameter::share("p14", "p14_ppb").or_zero().or("0%", 0)],
     }
+    rules: [
+        Rule::SumAtMost {
+            keys: &["p13", "p14"],
+            most: 1_000_000_000,
+            message: "leaves state 1 with {sum}% together; give its two steps at most 100%",
+        },
+        Rule::SumAtMost {
+            keys: &["p31", "p32"],
+            most: 1_000_000_000,
+            message: "leaves state 3 with {sum}% together; give its two steps at most 100%",
+        },
+    ]
 }
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]

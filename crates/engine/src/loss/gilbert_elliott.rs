@@ -11,20 +11,25 @@
 //! Source: Elliott 1963, "Estimates of error rates for codes on burst-noise channels"; Gilbert 1960; the letters as in
 //! Salsano et al. 2012, section 2.3, and tc-netem(8), `loss gemodel` (which takes 1-h and 1-k).
 
+use crate::describe::{page, parameters, Page, Parameter};
 use crate::random::Stream;
 use crate::units::Share;
 
-/// The parameters of a Gilbert-Elliott chain.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct GilbertElliottLaw {
-    /// From good to bad, each packet.
-    pub p: Share,
-    /// From bad to good, each packet.
-    pub r: Share,
-    /// Survive in the bad state.
-    pub h: Share,
-    /// Survive in the good state.
-    pub k: Share,
+pub(super) const PAGE: Page = page!("gilbert_elliott.rs");
+
+parameters! {
+    /// A chain of a good and a bad state, one step a packet.
+    #[derive(Copy, Clone, PartialEq, Eq, Debug)]
+    pub struct GilbertElliottLaw {
+        /// From good to bad.
+        p: Share = [Parameter::share("p", "p_ppb").or_zero()],
+        /// From bad to good.
+        r: Share = [Parameter::share("r", "r_ppb").or_zero()],
+        /// Received in the bad state; 0% when absent: all are lost.
+        h: Share = [Parameter::share("h", "h_ppb").or_zero().or("0%", 0)],
+        /// Received in the good state; 100% when absent: none is lost.
+        k: Share = [Parameter::share("k", "k_ppb").or_zero().or("100%", 1_000_000_000)],
+    }
 }
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]

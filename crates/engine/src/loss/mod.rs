@@ -14,41 +14,50 @@ mod four_state;
 mod gilbert_elliott;
 mod trace;
 
-use crate::element::Verdict;
-use crate::error::Problem;
+use crate::describe::{choice, page, parameters, Described, Manual, Parameter};
+use crate::element::{Behaviour, Context, Verdict};
 use crate::outcome::DropReason;
 use crate::random::Stream;
-use crate::units::Share;
+use crate::slab::SlotId;
+use crate::units::{Instant, Share};
 use four_state::FourState;
 pub use four_state::FourStateLaw;
 use gilbert_elliott::GilbertElliott;
 pub use gilbert_elliott::GilbertElliottLaw;
-pub use trace::LossPattern;
 use trace::Trace;
+pub use trace::{LossPattern, LossTrace};
 
-/// Which packets are lost.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum LossLaw {
-    /// Each with the same probability, whatever became of the others.
-    Bernoulli {
-        /// Of the packets, in the long run.
-        share: Share,
-    },
-    /// More in bad times than in good ones (`loss/gilbert_elliott.rs`).
-    GilbertElliott(GilbertElliottLaw),
-    /// Bursts with gaps of their own, and single losses between them (`loss/four_state.rs`).
-    FourState(FourStateLaw),
-    /// Those of a recording, again and again (`loss/trace.rs`).
-    Trace(LossPattern),
+choice! {
+    /// The law.
+    #[derive(Clone, PartialEq, Eq, Debug)]
+    pub enum LossLaw: "law" {
+        Bernoulli(BernoulliLaw) = "bernoulli" in bare,
+        GilbertElliott(GilbertElliottLaw) = "gilbert_elliott" at Some(gilbert_elliott::PAGE),
+        FourState(FourStateLaw) = "four_state" at Some(four_state::PAGE),
+        Trace(LossTrace) = "trace" titled "LossTrace" at Some(trace::PAGE),
+    }
 }
 
-impl LossLaw {
-    pub(crate) fn check(&self) -> Result<(), Problem> {
-        match self {
-            LossLaw::FourState(law) => law.check(),
-            LossLaw::Bernoulli { .. } | LossLaw::GilbertElliott(_) | LossLaw::Trace(_) => Ok(()),
-        }
+parameters! {
+    /// Each packet with this probability, whatever became of others.
+    #[derive(Copy, Clone, PartialEq, Eq, Debug)]
+    pub struct BernoulliLaw {
+        /// Of the packets.
+        share: Share = [Parameter::share("share", "share_ppb")],
     }
+}
+
+parameters! {
+    /// Loses packets as a lossy line does: one law.
+    #[derive(Clone, PartialEq, Eq, Debug)]
+    pub struct LoseSpec {
+        /// The law.
+        law: LossLaw = [Parameter::choice(None, "law", LossLaw::values())],
+    }
+}
+
+impl Described for LoseSpec {
+    const MANUAL: Manual = Manual::new("lose", page!("mod.rs")).short("bernoulli", "1%");
 }
 
 pub(crate) struct Lose {
@@ -67,30 +76,31 @@ enum Model {
 impl Model {
     fn new(law: &LossLaw) -> Model {
         match law {
-            LossLaw::Bernoulli { share } => Model::Bernoulli(*share),
+            LossLaw::Bernoulli(law) => Model::Bernoulli(law.share),
             LossLaw::GilbertElliott(law) => Model::GilbertElliott(GilbertElliott::new(*law)),
             LossLaw::FourState(law) => Model::FourState(FourState::new(*law)),
-            LossLaw::Trace(pattern) => Model::Trace(Trace::new(pattern.clone())),
+            LossLaw::Trace(law) => Model::Trace(Trace::new(law.pattern.clone())),
         }
     }
 }
 
-impl Lose {
-    /// `law` has been checked.
-    pub(crate) fn new(law: &LossLaw, stream: Stream) -> Lose {
-        Lose { model: Model::new(law), stream }
+impl Behaviour for Lose {
+    type Spec = LoseSpec;
+
+    fn new(spec: &LoseSpec, _: Instant, stream: Stream) -> Lose {
+        Lose { model: Model::new(&spec.law), stream }
     }
 
-    pub(crate) fn reconfigure(&mut self, law: &LossLaw) {
-        match (&mut self.model, law) {
+    fn reconfigure(&mut self, spec: &LoseSpec, _: &mut Context<'_>) {
+        match (&mut self.model, &spec.law) {
             (Model::GilbertElliott(chain), LossLaw::GilbertElliott(law)) => chain.reconfigure(*law),
             (Model::FourState(chain), LossLaw::FourState(law)) => chain.reconfigure(*law),
-            (Model::Trace(trace), LossLaw::Trace(pattern)) if trace.repeats(pattern) => {}
+            (Model::Trace(trace), LossLaw::Trace(law)) if trace.repeats(&law.pattern) => {}
             (model, law) => *model = Model::new(law),
         }
     }
 
-    pub(crate) fn arrive(&mut self) -> Verdict {
+    fn arrive(&mut self, _: SlotId, _: &mut Context<'_>) -> Verdict {
         let lost = match &mut self.model {
             Model::Bernoulli(share) => self.stream.happens(*share),
             Model::GilbertElliott(chain) => chain.loses(&mut self.stream),

@@ -5,8 +5,29 @@
 //!
 //! Source: Salsano et al. 2012, section 5 (deterministic loss patterns); Noble et al. 1997 (trace modulation).
 
+use alloc::string::String;
 use alloc::sync::Arc;
+use alloc::vec;
 use alloc::vec::Vec;
+
+use serde::ser::{Serialize, Serializer};
+use serde_json::json;
+
+use crate::describe::{page, parameters, Json, Page, Parameter, Problem, Value};
+
+pub(super) const PAGE: Page = page!("trace.rs");
+
+parameters! {
+    /// A recording of which packets were lost, played again and again.
+    #[derive(Clone, PartialEq, Eq, Debug)]
+    pub struct LossTrace {
+        /// The recording.
+        pattern: LossPattern = [Parameter::named(None, "pattern", "losses", |sampler| {
+            let mark = |_| *sampler.one_of(&['0', '1']);
+            vec![("pattern", json!((0..12).map(mark).chain(['0']).collect::<String>()))]
+        })],
+    }
+}
 
 /// Which packets of a recording were lost. Cloning it copies no marks.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -26,8 +47,32 @@ impl LossPattern {
         Some(LossPattern { lost: lost.chunks(8).map(byte).collect::<Vec<u8>>().into(), packets: lost.len() })
     }
 
+    /// One mark a packet: `0` received, `1` lost; `None` where there is another, or no packet was received.
+    pub fn from_text(text: &str) -> Option<LossPattern> {
+        let mark = |mark| match mark {
+            b'0' => Some(false),
+            b'1' => Some(true),
+            _ => None,
+        };
+        LossPattern::new(&text.bytes().map(mark).collect::<Option<Vec<bool>>>()?)
+    }
+
     fn lost(&self, packet: usize) -> bool {
         self.lost[packet / 8] >> (packet % 8) & 1 == 1
+    }
+}
+
+impl Value for LossPattern {
+    fn from_json(json: &Json) -> Result<LossPattern, Problem> {
+        let refusal = "a trace is a text of 0 (received) and 1 (lost) with at least one 0";
+        json.as_str().and_then(LossPattern::from_text).ok_or_else(|| Problem::new(refusal))
+    }
+}
+
+impl Serialize for LossPattern {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mark = |packet| if self.lost(packet) { '1' } else { '0' };
+        serializer.serialize_str(&(0..self.packets).map(mark).collect::<String>())
     }
 }
 

@@ -3,3 +3,4 @@
 mod mark;
 
 pub(crate) use mark::Mark;
+pub use mark::MarkSpec;

@@ -11,8 +11,14 @@
 //!
 //! Source: RFC 2597, section 6 (code points); RFC 2697 and RFC 2698, section 4 (colour as drop precedence).
 
+use alloc::vec;
+use alloc::vec::Vec;
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::json;
+
+use crate::describe::{choice, parameters, Json, Parameter, Problem, Value};
 use crate::element::Verdict;
-use crate::error::Problem;
 use crate::outcome::DropReason;
 use crate::packet::Packet;
 
@@ -54,14 +60,15 @@ fn assured_forwarding_class(dscp: u8) -> Option<u8> {
     is_assured.then_some(class)
 }
 
-/// Whether a meter heeds the colour that a packet comes with.
-#[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
-pub enum ColourMode {
-    /// Every packet is judged as if it had no colour.
-    #[default]
-    Blind,
-    /// A packet's colour can only become worse.
-    Aware,
+choice! {
+    /// Whether a meter heeds the colour that a packet comes with.
+    #[derive(Copy, Clone, PartialEq, Eq, Debug)]
+    pub enum ColourMode: "mode" {
+        /// Every packet is judged as if it had no colour.
+        Blind = "blind",
+        /// A packet's colour can only become worse.
+        Aware = "aware",
+    }
 }
 
 impl ColourMode {
@@ -87,27 +94,71 @@ pub enum ColourAction {
     Dscp(u8),
 }
 
-/// What is done to packets of each colour.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct ColourActions {
-    /// To those within the committed rate and burst.
-    pub green: ColourAction,
-    /// To those beyond them, within the excess.
-    pub yellow: ColourAction,
-    /// To the rest.
-    pub red: ColourAction,
+/// Its form in files: `pass`, `drop`, `remark`, or a DSCP.
+fn action(key: &'static str) -> Parameter {
+    Parameter::named(key, key, "colour-action", |sampler| {
+        let dscp = json!({"dscp": sampler.below(64)});
+        vec![("", sampler.one_of(&[json!("pass"), json!("drop"), json!("remark"), dscp]).clone())]
+    })
+}
+
+impl Value for ColourAction {
+    fn from_json(json: &Json) -> Result<ColourAction, Problem> {
+        match (json.as_str(), json.get("dscp")) {
+            (Some("pass"), _) => Ok(ColourAction::Pass),
+            (Some("drop"), _) => Ok(ColourAction::Drop),
+            (Some("remark"), _) => Ok(ColourAction::Remark),
+            (None, Some(dscp)) => u8::from_json(dscp).map(ColourAction::Dscp),
+            _ => Err(Problem::new(alloc::format!("{json} is none of pass, drop, remark and a dscp"))),
+        }
+    }
+
+    fn problems(&self) -> Vec<Problem> {
+        match self {
+            ColourAction::Dscp(dscp @ 64..) => {
+                vec![Problem::new(alloc::format!("dscp {dscp} is outside 0 to 63"))]
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+impl Serialize for ColourAction {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            ColourAction::Pass => serializer.serialize_str("pass"),
+            ColourAction::Drop => serializer.serialize_str("drop"),
+            ColourAction::Remark => serializer.serialize_str("remark"),
+            ColourAction::Dscp(dscp) => {
+                let mut object = serializer.serialize_map(Some(1))?;
+                object.serialize_entry("dscp", dscp)?;
+                object.end()
+            }
+        }
+    }
+}
+
+parameters! {
+    /// What is done to packets of each colour.
+    #[derive(Copy, Clone, PartialEq, Eq, Debug)]
+    pub struct ColourActions {
+        /// Done to what is within the committed rate; pass when absent.
+        green: ColourAction = [action("green").or("pass", "pass")],
+        /// Done to what is beyond it, within the excess or peak.
+        yellow: ColourAction = [action("yellow")],
+        /// Done to the rest.
+        red: ColourAction = [action("red")],
+    }
+}
+
+impl ColourMode {
+    /// How a meter's parameters call it.
+    pub(crate) fn parameter() -> Parameter {
+        Parameter::choice("mode", "mode", ColourMode::values()).or("blind", "blind")
+    }
 }
 
 impl ColourActions {
-    pub(crate) fn check(&self) -> Result<(), Problem> {
-        for action in [self.green, self.yellow, self.red] {
-            if let ColourAction::Dscp(dscp @ 64..) = action {
-                return Err(Problem::DscpOutOfRange { dscp });
-            }
-        }
-        Ok(())
-    }
-
     /// Does to a packet what its colour asks for.
     pub(crate) fn apply(&self, colour: Colour, packet: &mut Packet) -> Verdict {
         let action = match colour {

@@ -9,6 +9,7 @@ mod trtcm_rfc2698;
 pub(crate) use colour::Colour;
 pub use colour::{ColourAction, ColourActions, ColourMode};
 pub(crate) use police::Police;
+pub use police::PoliceSpec;
 pub(crate) use srtcm_rfc2697::Srtcm;
 pub use srtcm_rfc2697::SrtcmSpec;
 pub(crate) use token_bucket::TokenBucket;

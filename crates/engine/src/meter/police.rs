@@ -6,25 +6,54 @@
 //! Source: RFC 2475, section 2.3.3.3 (policing); RFC 2697, section 3 (the bucket, colour-blind, green or dropped).
 
 use super::TokenBucket;
-use crate::element::{Context, Verdict};
+use crate::describe::{page, parameters, Described, Manual, Parameter, Short};
+use crate::element::{Behaviour, Context, Verdict};
 use crate::outcome::DropReason;
+use crate::random::Stream;
 use crate::slab::SlotId;
 use crate::units::{Instant, Rate};
+
+parameters! {
+    /// Drops what the token bucket has no tokens for; never delays.
+    #[derive(Copy, Clone, PartialEq, Eq, Debug)]
+    pub struct PoliceSpec {
+        /// Refill, IP bits per second.
+        rate: Rate = [Parameter::rate("rate", "rate_bps").or_unlimited()],
+        /// Depth of the bucket, IP bytes; at least one packet.
+        burst_bytes: u64 = [Parameter::size("burst", "burst_bytes").of_a_packet()],
+    }
+}
+
+impl Described for PoliceSpec {
+    const MANUAL: Manual = Manual {
+        limits_rate: Some("rate"),
+        // Of a rate alone: a policer without room for a burst would drop what TCP sends at once, whatever the rate. So what the
+        // rate brings in 10 ms, or ten packets.
+        short: Some(Short {
+            key: "rate",
+            example: "50Mbit/s",
+            fills: Some(("burst", "rate", 10_000_000, 15_000)),
+        }),
+        ..Manual::new("police", page!("police.rs"))
+    };
+}
 
 pub(crate) struct Police {
     bucket: TokenBucket,
 }
 
-impl Police {
-    pub(crate) fn new(rate: Rate, burst_bytes: u64, now: Instant) -> Police {
-        Police { bucket: TokenBucket::new(rate, burst_bytes, now) }
+impl Behaviour for Police {
+    type Spec = PoliceSpec;
+
+    fn new(spec: &PoliceSpec, now: Instant, _: Stream) -> Police {
+        Police { bucket: TokenBucket::new(spec.rate, spec.burst_bytes, now) }
     }
 
-    pub(crate) fn reconfigure(&mut self, rate: Rate, burst_bytes: u64, now: Instant) {
-        self.bucket.reconfigure(rate, burst_bytes, now);
+    fn reconfigure(&mut self, spec: &PoliceSpec, context: &mut Context<'_>) {
+        self.bucket.reconfigure(spec.rate, spec.burst_bytes, context.shared.now);
     }
 
-    pub(crate) fn arrive(&mut self, slot: SlotId, context: &mut Context<'_>) -> Verdict {
+    fn arrive(&mut self, slot: SlotId, context: &mut Context<'_>) -> Verdict {
         if self.bucket.take(context.shared.slab[slot].packet.ip_bytes, context.shared.now) {
             Verdict::Passed
         } else {

@@ -12,34 +12,36 @@ use core::num::NonZeroU64;
 
 use super::colour::{Colour, ColourActions, ColourMode};
 use super::token_bucket::nano_bits;
-use crate::element::{Context, Verdict};
-use crate::error::Problem;
+use crate::describe::{page, parameters, Described, Manual, Parameter, Rule};
+use crate::element::{Behaviour, Context, Verdict};
+use crate::random::Stream;
 use crate::slab::SlotId;
 use crate::units::Instant;
 
-/// The parameters of a single-rate three-colour meter.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct SrtcmSpec {
-    /// Committed information rate, IP bits per second.
-    pub cir: NonZeroU64,
-    /// Committed burst, IP bytes.
-    pub cbs_bytes: u64,
-    /// Excess burst, IP bytes; not 0 where the committed one is.
-    pub ebs_bytes: u64,
-    /// Whether the colours that packets come with count.
-    pub mode: ColourMode,
-    /// What is done to each colour.
-    pub actions: ColourActions,
+parameters! {
+    /// Colours packets by one rate and two bursts (RFC 2697); never delays.
+    #[derive(Copy, Clone, PartialEq, Eq, Debug)]
+    pub struct SrtcmSpec {
+        /// Committed rate, IP bits per second.
+        cir: NonZeroU64 = [Parameter::rate("cir", "cir_bps")],
+        /// Committed burst, IP bytes; one packet, or 0B.
+        cbs_bytes: u64 = [Parameter::size("cbs", "cbs_bytes").or_zero().of_a_packet()],
+        /// Excess burst, IP bytes; one packet, or 0B.
+        ebs_bytes: u64 = [Parameter::size("ebs", "ebs_bytes").or_zero().of_a_packet()],
+        /// aware: a packet's colour can only become worse; blind when absent.
+        mode: ColourMode = [ColourMode::parameter()],
+        /// What is done to each colour.
+        actions: ColourActions = flat,
+    }
+    // RFC 2697, 2: "The CBS and EBS must be configured so that at least one of them is larger than 0."
+    rules: [Rule::NotAllZero {
+        keys: &["cbs", "ebs"],
+        message: "is zero and so is cbs, so every packet would be red; give one of them",
+    }]
 }
 
-impl SrtcmSpec {
-    pub(crate) fn check(&self) -> Result<(), Problem> {
-        // RFC 2697, 2: "The CBS and EBS must be configured so that at least one of them is larger than 0."
-        if (self.cbs_bytes, self.ebs_bytes) == (0, 0) {
-            return Err(Problem::ZeroBursts);
-        }
-        self.actions.check()
-    }
+impl Described for SrtcmSpec {
+    const MANUAL: Manual = Manual::new("srtcm", page!("srtcm_rfc2697.rs"));
 }
 
 pub(crate) struct Srtcm {
@@ -83,28 +85,33 @@ impl Tokens {
     }
 }
 
-impl Srtcm {
-    /// `spec` has been checked.
-    pub(crate) fn new(spec: SrtcmSpec, now: Instant) -> Srtcm {
+impl Behaviour for Srtcm {
+    type Spec = SrtcmSpec;
+
+    fn new(spec: &SrtcmSpec, now: Instant, _: Stream) -> Srtcm {
+        let spec = *spec;
         // RFC 2697, 3: "The token buckets C and E are initially (at time 0) full".
         let (committed, excess) = (Tokens::full(spec.cbs_bytes), Tokens::full(spec.ebs_bytes));
         Srtcm { spec, committed, excess, counted_at: now }
     }
 
-    pub(crate) fn reconfigure(&mut self, spec: SrtcmSpec, now: Instant) {
+    fn reconfigure(&mut self, spec: &SrtcmSpec, context: &mut Context<'_>) {
+        let now = context.shared.now;
         self.count(now);
         self.committed.resize(spec.cbs_bytes);
         self.excess.resize(spec.ebs_bytes);
-        self.spec = spec;
+        self.spec = *spec;
     }
 
-    pub(crate) fn arrive(&mut self, slot: SlotId, context: &mut Context<'_>) -> Verdict {
+    fn arrive(&mut self, slot: SlotId, context: &mut Context<'_>) -> Verdict {
         self.count(context.shared.now);
         let packet = &mut context.shared.slab[slot].packet;
         let colour = self.colour(self.spec.mode.assumed(packet), packet.ip_bytes);
         self.spec.actions.apply(colour, packet)
     }
+}
 
+impl Srtcm {
     /// RFC 2697, 3: "the token counts Tc and Te are updated CIR times per second as follows: o If Tc is less than CBS, Tc is
     /// incremented by one, else o if Te is less then EBS, Te is incremented by one, else o neither".
     fn count(&mut self, now: Instant) {

@@ -13,40 +13,40 @@ use core::num::NonZeroU64;
 
 use super::colour::{Colour, ColourActions, ColourMode};
 use super::TokenBucket;
-use crate::element::{Context, Verdict};
-use crate::error::Problem;
+use crate::describe::{page, parameters, Described, Manual, Parameter, Rule};
+use crate::element::{Behaviour, Context, Verdict};
+use crate::random::Stream;
 use crate::slab::SlotId;
 use crate::units::{Instant, Rate};
 
-/// The parameters of a two-rate three-colour meter.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct TrtcmSpec {
-    /// Committed information rate, IP bits per second.
-    pub cir: NonZeroU64,
-    /// Committed burst, IP bytes, at least the largest packet.
-    pub cbs_bytes: u64,
-    /// Peak information rate, IP bits per second, at least `cir`.
-    pub pir: NonZeroU64,
-    /// Peak burst, IP bytes, at least the largest packet.
-    pub pbs_bytes: u64,
-    /// Whether the colours that packets come with count.
-    pub mode: ColourMode,
-    /// What is done to each colour.
-    pub actions: ColourActions,
+parameters! {
+    /// Colours packets by a committed and a peak rate with a burst each (RFC 2698); never delays.
+    #[derive(Copy, Clone, PartialEq, Eq, Debug)]
+    pub struct TrtcmSpec {
+        /// Committed rate, IP bits per second.
+        cir: NonZeroU64 = [Parameter::rate("cir", "cir_bps")],
+        /// Committed burst, IP bytes; at least one packet.
+        cbs_bytes: u64 = [Parameter::size("cbs", "cbs_bytes").of_a_packet()],
+        /// Peak rate, at least `cir`.
+        pir: NonZeroU64 = [Parameter::rate("pir", "pir_bps")],
+        /// Peak burst, IP bytes; at least one packet.
+        pbs_bytes: u64 = [Parameter::size("pbs", "pbs_bytes").of_a_packet()],
+        /// aware: a packet's colour can only become worse; blind when absent.
+        mode: ColourMode = [ColourMode::parameter()],
+        /// What is done to each colour.
+        actions: ColourActions = flat,
+    }
+    // RFC 2698, 2: "The PIR must be equal to or greater than the CIR. The PBS and the CBS [...] must be configured to be
+    // greater than 0."
+    rules: [Rule::AtLeast {
+        key: "pir",
+        other: "cir",
+        message: "{pir} is below cir {cir}; what exceeds the peak is red, so give pir >= cir",
+    }]
 }
 
-impl TrtcmSpec {
-    pub(crate) fn check(&self) -> Result<(), Problem> {
-        // RFC 2698, 2: "The PIR must be equal to or greater than the CIR. The PBS and the CBS [...] must be configured to be
-        // greater than 0."
-        if self.pir < self.cir {
-            return Err(Problem::PeakBelowCommitted { pir: self.pir.get(), cir: self.cir.get() });
-        }
-        if self.cbs_bytes == 0 || self.pbs_bytes == 0 {
-            return Err(Problem::ZeroBurst);
-        }
-        self.actions.check()
-    }
+impl Described for TrtcmSpec {
+    const MANUAL: Manual = Manual::new("trtcm", page!("trtcm_rfc2698.rs"));
 }
 
 pub(crate) struct Trtcm {
@@ -55,27 +55,32 @@ pub(crate) struct Trtcm {
     peak: TokenBucket,
 }
 
-impl Trtcm {
-    /// `spec` has been checked.
-    pub(crate) fn new(spec: TrtcmSpec, now: Instant) -> Trtcm {
+impl Behaviour for Trtcm {
+    type Spec = TrtcmSpec;
+
+    fn new(spec: &TrtcmSpec, now: Instant, _: Stream) -> Trtcm {
+        let spec = *spec;
         // RFC 2698, 3: "The token buckets P and C are initially (at time 0) full".
         let committed = TokenBucket::new(Rate::BitsPerSecond(spec.cir), spec.cbs_bytes, now);
         let peak = TokenBucket::new(Rate::BitsPerSecond(spec.pir), spec.pbs_bytes, now);
         Trtcm { spec, committed, peak }
     }
 
-    pub(crate) fn reconfigure(&mut self, spec: TrtcmSpec, now: Instant) {
+    fn reconfigure(&mut self, spec: &TrtcmSpec, context: &mut Context<'_>) {
+        let now = context.shared.now;
         self.committed.reconfigure(Rate::BitsPerSecond(spec.cir), spec.cbs_bytes, now);
         self.peak.reconfigure(Rate::BitsPerSecond(spec.pir), spec.pbs_bytes, now);
-        self.spec = spec;
+        self.spec = *spec;
     }
 
-    pub(crate) fn arrive(&mut self, slot: SlotId, context: &mut Context<'_>) -> Verdict {
+    fn arrive(&mut self, slot: SlotId, context: &mut Context<'_>) -> Verdict {
         let packet = &mut context.shared.slab[slot].packet;
         let colour = self.colour(self.spec.mode.assumed(packet), packet.ip_bytes, context.shared.now);
         self.spec.actions.apply(colour, packet)
     }
+}
 
+impl Trtcm {
     fn colour(&mut self, assumed: Colour, ip_bytes: u32, now: Instant) -> Colour {
         // RFC 2698, 3: "If the packet has been precolored as red or if Tp(t)-B < 0, the packet is red".
         if assumed == Colour::Red || !self.peak.take(ip_bytes, now) {

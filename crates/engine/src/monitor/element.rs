@@ -12,6 +12,8 @@
 //!
 //! Source: Zilberman et al. 2021, NRG, sections IV (network monitoring) and V-A to V-E.
 
+use alloc::boxed::Box;
+use alloc::format;
 use alloc::vec::Vec;
 
 use super::burst::Burst;
@@ -25,10 +27,16 @@ use super::report::Readings;
 use super::select::{Selection, Start};
 use super::utilisation::Utilisation;
 use super::wire_time::WireTime;
-use crate::error::Problem;
+use crate::describe::{page, Page, Problem};
+use crate::element::{Behaviour, Context, Spec, Verdict};
 use crate::outcome::DropReason;
 use crate::packet::Packet;
+use crate::random::Stream;
+use crate::slab::SlotId;
 use crate::units::{Duration, Instant, Rate};
+
+/// Of `monitor`.
+pub(super) const PAGE: Page = page!("element.rs");
 
 /// What a monitor measures.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
@@ -105,22 +113,33 @@ pub struct MonitorSpec {
 impl MonitorSpec {
     /// The shortest window: below it a window holds too few packets to be a rate.
     pub const WINDOW_MIN: Duration = Duration::from_micros(100);
+}
 
-    pub(crate) fn check(&self) -> Result<(), Problem> {
+impl Spec for MonitorSpec {
+    const KIND: &'static str = "monitor";
+    const QUEUES: bool = false;
+
+    fn problems(&self) -> Vec<Problem> {
+        let mut wrong = Vec::new();
         if self.window < MonitorSpec::WINDOW_MIN {
-            return Err(Problem::ShortWindow { window: self.window });
+            let (window, least) = (self.window, MonitorSpec::WINDOW_MIN);
+            wrong.push(Problem::new(format!(
+                "window {window} is too short to count in; give at least {least}"
+            )));
         }
         if self.what.is_empty() && !self.reports_packets {
-            return Err(Problem::NothingMonitored);
+            wrong.push(Problem::new("monitors nothing; name at least one quantity"));
         }
         let twice = (1..self.what.len()).find(|&index| self.what[..index].contains(&self.what[index]));
         if let Some(index) = twice {
-            return Err(Problem::MonitoredTwice { what: self.what[index].name() });
+            let what = self.what[index].name();
+            wrong.push(Problem::new(format!("monitors {what} twice; name each quantity once")));
         }
         if self.what.contains(&Quantity::Utilisation) && self.line_rate == Rate::Unlimited {
-            return Err(Problem::UtilisationWithoutRate);
+            let refusal = "utilisation of a link without a rate is not defined; give the link a rate, or monitor packet-rate";
+            wrong.push(Problem::new(refusal));
         }
-        Ok(())
+        wrong
     }
 }
 
@@ -150,6 +169,42 @@ pub(crate) struct Monitor {
     queued_bytes: u64,
 }
 
+/// Boxed: its own state is larger than any other element's.
+impl Behaviour for Box<Monitor> {
+    type Spec = MonitorSpec;
+
+    fn new(spec: &MonitorSpec, now: Instant, _: Stream) -> Box<Monitor> {
+        Box::new(Monitor::new(spec.clone(), now))
+    }
+
+    fn reconfigure(&mut self, spec: &MonitorSpec, context: &mut Context<'_>) {
+        if self.spec != *spec {
+            **self = Monitor::new(spec.clone(), context.shared.now);
+        }
+    }
+
+    fn treats_alike(&self, _: Instant) -> bool {
+        true
+    }
+
+    fn arrive(&mut self, slot: SlotId, context: &mut Context<'_>) -> Verdict {
+        let counts = self.passed(&context.shared.slab[slot].packet, context.shared.now);
+        Verdict::Seen { reported: counts && self.spec.reports_packets }
+    }
+
+    fn reset(&mut self, now: Instant) {
+        self.restart(now);
+    }
+
+    fn monitor(&self) -> Option<&Monitor> {
+        Some(self)
+    }
+
+    fn monitor_mut(&mut self) -> Option<&mut Monitor> {
+        Some(self)
+    }
+}
+
 impl Monitor {
     /// `spec` has been checked.
     pub(crate) fn new(spec: MonitorSpec, now: Instant) -> Monitor {
@@ -164,12 +219,6 @@ impl Monitor {
         };
         monitor.restart(now);
         monitor
-    }
-
-    pub(crate) fn reconfigure(&mut self, spec: &MonitorSpec, now: Instant) {
-        if self.spec != *spec {
-            *self = Monitor::new(spec.clone(), now);
-        }
     }
 
     /// Forgets everything and starts as if it had been added now.
@@ -274,11 +323,6 @@ impl Monitor {
                 }
             }
         }
-    }
-
-    /// Whether packets that count become sightings.
-    pub(crate) fn reports_packets(&self) -> bool {
-        self.spec.reports_packets
     }
 
     pub(crate) fn readings(&self, now: Instant) -> Readings {

@@ -113,7 +113,7 @@ mod tests {
             }
             let windows: u64 = runs.iter().map(|(idle, _)| idle + 1).sum();
             prop_assert_eq!(trend.steps().map(|step| step.windows).sum::<u64>(), windows);
-            prop_assert_eq!(trend.steps().map(|step| step.sum).sum::<u64>(), runs.iter().map(|run| run.1).sum());
+            prop_assert_eq!(trend.steps().map(|step| step.sum).sum::<u64>(), runs.iter().map(|run| run.1).sum::<u64>());
             prop_assert_eq!(trend.steps().map(|step| step.greatest).max(), runs.iter().map(|run| run.1).max());
         }
     }

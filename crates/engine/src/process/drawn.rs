@@ -12,7 +12,7 @@
 use alloc::sync::Arc;
 use core::num::NonZeroU64;
 
-use crate::error::Problem;
+use crate::describe::Problem;
 use crate::random::Stream;
 use crate::units::{Capacity, Duration, Instant};
 
@@ -39,14 +39,18 @@ pub struct Cell {
 impl PiecewiseUniform {
     pub(super) fn check(&self) -> Result<(), Problem> {
         if self.cells.is_empty() {
-            return Err(Problem::EmptyProcess);
+            return Err(Problem::new("has no entries and so no capacity; give at least one"));
         }
         for (cell, &Cell { low, high, weight }) in self.cells.iter().enumerate() {
             if low > high {
-                return Err(Problem::ReversedRange { low, high });
+                return Err(Problem::new(alloc::format!(
+                    "rate range {low}..{high} bit/s is empty; give low <= high"
+                )));
             }
             if weight == 0 {
-                return Err(Problem::WeightlessCell { cell });
+                return Err(Problem::new(alloc::format!(
+                    "cell {cell} has weight 0 and is never drawn; give at least 1, or leave it out"
+                )));
             }
         }
         Ok(())

@@ -8,7 +8,7 @@
 use alloc::sync::Arc;
 
 use super::schedule::{check_times, Position};
-use crate::error::Problem;
+use crate::describe::Problem;
 use crate::units::{Capacity, Duration, Instant};
 
 /// Levels at times.
@@ -24,7 +24,9 @@ impl LevelSchedule {
     pub(super) fn check(&self) -> Result<(), Problem> {
         check_times(self.levels.iter().map(|&(time, _)| time), self.period, false)?;
         match self.levels.first() {
-            Some(&(first, _)) if first > Duration::ZERO => Err(Problem::NoFirstLevel { first }),
+            Some(&(first, _)) if first > Duration::ZERO => Err(Problem::new(alloc::format!(
+                "its first level is at {first}; say what holds from 0 ns on"
+            ))),
             _ => Ok(()),
         }
     }

@@ -12,7 +12,7 @@
 use alloc::vec::Vec;
 
 use super::drawn::below;
-use crate::error::Problem;
+use crate::describe::Problem;
 use crate::random::Stream;
 use crate::units::{Capacity, Duration, Instant};
 
@@ -38,12 +38,12 @@ pub struct MarkovState {
 impl MarkovChain {
     pub(super) fn check(&self) -> Result<(), Problem> {
         if self.states.is_empty() {
-            return Err(Problem::EmptyProcess);
+            return Err(Problem::new("has no entries and so no capacity; give at least one"));
         }
         for (index, state) in self.states.iter().enumerate() {
             let sum: u64 = state.next_ppb.iter().map(|&part| u64::from(part)).sum();
             if state.next_ppb.len() != self.states.len() || sum != CERTAIN_PPB {
-                return Err(Problem::UnsoundTransitions { state: index, sum_ppb: sum });
+                return Err(Problem::new(alloc::format!("state {state} goes on with {sum_ppb} parts per billion; give one part for each state, together 10^9", state = index, sum_ppb = sum)));
             }
         }
         Ok(())

@@ -16,13 +16,14 @@ mod drawn;
 mod levels;
 mod markov;
 mod opportunities;
+mod parameters;
 mod resampled;
 mod schedule;
 
 use alloc::vec::Vec;
 
+use crate::describe::{page, Page, Problem};
 use crate::element::ElementId;
-use crate::error::Problem;
 use crate::random::Stream;
 use crate::units::{Capacity, Duration, Instant};
 use drawn::Drawn;
@@ -33,7 +34,11 @@ use markov::Markov;
 pub use markov::{MarkovChain, MarkovState};
 use opportunities::Opportunities;
 pub use opportunities::OpportunitySchedule;
+pub use parameters::{CapacityParameters, Direction};
 use resampled::Resampled;
+
+/// Of `capacity`.
+const PAGE: Page = page!("mod.rs");
 
 /// Changes of one process that are kept.
 const CHANGES_KEPT: usize = 65_536;
@@ -90,7 +95,9 @@ impl ProcessSpec {
             ProcessSpec::Opportunities(schedule) => schedule.check(),
             ProcessSpec::Drawn { hold: Duration::ZERO, .. }
             | ProcessSpec::Markov { hold: Duration::ZERO, .. }
-            | ProcessSpec::Resampled { block: Duration::ZERO, .. } => Err(Problem::ZeroHold),
+            | ProcessSpec::Resampled { block: Duration::ZERO, .. } => {
+                Err(Problem::new("hold 0 ns would redraw the rate for ever; give at least 1 ns"))
+            }
             ProcessSpec::Drawn { law, .. } => law.check(),
             ProcessSpec::Markov { chain, .. } => chain.check(),
             ProcessSpec::Resampled { trace, .. } => resampled::check(trace),
@@ -139,6 +146,11 @@ impl Process {
 
     pub(crate) fn link(&self) -> ElementId {
         self.link
+    }
+
+    /// Whether it still drives its link.
+    pub(crate) fn is_running(&self) -> bool {
+        self.running
     }
 
     /// Stops; whether it was running.

@@ -15,7 +15,7 @@
 use alloc::sync::Arc;
 
 use super::schedule::{check_times, Position};
-use crate::error::Problem;
+use crate::describe::Problem;
 use crate::units::{Duration, Instant};
 
 /// Opportunities at times.
@@ -30,7 +30,9 @@ pub struct OpportunitySchedule {
 impl OpportunitySchedule {
     pub(super) fn check(&self) -> Result<(), Problem> {
         if let Some(index) = self.opportunities.iter().position(|&(_, ip_bytes)| ip_bytes == 0) {
-            return Err(Problem::EmptyOpportunity { index });
+            return Err(Problem::new(alloc::format!(
+                "opportunity {index} has 0 B; give at least 1, or leave it out"
+            )));
         }
         check_times(self.opportunities.iter().map(|&(time, _)| time), self.period, true)
     }

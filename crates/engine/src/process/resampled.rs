@@ -11,14 +11,14 @@
 
 use super::drawn::below;
 use super::levels::LevelSchedule;
-use crate::error::Problem;
+use crate::describe::Problem;
 use crate::random::Stream;
 use crate::units::{Capacity, Duration, Instant};
 
 /// Checks a trace that is to be resampled: it has an end.
 pub(super) fn check(trace: &LevelSchedule) -> Result<(), Problem> {
     if trace.period.is_none() {
-        return Err(Problem::EndlessTrace);
+        return Err(Problem::new("is resampled and has no end; say when the trace is over"));
     }
     trace.check()
 }

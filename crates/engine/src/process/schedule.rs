@@ -1,6 +1,6 @@
 //! When the entries of a timed list are due, once or again and again.
 
-use crate::error::Problem;
+use crate::describe::Problem;
 use crate::units::{Duration, Instant};
 
 /// A position in a list of times, which do not decrease.
@@ -41,18 +41,22 @@ pub(crate) fn check_times(
     at_the_end: bool,
 ) -> Result<(), Problem> {
     if times.len() == 0 {
-        return Err(Problem::EmptyProcess);
+        return Err(Problem::new("has no entries and so no capacity; give at least one"));
     }
     let mut last = Duration::ZERO;
     for (index, time) in times.enumerate() {
         if time < last {
-            return Err(Problem::TimesDisordered { index });
+            return Err(Problem::new(alloc::format!(
+                "entry {index} is earlier than the one before it; put entries in the order of time"
+            )));
         }
         last = time;
     }
     match period {
         Some(period) if period < last || period == Duration::ZERO || (period == last && !at_the_end) => {
-            Err(Problem::PeriodTooShort { period, last })
+            Err(Problem::new(alloc::format!(
+                "begins again after {period}, and its last entry is at {last}; give a longer period"
+            )))
         }
         _ => Ok(()),
     }

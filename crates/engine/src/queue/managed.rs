@@ -3,7 +3,7 @@
 //!
 //! A packet that finds the server free waits for nothing, so the buffer's limit does not apply to it.
 
-use super::drop::{make_room, Detected, Policy};
+use super::drop::{Detected, Policy};
 use super::{Buffer, BufferSpec, Measure, Memory, MemoryShare};
 use crate::ecn::{Ecn, Signal};
 use crate::element::Context;
@@ -75,17 +75,14 @@ impl ManagedQueue {
         let packet = &context.shared.slab[slot].packet;
         let detected = self.policy.at_arrival(packet, &self.buffer, context.shared.now, random);
         if server == Server::Busy && !self.has_room(packet, &context.shared.memories) {
-            match self.policy {
-                Policy::Head => make_room(slot, &mut self.buffer, context)?,
-                _ => return Err(DropReason::QueueFull),
-            }
+            self.policy.make_room(slot, &mut self.buffer, context)?;
         }
         match detected {
             Detected::Nothing => {}
             Detected::Early if marked(slot, self.spec.signal, context) => {}
             // RFC 3168, section 7: "During periods where the average queue size exceeds an upper threshold [...] our
             // recommendation is that routers drop packets rather then set the CE codepoint in packet headers."
-            Detected::Early | Detected::Overload => return Err(DropReason::Red),
+            Detected::Early | Detected::Overload => return Err(self.policy.reason()),
         }
         self.push(slot, context);
         Ok(())
@@ -110,10 +107,7 @@ impl ManagedQueue {
     /// Takes the packet that leaves now; the policy may drop those at the head first, even all.
     pub(crate) fn take(&mut self, context: &mut Context<'_>) -> Option<SlotId> {
         let before = self.buffer.held_bytes();
-        let taken = match &mut self.policy {
-            Policy::Codel(codel) => codel.dequeue(&mut self.buffer, self.spec.signal, context),
-            _ => self.buffer.pop(&context.shared.slab),
-        };
+        let taken = self.policy.take(&mut self.buffer, self.spec.signal, context);
         self.account(before, context);
         if self.buffer.front().is_none() {
             self.policy.emptied(context.shared.now);
@@ -145,7 +139,7 @@ impl ManagedQueue {
 
     /// Whether its policy knows only what waits now.
     pub(crate) fn is_stateless(&self) -> bool {
-        matches!(self.policy, Policy::Tail | Policy::Head)
+        self.policy.is_stateless()
     }
 
     /// Whether what waits here takes room from others.

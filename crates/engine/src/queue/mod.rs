@@ -5,13 +5,20 @@ mod buffer;
 mod drop;
 mod managed;
 mod memory;
+mod parameters;
 mod queues;
 mod spec;
 
 pub(crate) use buffer::{Buffer, Measure};
-pub use drop::{CodelSpec, DropSpec, RedProfile, RedSpec, WredSpec};
+pub use drop::{policies, DropSpec, RedProfile};
 pub(crate) use managed::{ManagedQueue, Server};
 pub(crate) use memory::Memory;
 pub use memory::{MemoryId, MemoryShare};
+pub use parameters::{QueueParameters, ScheduleParameters, ScheduledQueue};
 pub(crate) use queues::Queues;
 pub use spec::{BufferSpec, QueueSpec, Queueing};
+
+use crate::describe::{page, Page};
+
+/// Of `queue`.
+const PAGE: Page = page!("mod.rs");

@@ -8,11 +8,15 @@ mod stfq;
 mod strict;
 mod wrr;
 
+use crate::describe::{page, Page};
 use crate::queue::{ManagedQueue, Queueing};
 use crate::slab::{Slab, SlotId};
 use drr::Drr;
 use stfq::Stfq;
 use wrr::Wrr;
+
+/// Of `schedule`.
+pub(crate) const PAGE: Page = page!("mod.rs");
 
 /// The rule by which queues are served.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]

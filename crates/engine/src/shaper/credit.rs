@@ -18,42 +18,74 @@
 
 use core::num::NonZeroU64;
 
+use super::credit_loop::{LoopSpec, LoopedBucket};
 use super::two_speed::{Account, TwoSpeed};
-use crate::error::Problem;
+use crate::describe::{page, parameters, Described, Manual, Parameter, Rule};
+use crate::element::{Behaviour, Context, Verdict};
+use crate::packet::Class;
 use crate::queue::BufferSpec;
 use crate::random::Stream;
+use crate::slab::SlotId;
 use crate::units::{Instant, NANO};
 
-/// The parameters of a credit bucket. Rates are IP bits per second.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct CreditSpec {
-    /// The most that the bucket holds; above 0.
-    pub budget_bits: u64,
-    /// What is in it at first; at most the budget.
-    pub initial_bits: u64,
-    /// The rate while there is budget.
-    pub high: NonZeroU64,
-    /// The rate without; at most `high`.
-    pub low: NonZeroU64,
-    /// The rate at which budget comes; at most `low`.
-    pub refill: NonZeroU64,
-    /// What can wait and what is dropped, in IP bytes; a time counts at `low`.
-    pub buffer: BufferSpec,
+parameters! {
+    /// A high rate while there is budget, a low one without; the budget is refilled all the time.
+    #[derive(Copy, Clone, PartialEq, Eq, Debug)]
+    pub struct CreditSpec {
+        /// The most that the bucket holds, IP bits.
+        budget_bits: u64 = [Parameter::bits("budget", "budget_bits").of_a_packet()],
+        /// What is in it when the condition begins; full when absent.
+        initial_bits: u64 = [Parameter::bits("initial", "initial_bits").or_zero().or_as("budget")],
+        /// IP bits per second while there is budget.
+        high: NonZeroU64 = [Parameter::rate("high", "high_bps")],
+        /// IP bits per second without.
+        low: NonZeroU64 = [Parameter::rate("low", "low_bps")],
+        /// IP bits per second that come, at most `low`.
+        refill: NonZeroU64 = [Parameter::rate("refill", "refill_bps")],
+        /// What may wait, in IP bytes; a time counts at the low rate.
+        buffer: BufferSpec = (flat |about| BufferSpec::emptied_by("low", about)),
+        /// As a published emulator did it. Absent: exact, decided for every packet.
+        control_loop: Option<LoopSpec> = [Parameter::group::<LoopSpec>("loop", "loop", "Loop").optional()],
+    }
+    rules: [
+        Rule::AtMost {
+            key: "initial",
+            other: "budget",
+            message: "{initial} is above budget {budget}; give at most that",
+        },
+        Rule::Below {
+            key: "loop.reopen",
+            other: "budget",
+            message: "{loop.reopen} can never be exceeded by budget {budget}; give less than that",
+        },
+        Rule::AtMost {
+            key: "low",
+            other: "high",
+            message: "{low} is above high {high}; give at most that: the high rate is the faster one",
+        },
+        Rule::AtMost {
+            key: "refill",
+            other: "low",
+            message: "{refill} is above low {low}; give at most that: or the low rate would spend less than comes, and never hold",
+        },
+    ]
 }
 
-impl CreditSpec {
-    pub(crate) fn check(&self) -> Result<(), Problem> {
-        let CreditSpec { budget_bits, initial_bits, high, low, refill, .. } = *self;
-        if budget_bits == 0 {
-            return Err(Problem::ZeroBudget);
-        }
-        if initial_bits > budget_bits {
-            return Err(Problem::InitialAboveBudget { initial: initial_bits, budget: budget_bits });
-        }
-        if !(refill <= low && low <= high) {
-            return Err(Problem::CreditRates { high: high.get(), low: low.get(), refill: refill.get() });
-        }
-        self.buffer.check()
+/// The two ways of doing it are different elements for the engine, and neither becomes the other.
+const KINDS: [&str; 2] = ["credit", "credit-loop"];
+
+impl Described for CreditSpec {
+    const MANUAL: Manual = Manual {
+        queues: true,
+        drains: true,
+        kept_without: &["loop"],
+        limits_rate: Some("high"),
+        names: &KINDS,
+        ..Manual::new("credit", page!("credit.rs"))
+    };
+
+    fn kind(&self) -> &'static str {
+        KINDS[usize::from(self.control_loop.is_some())]
     }
 }
 
@@ -107,17 +139,16 @@ impl Account for Budget {
     }
 }
 
-pub(crate) type Credit = TwoSpeed<Budget>;
+pub(super) type Bucket = TwoSpeed<Budget>;
 
-impl Credit {
-    /// `spec` has been checked.
-    pub(crate) fn with(spec: CreditSpec, now: Instant, random: Stream) -> Credit {
+impl Bucket {
+    fn with(spec: CreditSpec, now: Instant, random: Stream) -> Bucket {
         let level_nano_bits = nano_bits(spec.initial_bits);
         let budget = Budget { spec, first_bits: spec.initial_bits, level_nano_bits, counted_at: now };
         TwoSpeed::new(budget, spec.buffer, spec.low, now, random)
     }
 
-    pub(crate) fn level(&self, now: Instant) -> CreditLevel {
+    fn level(&self, now: Instant) -> CreditLevel {
         let Budget { spec, first_bits, level_nano_bits, .. } = self.account(now);
         let whole_bits = level_nano_bits.max(0) / i128::from(NANO);
         CreditLevel {
@@ -128,10 +159,68 @@ impl Credit {
         }
     }
 
-    pub(crate) fn set(&mut self, spec: CreditSpec, now: Instant) {
+    fn set(&mut self, spec: CreditSpec, now: Instant) {
         let budget = self.reconfigure(spec.buffer, spec.low, now);
         budget.spec = spec;
         budget.level_nano_bits = budget.level_nano_bits.min(nano_bits(spec.budget_bits));
+    }
+}
+
+/// A credit bucket, exact or as a loop does it.
+pub(crate) enum Credit {
+    Exact(Bucket),
+    Loop(LoopedBucket),
+}
+
+impl Behaviour for Credit {
+    type Spec = CreditSpec;
+
+    fn new(spec: &CreditSpec, now: Instant, random: Stream) -> Credit {
+        match spec.control_loop {
+            None => Credit::Exact(Bucket::with(*spec, now, random)),
+            Some(control_loop) => Credit::Loop(LoopedBucket::with(*spec, control_loop, now, random)),
+        }
+    }
+
+    fn reconfigure(&mut self, spec: &CreditSpec, context: &mut Context<'_>) {
+        match (self, spec.control_loop) {
+            (Credit::Exact(bucket), None) => bucket.set(*spec, context.shared.now),
+            (Credit::Loop(bucket), Some(control_loop)) => bucket.set(*spec, control_loop, context.shared.now),
+            _ => unreachable!("kinds have been compared"),
+        }
+    }
+
+    fn kind(&self) -> &'static str {
+        KINDS[usize::from(matches!(self, Credit::Loop(_)))]
+    }
+
+    fn arrive(&mut self, slot: SlotId, context: &mut Context<'_>) -> Verdict {
+        match self {
+            Credit::Exact(bucket) => bucket.arrive(slot, context),
+            Credit::Loop(bucket) => bucket.arrive(slot, context),
+        }
+    }
+
+    #[inline]
+    fn wake_shaper(&mut self, context: &mut Context<'_>) -> Option<(SlotId, Verdict)> {
+        match self {
+            Credit::Exact(bucket) => bucket.wake(context),
+            Credit::Loop(bucket) => bucket.wake(context),
+        }
+    }
+
+    fn queued_bytes(&self, class: Class) -> u64 {
+        match self {
+            Credit::Exact(bucket) => bucket.queued_bytes(class),
+            Credit::Loop(bucket) => bucket.queued_bytes(class),
+        }
+    }
+
+    fn credit(&self, now: Instant) -> Option<CreditLevel> {
+        match self {
+            Credit::Exact(bucket) => Some(bucket.level(now)),
+            Credit::Loop(_) => None,
+        }
     }
 }
 

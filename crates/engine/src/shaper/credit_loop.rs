@@ -17,40 +17,25 @@ use core::num::NonZeroU64;
 
 use super::credit::CreditSpec;
 use super::two_speed::{Account, TwoSpeed};
-use crate::error::Problem;
+use crate::describe::{parameters, Parameter};
 use crate::random::Stream;
 use crate::units::{Duration, Instant, NANO};
 
-/// The parameters of a credit bucket's emulation by a loop.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct CreditLoopSpec {
-    /// What it emulates.
-    pub credit: CreditSpec,
-    /// The loop's period; above 0.
-    pub interval: Duration,
-    /// Above this budget the high rate is switched on again.
-    pub reopen_bits: u64,
-}
-
-impl CreditLoopSpec {
-    pub(crate) fn check(&self) -> Result<(), Problem> {
-        if self.interval == Duration::ZERO {
-            return Err(Problem::ZeroInterval);
-        }
-        if self.reopen_bits >= self.credit.budget_bits {
-            return Err(Problem::NeverReopens { reopen: self.reopen_bits, budget: self.credit.budget_bits });
-        }
-        self.credit.check()
-    }
-
-    fn added_nano_bits(&self) -> u128 {
-        u128::from(self.credit.refill.get()) * u128::from(self.interval.as_nanos())
+parameters! {
+    /// A credit bucket as it was emulated: a loop that looks at what was sent and switches the rate.
+    #[derive(Copy, Clone, PartialEq, Eq, Debug)]
+    pub struct LoopSpec {
+        /// From run to run.
+        interval: Duration = [Parameter::time("interval", "interval_ns")],
+        /// The budget above which the high rate is switched on again.
+        reopen_bits: u64 = [Parameter::bits("reopen", "reopen_bits").or_zero()],
     }
 }
 
 /// The loop's variables. It is run when a packet asks, for all the instants since that it should have run at.
 pub(crate) struct ControlLoop {
-    spec: CreditLoopSpec,
+    credit: CreditSpec,
+    spec: LoopSpec,
     budget_nano_bits: u128,
     sent_nano_bits: u128,
     open: bool,
@@ -58,6 +43,10 @@ pub(crate) struct ControlLoop {
 }
 
 impl ControlLoop {
+    fn added_nano_bits(&self) -> u128 {
+        u128::from(self.credit.refill.get()) * u128::from(self.spec.interval.as_nanos())
+    }
+
     fn catch_up(&mut self, now: Instant) {
         let Some(late) = now.checked_duration_since(self.next_run) else { return };
         self.run();
@@ -65,14 +54,14 @@ impl ControlLoop {
         let interval = self.spec.interval.as_nanos();
         let idle = late.as_nanos() / interval;
         if idle > 0 {
-            self.add(u128::from(idle) * self.spec.added_nano_bits());
+            self.add(u128::from(idle) * self.added_nano_bits());
         }
         self.next_run =
             self.next_run.saturating_add(Duration::from_nanos((idle + 1).saturating_mul(interval)));
     }
 
     fn run(&mut self) {
-        self.add(self.spec.added_nano_bits());
+        self.add(self.added_nano_bits());
         self.budget_nano_bits = self.budget_nano_bits.saturating_sub(self.sent_nano_bits);
         self.sent_nano_bits = 0;
         if self.budget_nano_bits == 0 {
@@ -81,7 +70,7 @@ impl ControlLoop {
     }
 
     fn add(&mut self, tokens: u128) {
-        let most = nano_bits(self.spec.credit.budget_bits);
+        let most = nano_bits(self.credit.budget_bits);
         self.budget_nano_bits = self.budget_nano_bits.saturating_add(tokens).min(most);
         if self.budget_nano_bits > nano_bits(self.spec.reopen_bits) {
             self.open = true;
@@ -97,31 +86,32 @@ impl Account for ControlLoop {
     fn charge(&mut self, ip_bytes: u32) -> NonZeroU64 {
         self.sent_nano_bits += nano_bits(u64::from(ip_bytes) * 8);
         if self.open {
-            self.spec.credit.high
+            self.credit.high
         } else {
-            self.spec.credit.low
+            self.credit.low
         }
     }
 }
 
-pub(crate) type CreditLoop = TwoSpeed<ControlLoop>;
+pub(super) type LoopedBucket = TwoSpeed<ControlLoop>;
 
-impl CreditLoop {
-    /// `spec` has been checked.
-    pub(crate) fn with(spec: CreditLoopSpec, now: Instant, random: Stream) -> CreditLoop {
+impl LoopedBucket {
+    pub(super) fn with(credit: CreditSpec, spec: LoopSpec, now: Instant, random: Stream) -> LoopedBucket {
         let control_loop = ControlLoop {
+            credit,
             spec,
-            budget_nano_bits: nano_bits(spec.credit.initial_bits),
+            budget_nano_bits: nano_bits(credit.initial_bits),
             sent_nano_bits: 0,
             open: true,
             next_run: now.saturating_add(spec.interval),
         };
-        TwoSpeed::new(control_loop, spec.credit.buffer, spec.credit.low, now, random)
+        TwoSpeed::new(control_loop, credit.buffer, credit.low, now, random)
     }
 
     /// The loop goes on with what it has, and with its new period after the run that is due next.
-    pub(crate) fn set(&mut self, spec: CreditLoopSpec, now: Instant) {
-        self.reconfigure(spec.credit.buffer, spec.credit.low, now).spec = spec;
+    pub(super) fn set(&mut self, credit: CreditSpec, spec: LoopSpec, now: Instant) {
+        let control_loop = self.reconfigure(credit.buffer, credit.low, now);
+        (control_loop.credit, control_loop.spec) = (credit, spec);
     }
 }
 
@@ -145,10 +135,11 @@ mod tests {
                 low: bps(10_000_000),
                 refill: bps(7_000_000),
                 buffer: Limit::Unlimited.into(),
+                control_loop: None,
             };
-            let spec = CreditLoopSpec { credit, interval: Duration::from_micros(1000), reopen_bits: 20_000 };
             ControlLoop {
-                spec,
+                credit,
+                spec: LoopSpec { interval: Duration::from_micros(1000), reopen_bits: 20_000 },
                 budget_nano_bits: 0,
                 sent_nano_bits: nano_bits(12_000),
                 open: true,

@@ -16,29 +16,31 @@
 
 use super::exact_instant::ExactInstant;
 use crate::delay::Line;
-use crate::element::{Context, Verdict};
-use crate::error::Problem;
+use crate::describe::{page, parameters, Described, Manual, Parameter};
+use crate::element::{Behaviour, Context, Verdict};
 use crate::outcome::DropReason;
 use crate::packet::Class;
+use crate::random::Stream;
 use crate::slab::SlotId;
 use crate::units::{Duration, Instant, Rate};
 
-/// The parameters of a pacer.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub struct PaceSpec {
-    /// IP bits per second.
-    pub rate: Rate,
-    /// Above 0.
-    pub horizon: Duration,
+parameters! {
+    /// Stamps each packet with its departure, without bursts; drops what would leave beyond a horizon.
+    #[derive(Copy, Clone, PartialEq, Eq, Debug)]
+    pub struct PaceSpec {
+        /// IP bits per second.
+        rate: Rate = [Parameter::rate("rate", "rate_bps").or_unlimited()],
+        /// What would wait so long is dropped; 2s when absent.
+        horizon: Duration = [Parameter::time("horizon", "horizon_ns").or("2s", 2_000_000_000_u64)],
+    }
 }
 
-impl PaceSpec {
-    pub(crate) fn check(&self) -> Result<(), Problem> {
-        if self.horizon == Duration::ZERO {
-            return Err(Problem::ZeroHorizon);
-        }
-        Ok(())
-    }
+impl Described for PaceSpec {
+    const MANUAL: Manual = Manual {
+        queues: true,
+        limits_rate: Some("rate"),
+        ..Manual::new("pace", page!("edt.rs")).short("rate", "50Mbit/s")
+    };
 }
 
 pub(crate) struct Pace {
@@ -49,22 +51,24 @@ pub(crate) struct Pace {
     queued_ip_bytes: [u64; 2],
 }
 
-impl Pace {
-    /// `spec` has been checked.
-    pub(crate) fn new(spec: PaceSpec) -> Pace {
-        Pace { spec, last: None, stamped: Line::new(), queued_ip_bytes: [0; 2] }
+impl Behaviour for Pace {
+    type Spec = PaceSpec;
+
+    const LINE_IS_QUEUE: bool = true;
+
+    fn new(spec: &PaceSpec, _: Instant, _: Stream) -> Pace {
+        Pace { spec: *spec, last: None, stamped: Line::new(), queued_ip_bytes: [0; 2] }
     }
 
-    pub(crate) fn reconfigure(&mut self, spec: PaceSpec) {
-        self.spec = spec;
+    fn reconfigure(&mut self, spec: &PaceSpec, _: &mut Context<'_>) {
+        self.spec = *spec;
     }
 
-    /// Whether packets that come together leave together.
-    pub(crate) fn is_unlimited(&self) -> bool {
+    fn treats_alike(&self, _: Instant) -> bool {
         self.spec.rate == Rate::Unlimited
     }
 
-    pub(crate) fn arrive(&mut self, slot: SlotId, context: &mut Context<'_>) -> Verdict {
+    fn arrive(&mut self, slot: SlotId, context: &mut Context<'_>) -> Verdict {
         let packet = context.shared.slab[slot].packet;
         let next = self.next(packet.ip_bytes, context.shared.now);
         let wait = match next.rounded_up().checked_duration_since(context.shared.now) {
@@ -90,17 +94,19 @@ impl Pace {
     }
 
     /// The head's stamp has come.
-    pub(crate) fn wake(&mut self, context: &mut Context<'_>) -> Option<SlotId> {
+    fn wake_line(&mut self, context: &mut Context<'_>) -> Option<SlotId> {
         let slot = self.stamped.wake(context)?;
         let packet = &context.shared.slab[slot].packet;
         self.queued_ip_bytes[packet.class as usize] -= u64::from(packet.ip_bytes);
         Some(slot)
     }
 
-    pub(crate) fn queued_bytes(&self, class: Class) -> u64 {
+    fn queued_bytes(&self, class: Class) -> u64 {
         self.queued_ip_bytes[class as usize]
     }
+}
 
+impl Pace {
     fn next(&self, ip_bytes: u32, now: Instant) -> ExactInstant {
         match (self.last, self.spec.rate) {
             (None, _) => ExactInstant::whole(now),

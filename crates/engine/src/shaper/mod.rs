@@ -9,8 +9,8 @@ mod two_speed;
 
 pub(crate) use credit::Credit;
 pub use credit::{CreditLevel, CreditSpec};
-pub(crate) use credit_loop::CreditLoop;
-pub use credit_loop::CreditLoopSpec;
+pub use credit_loop::LoopSpec;
 pub(crate) use edt::Pace;
 pub use edt::PaceSpec;
 pub(crate) use shape::Shape;
+pub use shape::ShapeSpec;

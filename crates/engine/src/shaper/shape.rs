@@ -12,7 +12,8 @@
 //! Source: RFC 2475, section 2.3.3.4 (shapers); Le Boudec and Thiran 2001, section 1.5 (greedy shaper, packetised).
 
 use crate::agenda::Target;
-use crate::element::{Context, Verdict};
+use crate::describe::{page, parameters, Described, Manual, Parameter};
+use crate::element::{Behaviour, Context, Verdict};
 use crate::meter::TokenBucket;
 use crate::outcome::DropReason;
 use crate::packet::Class;
@@ -20,6 +21,24 @@ use crate::queue::{BufferSpec, ManagedQueue, Measure, Server};
 use crate::random::Stream;
 use crate::slab::SlotId;
 use crate::units::{Instant, Rate};
+
+parameters! {
+    /// Delays until the token bucket has tokens; drops what its queue drops.
+    #[derive(Copy, Clone, PartialEq, Eq, Debug)]
+    pub struct ShapeSpec {
+        /// Refill, IP bits per second.
+        rate: Rate = [Parameter::rate("rate", "rate_bps").or_unlimited()],
+        /// Depth of the bucket, IP bytes; at least one packet.
+        burst_bytes: u64 = [Parameter::size("burst", "burst_bytes").of_a_packet()],
+        /// What may wait, in IP bytes.
+        buffer: BufferSpec = (flat |about| BufferSpec::emptied_by("rate", about)),
+    }
+}
+
+impl Described for ShapeSpec {
+    const MANUAL: Manual =
+        Manual { queues: true, limits_rate: Some("rate"), ..Manual::new("shape", page!("shape.rs")) };
+}
 
 pub(crate) struct Shape {
     bucket: TokenBucket,
@@ -32,14 +51,11 @@ pub(crate) struct Shape {
     random: Stream,
 }
 
-impl Shape {
-    pub(crate) fn new(
-        rate: Rate,
-        burst_bytes: u64,
-        buffer: BufferSpec,
-        now: Instant,
-        random: Stream,
-    ) -> Shape {
+impl Behaviour for Shape {
+    type Spec = ShapeSpec;
+
+    fn new(spec: &ShapeSpec, now: Instant, random: Stream) -> Shape {
+        let ShapeSpec { rate, burst_bytes, buffer } = *spec;
         Shape {
             bucket: TokenBucket::new(rate, burst_bytes, now),
             waiting: ManagedQueue::new(buffer, Measure::IpBytes, rate),
@@ -50,21 +66,15 @@ impl Shape {
     }
 
     /// New parameters apply from now on: what waits keeps its place, and its instant is computed anew.
-    pub(crate) fn reconfigure(
-        &mut self,
-        rate: Rate,
-        burst_bytes: u64,
-        buffer: BufferSpec,
-        context: &mut Context<'_>,
-    ) {
+    fn reconfigure(&mut self, spec: &ShapeSpec, context: &mut Context<'_>) {
+        let ShapeSpec { rate, burst_bytes, buffer } = *spec;
         self.bucket.reconfigure(rate, burst_bytes, context.shared.now);
         self.waiting.reconfigure(buffer, rate);
-        context.shared.agenda.cancel(Target::Tokens(context.element));
         self.due = None;
         self.schedule_next(context);
     }
 
-    pub(crate) fn arrive(&mut self, slot: SlotId, context: &mut Context<'_>) -> Verdict {
+    fn arrive(&mut self, slot: SlotId, context: &mut Context<'_>) -> Verdict {
         let ip_bytes = context.shared.slab[slot].packet.ip_bytes;
         let Some(ready) = self.bucket.ready_at(ip_bytes, context.shared.now) else {
             return Verdict::Dropped(DropReason::QueueFull);
@@ -93,7 +103,7 @@ impl Shape {
     }
 
     /// The next packet's tokens are there, or it turned out that they never will be.
-    pub(crate) fn wake(&mut self, context: &mut Context<'_>) -> Option<(SlotId, Verdict)> {
+    fn wake_shaper(&mut self, context: &mut Context<'_>) -> Option<(SlotId, Verdict)> {
         if self.due != Some(context.shared.now) {
             return None;
         }
@@ -115,10 +125,12 @@ impl Shape {
         Some((slot, verdict))
     }
 
-    pub(crate) fn queued_bytes(&self, class: Class) -> u64 {
+    fn queued_bytes(&self, class: Class) -> u64 {
         self.waiting.queued_bytes(class)
     }
+}
 
+impl Shape {
     /// The packet that goes next.
     fn next(&self) -> Option<SlotId> {
         self.in_hand.or_else(|| self.waiting.front())

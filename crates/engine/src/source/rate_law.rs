@@ -2,7 +2,7 @@
 //!
 //! Source: Hasenoot et al. 2023 (ICPE), section 3.2: interference drawn from a normal law and held for some seconds.
 
-use crate::error::Problem;
+use crate::describe::Problem;
 use crate::random::Stream;
 
 /// The law of a source's rate.
@@ -29,7 +29,9 @@ pub enum RateLaw {
 impl RateLaw {
     pub(super) fn check(&self) -> Result<(), Problem> {
         match *self {
-            RateLaw::Normal { low, high, .. } if low > high => Err(Problem::ReversedRange { low, high }),
+            RateLaw::Normal { low, high, .. } if low > high => {
+                Err(Problem::new(alloc::format!("rate range {low}..{high} bit/s is empty; give low <= high")))
+            }
             _ => Ok(()),
         }
     }

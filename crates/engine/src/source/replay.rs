@@ -8,7 +8,7 @@
 
 use alloc::sync::Arc;
 
-use crate::error::Problem;
+use crate::describe::Problem;
 use crate::packet::Packet;
 use crate::units::{Duration, Instant};
 
@@ -35,16 +35,21 @@ pub struct RecordedPacket {
 impl ReplaySpec {
     pub(crate) fn check(&self) -> Result<(), Problem> {
         if self.dscp > 63 {
-            return Err(Problem::DscpOutOfRange { dscp: self.dscp });
+            return Err(Problem::new(alloc::format!(
+                "DSCP {dscp} is not in 0..=63; give a 6-bit code point",
+                dscp = self.dscp
+            )));
         }
         if self.packets.is_empty()
             || (self.repeat && self.packets.iter().all(|packet| packet.gap == Duration::ZERO))
         {
-            return Err(Problem::EndlessReplay { packets: self.packets.len() });
+            return Err(Problem::new(alloc::format!("a replay of {packets} packets that takes no time; give at least one packet, and a gap above 0 to repeat it", packets = self.packets.len())));
         }
         let mut sizes = self.packets.iter().map(|packet| packet.ip_bytes);
         match sizes.find(|ip_bytes| !(1..=Packet::MAX_IP_BYTES).contains(ip_bytes)) {
-            Some(ip_bytes) => Err(Problem::PacketSize { ip_bytes }),
+            Some(ip_bytes) => Err(Problem::new(alloc::format!(
+                "packets of {ip_bytes} IP bytes; an IP packet has 1..=65535: give such a size"
+            ))),
             None => Ok(()),
         }
     }

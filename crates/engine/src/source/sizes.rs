@@ -6,7 +6,7 @@
 //! Source: the "simple IMIX" of router tests; RFC 6985, section 5, names such mixes. Exception: RFC 6985 prefers a fixed
 //! repeating order, which would resonate with round-robin schedulers; here the order is random, and seeded.
 
-use crate::error::Problem;
+use crate::describe::Problem;
 use crate::packet::Packet;
 use crate::random::Stream;
 
@@ -30,7 +30,9 @@ impl Sizes {
     pub(super) fn check(self) -> Result<(), Problem> {
         match self {
             Sizes::Fixed { ip_bytes } if !(1..=Packet::MAX_IP_BYTES).contains(&ip_bytes) => {
-                Err(Problem::PacketSize { ip_bytes })
+                Err(Problem::new(alloc::format!(
+                    "packets of {ip_bytes} IP bytes; an IP packet has 1..=65535: give such a size"
+                )))
             }
             _ => Ok(()),
         }

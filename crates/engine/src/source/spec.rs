@@ -1,8 +1,8 @@
 //! What a source is asked for. Each kind of arrivals has its own file, which is its manual page.
 
 use super::{RateLaw, Sizes};
+use crate::describe::Problem;
 use crate::ecn::Ecn;
-use crate::error::Problem;
 use crate::path::PathId;
 use crate::units::{Duration, Rate};
 
@@ -82,32 +82,35 @@ pub enum CongestionControl {
 impl SourceSpec {
     pub(crate) fn check(&self) -> Result<(), Problem> {
         if self.hold == Duration::ZERO {
-            return Err(Problem::ZeroHold);
+            return Err(Problem::new("hold 0 ns would redraw the rate for ever; give at least 1 ns"));
         }
         if self.dscp > 63 {
-            return Err(Problem::DscpOutOfRange { dscp: self.dscp });
+            return Err(Problem::new(alloc::format!(
+                "DSCP {dscp} is not in 0..=63; give a 6-bit code point",
+                dscp = self.dscp
+            )));
         }
         self.sizes.check()?;
         self.rate.check()?;
         match self.arrivals {
             Arrivals::Paced { pacing: Duration::ZERO, .. }
-            | Arrivals::Responsive { pacing: Duration::ZERO, .. } => Err(Problem::ZeroPacing),
+            | Arrivals::Responsive { pacing: Duration::ZERO, .. } => Err(Problem::new("pacing 0 ns would never let time pass; give at least 1 ns")),
             Arrivals::Paced { peak: Rate::Unlimited, zero: ZeroMeans::Unlimited, .. }
                 if self.rate.can_be_zero() =>
             {
-                Err(Problem::EndlessBurst)
+                Err(Problem::new("a draw of 0 means unlimited and so does the peak: endless packets at one instant; bound the peak"))
             }
             Arrivals::OnOff { on, off, .. } if on == Duration::ZERO || off == Duration::ZERO => {
-                Err(Problem::ZeroSojourn)
+                Err(Problem::new("on or off for 0 ns on average; give at least 1 ns each"))
             }
             Arrivals::OnOff { shape_thousandths: Some(shape), .. } if !(1_001..=100_000).contains(&shape) => {
-                Err(Problem::ParetoIndex { thousandths: shape })
+                Err(Problem::new(alloc::format!("Pareto index {} is not in 1.001..=100; at 1 and below it has no mean: give such an index", f64::from(shape) / 1000.0)))
             }
             Arrivals::Responsive { flows, .. } if !(1..=1_000).contains(&flows) => {
-                Err(Problem::Flows { flows })
+                Err(Problem::new(alloc::format!("{flows} flows; give 1..=1000")))
             }
             Arrivals::Responsive { .. } if !matches!(self.sizes, Sizes::Fixed { .. }) => {
-                Err(Problem::MixedSegments)
+                Err(Problem::new("TCP with packets of mixed sizes; a window counts packets, so give one size"))
             }
             _ => Ok(()),
         }

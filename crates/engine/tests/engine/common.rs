@@ -1,8 +1,8 @@
 //! Short names for what nearly every test needs.
 
 use crosswind_engine::{
-    DropReason, Duration, ElementSpec, Engine, Instant, Limit, Outcome, Packet, PathId, QueueSpec, Queueing,
-    Rate, Scheduling, Share,
+    DropReason, Duration, ElementSpec, Engine, Instant, Limit, LinkSpec, Outcome, Packet, PathId, QueueSpec,
+    Queueing, Rate, Scheduling, Share,
 };
 
 /// At this rate a full packet (1500 IP bytes, 1538 wire bytes) takes exactly 1000 ns: 1538 x 8 / 12.304.
@@ -25,7 +25,11 @@ pub fn fifo_link(bits_per_second: u64, delay_ns: u64, buffer: Limit) -> ElementS
 }
 
 pub fn scheduled_link(bits_per_second: u64, delay_ns: u64, queueing: Queueing) -> ElementSpec {
-    ElementSpec::Link { rate: rate(bits_per_second), delay: Duration::from_nanos(delay_ns), queueing }
+    ElementSpec::Link(LinkSpec {
+        rate: rate(bits_per_second),
+        delay: Duration::from_nanos(delay_ns),
+        queueing,
+    })
 }
 
 /// Queues without bounds: the first for DSCP 1, the second for DSCP 2 and so on; the last for every other.

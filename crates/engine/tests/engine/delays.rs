@@ -1,19 +1,20 @@
 //! Constant delay, and paths of several stages.
 
-use crosswind_engine::{Duration, ElementSpec, Engine, Limit, Packet};
+use crosswind_engine::{DelaySpec, Duration, ElementSpec, Engine, Limit, Packet};
 
 use crate::common::{at, departures, fifo_link, push_full, single, FULL_PACKET_A_MICROSECOND};
 
 #[test]
 fn every_packet_is_delayed_by_the_same_time() {
-    let (mut engine, path) = single(ElementSpec::Delay { time: Duration::from_micros(1) });
+    let (mut engine, path) =
+        single(ElementSpec::Delay(DelaySpec { time: Duration::from_micros(1), random: None }));
     push_full(&mut engine, path, &[0, 0, 7]);
     assert_eq!(departures(&mut engine), [(0, 1000), (1, 1000), (2, 1007)]);
 }
 
 #[test]
 fn no_delay_is_no_delay() {
-    let (mut engine, path) = single(ElementSpec::Delay { time: Duration::ZERO });
+    let (mut engine, path) = single(ElementSpec::Delay(DelaySpec { time: Duration::ZERO, random: None }));
     push_full(&mut engine, path, &[4]);
     assert_eq!(departures(&mut engine), [(0, 4)]);
 }
@@ -32,8 +33,8 @@ fn paths_that_share_an_element_share_its_queue() {
     //   the near one is sent from 0 to 1000, the far one comes at 500 and is sent from 1000 to 2000.
     let mut engine = Engine::new(7);
     let mut add = |name: &str, spec| engine.add(name, spec).expect("a valid element");
-    let near = add("near", ElementSpec::Delay { time: Duration::ZERO });
-    let far = add("far", ElementSpec::Delay { time: Duration::from_nanos(500) });
+    let near = add("near", ElementSpec::Delay(DelaySpec { time: Duration::ZERO, random: None }));
+    let far = add("far", ElementSpec::Delay(DelaySpec { time: Duration::from_nanos(500), random: None }));
     let shared = add("shared", fifo_link(FULL_PACKET_A_MICROSECOND, 0, Limit::Unlimited));
     let from_near = engine.path(&[near, shared]);
     let from_far = engine.path(&[far, shared]);
@@ -60,14 +61,20 @@ fn what_only_moves_a_packet_on_lets_nothing_leave() {
     // 500 ns on each of two cables: at 500 it changes from one to the other, and at 1000 it leaves.
     let mut engine = Engine::new(7);
     let mut add = |name: &str, spec| engine.add(name, spec).expect("a valid element");
-    let near = add("near", ElementSpec::Delay { time: Duration::from_nanos(500) });
-    let far = add("far", ElementSpec::Delay { time: Duration::from_nanos(500) });
+    let near = add("near", ElementSpec::Delay(DelaySpec { time: Duration::from_nanos(500), random: None }));
+    let far = add("far", ElementSpec::Delay(DelaySpec { time: Duration::from_nanos(500), random: None }));
     let path = engine.path(&[near, far]);
     assert_eq!(engine.lookahead(), None);
     push_full(&mut engine, path, &[0]);
     assert_eq!((engine.next_event(), engine.lookahead()), (Some(at(500)), Some(at(1000))));
     // A shorter way out holds for what was foreseen too.
-    engine.reconfigure(at(200), far, ElementSpec::Delay { time: Duration::from_nanos(100) }).expect("valid");
+    engine
+        .reconfigure(
+            at(200),
+            far,
+            ElementSpec::Delay(DelaySpec { time: Duration::from_nanos(100), random: None }),
+        )
+        .expect("valid");
     assert_eq!((engine.next_event(), engine.lookahead()), (Some(at(500)), Some(at(600))));
     assert_eq!(departures(&mut engine), [(0, 600)]);
 }

@@ -1,6 +1,8 @@
 //! Duplication, corruption and reordering: golden tables, and the shares in the long run.
 
-use crosswind_engine::{Duration, ElementSpec, Engine, Limit, Outcome, Packet, Share};
+use crosswind_engine::{
+    CorruptSpec, DuplicateSpec, Duration, ElementSpec, Engine, Limit, Outcome, Packet, ReorderSpec, Share,
+};
 
 use crate::common::{at, departures, fifo_link, finish, push_full, share, single, FULL_PACKET_A_MICROSECOND};
 
@@ -8,7 +10,8 @@ use crate::common::{at, departures, fifo_link, finish, push_full, share, single,
 fn a_copy_follows_its_packet_through_the_rest_of_the_path() {
     // Both packets become two, in front of a link that takes 1000 ns a packet.
     let mut engine = Engine::new(7);
-    let duplicate = engine.add("duplicate", ElementSpec::Duplicate { share: Share::WHOLE }).unwrap();
+    let duplicate =
+        engine.add("duplicate", ElementSpec::Duplicate(DuplicateSpec { share: Share::WHOLE })).unwrap();
     let link = engine.add("link", fifo_link(FULL_PACKET_A_MICROSECOND, 0, Limit::Unlimited)).unwrap();
     let path = engine.path(&[duplicate, link]);
     push_full(&mut engine, path, &[0, 0]);
@@ -21,7 +24,7 @@ fn a_copy_follows_its_packet_through_the_rest_of_the_path() {
 
 #[test]
 fn that_there_is_one_more_is_said_before_either_of_them_ends() {
-    let (mut engine, path) = single(ElementSpec::Duplicate { share: Share::WHOLE });
+    let (mut engine, path) = single(ElementSpec::Duplicate(DuplicateSpec { share: Share::WHOLE }));
     engine.push(at(5), path, Packet::real(9, 100, 0));
     let outcomes = finish(&mut engine);
     assert!(
@@ -33,7 +36,7 @@ fn that_there_is_one_more_is_said_before_either_of_them_ends() {
 
 #[test]
 fn copies_of_ghosts_are_only_counted() {
-    let (mut engine, path) = single(ElementSpec::Duplicate { share: Share::WHOLE });
+    let (mut engine, path) = single(ElementSpec::Duplicate(DuplicateSpec { share: Share::WHOLE }));
     engine.push(at(0), path, Packet::ghost(1500));
     assert_eq!(engine.pop(), None);
     let ghost = engine.totals().ghost;
@@ -43,7 +46,7 @@ fn copies_of_ghosts_are_only_counted() {
 #[test]
 fn the_share_of_packets_is_duplicated_in_the_long_run() {
     // 100 000 packets at 10 %: 10 000 with a standard deviation of 95; five of them are allowed.
-    let (mut engine, path) = single(ElementSpec::Duplicate { share: share(100_000_000) });
+    let (mut engine, path) = single(ElementSpec::Duplicate(DuplicateSpec { share: share(100_000_000) }));
     for tag in 0..100_000 {
         engine.push(at(tag), path, Packet::real(tag, 1500, 0));
     }
@@ -53,7 +56,7 @@ fn the_share_of_packets_is_duplicated_in_the_long_run() {
 
 #[test]
 fn a_corrupt_packet_passes_with_its_damage_noted_and_counted() {
-    let (mut engine, path) = single(ElementSpec::Corrupt { share: share(250_000_000) });
+    let (mut engine, path) = single(ElementSpec::Corrupt(CorruptSpec { share: share(250_000_000) }));
     for tag in 0..40_000 {
         engine.push(at(tag), path, Packet::real(tag, 1500, 0));
     }
@@ -72,7 +75,7 @@ fn a_corrupt_packet_passes_with_its_damage_noted_and_counted() {
 #[test]
 fn corruption_of_ghosts_is_counted() {
     let mut engine = Engine::new(7);
-    let corrupt = engine.add("corrupt", ElementSpec::Corrupt { share: Share::WHOLE }).unwrap();
+    let corrupt = engine.add("corrupt", ElementSpec::Corrupt(CorruptSpec { share: Share::WHOLE })).unwrap();
     let path = engine.path(&[corrupt]);
     engine.push(at(0), path, Packet::ghost(1500));
     let seen = engine.counters(corrupt).ghost;
@@ -81,13 +84,14 @@ fn corruption_of_ghosts_is_counted() {
 
 #[test]
 fn a_packet_held_back_is_overtaken_by_those_that_come_within_the_time() {
-    // All are chosen until the share becomes nothing at 5: 0 and 1 are held back for 1000 ns and keep their order; 2 passes.
+    // All are chosen until the share becomes one in a billion at 5: 0 and 1 are held back for 1000 ns and keep their order; 2
+    // passes.
     let mut engine = Engine::new(7);
-    let spec = |share| ElementSpec::Reorder { share, time: Duration::from_nanos(1000) };
+    let spec = |share| ElementSpec::Reorder(ReorderSpec { share, time: Duration::from_nanos(1000) });
     let reorder = engine.add("reorder", spec(Share::WHOLE)).unwrap();
     let path = engine.path(&[reorder]);
     push_full(&mut engine, path, &[0, 0]);
-    engine.reconfigure(at(5), reorder, spec(Share::NOTHING)).unwrap();
+    engine.reconfigure(at(5), reorder, spec(share(1))).unwrap();
     engine.push(at(6), path, Packet::real(2, 1500, 0));
     engine.push(at(1000), path, Packet::real(3, 1500, 0));
     assert_eq!(departures(&mut engine), [(2, 6), (0, 1000), (1, 1000), (3, 1000)]);
@@ -97,7 +101,7 @@ fn a_packet_held_back_is_overtaken_by_those_that_come_within_the_time() {
 fn the_share_of_packets_is_held_back_in_the_long_run() {
     // 10 %, for 2.5 gaps: a packet held back is overtaken by those of the next two gaps that are not.
     let time = Duration::from_nanos(250);
-    let (mut engine, path) = single(ElementSpec::Reorder { share: share(100_000_000), time });
+    let (mut engine, path) = single(ElementSpec::Reorder(ReorderSpec { share: share(100_000_000), time }));
     for tag in 0..100_000 {
         engine.push(at(tag * 100), path, Packet::real(tag, 1500, 0));
     }

@@ -4,8 +4,8 @@
 //! most; the seed is fixed, so a test that holds holds for ever.
 
 use crosswind_engine::{
-    DelayBin, DelayHistogram, DelayLaw, DelaySamples, Depth, Duration, ElementSpec, Engine, Instant, Order,
-    Outcome, Packet, RandomDelay, Sigma,
+    DelayBin, DelayHistogram, DelayLaw, DelaySamples, DelaySpec, Depth, Duration, ElementSpec, Engine,
+    Instant, Lognormal, Order, Outcome, Packet, RandomDelay, Spread,
 };
 use proptest::prelude::*;
 
@@ -15,8 +15,25 @@ const PACKETS: usize = 50_000;
 const MILLISECOND: u64 = 1_000_000;
 const JITTER: Duration = Duration::from_millis(1);
 
-fn jittered(law: DelayLaw) -> RandomDelay {
-    RandomDelay {
+/// A delay with its random part, flat.
+#[derive(Clone)]
+struct Varying {
+    time: Duration,
+    law: DelayLaw,
+    depth: Depth,
+    order: Order,
+    half_life: Option<Duration>,
+}
+
+impl Varying {
+    fn element(&self) -> ElementSpec {
+        let Varying { time, law, depth, order, half_life } = self.clone();
+        ElementSpec::Delay(DelaySpec { time, random: Some(RandomDelay { law, depth, order, half_life }) })
+    }
+}
+
+fn jittered(law: DelayLaw) -> Varying {
+    Varying {
         time: Duration::from_millis(100),
         law,
         depth: Depth::Exact,
@@ -26,7 +43,7 @@ fn jittered(law: DelayLaw) -> RandomDelay {
 }
 
 /// Delays less the static part, in jitters of 1 ms, of packets so far apart that none waits for another.
-fn random_parts(spec: &RandomDelay, packets: usize) -> Vec<f64> {
+fn random_parts(spec: &Varying, packets: usize) -> Vec<f64> {
     delays(spec, packets, 3_600_000 * MILLISECOND)
         .into_iter()
         .map(|delay| (delay as f64 - spec.time.as_nanos() as f64) / MILLISECOND as f64)
@@ -34,8 +51,8 @@ fn random_parts(spec: &RandomDelay, packets: usize) -> Vec<f64> {
 }
 
 /// The delay of each packet, in nanoseconds, when they come `gap_ns` apart.
-fn delays(spec: &RandomDelay, packets: usize, gap_ns: u64) -> Vec<u64> {
-    let (mut engine, path) = single(ElementSpec::RandomDelay(spec.clone()));
+fn delays(spec: &Varying, packets: usize, gap_ns: u64) -> Vec<u64> {
+    let (mut engine, path) = single(spec.element());
     let mut delays = vec![0; packets];
     let mut note = |engine: &mut Engine| {
         while let Some(outcome) = engine.pop() {
@@ -107,17 +124,17 @@ type OfNormal = fn(f64) -> f64;
 
 /// The laws as increasing functions of a standard normal quantity, written without the engine's quantiles.
 fn laws() -> [(DelayLaw, OfNormal); 5] {
-    let (jitter, sigma) = (JITTER, Sigma::millionths(500_000).expect("in range"));
+    let (jitter, sigma_ppm) = (JITTER, 500_000);
     fn pareto(z: f64) -> f64 {
         4.0 / 3.0 * (phi(-z).powf(-1.0 / 3.0) - 1.5)
     }
     [
-        (DelayLaw::Uniform { jitter }, |z| 2.0 * phi(z) - 1.0),
-        (DelayLaw::Normal { jitter }, |z| z),
-        (DelayLaw::Pareto { jitter }, pareto),
-        (DelayLaw::ParetoNormal { jitter }, |z| (z + 3.0 * pareto(z)) / 4.0),
+        (DelayLaw::Uniform(Spread { jitter }), |z| 2.0 * phi(z) - 1.0),
+        (DelayLaw::Normal(Spread { jitter }), |z| z),
+        (DelayLaw::Pareto(Spread { jitter }), pareto),
+        (DelayLaw::ParetoNormal(Spread { jitter }), |z| (z + 3.0 * pareto(z)) / 4.0),
         // Mean exp(1/8), variance exp(1/4) (exp(1/4) - 1) before it is shifted and scaled.
-        (DelayLaw::Lognormal { jitter, sigma }, |z| {
+        (DelayLaw::Lognormal(Lognormal { jitter, sigma_ppm }), |z| {
             ((0.5 * z).exp() - 0.125f64.exp()) / (0.25f64.exp() * (0.25f64.exp() - 1.0)).sqrt()
         }),
     ]
@@ -128,7 +145,7 @@ fn a_table_of_four_entries_has_the_quantiles_of_its_law() {
     // At 1/8, 3/8, 5/8, 7/8 in ns, from SciPy's normal quantiles: uniform -3/4, -1/4, 1/4, 3/4; normal -+1.150349, -+0.318639; Pareto
     // 4/3 ((1 - p)^(-1/3) - 3/2); Pareto-normal a quarter of the one and three quarters of the other.
     let seen = |law| {
-        let spec = RandomDelay { depth: Depth::Entries(4.try_into().expect("not 0")), ..jittered(law) };
+        let spec = Varying { depth: Depth::Entries(4.try_into().expect("not 0")), ..jittered(law) };
         let mut seen: Vec<i64> =
             random_parts(&spec, 100).iter().map(|part| (part * 1e6).round() as i64).collect();
         seen.sort_unstable();
@@ -136,10 +153,10 @@ fn a_table_of_four_entries_has_the_quantiles_of_its_law() {
         seen
     };
     let jitter = JITTER;
-    assert_eq!(seen(DelayLaw::Uniform { jitter }), [-750_000, -250_000, 250_000, 750_000]);
-    assert_eq!(seen(DelayLaw::Normal { jitter }), [-1_150_349, -318_639, 318_639, 1_150_349]);
-    assert_eq!(seen(DelayLaw::Pareto { jitter }), [-605_979, -440_524, -151_037, 666_667]);
-    assert_eq!(seen(DelayLaw::ParetoNormal { jitter }), [-742_071, -410_053, -33_618, 787_587]);
+    assert_eq!(seen(DelayLaw::Uniform(Spread { jitter })), [-750_000, -250_000, 250_000, 750_000]);
+    assert_eq!(seen(DelayLaw::Normal(Spread { jitter })), [-1_150_349, -318_639, 318_639, 1_150_349]);
+    assert_eq!(seen(DelayLaw::Pareto(Spread { jitter })), [-605_979, -440_524, -151_037, 666_667]);
+    assert_eq!(seen(DelayLaw::ParetoNormal(Spread { jitter })), [-742_071, -410_053, -33_618, 787_587]);
 }
 
 #[test]
@@ -157,8 +174,8 @@ fn every_law_is_drawn_as_its_distribution_function_says() {
 fn a_table_is_drawn_evenly() {
     // 1024 entries, as NRG's smallest memory, of 98 draws each: chi-square with 1023 degrees of freedom exceeds 1168.5
     // once in 1000 seeds.
-    let law = DelayLaw::Normal { jitter: JITTER };
-    let spec = RandomDelay { depth: Depth::Entries(1024.try_into().expect("not 0")), ..jittered(law) };
+    let law = DelayLaw::Normal(Spread { jitter: JITTER });
+    let spec = Varying { depth: Depth::Entries(1024.try_into().expect("not 0")), ..jittered(law) };
     let mut parts = random_parts(&spec, 1024 * 98);
     parts.sort_by(f64::total_cmp);
     let counts: Vec<usize> = parts.chunk_by(|a, b| a == b).map(<[f64]>::len).collect();
@@ -170,7 +187,7 @@ fn a_table_is_drawn_evenly() {
 #[test]
 fn a_sum_below_nothing_is_no_delay() {
     // Uniform within +-1 ms around nothing: one half is no delay at all, the other as drawn.
-    let spec = RandomDelay { time: Duration::ZERO, ..jittered(DelayLaw::Uniform { jitter: JITTER }) };
+    let spec = Varying { time: Duration::ZERO, ..jittered(DelayLaw::Uniform(Spread { jitter: JITTER })) };
     let delays = delays(&spec, PACKETS, 2 * MILLISECOND);
     let none = delays.iter().filter(|&&delay| delay == 0).count();
     assert!(none.abs_diff(PACKETS / 2) < 5 * 112, "{none}: the deviation is 112");
@@ -179,7 +196,7 @@ fn a_sum_below_nothing_is_no_delay() {
 
 #[test]
 fn samples_and_histograms_are_added_to_the_static_part() {
-    let spec = |law| RandomDelay { time: Duration::from_nanos(1000), ..jittered(law) };
+    let spec = |law| Varying { time: Duration::from_nanos(1000), ..jittered(law) };
     let seen = |law| {
         let mut delays = delays(&spec(law), 1000, MILLISECOND);
         delays.sort_unstable();
@@ -202,15 +219,15 @@ fn correlation(values: &[f64], lag: usize) -> f64 {
     pairs.map(|(a, b)| (a - mean) * (b - mean)).sum::<f64>() / n / variance
 }
 
-fn drifting(law: DelayLaw, half_life: Duration) -> RandomDelay {
-    RandomDelay { half_life: Some(half_life), order: Order::Free, ..jittered(law) }
+fn drifting(law: DelayLaw, half_life: Duration) -> Varying {
+    Varying { half_life: Some(half_life), order: Order::Free, ..jittered(law) }
 }
 
 #[test]
 fn delays_a_half_life_apart_are_correlated_with_one_half() {
     // Packets come half a half-life apart; the correlation is (1 + a) exp(-a) with a = 0.8392 a packet: 0.7947, 0.5,
     // 0.2833. The estimate's standard error is below 0.008 (Bartlett's formula: sum of squared correlations / n).
-    let law = DelayLaw::Normal { jitter: JITTER };
+    let law = DelayLaw::Normal(Spread { jitter: JITTER });
     let spec = drifting(law, Duration::from_millis(2));
     let values: Vec<f64> = delays(&spec, PACKETS, MILLISECOND).iter().map(|&delay| delay as f64).collect();
     for (lag, expected) in [(1, 0.7947), (2, 0.5), (3, 0.2833)] {
@@ -237,7 +254,7 @@ fn a_drift_keeps_every_law() {
 #[test]
 fn a_slow_drift_keeps_the_order_by_itself() {
     // A half-life of 10 jitters: a later packet is due earlier once in 10^9, however close together they come.
-    let law = DelayLaw::Normal { jitter: JITTER };
+    let law = DelayLaw::Normal(Spread { jitter: JITTER });
     let spec = drifting(law, Duration::from_millis(10));
     for gap_ns in [10, 1000, 100_000] {
         let delays = delays(&spec, PACKETS, gap_ns);
@@ -248,8 +265,8 @@ fn a_slow_drift_keeps_the_order_by_itself() {
 
 #[test]
 fn packets_that_come_together_have_the_same_drift() {
-    let spec = drifting(DelayLaw::Pareto { jitter: JITTER }, Duration::from_millis(1));
-    let (mut engine, path) = single(ElementSpec::RandomDelay(spec));
+    let spec = drifting(DelayLaw::Pareto(Spread { jitter: JITTER }), Duration::from_millis(1));
+    let (mut engine, path) = single(spec.element());
     assert!(engine.treats_alike(path));
     push_full(&mut engine, path, &[0, 0, 0, 5, 5]);
     let dues: Vec<u64> = departures(&mut engine).into_iter().map(|(_, due)| due).collect();
@@ -258,13 +275,13 @@ fn packets_that_come_together_have_the_same_drift() {
 
 #[test]
 fn independent_delays_do_not_treat_packets_alike() {
-    let (engine, path) = single(ElementSpec::RandomDelay(jittered(DelayLaw::Uniform { jitter: JITTER })));
+    let (engine, path) = single(jittered(DelayLaw::Uniform(Spread { jitter: JITTER })).element());
     assert!(!engine.treats_alike(path));
 }
 
-fn four_samples(order: Order) -> RandomDelay {
+fn four_samples(order: Order) -> Varying {
     let samples = DelaySamples::new(vec![0, 10, 200, 3000]).expect("some");
-    RandomDelay { time: Duration::ZERO, order, ..jittered(DelayLaw::Samples(samples)) }
+    Varying { time: Duration::ZERO, order, ..jittered(DelayLaw::Samples(samples)) }
 }
 
 proptest! {
@@ -275,7 +292,7 @@ proptest! {
         let mut now = 0;
         let arrivals: Vec<u64> = gaps.iter().map(|gap| { now += gap; now }).collect();
         let run = |order| {
-            let (mut engine, path) = single(ElementSpec::RandomDelay(four_samples(order)));
+            let (mut engine, path) = single(four_samples(order).element());
             push_full(&mut engine, path, &arrivals);
             departures(&mut engine)
         };
@@ -297,14 +314,14 @@ proptest! {
 fn a_delay_may_begin_and_cease_to_vary_and_none_is_overtaken_once_order_is_kept() {
     // From 1000 ns constant to a free one of 5000 ns: the first keeps its instant. From there to none at all, with the order
     // kept: what comes later waits for the one that is due at 5010.
-    let constant = |nanos| ElementSpec::Delay { time: Duration::from_nanos(nanos) };
+    let constant = |nanos| ElementSpec::Delay(DelaySpec { time: Duration::from_nanos(nanos), random: None });
     let later = DelayLaw::Samples(DelaySamples::new(vec![5000]).expect("some"));
-    let free = RandomDelay { time: Duration::ZERO, order: Order::Free, ..jittered(later) };
+    let free = Varying { time: Duration::ZERO, order: Order::Free, ..jittered(later) };
     let mut engine = Engine::new(7);
     let delay = engine.add("delay", constant(1000)).unwrap();
     let path = engine.path(&[delay]);
     engine.push(at(0), path, Packet::real(0, 1500, 0));
-    engine.reconfigure(at(5), delay, ElementSpec::RandomDelay(free)).unwrap();
+    engine.reconfigure(at(5), delay, free.element()).unwrap();
     engine.push(at(10), path, Packet::real(1, 1500, 0));
     engine.reconfigure(at(15), delay, constant(0)).unwrap();
     engine.push(at(20), path, Packet::real(2, 1500, 0));
@@ -315,18 +332,18 @@ fn a_delay_may_begin_and_cease_to_vary_and_none_is_overtaken_once_order_is_kept(
 #[test]
 fn a_drift_goes_on_through_a_change_of_its_parameters() {
     // Nearly no time passes, so the place in the law stays: the same number of jitters, before and after.
-    let part = |spec: &RandomDelay, due: u64| (due as f64 - spec.time.as_nanos() as f64) / MILLISECOND as f64;
-    let before = drifting(DelayLaw::Normal { jitter: JITTER }, Duration::from_secs(1));
-    let after = RandomDelay {
-        law: DelayLaw::Normal { jitter: Duration::from_millis(3) },
+    let part = |spec: &Varying, due: u64| (due as f64 - spec.time.as_nanos() as f64) / MILLISECOND as f64;
+    let before = drifting(DelayLaw::Normal(Spread { jitter: JITTER }), Duration::from_secs(1));
+    let after = Varying {
+        law: DelayLaw::Normal(Spread { jitter: Duration::from_millis(3) }),
         half_life: Some(Duration::from_secs(2)),
         ..before.clone()
     };
     let mut engine = Engine::new(7);
-    let delay = engine.add("delay", ElementSpec::RandomDelay(before.clone())).unwrap();
+    let delay = engine.add("delay", before.element()).unwrap();
     let path = engine.path(&[delay]);
     engine.push(at(0), path, Packet::real(0, 1500, 0));
-    engine.reconfigure(at(1), delay, ElementSpec::RandomDelay(after.clone())).unwrap();
+    engine.reconfigure(at(1), delay, after.element()).unwrap();
     engine.push(at(1), path, Packet::real(1, 1500, 0));
     let mut dues = departures(&mut engine);
     dues.sort_unstable();
@@ -336,10 +353,11 @@ fn a_drift_goes_on_through_a_change_of_its_parameters() {
 
 #[test]
 fn delays_that_do_not_vary_are_refused() {
-    let refusal = |spec| Engine::new(7).add("delay", ElementSpec::RandomDelay(spec)).unwrap_err().to_string();
-    let none = jittered(DelayLaw::Normal { jitter: Duration::ZERO });
-    assert!(refusal(none).contains("jitter 0 ns varies nothing"));
-    let never = drifting(DelayLaw::Normal { jitter: JITTER }, Duration::ZERO);
-    assert!(refusal(never).contains("half-life 0 ns correlates nothing"));
-    assert_eq!(Sigma::millionths(0), None);
+    let refusal = |spec: Varying| Engine::new(7).add("delay", spec.element()).unwrap_err().to_string();
+    let none = jittered(DelayLaw::Normal(Spread { jitter: Duration::ZERO }));
+    assert!(refusal(none).contains("jitter 0 does nothing"));
+    let never = drifting(DelayLaw::Normal(Spread { jitter: JITTER }), Duration::ZERO);
+    assert!(refusal(never).contains("half_life 0 does nothing"));
+    let shapeless = jittered(DelayLaw::Lognormal(Lognormal { jitter: JITTER, sigma_ppm: 0 }));
+    assert!(refusal(shapeless).contains("sigma 0 does nothing"));
 }

@@ -1,6 +1,8 @@
 //! Links: serialisation, propagation, tail drop; the FIFO against Lindley's recursion in rational numbers.
 
-use crosswind_engine::{Class, DropReason, Duration, ElementSpec, Engine, Limit, Packet, Queueing, Rate};
+use crosswind_engine::{
+    Class, DropReason, Duration, ElementSpec, Engine, Limit, LinkSpec, Packet, Queueing, Rate,
+};
 use proptest::prelude::*;
 
 use crate::common::{at, departures, fates, fifo_link, push_full, single, Fate, FULL_PACKET_A_MICROSECOND};
@@ -70,11 +72,11 @@ fn without_a_buffer_only_an_idle_link_takes_a_packet() {
 
 #[test]
 fn an_unlimited_link_only_propagates() {
-    let spec = ElementSpec::Link {
+    let spec = ElementSpec::Link(LinkSpec {
         rate: Rate::Unlimited,
         delay: Duration::from_nanos(300),
         queueing: Queueing::fifo(Limit::Bytes(0)),
-    };
+    });
     let (mut engine, path) = single(spec);
     push_full(&mut engine, path, &[5, 5]);
     assert_eq!(departures(&mut engine), [(0, 305), (1, 305)]);

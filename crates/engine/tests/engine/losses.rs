@@ -1,7 +1,8 @@
 //! Loss: golden tables, shares in the long run, and the laws of the lengths of bursts and gaps.
 
 use crosswind_engine::{
-    DropReason, ElementSpec, FourStateLaw, GilbertElliottLaw, LossLaw, LossPattern, Outcome, Packet, Share,
+    BernoulliLaw, DropReason, ElementSpec, FourStateLaw, GilbertElliottLaw, LoseSpec, LossLaw, LossPattern,
+    LossTrace, Outcome, Packet, Share,
 };
 
 use crate::common::{at, fates, push_full, share, single, Fate};
@@ -11,7 +12,7 @@ const PERCENT: u32 = 10_000_000;
 
 /// Whether each of `packets` packets was lost.
 fn lost(law: LossLaw, packets: usize) -> Vec<bool> {
-    let (mut engine, path) = single(ElementSpec::Lose(law));
+    let (mut engine, path) = single(ElementSpec::Lose(LoseSpec { law }));
     let ends = (0..packets as u64).map(|tag| {
         engine.push(at(tag * 1000), path, Packet::real(tag, 1500, 0));
         matches!(engine.pop(), Some(Outcome::Dropped { reason: DropReason::Lost, .. }))
@@ -62,7 +63,8 @@ fn gilbert_elliott(p: u32, r: u32, h: u32, k: u32) -> LossLaw {
 #[test]
 fn a_trace_loses_what_was_lost_again_and_again() {
     let pattern = LossPattern::new(&[false, true, true]).unwrap();
-    let (mut engine, path) = single(ElementSpec::Lose(LossLaw::Trace(pattern)));
+    let (mut engine, path) =
+        single(ElementSpec::Lose(LoseSpec { law: LossLaw::Trace(LossTrace { pattern }) }));
     push_full(&mut engine, path, &[0, 1, 2, 3, 4]);
     let lost = Fate::Lost(DropReason::Lost);
     let expected = [(0, 0, Fate::Left), (1, 1, lost), (2, 2, lost), (3, 3, Fate::Left), (4, 4, lost)];
@@ -70,15 +72,14 @@ fn a_trace_loses_what_was_lost_again_and_again() {
 }
 
 #[test]
-fn a_share_of_nothing_or_of_the_whole_is_certain() {
-    assert!(lost(LossLaw::Bernoulli { share: Share::NOTHING }, 1000).iter().all(|&lost| !lost));
-    assert!(lost(LossLaw::Bernoulli { share: Share::WHOLE }, 1000).iter().all(|&lost| lost));
+fn a_share_of_the_whole_is_certain() {
+    assert!(lost(LossLaw::Bernoulli(BernoulliLaw { share: Share::WHOLE }), 1000).iter().all(|&lost| lost));
 }
 
 #[test]
 fn bernoulli_losses_are_independent_of_each_other() {
     // Then gaps and bursts are geometric: a gap ends with the next loss, a burst with the next packet received.
-    let lost = lost(LossLaw::Bernoulli { share: share(20 * PERCENT) }, PACKETS);
+    let lost = lost(LossLaw::Bernoulli(BernoulliLaw { share: share(20 * PERCENT) }), PACKETS);
     assert_share(&lost, 0.2, 1.0);
     assert_geometric(&runs(&lost, false), 0.2);
     assert_geometric(&runs(&lost, true), 0.8);
@@ -87,7 +88,9 @@ fn bernoulli_losses_are_independent_of_each_other() {
 #[test]
 fn a_part_per_hundred_thousand_is_not_rounded_away() {
     // 10^6 packets at 10^-5: ten are expected; none at all has probability e^-10, more than 25 about 2 x 10^-5.
-    let (mut engine, path) = single(ElementSpec::Lose(LossLaw::Bernoulli { share: share(10_000) }));
+    let (mut engine, path) = single(ElementSpec::Lose(LoseSpec {
+        law: LossLaw::Bernoulli(BernoulliLaw { share: share(10_000) }),
+    }));
     for tag in 0..1_000_000 {
         engine.push(at(tag), path, Packet::ghost(1500));
     }
@@ -155,10 +158,13 @@ fn an_isolated_loss_is_followed_by_a_packet_received() {
 fn new_parameters_of_a_law_keep_its_state() {
     // Bad for ever; the new parameters lose nothing in the good state but everything in the bad one.
     let mut engine = crosswind_engine::Engine::new(7);
-    let element = engine.add("it", ElementSpec::Lose(gilbert_elliott(100, 0, 100, 100))).unwrap();
+    let element =
+        engine.add("it", ElementSpec::Lose(LoseSpec { law: gilbert_elliott(100, 0, 100, 100) })).unwrap();
     let path = engine.path(&[element]);
     push_full(&mut engine, path, &[0]);
-    engine.reconfigure(at(1), element, ElementSpec::Lose(gilbert_elliott(0, 0, 0, 100))).unwrap();
+    engine
+        .reconfigure(at(1), element, ElementSpec::Lose(LoseSpec { law: gilbert_elliott(0, 0, 0, 100) }))
+        .unwrap();
     engine.push(at(2), path, Packet::real(1, 1500, 0));
     assert_eq!(fates(&mut engine), [(0, 0, Fate::Left), (1, 2, Fate::Lost(DropReason::Lost))]);
 }
@@ -166,10 +172,10 @@ fn new_parameters_of_a_law_keep_its_state() {
 #[test]
 fn steps_that_leave_a_state_are_at_most_certain() {
     let error = crosswind_engine::Engine::new(7)
-        .add("line", ElementSpec::Lose(four_state(60, 10, 10, 10, 41)))
+        .add("line", ElementSpec::Lose(LoseSpec { law: four_state(60, 10, 10, 10, 41) }))
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "line: the steps that leave state 1 have 60 % and 41 %, more than 100 % together; give less"
+        "line: four_state: leaves state 1 with 101% together; give its two steps at most 100%"
     );
 }

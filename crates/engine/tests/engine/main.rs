@@ -2,6 +2,7 @@
 
 mod common;
 mod delays;
+mod described;
 mod impairments;
 mod jitter;
 mod links;

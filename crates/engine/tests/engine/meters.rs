@@ -1,6 +1,8 @@
 //! Policers and shapers: golden tables, and both against the arrival curve in exact rational numbers.
 
-use crosswind_engine::{DropReason, ElementSpec, Limit, Outcome, Packet, Rate};
+use crosswind_engine::{
+    DropReason, ElementSpec, Limit, MarkSpec, Outcome, Packet, PoliceSpec, Rate, ShapeSpec,
+};
 use proptest::prelude::*;
 
 use crate::common::{at, departures, fates, push_full, rate, single, Fate};
@@ -9,7 +11,7 @@ const NO_TOKENS: Fate = Fate::Lost(DropReason::NoTokens);
 const QUEUE_FULL: Fate = Fate::Lost(DropReason::QueueFull);
 
 fn shape(bits_per_second: u64, burst_bytes: u64, buffer: Limit) -> ElementSpec {
-    ElementSpec::Shape { rate: rate(bits_per_second), burst_bytes, buffer: buffer.into() }
+    ElementSpec::Shape(ShapeSpec { rate: rate(bits_per_second), burst_bytes, buffer: buffer.into() })
 }
 
 #[test]
@@ -17,7 +19,8 @@ fn a_policer_passes_the_burst_and_then_the_rate() {
     // 8 Mbit/s bring one byte a microsecond; the burst of 3000 B holds two packets of 1500 B.
     //   0: 3000 -> 1500;  0: 1500 -> 0;  0: dropped, spends nothing;
     //   1 499 999 ns: 1499.999 B are not enough;  1 500 000 ns: exactly enough.
-    let (mut engine, path) = single(ElementSpec::Police { rate: rate(8_000_000), burst_bytes: 3000 });
+    let (mut engine, path) =
+        single(ElementSpec::Police(PoliceSpec { rate: rate(8_000_000), burst_bytes: 3000 }));
     push_full(&mut engine, path, &[0, 0, 0, 1_499_999, 1_500_000]);
     assert_eq!(
         fates(&mut engine),
@@ -33,7 +36,8 @@ fn a_policer_passes_the_burst_and_then_the_rate() {
 
 #[test]
 fn a_packet_larger_than_the_burst_never_passes_a_policer() {
-    let (mut engine, path) = single(ElementSpec::Police { rate: rate(8_000_000), burst_bytes: 1499 });
+    let (mut engine, path) =
+        single(ElementSpec::Police(PoliceSpec { rate: rate(8_000_000), burst_bytes: 1499 }));
     push_full(&mut engine, path, &[0, 1_000_000_000_000]);
     assert_eq!(fates(&mut engine), [(0, 0, NO_TOKENS), (1, 1_000_000_000_000, NO_TOKENS)]);
 }
@@ -41,8 +45,12 @@ fn a_packet_larger_than_the_burst_never_passes_a_policer() {
 #[test]
 fn an_unlimited_policer_or_shaper_passes_everything() {
     for spec in [
-        ElementSpec::Police { rate: Rate::Unlimited, burst_bytes: 1 },
-        ElementSpec::Shape { rate: Rate::Unlimited, burst_bytes: 1, buffer: Limit::Bytes(0).into() },
+        ElementSpec::Police(PoliceSpec { rate: Rate::Unlimited, burst_bytes: 1 }),
+        ElementSpec::Shape(ShapeSpec {
+            rate: Rate::Unlimited,
+            burst_bytes: 1,
+            buffer: Limit::Bytes(0).into(),
+        }),
     ] {
         let (mut engine, path) = single(spec);
         push_full(&mut engine, path, &[3, 3]);
@@ -82,7 +90,7 @@ fn a_packet_larger_than_a_shapers_burst_is_refused_at_the_buffer() {
 
 #[test]
 fn a_marker_rewrites_the_dscp() {
-    let (mut engine, path) = single(ElementSpec::Mark { dscp: 34 });
+    let (mut engine, path) = single(ElementSpec::Mark(MarkSpec { dscp: 34 }));
     engine.push(at(1), path, Packet::real(0, 100, 0));
     let outcome = engine.pop();
     assert!(matches!(outcome, Some(Outcome::Departure { packet, .. }) if packet.dscp == 34), "{outcome:?}");
@@ -144,7 +152,7 @@ proptest! {
         bits_per_second in 10_000_000u64..20_000_000_000,
         burst_bytes in 64u64..6000,
     ) {
-        let spec = ElementSpec::Police { rate: rate(bits_per_second), burst_bytes };
+        let spec = ElementSpec::Police(PoliceSpec { rate: rate(bits_per_second), burst_bytes });
         let (mut engine, path) = single(spec);
         let mut passed = Vec::new();
         for &(now, bytes) in &traffic {

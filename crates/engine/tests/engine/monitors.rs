@@ -1,8 +1,8 @@
 //! Monitors against tables that were computed by hand, and against oracles of a few lines.
 
 use crosswind_engine::{
-    Class, Duration, ElementSpec, Engine, Limit, MonitorSpec, Packet, PathId, Quantity, Rate, Readings,
-    Selection, Start,
+    Class, Duration, ElementSpec, Engine, Limit, LinkSpec, MonitorSpec, Packet, PathId, Quantity, Rate,
+    Readings, Selection, ShapeSpec, Start,
 };
 use proptest::prelude::*;
 
@@ -204,8 +204,11 @@ fn the_queue_of_a_link_is_what_waits_for_its_transmitter() {
 #[test]
 fn the_queue_of_a_shaper_is_what_waits_for_tokens() {
     // 12 Mbit/s are 1500 B a millisecond; the bucket holds one packet. The second waits 1 ms, the third 2 ms.
-    let shape =
-        ElementSpec::Shape { rate: rate(12_000_000), burst_bytes: 1500, buffer: Limit::Unlimited.into() };
+    let shape = ElementSpec::Shape(ShapeSpec {
+        rate: rate(12_000_000),
+        burst_bytes: 1500,
+        buffer: Limit::Unlimited.into(),
+    });
     let (mut engine, path, monitor) = watching(spec(&QUEUE), shape);
     push_full(&mut engine, path, &[0, 0, 0]);
     engine.advance(at(5_000_000));
@@ -217,11 +220,11 @@ fn the_queue_of_a_shaper_is_what_waits_for_tokens() {
 
 #[test]
 fn a_link_without_a_rate_lets_nothing_wait() {
-    let unlimited = ElementSpec::Link {
+    let unlimited = ElementSpec::Link(LinkSpec {
         rate: Rate::Unlimited,
         delay: Duration::from_micros(3),
         queueing: crosswind_engine::Queueing::fifo(Limit::Bytes(3000)),
-    };
+    });
     let (mut engine, path, monitor) = watching(spec(&QUEUE), unlimited);
     push_full(&mut engine, path, &[0, 0, 10]);
     engine.advance(at(100_000));

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use crosswind_engine::{
     BufferSpec, CodelSpec, DropReason, DropSpec, Duration, Ecn, ElementSpec, Engine, Limit, Outcome, Packet,
-    PathId, Queueing, RedProfile, RedSpec, Share, Signal, WredSpec,
+    PathId, Queueing, RedProfile, RedSpec, ShapeSpec, Share, Signal, WredSpec,
 };
 use proptest::prelude::*;
 
@@ -64,7 +64,8 @@ fn a_limit_in_time_follows_the_rate() {
 fn a_shaper_has_the_same_limits() {
     // 12 Mbit/s: a packet of 1500 IP bytes a millisecond. The burst passes one; 3 ms or 3 packets wait.
     for limit in [Limit::Time(Duration::from_millis(3)), Limit::Packets(3), Limit::Bytes(4500)] {
-        let spec = ElementSpec::Shape { rate: rate(12_000_000), burst_bytes: 1500, buffer: limit.into() };
+        let spec =
+            ElementSpec::Shape(ShapeSpec { rate: rate(12_000_000), burst_bytes: 1500, buffer: limit.into() });
         let (mut engine, path) = single(spec);
         push_full(&mut engine, path, &[0; 9]);
         assert_eq!(departures(&mut engine).len(), 4, "{limit:?}");
@@ -100,7 +101,8 @@ fn a_shaper_whose_next_packet_is_pushed_out_serves_the_one_behind_it_in_time() {
     // 8 Mbit/s bring a byte a microsecond, the burst is 1500 B and spent at 0. Packet 1 (1500 B) would leave at 1500 us;
     // packet 2 pushes it out, and has its 500 B at 500 us.
     let buffer = BufferSpec { limit: Limit::Packets(1), drop: DropSpec::Head, signal: Signal::Drop };
-    let (mut engine, path) = single(ElementSpec::Shape { rate: rate(8_000_000), burst_bytes: 1500, buffer });
+    let (mut engine, path) =
+        single(ElementSpec::Shape(ShapeSpec { rate: rate(8_000_000), burst_bytes: 1500, buffer }));
     for (tag, ip_bytes) in [(0, 1500), (1, 1500), (2, 500)] {
         engine.push(at(0), path, Packet::real(tag, ip_bytes, 0));
     }
@@ -256,7 +258,8 @@ fn what_codel_takes_from_a_shaper_waits_for_the_rest_of_its_tokens() {
     //   100 B at 100 us: has waited long enough to be above the target; first_above_time = 200 us.
     //   100 B at 200 us: dropped, and the packet of 400 B behind it has its tokens at 100 + 400 = 500 us.
     let buffer = BufferSpec { limit: Limit::Unlimited, drop: codel(1000, 100_000), signal: Signal::Drop };
-    let (mut engine, path) = single(ElementSpec::Shape { rate: rate(8_000_000), burst_bytes: 1500, buffer });
+    let (mut engine, path) =
+        single(ElementSpec::Shape(ShapeSpec { rate: rate(8_000_000), burst_bytes: 1500, buffer }));
     for (tag, ip_bytes) in [(0, 1500), (1, 100), (2, 100), (3, 400), (4, 1500)] {
         engine.push(at(0), path, Packet::real(tag, ip_bytes, 0));
     }

@@ -1,8 +1,8 @@
 //! New parameters in place: what changes from that instant on, and what keeps its place.
 
 use crosswind_engine::{
-    DropReason, Duration, ElementId, ElementSpec, Engine, Limit, Packet, PathId, Problem, QueueSpec, Rate,
-    Scheduling,
+    DelaySpec, DropReason, Duration, ElementId, ElementSpec, Engine, Limit, LinkSpec, MarkSpec, Packet,
+    PathId, PoliceSpec, QueueSpec, Rate, Scheduling, ShapeSpec,
 };
 
 use crate::common::{
@@ -20,7 +20,7 @@ fn engine_with(spec: ElementSpec) -> (Engine, ElementId, PathId) {
 #[test]
 fn tokens_are_cut_to_the_new_burst() {
     // 1 bit/s brings nothing in this time. Of 6000 B of tokens 3000 B remain, then 1500 B after the cut: one packet.
-    let police = |burst_bytes| ElementSpec::Police { rate: rate(1), burst_bytes };
+    let police = |burst_bytes| ElementSpec::Police(PoliceSpec { rate: rate(1), burst_bytes });
     let (mut engine, id, path) = engine_with(police(6000));
     push_full(&mut engine, path, &[0, 0]);
     engine.reconfigure(at(1), id, police(1500)).unwrap();
@@ -45,11 +45,11 @@ fn the_packet_on_the_transmitter_finishes_at_its_old_rate() {
 fn a_link_that_becomes_unlimited_empties_its_queue_behind_the_packet_being_sent() {
     let (mut engine, id, path) = engine_with(fifo_link(FULL_PACKET_A_MICROSECOND, 0, Limit::Unlimited));
     push_full(&mut engine, path, &[0, 0, 0]);
-    let unlimited = ElementSpec::Link {
+    let unlimited = ElementSpec::Link(LinkSpec {
         rate: Rate::Unlimited,
         delay: Duration::ZERO,
         queueing: crosswind_engine::Queueing::fifo(Limit::Unlimited),
-    };
+    });
     engine.reconfigure(at(400), id, unlimited).unwrap();
     engine.push(at(500), path, Packet::real(3, 1500, 0));
     engine.push(at(1001), path, Packet::real(4, 1500, 0));
@@ -69,9 +69,12 @@ fn a_smaller_buffer_keeps_what_waits_and_refuses_what_comes() {
 
 #[test]
 fn a_shorter_delay_lets_nothing_overtake() {
-    let (mut engine, id, path) = engine_with(ElementSpec::Delay { time: Duration::from_nanos(1000) });
+    let (mut engine, id, path) =
+        engine_with(ElementSpec::Delay(DelaySpec { time: Duration::from_nanos(1000), random: None }));
     push_full(&mut engine, path, &[0]);
-    engine.reconfigure(at(10), id, ElementSpec::Delay { time: Duration::ZERO }).unwrap();
+    engine
+        .reconfigure(at(10), id, ElementSpec::Delay(DelaySpec { time: Duration::ZERO, random: None }))
+        .unwrap();
     engine.push(at(20), path, Packet::real(1, 1500, 0));
     engine.push(at(2000), path, Packet::real(2, 1500, 0));
     assert_eq!(departures(&mut engine), [(0, 1000), (1, 1000), (2, 2000)]);
@@ -81,10 +84,12 @@ fn a_shorter_delay_lets_nothing_overtake() {
 fn waiting_packets_of_a_shaper_get_new_instants() {
     // 12 Mbit/s: a packet of 1500 B a millisecond. After half of one, 750 B of tokens are there; the other 750 B come at
     // 120 Mbit/s in 50 us, and the next 1500 B in 100 us.
-    let shape = |mbit: u64, burst_bytes| ElementSpec::Shape {
-        rate: rate(mbit * 1_000_000),
-        burst_bytes,
-        buffer: Limit::Unlimited.into(),
+    let shape = |mbit: u64, burst_bytes| {
+        ElementSpec::Shape(ShapeSpec {
+            rate: rate(mbit * 1_000_000),
+            burst_bytes,
+            buffer: Limit::Unlimited.into(),
+        })
     };
     let (mut engine, id, path) = engine_with(shape(12, 1500));
     push_full(&mut engine, path, &[0, 0, 0]);
@@ -94,10 +99,8 @@ fn waiting_packets_of_a_shaper_get_new_instants() {
 
 #[test]
 fn a_packet_that_a_new_burst_can_never_pass_is_dropped_for_the_change() {
-    let shape = |burst_bytes| ElementSpec::Shape {
-        rate: rate(12_000_000),
-        burst_bytes,
-        buffer: Limit::Unlimited.into(),
+    let shape = |burst_bytes| {
+        ElementSpec::Shape(ShapeSpec { rate: rate(12_000_000), burst_bytes, buffer: Limit::Unlimited.into() })
     };
     let (mut engine, id, path) = engine_with(shape(1500));
     push_full(&mut engine, path, &[0, 0]);
@@ -139,10 +142,11 @@ fn a_new_rate_alone_leaves_the_scheduler_where_it_was() {
 
 #[test]
 fn another_kind_is_refused_and_nothing_changes() {
-    let (mut engine, id, path) = engine_with(ElementSpec::Delay { time: Duration::from_nanos(10) });
+    let (mut engine, id, path) =
+        engine_with(ElementSpec::Delay(DelaySpec { time: Duration::from_nanos(10), random: None }));
     push_full(&mut engine, path, &[0]);
-    let error = engine.reconfigure(at(500), id, ElementSpec::Mark { dscp: 1 }).unwrap_err();
-    assert_eq!(error.problem, Problem::OtherKind { is: "delay", asked: "mark" });
+    let error = engine.reconfigure(at(500), id, ElementSpec::Mark(MarkSpec { dscp: 1 })).unwrap_err();
+    assert!(error.to_string().contains("is a delay and cannot become a mark"), "{error}");
     assert_eq!(engine.now(), at(0));
     assert_eq!(departures(&mut engine), [(0, 10)]);
 }
@@ -151,7 +155,8 @@ fn another_kind_is_refused_and_nothing_changes() {
 fn a_late_packet_comes_after_what_the_change_has_made_due_now() {
     // Unlimited from 100 on, the shaper lets its waiting packet go at 100. A packet for 50 counts as one of 100, and finds
     // the buffer, which holds only one, empty again.
-    let shape = |rate| ElementSpec::Shape { rate, burst_bytes: 1500, buffer: Limit::Bytes(1500).into() };
+    let shape =
+        |rate| ElementSpec::Shape(ShapeSpec { rate, burst_bytes: 1500, buffer: Limit::Bytes(1500).into() });
     let (mut engine, id, path) = engine_with(shape(rate(12_000_000)));
     push_full(&mut engine, path, &[0, 0]);
     engine.reconfigure(at(100), id, shape(Rate::Unlimited)).unwrap();
@@ -161,7 +166,7 @@ fn a_late_packet_comes_after_what_the_change_has_made_due_now() {
 
 #[test]
 fn a_change_in_the_past_happens_now() {
-    let (mut engine, id, _) = engine_with(ElementSpec::Mark { dscp: 0 });
+    let (mut engine, id, _) = engine_with(ElementSpec::Mark(MarkSpec { dscp: 0 }));
     engine.advance(at(100));
-    assert_eq!(engine.reconfigure(at(40), id, ElementSpec::Mark { dscp: 1 }), Ok(at(100)));
+    assert_eq!(engine.reconfigure(at(40), id, ElementSpec::Mark(MarkSpec { dscp: 1 })), Ok(at(100)));
 }

@@ -4,8 +4,8 @@ use core::num::NonZeroU64;
 
 use crosswind_engine::{
     Arrivals, ColourAction, ColourActions, ColourMode, CongestionControl, Duration, Ecn, ElementSpec, Engine,
-    Instant, Limit, QueueSpec, Queueing, Rate, RateLaw, Scheduling, Sizes, SourceSpec, SrtcmSpec, TrtcmSpec,
-    ZeroMeans,
+    Instant, Limit, MarkSpec, PoliceSpec, QueueSpec, Queueing, Rate, RateLaw, Scheduling, ShapeSpec, Sizes,
+    SourceSpec, SrtcmSpec, TrtcmSpec, ZeroMeans,
 };
 
 use crate::common::{queues, rate, scheduled_link};
@@ -23,20 +23,24 @@ fn refused_queueing(change: impl FnOnce(&mut Queueing)) -> String {
 #[test]
 fn a_name_is_given_once() {
     let mut engine = Engine::new(7);
-    engine.add("x", ElementSpec::Mark { dscp: 0 }).unwrap();
-    let error = engine.add("x", ElementSpec::Mark { dscp: 1 }).unwrap_err();
+    engine.add("x", ElementSpec::Mark(MarkSpec { dscp: 0 })).unwrap();
+    let error = engine.add("x", ElementSpec::Mark(MarkSpec { dscp: 1 })).unwrap_err();
     assert_eq!(error.to_string(), "x: the name is taken; names are unique, so choose another");
 }
 
 #[test]
 fn elements_that_would_pass_nothing_or_mean_nothing_are_refused() {
-    let burst = "h0->switch: burst 0 B lets no packet pass; give at least the largest packet";
-    assert_eq!(refusal(ElementSpec::Police { rate: rate(1), burst_bytes: 0 }), burst);
+    let burst = "h0->switch: burst 0 lets no packet pass; give at least the largest packet";
+    assert_eq!(refusal(ElementSpec::Police(PoliceSpec { rate: rate(1), burst_bytes: 0 })), burst);
     assert_eq!(
-        refusal(ElementSpec::Shape { rate: rate(1), burst_bytes: 0, buffer: Limit::Unlimited.into() }),
+        refusal(ElementSpec::Shape(ShapeSpec {
+            rate: rate(1),
+            burst_bytes: 0,
+            buffer: Limit::Unlimited.into()
+        })),
         burst
     );
-    assert!(refusal(ElementSpec::Mark { dscp: 64 }).contains("DSCP 64 is not in 0..=63"));
+    assert!(refusal(ElementSpec::Mark(MarkSpec { dscp: 64 })).contains("dscp 64 is outside 0 to 63"));
     assert_eq!(Rate::bits_per_second(0), None);
 }
 
@@ -49,15 +53,15 @@ fn meters_that_could_not_tell_colours_apart_are_refused() {
     let srtcm = |cbs_bytes, ebs_bytes, actions| {
         ElementSpec::Srtcm(SrtcmSpec { cir: rate(1), cbs_bytes, ebs_bytes, mode, actions })
     };
-    assert!(refusal(srtcm(0, 0, actions)).contains("committed and excess burst 0 B colour every packet red"));
+    assert!(refusal(srtcm(0, 0, actions)).contains("ebs is zero and so is cbs, so every packet would be red"));
     let beyond = ColourActions { yellow: ColourAction::Dscp(64), ..actions };
-    assert!(refusal(srtcm(1500, 0, beyond)).contains("DSCP 64 is not in 0..=63"));
+    assert!(refusal(srtcm(1500, 0, beyond)).contains("yellow: dscp 64 is outside 0 to 63"));
     let trtcm = |pir, cbs_bytes, pbs_bytes| {
         ElementSpec::Trtcm(TrtcmSpec { cir: rate(2), cbs_bytes, pir: rate(pir), pbs_bytes, mode, actions })
     };
-    assert!(refusal(trtcm(1, 1500, 1500)).contains("peak rate 1 bit/s is below the committed 2 bit/s"));
-    assert!(refusal(trtcm(2, 0, 1500)).contains("burst 0 B lets no packet pass"));
-    assert!(refusal(trtcm(2, 1500, 0)).contains("burst 0 B lets no packet pass"));
+    assert!(refusal(trtcm(1, 1500, 1500)).contains("pir 1 bit/s is below cir 2 bit/s"));
+    assert!(refusal(trtcm(2, 0, 1500)).contains("cbs 0 lets no packet pass"));
+    assert!(refusal(trtcm(2, 1500, 0)).contains("pbs 0 lets no packet pass"));
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Responsive sources against what is known of TCP: it fills a link, shares it, and yields to losses as its law says.
 
 use crosswind_engine::{
-    Arrivals, BufferSpec, CodelSpec, CongestionControl, DropSpec, Duration, Ecn, ElementId, ElementSpec,
-    Engine, Instant, Limit, LossLaw, PathId, Queueing, RateLaw, Share, Signal, Sizes, SourceSpec,
+    Arrivals, BernoulliLaw, BufferSpec, CodelSpec, CongestionControl, CorruptSpec, DelaySpec, DropSpec,
+    Duration, Ecn, ElementId, ElementSpec, Engine, Instant, Limit, LinkSpec, LoseSpec, LossLaw, MarkSpec,
+    PathId, PoliceSpec, Queueing, RateLaw, Share, Signal, Sizes, SourceSpec,
 };
 
 use crate::common::{at, fifo_link, rate};
@@ -77,8 +78,10 @@ impl Dumbbell {
 
 /// Loses each packet with this probability in parts per billion.
 fn lose(ppb: u32) -> ElementSpec {
-    ElementSpec::Lose(LossLaw::Bernoulli {
-        share: Share::parts_per_billion(ppb).expect("a part of the whole"),
+    ElementSpec::Lose(LoseSpec {
+        law: LossLaw::Bernoulli(BernoulliLaw {
+            share: Share::parts_per_billion(ppb).expect("a part of the whole"),
+        }),
     })
 }
 
@@ -120,7 +123,7 @@ fn an_application_that_wants_less_gets_what_it_wants_and_loses_nothing() {
 fn many_connections_share_a_link() {
     // One connection against three from another source: a quarter of the link within the noise of drop-tail.
     let mut net = Dumbbell::new(20, Limit::Bytes(250_000));
-    let probe = net.engine.add("probe", ElementSpec::Mark { dscp: 1 }).unwrap();
+    let probe = net.engine.add("probe", ElementSpec::Mark(MarkSpec { dscp: 1 })).unwrap();
     net.start("three", 3, CongestionControl::Reno);
     net.forth.insert(0, probe);
     net.start("one", 1, CongestionControl::Reno);
@@ -148,7 +151,7 @@ fn a_policer_makes_connections_yield_and_a_paced_source_not() {
     // A bucket of 50 Mbit/s, 15 kB, in front of the link. A paced source that offers 90 Mbit/s has 44 % dropped; connections
     // that want as much keep below the bucket's rate and have a few per cent dropped.
     let policed = || {
-        let police = ElementSpec::Police { rate: rate(50_000_000), burst_bytes: 15_000 };
+        let police = ElementSpec::Police(PoliceSpec { rate: rate(50_000_000), burst_bytes: 15_000 });
         Dumbbell::new(20, Limit::Bytes(250_000)).before(police)
     };
     let mut tcp = policed();
@@ -174,7 +177,7 @@ fn acknowledgements_that_are_lost_are_made_up_for_by_later_ones() {
 #[test]
 fn a_path_that_drops_everything_is_tried_ever_less_often() {
     // The initial window, and then one packet after 1 s (no round trip was measured), 2 s more, 4, 8, 16: five in 40 s.
-    let nothing = ElementSpec::Police { rate: rate(1), burst_bytes: 1 };
+    let nothing = ElementSpec::Police(PoliceSpec { rate: rate(1), burst_bytes: 1 });
     let mut net = Dumbbell::new(20, Limit::Unlimited).before(nothing);
     net.start("a", 1, CongestionControl::Cubic);
     net.engine.advance(at(40 * SECOND_NS));
@@ -229,7 +232,11 @@ fn marks_make_it_yield_without_a_loss() {
             BufferSpec { limit: Limit::Unlimited, drop: DropSpec::Codel(codel), signal: Signal::Mark };
         let mut net = Dumbbell::new(20, Limit::Unlimited);
         let queueing = Queueing::fifo(buffer);
-        let link = ElementSpec::Link { rate: rate(100_000_000), delay: Duration::from_millis(10), queueing };
+        let link = ElementSpec::Link(LinkSpec {
+            rate: rate(100_000_000),
+            delay: Duration::from_millis(10),
+            queueing,
+        });
         net.link = net.engine.add("marking link", link).unwrap();
         net.forth = vec![net.link];
         net.ecn = ecn;
@@ -249,7 +256,7 @@ fn marks_make_it_yield_without_a_loss() {
 fn damaged_packets_are_not_acknowledged() {
     // A receiver drops what fails its checksum, so damage is as loss is: 1 % of it, the window of Mathis.
     let share = Share::parts_per_billion(10_000_000).expect("a part of the whole");
-    let mut net = Dumbbell::new(100, Limit::Unlimited).before(ElementSpec::Corrupt { share });
+    let mut net = Dumbbell::new(100, Limit::Unlimited).before(ElementSpec::Corrupt(CorruptSpec { share }));
     net.start("a", 1, CongestionControl::Reno);
     let carried = net.carried_bps(20, 120);
     let mathis = (1.5f64 / 0.01).sqrt() * 1500.0 * 8.0 / 0.1;
@@ -262,8 +269,12 @@ fn the_first_windows_leave_as_a_table_by_hand_says() {
     // every second one is answered, so that five acknowledgements are back at 20 ms. Each tells of two packets, which slow
     // start turns into four: 20 packets, and 40 another round trip later.
     let mut engine = Engine::new(7);
-    let forth = engine.add("forth", ElementSpec::Delay { time: Duration::from_millis(10) }).unwrap();
-    let back = engine.add("back", ElementSpec::Delay { time: Duration::from_millis(10) }).unwrap();
+    let forth = engine
+        .add("forth", ElementSpec::Delay(DelaySpec { time: Duration::from_millis(10), random: None }))
+        .unwrap();
+    let back = engine
+        .add("back", ElementSpec::Delay(DelaySpec { time: Duration::from_millis(10), random: None }))
+        .unwrap();
     let mut net = Dumbbell { engine, link: forth, back, forth: vec![forth], ecn: Ecn::NotEct };
     net.start("a", 1, CongestionControl::Reno);
     let mut table = Vec::new();

@@ -1,14 +1,10 @@
 //! Random networks and what is done to them: the material of the property tests in `promises`.
 
-use core::num::NonZeroU64;
-
 use crosswind_engine::{
-    Arrivals, BufferSpec, Class, CodelSpec, ColourAction, ColourActions, ColourMode, CongestionControl,
-    Counters, CreditLoopSpec, CreditSpec, DelayLaw, DelaySamples, Depth, DropSpec, Duration, Ecn, ElementId,
-    ElementSpec, Engine, FourStateLaw, GilbertElliottLaw, Instant, Limit, LossLaw, LossPattern, MemoryId,
-    MemoryShare, MonitorSpec, Order, Outcome, PaceSpec, Packet, PathId, ProcessId, ProcessSpec, Quantity,
-    RandomDelay, Rate, RateLaw, Readings, RedProfile, RedSpec, Scheduling, Selection, Share, Sighting, Sigma,
-    Signal, Sizes, SourceSpec, SrtcmSpec, Start, Totals, TrtcmSpec, WredSpec, ZeroMeans,
+    Arrivals, BufferSpec, Class, CongestionControl, Counters, DropSpec, Duration, Ecn, ElementId,
+    ElementSpec, Engine, Instant, Limit, LinkSpec, MemoryId, MemoryShare, MonitorSpec, Outcome, Packet,
+    Parameters, PathId, ProcessId, ProcessSpec, Quantity, Queueing, Rate, RateLaw, Readings, Sampler,
+    Scheduling, Selection, Sighting, Sizes, SourceSpec, Start, Totals, Treatment, ZeroMeans,
 };
 use proptest::prelude::*;
 
@@ -203,8 +199,22 @@ fn dscp() -> impl Strategy<Value = u8> {
     prop_oneof![4 => 0u8..4, 1 => Just(12u8), 1 => Just(14u8)]
 }
 
+/// The memory that every scenario's engine has.
+fn first_memory() -> MemoryId {
+    Engine::new(0).add_memory(0)
+}
+
+/// Times as short as the scenario's, so that there is something to drop.
+pub fn buffer() -> impl Strategy<Value = BufferSpec> {
+    any::<u64>().prop_map(|seed| BufferSpec::sample(&mut Sampler::of_microseconds(seed)))
+}
+
 fn any_rate() -> impl Strategy<Value = Rate> {
     prop_oneof![1 => Just(Rate::Unlimited), 4 => (1_000_000_000u64..20_000_000_000).prop_map(rate)]
+}
+
+fn duration() -> impl Strategy<Value = Duration> {
+    prop_oneof![Just(Duration::ZERO), (0u64..50).prop_map(|grid| Duration::from_nanos(grid * 100))]
 }
 
 fn limit() -> impl Strategy<Value = Limit> {
@@ -216,176 +226,43 @@ fn limit() -> impl Strategy<Value = Limit> {
     ]
 }
 
-/// The memory that every scenario's engine has.
-fn first_memory() -> MemoryId {
-    Engine::new(0).add_memory(0)
-}
-
-/// Times as short as the scenario's, so that CoDel has something to drop.
-pub fn buffer() -> impl Strategy<Value = BufferSpec> {
-    let codel = (1u64..20, 0u64..20).prop_map(|(target, more)| {
-        let interval = Duration::from_nanos((target + more) * 100);
-        DropSpec::Codel(CodelSpec { target: Duration::from_nanos(target * 100), interval })
-    });
-    let profile = |least: u64| {
-        (0u64..6000, 1u64..6000, 1u32..=1000).prop_map(move |(min, more, per_mille)| RedProfile {
-            min_bytes: least + min,
-            max_bytes: least + min + more,
-            probability: Share::parts_per_billion(per_mille * 1_000_000).expect("at most the whole"),
-        })
-    };
-    let weight = (1u32..=1000)
-        .prop_map(|per_mille| Share::parts_per_billion(per_mille * 1_000_000).expect("at most the whole"));
-    let red =
-        (profile(1), weight.clone()).prop_map(|(profile, weight)| DropSpec::Red(RedSpec { profile, weight }));
-    let wred = (profile(1000), profile(500), profile(1), weight)
-        .prop_map(|(green, yellow, red, weight)| DropSpec::Wred(WredSpec { green, yellow, red, weight }));
-    let drop = prop_oneof![Just(DropSpec::Tail), Just(DropSpec::Head), codel, red, wred];
-    (limit(), drop, prop_oneof![Just(Signal::Drop), Just(Signal::Mark)]).prop_map(|(limit, drop, signal)| {
-        let signal = if drop.signals_early() { signal } else { Signal::Drop };
-        BufferSpec { limit, drop, signal }
-    })
-}
-
-fn duration() -> impl Strategy<Value = Duration> {
-    prop_oneof![Just(Duration::ZERO), (0u64..50).prop_map(|grid| Duration::from_nanos(grid * 100))]
-}
-
-fn share() -> impl Strategy<Value = Share> {
-    (0u32..=10).prop_map(|tenths| Share::parts_per_billion(tenths * 100_000_000).expect("at most the whole"))
-}
-
-/// At most a half, so that two of them are at most the whole.
-fn step_share() -> impl Strategy<Value = Share> {
-    (0u32..=5).prop_map(|tenths| Share::parts_per_billion(tenths * 100_000_000).expect("at most a half"))
-}
-
-fn loss_law() -> impl Strategy<Value = LossLaw> {
-    let four_state = (step_share(), step_share(), step_share(), share(), step_share());
-    prop_oneof![
-        share().prop_map(|share| LossLaw::Bernoulli { share }),
-        (share(), share(), share(), share())
-            .prop_map(|(p, r, h, k)| LossLaw::GilbertElliott(GilbertElliottLaw { p, r, h, k })),
-        four_state.prop_map(|(p13, p31, p32, p23, p14)| {
-            LossLaw::FourState(FourStateLaw { p13, p31, p32, p23, p14 })
-        }),
-        prop::collection::vec(any::<bool>(), 1..20)
-            .prop_filter_map("one is received", |lost| LossPattern::new(&lost).map(LossLaw::Trace)),
-    ]
-}
-
-fn bits() -> impl Strategy<Value = NonZeroU64> {
-    (1_000_000_000u64..20_000_000_000).prop_map(|bits| NonZeroU64::new(bits).expect("not 0"))
-}
-
-fn credit() -> impl Strategy<Value = CreditSpec> {
-    (10u64..200_000, 0u64..200_000, [bits(), bits(), bits()], buffer()).prop_map(
-        |(budget_bits, initial_bits, mut rates, buffer)| {
-            rates.sort_unstable();
-            let [refill, low, high] = rates;
-            let initial_bits = initial_bits.min(budget_bits);
-            CreditSpec { budget_bits, initial_bits, high, low, refill, buffer }
-        },
-    )
-}
-
-fn mode() -> impl Strategy<Value = ColourMode> {
-    prop_oneof![Just(ColourMode::Blind), Just(ColourMode::Aware)]
-}
-
-fn actions() -> impl Strategy<Value = ColourActions> {
-    let action = prop_oneof![
-        Just(ColourAction::Pass),
-        Just(ColourAction::Drop),
-        Just(ColourAction::Remark),
-        dscp().prop_map(ColourAction::Dscp),
-    ];
-    [action.clone(), action.clone(), action].prop_map(|[green, yellow, red]| ColourActions {
-        green,
-        yellow,
-        red,
-    })
-}
-
-fn random_delay() -> impl Strategy<Value = RandomDelay> {
-    let some = || (1u64..50).prop_map(|grid| Duration::from_nanos(grid * 20));
-    let samples = prop::collection::vec(-500i64..2000, 1..9);
-    let law = prop_oneof![
-        some().prop_map(|jitter| DelayLaw::Uniform { jitter }),
-        some().prop_map(|jitter| DelayLaw::Normal { jitter }),
-        some().prop_map(|jitter| DelayLaw::Pareto { jitter }),
-        some().prop_map(|jitter| DelayLaw::ParetoNormal { jitter }),
-        (some(), 1u32..=4_000_000).prop_map(|(jitter, sigma)| DelayLaw::Lognormal {
-            jitter,
-            sigma: Sigma::millionths(sigma).expect("in range"),
-        }),
-        samples.prop_map(|samples| DelayLaw::Samples(DelaySamples::new(samples).expect("some"))),
-    ];
-    let depth = prop_oneof![
-        Just(Depth::Exact),
-        (1u32..9).prop_map(|n| Depth::Entries(n.try_into().expect("above 0"))),
-    ];
-    let order = prop_oneof![Just(Order::Keep), Just(Order::Free)];
-    (duration(), law, depth, order, prop::option::of(some()))
-        .prop_map(|(time, law, depth, order, half_life)| RandomDelay { time, law, depth, order, half_life })
-}
-
-fn element() -> impl Strategy<Value = ElementSpec> {
+/// One queue, or those of a scheduler, each for a DSCP of its own.
+fn queueing() -> impl Strategy<Value = Queueing> {
     let by = prop_oneof![
         Just(Scheduling::Strict),
         Just(Scheduling::Wrr),
         Just(Scheduling::Drr),
         Just(Scheduling::Stfq)
     ];
-    let queueing = prop_oneof![
-        buffer().prop_map(crosswind_engine::Queueing::fifo),
-        (by, prop::collection::vec((1u32..4, buffer(), prop::option::of(1u64..4_000_000_000)), 1..4))
-            .prop_map(|(by, list)| {
-                let weights: Vec<u32> = list.iter().map(|&(weight, ..)| weight).collect();
-                let mut queueing = queues(by, &weights);
-                for (queue, (_, buffer, alpha_ppb)) in queueing.queues.iter_mut().zip(list) {
-                    queue.buffer = buffer;
-                    let can_share = buffer.drop != DropSpec::Head;
-                    queue.share = alpha_ppb
-                        .filter(|_| can_share)
-                        .map(|alpha_ppb| MemoryShare { memory: first_memory(), alpha_ppb });
-                }
-                queueing
-            }),
-    ];
+    let queue = (1u32..4, limit(), buffer(), prop::option::of(1u64..4_000_000_000));
     prop_oneof![
-        2 => (any_rate(), 100u64..6000)
-            .prop_map(|(rate, burst_bytes)| ElementSpec::Police { rate, burst_bytes }),
-        2 => (any_rate(), 100u64..6000, buffer())
-            .prop_map(|(rate, burst_bytes, buffer)| ElementSpec::Shape { rate, burst_bytes, buffer }),
-        1 => credit().prop_map(ElementSpec::Credit),
-        1 => (credit(), 1u64..100, 0u64..10).prop_map(|(credit, grid, tenth)| {
-            let interval = Duration::from_nanos(grid * 100);
-            let reopen_bits = credit.budget_bits / 10 * tenth;
-            ElementSpec::CreditLoop(CreditLoopSpec { credit, interval, reopen_bits })
-        }),
-        1 => (any_rate(), 1u64..100).prop_map(|(rate, grid)| {
-            ElementSpec::Pace(PaceSpec { rate, horizon: Duration::from_nanos(grid * 100) })
-        }),
-        1 => (bits(), 0u64..6000, 1u64..6000, mode(), actions()).prop_map(
-            |(cir, cbs_bytes, ebs_bytes, mode, actions)| ElementSpec::Srtcm(SrtcmSpec { cir, cbs_bytes, ebs_bytes, mode, actions })
-        ),
-        1 => (bits(), 1u64..6000, 0u64..5_000_000_000, 1u64..6000, mode(), actions()).prop_map(
-            |(cir, cbs_bytes, more, pbs_bytes, mode, actions)| {
-                let pir = cir.saturating_add(more);
-                ElementSpec::Trtcm(TrtcmSpec { cir, cbs_bytes, pir, pbs_bytes, mode, actions })
+        buffer().prop_map(Queueing::fifo),
+        (by, prop::collection::vec(queue, 1..4)).prop_map(|(by, list)| {
+            let weights: Vec<u32> = list.iter().map(|&(weight, ..)| weight).collect();
+            let mut queueing = queues(by, &weights);
+            for (queue, (_, limit, buffer, alpha_ppb)) in queueing.queues.iter_mut().zip(list) {
+                queue.buffer = BufferSpec { limit, ..buffer };
+                let can_share = buffer.drop != DropSpec::Head;
+                queue.share = alpha_ppb
+                    .filter(|_| can_share)
+                    .map(|alpha_ppb| MemoryShare { memory: first_memory(), alpha_ppb });
             }
-        ),
-        1 => (0u8..4).prop_map(|dscp| ElementSpec::Mark { dscp }),
-        1 => duration().prop_map(|time| ElementSpec::Delay { time }),
-        2 => random_delay().prop_map(ElementSpec::RandomDelay),
-        2 => loss_law().prop_map(ElementSpec::Lose),
-        1 => share().prop_map(|share| ElementSpec::Duplicate { share }),
-        1 => share().prop_map(|share| ElementSpec::Corrupt { share }),
-        1 => (share(), duration()).prop_map(|(share, time)| ElementSpec::Reorder { share, time }),
+            queueing
+        }),
+    ]
+}
+
+/// Every element with random parameters from its description, and those that conditions do not name as they are.
+fn element() -> impl Strategy<Value = ElementSpec> {
+    let described =
+        (0..Treatment::KINDS.len(), any::<u64>()).prop_filter_map("is an element", |(kind, seed)| {
+            Treatment::sample(Treatment::KINDS[kind], &mut Sampler::of_microseconds(seed))?.element()
+        });
+    prop_oneof![
+        8 => described,
         1 => monitor().prop_map(ElementSpec::Monitor),
-        4 => (any_rate(), duration(), queueing)
-            .prop_map(|(rate, delay, queueing)| ElementSpec::Link { rate, delay, queueing }),
+        2 => (any_rate(), duration(), queueing())
+            .prop_map(|(rate, delay, queueing)| ElementSpec::Link(LinkSpec { rate, delay, queueing })),
     ]
 }
 

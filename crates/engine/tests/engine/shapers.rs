@@ -3,7 +3,7 @@
 use core::num::NonZeroU64;
 
 use crosswind_engine::{
-    CreditLoopSpec, CreditSpec, DropReason, Duration, ElementSpec, Engine, Limit, PaceSpec, Packet, Rate,
+    CreditSpec, DropReason, Duration, ElementSpec, Engine, Limit, LoopSpec, MarkSpec, PaceSpec, Packet, Rate,
 };
 use proptest::prelude::*;
 
@@ -15,10 +15,26 @@ fn bps(bits_per_second: u64) -> NonZeroU64 {
     NonZeroU64::new(bits_per_second).expect("not 0")
 }
 
+/// A credit bucket with its loop, flat.
+#[derive(Copy, Clone)]
+struct Looped {
+    credit: CreditSpec,
+    interval: Duration,
+    reopen_bits: u64,
+}
+
+impl Looped {
+    fn element(self) -> ElementSpec {
+        let Looped { credit, interval, reopen_bits } = self;
+        ElementSpec::Credit(CreditSpec { control_loop: Some(LoopSpec { interval, reopen_bits }), ..credit })
+    }
+}
+
 /// Full at first, without a bound on its buffer; rates are in Mbit/s.
 fn credit(budget_bits: u64, [high, low, refill]: [u64; 3]) -> CreditSpec {
     let [high, low, refill] = [high, low, refill].map(|mbit| bps(mbit * 1_000_000));
-    CreditSpec { budget_bits, initial_bits: budget_bits, high, low, refill, buffer: Limit::Unlimited.into() }
+    let buffer = Limit::Unlimited.into();
+    CreditSpec { budget_bits, initial_bits: budget_bits, high, low, refill, buffer, control_loop: None }
 }
 
 /// Sends the traffic through one element and returns when each packet left.
@@ -95,7 +111,7 @@ fn a_credit_bucket_tells_what_it_held_and_holds_without_being_changed() {
         assert_eq!((level.first_bits, level.budget_bits), (30_000, 30_000));
         assert_eq!(level.now_bits, now_bits, "at {now} ns");
     }
-    let other = engine.add("mark", ElementSpec::Mark { dscp: 1 }).unwrap();
+    let other = engine.add("mark", ElementSpec::Mark(MarkSpec { dscp: 1 })).unwrap();
     assert_eq!(engine.credit(other), None);
 }
 
@@ -126,7 +142,7 @@ fn the_published_loop_holds_a_rate_for_whole_intervals_and_forgives_the_overdraf
     // 12 000 bit take 1 ms at the high and 10 ms at the low rate; every 10 ms 12 000 bit are added. At first 24 000.
     //   0 to 9 ms: ten packets, 120 000 bit. 10 ms: 36 000 (> 20 000: open) - 120 000: forgiven, 0: closed.
     //   10, 20, 30 ms: low; what is added is subtracted. 40 ms: 0. 50 ms: 12 000. 60 ms: 24 000 > 20 000: open.
-    let spec = CreditLoopSpec {
+    let spec = Looped {
         credit: CreditSpec {
             budget_bits: 100_000,
             initial_bits: 24_000,
@@ -134,18 +150,19 @@ fn the_published_loop_holds_a_rate_for_whole_intervals_and_forgives_the_overdraf
             low: bps(1_200_000),
             refill: bps(1_200_000),
             buffer: Limit::Unlimited.into(),
+            control_loop: None,
         },
         interval: Duration::from_millis(10),
         reopen_bits: 20_000,
     };
-    let left = |spec, packets: &[u64]| left(ElementSpec::CreditLoop(spec), &full_packets(packets));
+    let left = |spec: Looped, packets: &[u64]| left(spec.element(), &full_packets(packets));
     let ms = |millis: u64| millis * 1_000_000;
     let mut packets = vec![0; 13];
     packets.extend([ms(60), ms(60)]);
     let expected: Vec<u64> = (0..=10).chain([20, 30, 60, 61]).map(ms).collect();
     assert_eq!(left(spec, &packets), expected);
     // 24 000 are not above 24 000: closed until 70 ms.
-    let later = CreditLoopSpec { reopen_bits: 24_000, ..spec };
+    let later = Looped { reopen_bits: 24_000, ..spec };
     assert_eq!(left(later, &packets)[13..], [ms(60), ms(70)]);
     packets.truncate(13);
     packets.extend([ms(60) - 1, ms(60) - 1]);
@@ -171,12 +188,12 @@ fn the_published_loop_gives_more_than_its_budget() {
             low: bps(1_400_000),
             refill: bps(990_000),
             buffer: Limit::Unlimited.into(),
+            control_loop: None,
         };
-        let deployed =
-            CreditLoopSpec { credit: described, interval: Duration::from_secs(1), reopen_bits: 2_000_000 };
+        let deployed = Looped { credit: described, interval: Duration::from_secs(1), reopen_bits: 2_000_000 };
         let packets = budget_bits / 12_000 * 12 / 10 + 1500;
         let described = bits_at_the_high_rate(ElementSpec::Credit(described), 10_500_000, packets) as f64;
-        let deployed = bits_at_the_high_rate(ElementSpec::CreditLoop(deployed), 10_500_000, packets) as f64;
+        let deployed = bits_at_the_high_rate(deployed.element(), 10_500_000, packets) as f64;
         let fluid = budget_bits as f64 * 10.5 / (10.5 - 0.99);
         assert!((described - fluid).abs() <= 2.0 * 12_000.0, "{described} and not {fluid}");
         let found = 100.0 * (deployed / fluid - 1.0);
@@ -243,7 +260,7 @@ impl Model for Fluid {
 
 /// The published program, one line each.
 struct Program {
-    spec: CreditLoopSpec,
+    spec: Looped,
     budget: i128,
     sent: i128,
     open: bool,
@@ -281,7 +298,8 @@ fn any_credit() -> impl Strategy<Value = CreditSpec> {
         rates.sort_unstable();
         let [refill, low, high] = rates.map(bps);
         let initial_bits = initial.min(budget_bits);
-        CreditSpec { budget_bits, initial_bits, high, low, refill, buffer: Limit::Unlimited.into() }
+        let buffer = Limit::Unlimited.into();
+        CreditSpec { budget_bits, initial_bits, high, low, refill, buffer, control_loop: None }
     })
 }
 
@@ -367,11 +385,11 @@ proptest! {
         traffic in traffic(), credit in any_credit(), interval in 1u64..20_000, tenth in 0u64..10,
     ) {
         let interval = Duration::from_nanos(interval);
-        let spec = CreditLoopSpec { credit, interval, reopen_bits: credit.budget_bits * tenth / 10 };
+        let spec = Looped { credit, interval, reopen_bits: credit.budget_bits * tenth / 10 };
         let budget = i128::from(credit.initial_bits) * 1_000_000_000;
         let program = Program { spec, budget, sent: 0, open: true };
         let expected = nanosecond_by_nanosecond(program, &traffic);
-        prop_assert_eq!(left(ElementSpec::CreditLoop(spec), &traffic), expected);
+        prop_assert_eq!(left(spec.element(), &traffic), expected);
     }
 
     #[test]

@@ -13,35 +13,34 @@
 //! the queue has seen, where the RFC proposes the interface's MTU; marks are as in Linux (a marked packet is delivered and counts
 //! as a drop), because the RFC's pseudo-code has none.
 
+use crate::describe::{page, parameters, Page, Parameter, Rule};
 use crate::ecn::Signal;
 use crate::element::Context;
-use crate::error::Problem;
 use crate::outcome::DropReason;
 use crate::packet::Packet;
-use crate::queue::buffer::Buffer;
+use crate::queue::drop::policy::DropPolicy;
 use crate::queue::managed::marked;
+use crate::queue::Buffer;
 use crate::slab::SlotId;
-use crate::units::{Duration, Instant};
+use crate::units::{Duration, Instant, Rate};
 
-/// Parameters of CoDel.
-#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
-pub struct CodelSpec {
-    /// The wait that is accepted.
-    pub target: Duration,
-    /// How long packets may wait longer than that; at least `target`, below 584 years / 16.
-    pub interval: Duration,
-}
-
-impl CodelSpec {
-    pub(super) fn check(&self) -> Result<(), Problem> {
-        let (target, interval) = (self.target.as_nanos(), self.interval.as_nanos());
-        let sound = 0 < target && target <= interval && interval <= u64::MAX / 16;
-        if sound {
-            Ok(())
-        } else {
-            Err(Problem::CodelTimes { target_ns: target, interval_ns: interval })
-        }
+parameters! {
+    /// Drops what leaves once packets have waited longer than the target for an interval (RFC 8289).
+    #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
+    pub struct CodelSpec {
+        /// The wait that is accepted; 5ms when absent.
+        target: Duration = [Parameter::time("target", "target_ns").or("5ms", 5_000_000)],
+        /// How long it may be exceeded, about the longest round trip; 100ms when absent.
+        interval: Duration = [
+            // Sixteen of them are added to an instant.
+            Parameter::time("interval", "interval_ns").within(1, u64::MAX / 16).or("100ms", 100_000_000)
+        ],
     }
+    rules: [Rule::AtMost {
+        key: "target",
+        other: "interval",
+        message: "{target} is above interval {interval}; give at most that: a target is usually 5% of it",
+    }]
 }
 
 /// The state of one queue; its fields are the RFC's variables (section 5.2, `codel_queue_t`).
@@ -61,10 +60,15 @@ pub(crate) struct Codel {
     largest_bytes: u64,
 }
 
-impl Codel {
-    pub(super) fn new(spec: CodelSpec) -> Codel {
+impl DropPolicy for Codel {
+    type Spec = CodelSpec;
+
+    const PAGE: Option<Page> = Some(page!("codel.rs"));
+    const REASON: DropReason = DropReason::Codel;
+
+    fn new(spec: &CodelSpec, _: &Buffer, _: Rate) -> Codel {
         Codel {
-            spec,
+            spec: *spec,
             first_above_time: None,
             drop_next: Instant::ZERO,
             count: 0,
@@ -74,18 +78,11 @@ impl Codel {
         }
     }
 
-    /// Takes note of a packet that will wait.
-    pub(crate) fn saw(&mut self, packet: &Packet, buffer: &Buffer) {
+    fn entered(&mut self, packet: &Packet, buffer: &Buffer) {
         self.largest_bytes = self.largest_bytes.max(buffer.measure().of(packet));
     }
 
-    /// Takes the packet that leaves now, after dropping those that must go before it; `None` where nothing is left.
-    pub(crate) fn dequeue(
-        &mut self,
-        buffer: &mut Buffer,
-        signal: Signal,
-        context: &mut Context<'_>,
-    ) -> Option<SlotId> {
+    fn take(&mut self, buffer: &mut Buffer, signal: Signal, context: &mut Context<'_>) -> Option<SlotId> {
         let now = context.shared.now;
         let (mut packet, mut ok_to_drop) = self.dodequeue(buffer, context);
         if self.dropping {
@@ -128,7 +125,9 @@ impl Codel {
         }
         packet
     }
+}
 
+impl Codel {
     /// The next packet, and whether its wait justifies dropping it.
     fn dodequeue(&mut self, buffer: &mut Buffer, context: &Context<'_>) -> (Option<SlotId>, bool) {
         let Some(slot) = buffer.pop(&context.shared.slab) else {

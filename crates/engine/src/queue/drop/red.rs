@@ -13,64 +13,72 @@
 //!
 //! Source: Floyd and Jacobson 1993, figure 2; Floyd 2000, "Recommendation on using the gentle variant of RED".
 
-use crate::error::Problem;
+use crate::describe::{page, parameters, Page, Parameter, Rule};
+use crate::outcome::DropReason;
+use crate::packet::Packet;
+use crate::queue::drop::average::Average;
+use crate::queue::drop::policy::{Detected, DropPolicy};
+use crate::queue::Buffer;
 use crate::random::Stream;
-use crate::units::Share;
+use crate::units::{Instant, Rate, Share};
 
-/// Parameters of RED.
-#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
-pub struct RedSpec {
-    /// Which share is dropped at which average.
-    pub profile: RedProfile,
-    /// How much an arrival counts in the average; above 0. The source proposes 0.2 %.
-    pub weight: Share,
-}
-
-/// Which share is dropped at which average queue.
-#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
-pub struct RedProfile {
-    /// Below this average nothing is dropped; above 0.
-    pub min_bytes: u64,
-    /// At this average `probability` is reached; above `min_bytes`.
-    pub max_bytes: u64,
-    /// Above 0.
-    pub probability: Share,
-}
-
-impl RedSpec {
-    pub(super) fn check(&self) -> Result<(), Problem> {
-        check_weight(self.weight)?;
-        self.profile.check()
+parameters! {
+    /// Drops newcomers at random, the more the longer the queue has been on average (Floyd, Jacobson).
+    #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
+    pub struct RedSpec {
+        /// Which share is dropped at which average.
+        profile: RedProfile = flat,
+        /// What an arrival counts in the average queue; 0.2% when absent.
+        weight: Share = [weight()],
     }
 }
 
-pub(super) fn check_weight(weight: Share) -> Result<(), Problem> {
-    if weight == Share::NOTHING {
-        Err(Problem::RedWeight)
-    } else {
-        Ok(())
-    }
+/// How much an arrival counts in the average: the source proposes 0.2 %.
+pub(crate) fn weight() -> Parameter {
+    Parameter::share("weight", "weight_ppb").or("0.2%", 2_000_000)
 }
 
-impl RedProfile {
-    pub(super) fn check(&self) -> Result<(), Problem> {
-        let RedProfile { min_bytes, max_bytes, probability } = *self;
-        if min_bytes == 0 || min_bytes >= max_bytes || probability == Share::NOTHING {
-            return Err(Problem::RedProfile { min_bytes, max_bytes, probability });
-        }
-        Ok(())
+parameters! {
+    /// Which share is dropped at which average queue.
+    #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
+    pub struct RedProfile {
+        /// Average queue below which nothing is dropped.
+        min_bytes: u64 = [Parameter::size("min", "min_bytes")],
+        /// Average queue at which `probability` is dropped; at twice this everything is.
+        max_bytes: u64 = [Parameter::size("max", "max_bytes")],
+        /// Dropped at `max`.
+        probability: Share = [Parameter::share("probability", "probability_ppb")],
     }
+    rules: [Rule::Ascending { keys: &["min", "max"] }]
 }
 
-/// What random early detection wants for an arriving packet.
-#[derive(Copy, Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Detected {
-    /// Nothing.
-    Nothing,
-    /// That its transport is told, by a mark or by dropping it.
-    Early,
-    /// That it is dropped.
-    Overload,
+pub(crate) struct Red {
+    average: Average,
+    detector: Detector,
+}
+
+impl DropPolicy for Red {
+    type Spec = RedSpec;
+
+    const PAGE: Option<Page> = Some(page!("red.rs"));
+    const REASON: DropReason = DropReason::Red;
+
+    fn new(spec: &RedSpec, buffer: &Buffer, rate: Rate) -> Red {
+        let average = Average::new(spec.weight, buffer.measure(), rate);
+        Red { average, detector: Detector::new(spec.profile) }
+    }
+
+    fn set_rate(&mut self, buffer: &Buffer, rate: Rate) {
+        self.average.set_rate(buffer.measure(), rate);
+    }
+
+    fn at_arrival(&mut self, _: &Packet, buffer: &Buffer, now: Instant, random: &mut Stream) -> Detected {
+        self.detector.judge(self.average.at_arrival(buffer, now), random)
+    }
+
+    fn emptied(&mut self, now: Instant) {
+        self.average.emptied(now);
+    }
 }
 
 /// A profile at work.

@@ -8,11 +8,12 @@ use alloc::vec::Vec;
 
 use proptest::prelude::*;
 
-use super::{DropSpec, RedProfile, RedSpec, WredSpec};
+use super::policies::{RedSpec, WredSpec};
+use super::{DropSpec, RedProfile};
 use crate::ecn::{Ecn, Signal};
 use crate::random::Stream;
 use crate::units::{Duration, Instant, Limit, Rate, Share};
-use crate::{BufferSpec, DropReason, ElementSpec, Engine, Outcome, Packet, Queueing};
+use crate::{BufferSpec, DropReason, ElementSpec, Engine, LinkSpec, Outcome, Packet, Queueing};
 
 /// A wire byte takes 8 ns.
 const RATE_BPS: u64 = 1_000_000_000;
@@ -144,7 +145,8 @@ fn fates(drop: DropSpec, signal: Signal, packets: &[(u64, Packet)]) -> Vec<(u64,
     let mut engine = Engine::new(SEED);
     let queueing = Queueing::fifo(BufferSpec { limit: Limit::Unlimited, drop, signal });
     let rate = Rate::bits_per_second(RATE_BPS).unwrap();
-    let link = engine.add(NAME, ElementSpec::Link { rate, delay: Duration::ZERO, queueing }).unwrap();
+    let link =
+        engine.add(NAME, ElementSpec::Link(LinkSpec { rate, delay: Duration::ZERO, queueing })).unwrap();
     let path = engine.path(&[link]);
     for &(now, packet) in packets {
         engine.push(Instant::from_nanos(now), path, packet);

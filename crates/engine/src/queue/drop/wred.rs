@@ -10,32 +10,65 @@
 //! Random Early Detection" (one average, a profile for each precedence). RIO (Clark and Fang 1998) instead compares packets of
 //! profile with an average of their own kind only.
 
-use super::red::check_weight;
-use super::RedProfile;
-use crate::error::Problem;
-use crate::units::Share;
+use super::red::{weight, Detector, RedProfile};
+use crate::describe::{page, parameters, Page, Parameter};
+use crate::meter::Colour;
+use crate::outcome::DropReason;
+use crate::packet::Packet;
+use crate::queue::drop::average::Average;
+use crate::queue::drop::policy::{Detected, DropPolicy};
+use crate::queue::Buffer;
+use crate::random::Stream;
+use crate::units::{Instant, Rate, Share};
 
-/// Parameters of WRED.
-#[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
-pub struct WredSpec {
-    /// For AFx1 and for packets without a colour.
-    pub green: RedProfile,
-    /// For AFx2.
-    pub yellow: RedProfile,
-    /// For AFx3.
-    pub red: RedProfile,
-    /// How much an arrival counts in the average; above 0.
-    pub weight: Share,
+parameters! {
+    /// RED with a profile for each colour, which is the drop precedence of the DSCP.
+    #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
+    pub struct WredSpec {
+        /// AFx1, and packets without a colour.
+        green: RedProfile = [Parameter::group::<RedProfile>("green", "green", "Profile")],
+        /// AFx2.
+        yellow: RedProfile = [Parameter::group::<RedProfile>("yellow", "yellow", "Profile")],
+        /// AFx3.
+        red: RedProfile = [Parameter::group::<RedProfile>("red", "red", "Profile")],
+        /// What an arrival counts in the average queue; 0.2% when absent.
+        weight: Share = [weight()],
+    }
 }
 
-impl WredSpec {
-    /// The profiles, best colour first.
-    pub(super) const fn profiles(&self) -> [RedProfile; 3] {
-        [self.green, self.yellow, self.red]
+pub(crate) struct Wred {
+    average: Average,
+    /// By colour, best first.
+    detectors: [Detector; 3],
+}
+
+impl DropPolicy for Wred {
+    type Spec = WredSpec;
+
+    const PAGE: Option<Page> = Some(page!("wred.rs"));
+    const REASON: DropReason = DropReason::Red;
+
+    fn new(spec: &WredSpec, buffer: &Buffer, rate: Rate) -> Wred {
+        let average = Average::new(spec.weight, buffer.measure(), rate);
+        Wred { average, detectors: [spec.green, spec.yellow, spec.red].map(Detector::new) }
     }
 
-    pub(super) fn check(&self) -> Result<(), Problem> {
-        check_weight(self.weight)?;
-        self.profiles().iter().try_for_each(RedProfile::check)
+    fn set_rate(&mut self, buffer: &Buffer, rate: Rate) {
+        self.average.set_rate(buffer.measure(), rate);
+    }
+
+    fn at_arrival(
+        &mut self,
+        packet: &Packet,
+        buffer: &Buffer,
+        now: Instant,
+        random: &mut Stream,
+    ) -> Detected {
+        let detector = &mut self.detectors[Colour::of(packet) as usize];
+        detector.judge(self.average.at_arrival(buffer, now), random)
+    }
+
+    fn emptied(&mut self, now: Instant) {
+        self.average.emptied(now);
     }
 }

@@ -1,0 +1,55 @@
+//! The list of elements. A new one is its file and its line here.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::vec::Vec;
+
+use serde::ser::SerializeMap;
+use serde_json::json;
+
+use super::behaviour::{Behaviour, Spec, Verdict};
+use super::dispatch::elements;
+use super::Context;
+use crate::describe::{
+    description, Described, Json, Manual, Object, Parameter, Parameters, Problem, Rule, Sampler,
+};
+use crate::link::Link;
+use crate::monitor::{Monitor, MonitorParameters};
+use crate::packet::Class;
+use crate::process::CapacityParameters;
+use crate::queue::{QueueParameters, ScheduleParameters};
+use crate::random::Stream;
+use crate::shaper::CreditLevel;
+use crate::slab::SlotId;
+use crate::units::{Duration, Instant};
+use crate::{delay, impairment, link, loss, marker, meter, monitor, shaper};
+
+elements! {
+    // What conditions name and the engine carries out as it is.
+    elements {
+        Police: meter::PoliceSpec => meter::Police,
+        Shape: shaper::ShapeSpec => shaper::Shape,
+        Credit: shaper::CreditSpec => shaper::Credit,
+        Pace: shaper::PaceSpec => shaper::Pace,
+        Srtcm: meter::SrtcmSpec => meter::Srtcm,
+        Trtcm: meter::TrtcmSpec => meter::Trtcm,
+        Mark: marker::MarkSpec => marker::Mark,
+        Delay: delay::DelaySpec => delay::Delay,
+        Lose: loss::LoseSpec => loss::Lose,
+        Duplicate: impairment::DuplicateSpec => impairment::Duplicate,
+        Corrupt: impairment::CorruptSpec => impairment::Corrupt,
+        Reorder: impairment::ReorderSpec => impairment::Reorder,
+    }
+    // What needs to know its surroundings as well, and so has parameters of its own in conditions, if it is in them at all.
+    placed {
+        Link: link::LinkSpec => link::Link,
+        Monitor: monitor::MonitorSpec => Box<Monitor>,
+    }
+    // What else conditions name: for whoever knows the surroundings.
+    parameters {
+        Monitor: MonitorParameters,
+        Queue: QueueParameters,
+        Schedule: ScheduleParameters,
+        Capacity: CapacityParameters,
+    }
+}

@@ -1,0 +1,17 @@
+//! Elements: what treats packets. What each one is to the engine (`behaviour`), the list of all (`list`), and the dispatch from the
+//! one to the other (`dispatch`).
+//!
+//! An element decides about one packet at a time (`arrive`), and may hold it and be woken later. It never looks at a packet's class
+//! (monitors may, but what they see changes nothing).
+
+mod behaviour;
+mod context;
+mod dispatch;
+mod id;
+mod list;
+
+pub(crate) use behaviour::{Behaviour, Spec, Verdict};
+pub(crate) use context::{Context, Shared};
+pub use id::ElementId;
+pub(crate) use list::Element;
+pub use list::{ElementSpec, Treatment};

@@ -1,0 +1,65 @@
+//! What a drop policy is to a queue. A policy decides at three places: when a packet arrives, when there is no room for it, and when
+//! the queue lets one go.
+
+use crate::describe::Page;
+use crate::ecn::Signal;
+use crate::element::Context;
+use crate::outcome::DropReason;
+use crate::packet::Packet;
+use crate::queue::Buffer;
+use crate::random::Stream;
+use crate::slab::SlotId;
+use crate::units::{Instant, Rate};
+
+/// What a policy wants for an arriving packet.
+#[derive(Copy, Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Detected {
+    /// Nothing.
+    Nothing,
+    /// That its transport is told, by a mark or by dropping it.
+    Early,
+    /// That it is dropped.
+    Overload,
+}
+
+/// A drop policy at work: what it remembers.
+pub(crate) trait DropPolicy: Sized {
+    /// Its parameters.
+    type Spec;
+
+    /// The head of its file, where it has one.
+    const PAGE: Option<Page>;
+    /// Whether it signals congestion before the buffer is full, and so has something to mark and to remember.
+    const IS_EARLY: bool = true;
+    /// Whether its queue can be part of a memory.
+    const CAN_SHARE: bool = true;
+    /// Of what it drops as it arrives.
+    const REASON: DropReason = DropReason::Early;
+
+    /// `spec` has been checked; `rate` empties the buffer.
+    fn new(spec: &Self::Spec, buffer: &Buffer, rate: Rate) -> Self;
+
+    /// The rate that empties the buffer has changed.
+    fn set_rate(&mut self, _: &Buffer, _: Rate) {}
+
+    /// Judges a packet that arrives at the buffer.
+    fn at_arrival(&mut self, _: &Packet, _: &Buffer, _: Instant, _: &mut Stream) -> Detected {
+        Detected::Nothing
+    }
+
+    /// Makes room for a packet, or leaves everything as it is where it does not.
+    fn make_room(&mut self, _: SlotId, _: &mut Buffer, _: &mut Context<'_>) -> Result<(), DropReason> {
+        Err(DropReason::QueueFull)
+    }
+
+    /// A packet will wait in the buffer.
+    fn entered(&mut self, _: &Packet, _: &Buffer) {}
+
+    /// Takes the packet that leaves now, after dropping those that must go before it; `None` where nothing is left.
+    fn take(&mut self, buffer: &mut Buffer, _: Signal, context: &mut Context<'_>) -> Option<SlotId> {
+        buffer.pop(&context.shared.slab)
+    }
+
+    /// The last packet has left the buffer.
+    fn emptied(&mut self, _: Instant) {}
+}
