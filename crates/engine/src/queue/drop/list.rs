@@ -22,4 +22,5 @@ drop_policies! {
     "red.rs" red::Red(RedSpec) = "red",
     "wred.rs" wred::Wred(WredSpec) = "wred",
     "codel.rs" codel::Codel(CodelSpec) = "codel",
+    "pie.rs" pie::Pie(PieSpec) = "pie",
 }
