@@ -8,7 +8,7 @@
 use std::time::Instant as WallInstant;
 
 use crosswind_engine::{Instant, Packet};
-use crosswind_fabric::{Fabric, Network};
+use crosswind_fabric::{star, Fabric, Network};
 use serde_json::{json, Value};
 
 const NODES: usize = 101;
@@ -27,7 +27,7 @@ fn main() {
     let mut network = Network::new(&fabric(), Instant::ZERO).expect("a valid fabric");
     let before = resident_bytes();
     for &(from, to) in &pairs {
-        network.path(from, to);
+        network.path(from, to, 0);
     }
     let bytes_per_path = (resident_bytes() - before) / pairs.len() as f64;
     let (mut one, mut many) = (Load::on(&pairs[..1]), Load::on(&pairs));
@@ -76,7 +76,7 @@ impl<'a> Load<'a> {
     fn push(&mut self, packets: u64) {
         let begin = self.pushed as usize % self.pairs.len();
         for &(from, to) in self.pairs.iter().cycle().skip(begin).take(packets as usize) {
-            let (path, _) = self.network.path(from, to);
+            let (path, _) = self.network.path(from, to, 0);
             let at = Instant::from_nanos(self.pushed * GAP_NS);
             self.network.engine().push(at, path, Packet::real(self.pushed, 1500, 0));
             self.pushed += 1;
@@ -101,7 +101,7 @@ fn fabric() -> Fabric {
         (0..NODES).map(|i| json!({"name": format!("n{i}"), "host": format!("h{i}")})).collect();
     let fabric = json!({
         "seed": 7, "hosts": hosts, "nodes": nodes, "mtu_bytes": 1500, "merge_window_ns": 0,
-        "uplink": {"rate_bps": 100_000_000_000_u64, "delay_ns": 2000, "buffer_bytes": 1 << 20},
+        "switches": ["switch"], "links": star(&hosts, Some(100_000_000_000), 2000, Some(1 << 20)),
         "tcp": {"congestion_control": "cubic", "rto_min_us": 200_000},
         "condition": {"name": "none"}
     });

@@ -6,16 +6,18 @@ use std::collections::HashSet;
 use std::fmt;
 use std::ops::RangeInclusive;
 
-use crosswind_engine::MonitorSpec;
+use crosswind_engine::{
+    Begin, CapacityParameters, Direction, Json, Match, MonitorParameters, Parameter, QuantityOf, Rule,
+    Treatment, Type, Where,
+};
 
-use crate::capacity::process_spec;
-use crate::delays;
-use crate::impairments;
+use crate::entry::ElementEntry;
+use crate::graph::{Graph, Owner};
 use crate::labels;
 use crate::monitor;
-use crate::process::{Direction, Process};
-use crate::queue::{self, By};
-use crate::spec::{ElementEntry, Fabric, Match, Places, Start, What};
+use crate::routes::Routes;
+use crate::site::{self, Place};
+use crate::spec::{Condition, Fabric, Places};
 
 /// Everything that is wrong with a fabric or a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +31,21 @@ impl fmt::Display for FabricError {
 
 impl std::error::Error for FabricError {}
 
+impl FabricError {
+    /// One thing that is wrong.
+    pub(crate) fn of(error: impl fmt::Display) -> Self {
+        Self(vec![error.to_string()])
+    }
+
+    fn unless_empty(wrong: Vec<String>) -> Result<(), Self> {
+        if wrong.is_empty() {
+            Ok(())
+        } else {
+            Err(Self(wrong))
+        }
+    }
+}
+
 /// Most nodes a fabric can address: 10.77.0.1 to 10.77.255.254.
 const NODES_MAX: usize = 65_534;
 
@@ -38,13 +55,39 @@ const SOCKET_BUFFER_BYTES: RangeInclusive<u32> = 65_536..=1 << 30;
 impl Fabric {
     /// Checks the whole fabric, its condition included.
     pub fn check(&self) -> Result<(), FabricError> {
+        self.checked().map(|_| ())
+    }
+
+    /// The graph and the routes of a fabric that is sound, its condition included.
+    pub(crate) fn checked(&self) -> Result<(Graph, Routes), FabricError> {
         let mut wrong = Vec::new();
-        let mut hosts = HashSet::new();
-        for host in &self.hosts {
-            if !hosts.insert(host.as_str()) {
-                wrong.push(format!("host {host}: named twice; give every host a name of its own"));
-            }
+        self.check_nodes(&mut wrong);
+        self.check_links(&mut wrong);
+        if !(576..=9000).contains(&self.mtu_bytes) {
+            wrong.push(format!("mtu {} bytes: outside 576 to 9000", self.mtu_bytes));
         }
+        if let Some(bytes) = self.tcp.socket_buffer_bytes.filter(|bytes| !SOCKET_BUFFER_BYTES.contains(bytes))
+        {
+            wrong.push(format!("tcp: socket_buffer_bytes {bytes}: outside 65536 to 1073741824"));
+        }
+        // Without a graph there are no places to check a condition for.
+        let graph = match Graph::of(self) {
+            Ok(graph) => graph,
+            Err(problems) => return Err(FabricError([wrong, problems].concat())),
+        };
+        let routes = Routes::of(self, &graph).unwrap_or_else(|problems| {
+            wrong.extend(problems);
+            Routes::default()
+        });
+        if let Err(FabricError(problems)) = self.check_condition(&graph, &self.condition) {
+            wrong.extend(problems);
+        }
+        FabricError::unless_empty(wrong)?;
+        Ok((graph, routes))
+    }
+
+    fn check_nodes(&self, wrong: &mut Vec<String>) {
+        let hosts: HashSet<&str> = self.hosts.iter().map(String::as_str).collect();
         let mut nodes = HashSet::new();
         for node in &self.nodes {
             if !hosts.contains(node.host.as_str()) {
@@ -52,7 +95,7 @@ impl Fabric {
                     "node {}: host {} does not exist; hosts are {}",
                     node.name,
                     node.host,
-                    self.hosts.join(", ")
+                    some_of(&self.hosts)
                 ));
             }
             if !nodes.insert(node.name.as_str()) {
@@ -74,85 +117,89 @@ impl Fabric {
                 self.nodes.len()
             ));
         }
-        let uplink = &self.uplink;
-        let buffer = [uplink.buffer_bytes, uplink.buffer_packets, uplink.buffer_ns];
-        if let Some(problem) = queue::problem(buffer, queue::DropEntry::Tail, false) {
-            wrong.push(format!("uplink: {problem}"));
+    }
+
+    fn check_links(&self, wrong: &mut Vec<String>) {
+        for link in &self.links {
+            if let Err(problem) = link.buffer() {
+                wrong.push(format!("link {}: {problem}", link.name()));
+            }
         }
-        if self.uplink.rate_bps == Some(0) {
-            wrong.push("uplink: rate 0 would never send; leave the rate out for unlimited".to_owned());
-        }
-        if !(576..=9000).contains(&self.mtu_bytes) {
-            wrong.push(format!("mtu {} bytes: outside 576 to 9000", self.mtu_bytes));
-        }
-        if let Some(bytes) = self.tcp.socket_buffer_bytes.filter(|bytes| !SOCKET_BUFFER_BYTES.contains(bytes))
+    }
+
+    /// Checks a condition that is to be put in force on this fabric.
+    pub(crate) fn check_condition(&self, graph: &Graph, condition: &Condition) -> Result<(), FabricError> {
+        let mut wrong = Vec::new();
+        for places in
+            std::iter::once(&condition.places).chain(condition.timeline.iter().map(|step| &step.places))
         {
-            wrong.push(format!("tcp: socket_buffer_bytes {bytes}: outside 65536 to 1073741824"));
+            self.check_places(graph, places, &mut wrong);
         }
-        self.check_places(&self.condition.places, &mut wrong);
-        for step in &self.condition.timeline {
-            self.check_places(&step.places, &mut wrong);
-        }
-        let matches = labels::count(&self.condition);
+        let matches = labels::count(condition);
         if matches > labels::LABELS_MAX {
             wrong.push(format!(
                 "monitors match by {matches} different sets of nodes, protocols and ports; a condition has room for {}",
                 labels::LABELS_MAX
             ));
         }
-        for interference in &self.condition.interference {
+        for interference in &condition.interference {
             interference.check(self, &mut wrong);
         }
-        if wrong.is_empty() {
-            Ok(())
-        } else {
-            Err(FabricError(wrong))
-        }
+        FabricError::unless_empty(wrong)
     }
 
-    fn check_places(&self, places: &Places, wrong: &mut Vec<String>) {
-        for (place, entries) in places.by_name() {
-            let at_host = place.starts_with("host.");
+    fn check_places(&self, graph: &Graph, places: &Places, wrong: &mut Vec<String>) {
+        for (place, entries) in places.each() {
+            let known = site::names(self, graph, place, entries.iter().any(|entry| entry.on.is_some()));
             for (index, entry) in entries.iter().enumerate() {
-                let what = format!("{place}: {}", entry.word());
-                for name in entry.on().unwrap_or_default() {
-                    let known = self.hosts.contains(name)
-                        || (at_host && self.nodes.iter().any(|node| &node.name == name));
-                    if !known {
-                        wrong.push(format!(
-                            "{what} on {name}: no such {}",
-                            if at_host { "node or host" } else { "host" }
-                        ));
-                    }
+                let what = format!("{}: {}", place.word(), entry.word());
+                for name in entry.on.iter().flatten().filter(|&name| !known.contains(name)) {
+                    wrong.push(format!("{what} on {name}: no such {}", place.kinds_of_names()));
                 }
-                self.check_element(place, &what, entry, wrong);
-                if let ElementEntry::Monitor { what: quantities, .. } = entry {
+                let unlimited = || {
+                    let mut sites = site::all_at(self, graph, place);
+                    sites.any(|site| {
+                        site.is_meant(entry.on.as_deref()) && self.links[site.link].rate_bps.is_none()
+                    })
+                };
+                self.check_element(place, &what, entry, &unlimited, wrong);
+                if let Treatment::Monitor(MonitorParameters { what: quantities, .. }) = &entry.treatment {
                     let queue = quantities.iter().any(|quantity| quantity.needs_queue());
                     if queue && !monitor::has_queue_behind(place, entries, index) {
-                        wrong.push(format!("{what}: no queue stands behind it; put a shape or credit behind it, or move it to host.egress, link or switch.egress"));
+                        wrong.push(format!("{what}: no queue stands behind it; put a shape, credit or pace behind it, or move it to host.egress, link, wan or switch.egress"));
                     }
                 }
             }
-            let schedules = entries.iter().filter(|entry| replaces_fifo(entry));
-            if schedules.filter(|entry| entry.on().is_none()).count() > 1 {
+            let schedules = entries.iter().filter(|entry| entry.replaces_fifo());
+            if schedules.filter(|entry| entry.on.is_none()).count() > 1 {
                 wrong.push(format!(
-                    "{place}: two queues or schedules everywhere; a link has one, restrict them with `on`"
+                    "{}: two queues or schedules everywhere; a link has one, restrict them with `on`",
+                    place.word()
                 ));
             }
-            self.check_driven_once(place, entries, wrong);
         }
+        self.check_driven_once(graph, places, wrong);
     }
 
-    fn check_driven_once(&self, place: &str, entries: &[ElementEntry], wrong: &mut Vec<String>) {
+    fn check_driven_once(&self, graph: &Graph, places: &Places, wrong: &mut Vec<String>) {
         let mut driven = HashSet::new();
-        for entry in entries {
-            let ElementEntry::Capacity { direction, on, .. } = entry else { continue };
-            for host in self.hosts.iter().filter(|host| on.as_ref().is_none_or(|on| on.contains(host))) {
-                for way in [Direction::Up, Direction::Down] {
-                    if direction.is_none_or(|direction| direction == way) && !driven.insert((host, way)) {
-                        let way = if way == Direction::Up { "up" } else { "down" };
+        for (place, entries) in places.each() {
+            for entry in entries {
+                let Treatment::Capacity(CapacityParameters { direction, .. }) = &entry.treatment else {
+                    continue;
+                };
+                for site in site::all_at(self, graph, place).filter(|site| site.is_meant(entry.on.as_deref()))
+                {
+                    let (way, words) = match graph.owners[site.link] {
+                        Owner::Up(_) => (Some(Direction::Up), format!("{} up", site.of)),
+                        Owner::Down(_) => (Some(Direction::Down), format!("{} down", site.of)),
+                        Owner::Trunk(_) => (None, site.of.clone()),
+                    };
+                    let meant = direction.is_none_or(|direction| way.is_none_or(|way| way == direction));
+                    if meant && !driven.insert(site.link) {
                         wrong.push(format!(
-                            "{place}: capacity: a second one for {host} {way}; a link has one, restrict them with `on` and `direction`"
+                            "{}: capacity: a second one for {words}; a link has one, restrict them with `on` and `direction`",
+                            place.word()
                         ));
                     }
                 }
@@ -160,149 +207,104 @@ impl Fabric {
         }
     }
 
-    fn check_element(&self, place: &str, what: &str, entry: &ElementEntry, wrong: &mut Vec<String>) {
-        if replaces_fifo(entry) && place != "host.egress" && place != "switch.egress" {
-            wrong.push(format!("{what}: there is no link to queue for; use host.egress or switch.egress"));
+    /// What must hold of an element at this place of this fabric, by its description. By itself it is sound since it was read, and
+    /// made by a caller it may not be.
+    fn check_element(
+        &self,
+        place: Place,
+        what: &str,
+        entry: &ElementEntry,
+        unlimited: &dyn Fn() -> bool,
+        wrong: &mut Vec<String>,
+    ) {
+        wrong.extend(entry.treatment.problems().iter().map(|problem| format!("{what}: {problem}")));
+        match entry.manual().place {
+            Where::Port if !matches!(place, Place::HostEgress | Place::SwitchEgress) => {
+                wrong
+                    .push(format!("{what}: there is no link to queue for; use host.egress or switch.egress"));
+            }
+            Where::Link if !matches!(place, Place::Link | Place::Wan) => {
+                wrong.push(format!("{what}: only a link has a capacity; move it to link"));
+            }
+            _ => {}
         }
-        if let ElementEntry::Queue { buffer_bytes, buffer_packets, buffer_ns, drop, ecn, .. }
-        | ElementEntry::Shape { buffer_bytes, buffer_packets, buffer_ns, drop, ecn, .. } = entry
-        {
-            let problem = queue::problem([*buffer_bytes, *buffer_packets, *buffer_ns], *drop, *ecn);
-            wrong.extend(problem.map(|problem| format!("{what}: {problem}")));
+        for parameter in &entry.treatment.parameters() {
+            self.check_packet(what, entry, parameter, wrong);
         }
-        match entry {
-            ElementEntry::Queue { memory_bytes, alpha_ppb, drop, .. } => {
-                let problem = queue::memory_problem(*memory_bytes, *alpha_ppb, *drop);
-                wrong.extend(problem.map(|problem| format!("{what}: {problem}")));
+        if let Some(idle) = entry.idle() {
+            wrong.push(format!("{what}: {idle} 0 does nothing; leave the element out"));
+        }
+        for rule in entry.treatment.rules() {
+            check_rule(place, what, entry, &rule, unlimited, wrong);
+        }
+        if let Treatment::Monitor(MonitorParameters { select, start, .. }) = &entry.treatment {
+            self.check_match(what, select, wrong);
+            if let Begin::Packet(first) = start {
+                self.check_match(&format!("{what}: start"), first, wrong);
             }
-            ElementEntry::Police { rate_bps, burst_bytes, .. }
-            | ElementEntry::Shape { rate_bps, burst_bytes, .. } => {
-                if *rate_bps == Some(0) {
-                    wrong.push(format!("{what}: rate 0 passes nothing; leave the rate out for unlimited"));
-                }
-                if *burst_bytes < u64::from(self.mtu_bytes) {
-                    wrong.push(format!(
-                        "{what}: burst {burst_bytes} bytes is smaller than one packet; use at least the MTU, {} bytes",
-                        self.mtu_bytes
-                    ));
-                }
-            }
-            ElementEntry::Credit(credit) => credit.check(what, self.mtu_bytes, wrong),
-            ElementEntry::Pace(pace) => pace.check(what, wrong),
-            ElementEntry::Srtcm(meter) => meter.check(what, self.mtu_bytes, wrong),
-            ElementEntry::Trtcm(meter) => meter.check(what, self.mtu_bytes, wrong),
-            ElementEntry::Mark { dscp, .. } => {
-                if *dscp > 63 {
-                    wrong.push(format!("{what}: dscp {dscp} is outside 0 to 63"));
-                }
-            }
-            ElementEntry::Delay { time_ns, random, .. } => {
-                delays::check_delay(*time_ns, random.as_ref(), what, wrong);
-            }
-            ElementEntry::Lose { law, .. } => impairments::check_loss(law, what, wrong),
-            ElementEntry::Duplicate { share_ppb, .. } | ElementEntry::Corrupt { share_ppb, .. } => {
-                impairments::check_share(*share_ppb, what, wrong);
-            }
-            ElementEntry::Reorder { share_ppb, time_ns, .. } => {
-                impairments::check_share(*share_ppb, what, wrong);
-                if *time_ns == 0 {
-                    wrong.push(format!("{what}: time 0 holds nothing back; leave the element out"));
-                }
-            }
-            ElementEntry::Monitor { what: quantities, window_ns, select, start, .. } => {
-                self.check_monitor(what, (quantities, *window_ns), select, wrong);
-                if quantities.contains(&What::Rtt) && place != "link" {
-                    wrong.push(format!("{what}: rtt needs both directions; move the monitor to link"));
-                }
-                if let Start::Packet(first) = start {
-                    self.check_match(&format!("{what}: start"), first, wrong);
-                }
-            }
-            ElementEntry::Capacity { process, .. } => {
-                if place != "link" {
-                    wrong.push(format!("{what}: only a link has a capacity; move it to link"));
-                }
-                let unpaired = match process {
-                    Process::Levels { at_ns, rate_bps, .. } | Process::Resampled { at_ns, rate_bps, .. } => {
-                        at_ns.len() != rate_bps.len()
-                    }
-                    Process::Opportunities { at_ns, ip_bytes, .. } => at_ns.len() != ip_bytes.len(),
-                    Process::Drawn { .. } | Process::Markov { .. } => false,
-                };
-                if unpaired {
-                    wrong.push(format!("{what}: its lists differ in length; give one entry for each time"));
-                } else if let Err(problem) = process_spec(process).check() {
-                    wrong.push(format!("{what}: {problem}"));
-                }
-            }
-            ElementEntry::Schedule { by, queues, memory_bytes, .. } => {
-                let others = queues.iter().filter(|queue| queue.dscp.is_none()).count();
-                if others != 1 {
-                    wrong.push(format!("{what}: {others} queues take all other packets; exactly one must"));
-                }
-                let mut seen = HashSet::new();
-                for queue in queues {
-                    let keys = [queue.buffer_bytes, queue.buffer_packets, queue.buffer_ns];
-                    let problem = queue::problem(keys, queue.drop, queue.ecn);
-                    wrong.extend(problem.map(|problem| format!("{what}: {problem}")));
-                    let problem = queue::memory_problem(*memory_bytes, queue.alpha_ppb, queue.drop);
-                    wrong.extend(problem.map(|problem| format!("{what}: {problem}")));
-                    for dscp in queue.dscp.iter().flatten() {
-                        if *dscp > 63 || !seen.insert(*dscp) {
-                            wrong.push(format!("{what}: dscp {dscp} is outside 0 to 63 or in two queues"));
-                        }
-                    }
-                    let weighted = matches!(queue.weight, Some(1..));
-                    if (*by != By::Strict) != weighted {
-                        wrong.push(format!(
-                            "{what}: weights of at least 1 belong to wrr, drr and stfq, none to strict"
-                        ));
-                    }
-                }
-            }
+        }
+    }
+
+    /// What must have room for a packet has it.
+    fn check_packet(&self, what: &str, entry: &ElementEntry, parameter: &Parameter, wrong: &mut Vec<String>) {
+        let Type::Number { packet: true, quantity, .. } = parameter.values else { return };
+        let value = entry.treatment.value(parameter.name).and_then(|value| value.as_u64());
+        let least = match quantity {
+            QuantityOf::Bits => 8 * u64::from(self.mtu_bytes),
+            _ => u64::from(self.mtu_bytes),
+        };
+        // Where zero is allowed it is meant, and where it is not it has been refused.
+        if let Some(value) = value.filter(|value| (1..least).contains(value)) {
+            let (key, unit) = (parameter.key.unwrap_or(parameter.name), quantity.unit());
+            wrong.push(format!(
+                "{what}: {key} {value}{unit} is smaller than one packet; use at least {least}{unit}"
+            ));
         }
     }
 
     fn check_match(&self, name: &str, select: &Match, wrong: &mut Vec<String>) {
-        for dscp in select.dscp.iter().flatten().filter(|&&dscp| dscp > 63) {
-            wrong.push(format!("{name}: match: dscp {dscp} is outside 0 to 63"));
-        }
         for node in [&select.from, &select.to].into_iter().flatten() {
             if !self.nodes.iter().any(|known| known.name == *node) {
                 wrong.push(format!("{name}: match: no such node {node}"));
             }
         }
     }
+}
 
-    fn check_monitor(
-        &self,
-        name: &str,
-        (what, window_ns): (&[What], u64),
-        select: &Match,
-        wrong: &mut Vec<String>,
-    ) {
-        if what.is_empty() {
-            wrong.push(format!("{name}: measures nothing; name at least one quantity"));
-        }
-        if (1..what.len()).any(|index| what[..index].contains(&what[index])) {
-            wrong.push(format!("{name}: names a quantity twice; name each once"));
-        }
-        let least_ns = MonitorSpec::WINDOW_MIN.as_nanos();
-        if window_ns < least_ns {
-            wrong.push(format!("{name}: window {window_ns} ns is too short; use at least {least_ns} ns"));
-        }
-        if what.contains(&What::Utilisation) && self.uplink.rate_bps.is_none() {
-            wrong.push(format!(
-                "{name}: utilisation of an unlimited uplink is not defined; give the uplink a rate, or measure packet-rate"
-            ));
-        }
-        self.check_match(name, select, wrong);
+/// Rules about where an element stands; the others have been checked.
+///
+/// `unlimited`: whether a link that it stands at has no rate.
+fn check_rule(
+    place: Place,
+    what: &str,
+    entry: &ElementEntry,
+    rule: &Rule,
+    unlimited: &dyn Fn() -> bool,
+    wrong: &mut Vec<String>,
+) {
+    let (Rule::WordAt { key, word, message, .. } | Rule::WordLimited { key, word, message }) = rule else {
+        return;
+    };
+    let parameters = entry.treatment.parameters();
+    let named = parameters.iter().find(|parameter| parameter.key == Some(key));
+    let is_said = named.and_then(|named| entry.treatment.value(named.name)).is_some_and(|said| match said {
+        Json::Array(words) => words.iter().any(|said| said == word),
+        said => said == *word,
+    });
+    let holds = match rule {
+        Rule::WordAt { places, .. } => places.contains(&place.word()),
+        _ => !is_said || !unlimited(),
+    };
+    if is_said && !holds {
+        wrong.push(format!("{what}: {}", message.replace("{word}", word)));
     }
 }
 
-/// Whether the entry is the queueing of a link.
-fn replaces_fifo(entry: &ElementEntry) -> bool {
-    matches!(entry, ElementEntry::Queue { .. } | ElementEntry::Schedule { .. })
+/// The first names of a list, for a message.
+fn some_of(names: &[String]) -> String {
+    const SHOWN: usize = 20;
+    let more = if names.len() > SHOWN { ", ..." } else { "" };
+    format!("{}{more}", names[..names.len().min(SHOWN)].join(", "))
 }
 
 #[cfg(test)]
@@ -329,68 +331,63 @@ mod tests {
     #[test]
     fn a_monitor_that_cannot_measure_is_refused() {
         let mut fabric = fabric(2);
-        fabric.uplink.rate_bps = None;
-        fabric.condition.places.link = Some(vec![entry(
-            r#"{"monitor": {"what": ["utilisation", "utilisation"], "window_ns": 1, "burst_gap_ns": 1, "match": {"dscp": [64]},
-                "start": {"packet": {"dscp": [65]}}}}"#,
+        fabric.links.iter_mut().for_each(|link| link.rate_bps = None);
+        fabric.condition.places.host_ingress = Some(vec![entry(
+            r#"{"monitor": {"what": ["utilisation", "rtt", "queue-depth"], "match": {"from": "nobody"}}}"#,
         )]);
         let wrong = fabric.check().unwrap_err().0;
-        assert_eq!(wrong.len(), 5, "{wrong:?}");
+        assert_eq!(wrong.len(), 4, "{wrong:?}");
+        for part in [
+            "utilisation of an unlimited",
+            "rtt needs both directions",
+            "no such node nobody",
+            "no queue stands behind it",
+        ] {
+            assert!(wrong.iter().any(|line| line.contains(part)), "{part} in {wrong:?}");
+        }
     }
 
     #[test]
-    fn a_capacity_that_cannot_be_followed_is_refused() {
-        let levels = |at: &str, rates: &str, rest: &str| {
+    fn a_link_follows_one_capacity_each_way() {
+        let levels = |rest: &str| {
             entry(&format!(
-                r#"{{"capacity": {{"process": {{"levels": {{"at_ns": {at}, "rate_bps": {rates}}}}}{rest}}}}}"#
+                r#"{{"capacity": {{"process": {{"levels": {{"at_ns": [0, 5], "rate_bps": [0, null]}}}}{rest}}}}}"#
             ))
         };
-        let sound = || levels("[0, 5]", "[0, null]", "");
-        let resampled = |at: &str, rates: &str, period: u64| {
-            entry(&format!(
-                r#"{{"capacity": {{"process": {{"resampled": {{"at_ns": {at}, "rate_bps": {rates}, "period_ns": {period}, "block_ns": 3}}}}}}}}"#
-            ))
-        };
-        for (place, entries, expected) in [
-            ("link", vec![levels("[0, 5]", "[1]", "")], "differ in length"),
-            ("link", vec![levels("[5]", "[1]", "")], "from 0 ns on"),
-            ("link", vec![levels("[0, 5, 4]", "[1, 2, 3]", "")], "entry 2 is earlier"),
+        let mut fabric = fabric(2);
+        fabric.condition.places.link = Some(vec![levels(""), levels(r#", "on": ["h1"], "direction": "up""#)]);
+        let wrong = fabric.check().unwrap_err().0;
+        assert!(wrong.len() == 1 && wrong[0].contains("a second one for h1 up"), "{wrong:?}");
+        fabric.condition.places.link =
+            Some(vec![levels(r#", "direction": "up""#), levels(r#", "direction": "down""#)]);
+        assert_eq!(fabric.check(), Ok(()));
+        fabric.condition.places.link = None;
+        fabric.condition.places.host_egress = Some(vec![levels("")]);
+        assert!(fabric.check().unwrap_err().0[0].contains("move it to link"));
+    }
+
+    #[test]
+    fn what_holds_a_packet_holds_one_of_the_mtu_and_what_does_nothing_is_refused() {
+        for (element, expected) in [
             (
-                "link",
-                vec![sound(), levels("[0]", "[1]", r#", "on": ["h1"], "direction": "up""#)],
-                "a second one for h1 up",
+                r#"{"police": {"rate_bps": 1000, "burst_bytes": 1499}}"#,
+                "burst 1499 bytes is smaller than one packet; use at least 1500 bytes",
             ),
-            ("host.egress", vec![sound()], "move it to link"),
-            ("link", vec![resampled("[0, 5]", "[1]", 9)], "differ in length"),
-            ("link", vec![resampled("[0, 5]", "[1, 2]", 5)], "5 ns"),
+            (
+                r#"{"srtcm": {"cir_bps": 8, "cbs_bytes": 1499, "ebs_bytes": 0, "yellow": "pass", "red": "drop"}}"#,
+                "cbs 1499 bytes is smaller",
+            ),
+            (
+                r#"{"credit": {"budget_bits": 11999, "initial_bits": 0, "high_bps": 3, "low_bps": 2, "refill_bps": 1}}"#,
+                "budget 11999 bit is smaller than one packet; use at least 12000 bit",
+            ),
+            (r#"{"delay": {"time_ns": 0}}"#, "time 0 does nothing"),
+            (r#"{"queue": {"drop": "head"}}"#, "there is no link to queue for"),
         ] {
             let mut fabric = fabric(2);
-            match place {
-                "link" => fabric.condition.places.link = Some(entries),
-                _ => fabric.condition.places.host_egress = Some(entries),
-            }
+            fabric.condition.places.link = Some(vec![entry(element)]);
             let wrong = fabric.check().unwrap_err().0;
             assert!(wrong.len() == 1 && wrong[0].contains(expected), "{wrong:?}");
-        }
-        let mut fabric = fabric(2);
-        let (up, down) = (r#", "direction": "up""#, r#", "direction": "down""#);
-        fabric.condition.places.link = Some(vec![levels("[0]", "[1]", up), levels("[0]", "[2]", down)]);
-        assert_eq!(fabric.check(), Ok(()));
-    }
-
-    #[test]
-    fn queues_stand_where_a_link_begins_and_can_be_carried_out() {
-        let mut fabric = fabric(2);
-        let queue = |json| Some(vec![entry(json)]);
-        fabric.condition.places.link = queue(r#"{"queue": {"buffer_bytes": 3000, "buffer_ns": 5}}"#);
-        fabric.condition.places.host_egress = queue(r#"{"queue": {"drop": "head", "ecn": true}}"#);
-        fabric.condition.places.switch_egress = queue(
-            r#"{"queue": {"drop": {"red": {"min_bytes": 1, "max_bytes": 2, "probability_ppb": 1, "weight_ppb": 1000000001}}}}"#,
-        );
-        let wrong = fabric.check().unwrap_err().0;
-        assert_eq!(wrong.len(), 4, "{wrong:?}");
-        for part in ["there is no link", "two buffers", "marks congestion", "1000000001 ppb is above"] {
-            assert!(wrong.iter().any(|line| line.contains(part)), "{part} in {wrong:?}");
         }
     }
 

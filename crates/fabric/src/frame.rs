@@ -70,13 +70,13 @@ impl Frame {
 
 impl Network {
     /// Whether a train of `count` enters as one packet now: its path treats all packets of an instant alike.
-    pub fn carries_whole(&mut self, from: usize, to: usize, count: u32) -> bool {
-        count > 1 && self.path(from, to).1
+    pub fn carries_whole(&mut self, from: usize, to: usize, flow: u32, count: u32) -> bool {
+        count > 1 && self.path(from, to, flow).1
     }
 
     /// Lets a frame in; returns the instant used (see `Engine::push`).
-    pub fn push(&mut self, at: Instant, from: usize, to: usize, frame: &Frame) -> Instant {
-        self.push_labelled(at, from, to, frame, 0)
+    pub fn push(&mut self, at: Instant, from: usize, to: usize, flow: u32, frame: &Frame) -> Instant {
+        self.push_labelled(at, (from, to, flow), frame, 0)
     }
 
     /// Lets a frame in whose headers say that it has these labels (see [`Network::labels`]). Labels decide what monitors count and
@@ -84,13 +84,12 @@ impl Network {
     pub fn push_labelled(
         &mut self,
         at: Instant,
-        from: usize,
-        to: usize,
+        (from, to, flow): (usize, usize, u32),
         frame: &Frame,
         labels: u8,
     ) -> Instant {
-        let (path, _) = self.path(from, to);
-        if self.carries_whole(from, to, frame.count) {
+        let (path, alike) = self.path(from, to, flow);
+        if alike && frame.count > 1 {
             return self.engine().push(at, path, frame.whole().with_labels(labels));
         }
         let used = self.engine().push(at, path, frame.wire_packet(0).with_labels(labels));

@@ -290,7 +290,7 @@ pub(crate) struct OneWay<'a> {
     /// Of acknowledgements.
     pub(crate) back: PathId,
     pub(crate) at: Instant,
-    /// The uplink's rate.
+    /// Of the uplink that it leaves by.
     pub(crate) peak: Rate,
     pub(crate) rto_min: Duration,
 }

@@ -4,7 +4,10 @@
 //! condition has room for eight different header matches, its timeline included; a match that stays in the next condition keeps its
 //! bit, so that packets under way are still known.
 
-use crate::spec::{Condition, ElementEntry, Fabric, Match, Start};
+use crosswind_engine::{Begin, Match, MonitorParameters, Treatment};
+
+use crate::routes::mix;
+use crate::spec::{Condition, Fabric};
 
 /// Different header matches that a condition has room for.
 pub(crate) const LABELS_MAX: usize = 8;
@@ -20,6 +23,16 @@ pub struct Facts {
     pub protocol: u8,
     /// Source and destination port, where there are any.
     pub ports: Option<(u16, u16)>,
+}
+
+impl Facts {
+    /// Equal for packets of one flow: sender, receiver, protocol and ports.
+    pub(crate) fn hash(&self) -> u32 {
+        let (source, destination) = self.ports.unwrap_or_default();
+        let ends = (self.from as u64) << 32 | self.to as u64;
+        let flow = u64::from(self.protocol) << 32 | u64::from(source) << 16 | u64::from(destination);
+        mix(ends ^ mix(flow)) as u32
+    }
 }
 
 /// The part of a match that needs headers; what is absent may be anything.
@@ -114,12 +127,12 @@ fn matches_of(condition: &Condition) -> impl Iterator<Item = &Match> {
     let steps = condition.timeline.iter().map(|step| &step.places);
     let entries = std::iter::once(&condition.places)
         .chain(steps)
-        .flat_map(|places| places.by_name().into_iter().flat_map(|(_, entries)| entries));
-    entries.flat_map(|entry| match entry {
-        ElementEntry::Monitor { select, start, .. } => {
+        .flat_map(|places| places.each().into_iter().flat_map(|(_, entries)| entries));
+    entries.flat_map(|entry| match &entry.treatment {
+        Treatment::Monitor(MonitorParameters { select, start, .. }) => {
             let first = match start {
-                Start::Packet(first) => Some(first),
-                Start::AfterNs(_) => None,
+                Begin::Packet(first) => Some(first),
+                Begin::After(_) => None,
             };
             [Some(select), first].into_iter().flatten().collect::<Vec<_>>()
         }

@@ -1,4 +1,4 @@
-//! From the words of an experiment to the engine: hosts, nodes, one switch, and a condition by place.
+//! From the words of an experiment to the engine: a graph of hosts, switches and links, nodes, and a condition by place.
 //!
 //! [`Fabric`] and [`Condition`] are the resolved form that the agent receives (docs/reference/contracts.md, section 1);
 //! every number is an SI integer, `None` means unlimited. [`Network`] compiles them into elements, paths and ghost
@@ -9,33 +9,35 @@
 
 mod capacity;
 mod check;
-mod delays;
+mod elements;
+mod entry;
 mod frame;
-mod impairments;
+mod graph;
 mod interference;
 mod labels;
-mod meters;
 mod monitor;
 mod network;
-mod process;
-mod queue;
-mod shapers;
+mod paths;
+mod routes;
+mod site;
 mod spec;
+mod stands;
+mod timeline;
+mod topology;
 
 pub use check::FabricError;
+pub use crosswind_engine::What;
+pub use elements::ElementAt;
+pub use entry::{samples, ElementEntry};
 pub use frame::Frame;
 pub use interference::{
     ArrivalsEntry, Control, Interference, Law, Mix, NormalLaw, OnOff, PacketBytes, ReplayEntry, TcpEntry,
     Zero,
 };
 pub use labels::Facts;
-pub use meters::{ColourAction, ColourMode, SrtcmEntry, TrtcmEntry};
 pub use monitor::HeaderReader;
-pub use network::{ElementAt, Network, Place};
-pub use process::{Cell, Direction, Process, State};
-pub use queue::{By, CodelEntry, DropEntry, ProfileEntry, QueueEntry, RedEntry, WredEntry};
-pub use shapers::{CreditEntry, LoopEntry, PaceEntry};
-pub use spec::{
-    BinEntry, ClassWord, Condition, DelayLawEntry, ElementEntry, Fabric, Host, LossEntry, Match, Node,
-    OrderEntry, Places, RandomEntry, Start, Step, Tcp, Uplink, Wait, What,
-};
+pub use network::Network;
+pub use site::Place;
+pub use spec::{Condition, Fabric, Host, Node, Places, Step, Tcp, Wait};
+pub use timeline::{Stepped, Timeline};
+pub use topology::{star, Link, Routing};

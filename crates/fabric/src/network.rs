@@ -1,10 +1,11 @@
 //! Compiles a fabric into elements and paths of an engine, and recompiles it when the condition changes.
 //!
-//! A path from node `a` to node `b` on another host runs through
-//! a's `host.egress`, `link` up, the uplink, `switch.ingress` of a's port, `switch.egress` of b's port, `link` down, the
-//! downlink, b's `host.ingress`. On the same host it is a's `host.egress` and b's `host.ingress`. `queue` and `schedule` are
-//! not elements of their own: they are the queueing of the uplink or downlink that they stand in front of. `capacity`
-//! is the process that drives them.
+//! A path from node `a` to node `b` on another host runs through a's `host.egress`, `link` up, the uplink, `switch.ingress` of a's
+//! port, over the links between switches that the routes choose, `switch.egress` of b's port, `link` down, the downlink, and b's
+//! `host.ingress`. A link between switches is `switch.egress` and `link` where a condition names it, `wan`, its own jitter and loss,
+//! the wire, and `switch.ingress` where a condition names it. On the same host a path is a's `host.egress` and b's `host.ingress`.
+//! `queue` and `schedule` are not elements of their own: they are the queueing of the wire that they stand in front of. `capacity`
+//! is the process that drives it.
 //!
 //! Interference between two hosts is sent by a neighbour node on each: it has its own elements at the places that are
 //! per node and shares the others, as another tenant's container would.
@@ -13,75 +14,49 @@ use std::collections::{BTreeMap, HashMap};
 
 use ahash::AHashMap;
 use crosswind_engine::{
-    Duration, ElementId, ElementSpec, Engine, Instant, Limit, MemoryId, PathId, ProcessId, Queueing, Rate,
-    SourceId,
+    BernoulliLaw, CapacityParameters, DelayLaw, DelaySpec, Depth, Direction, Duration, ElementId,
+    ElementSpec, Engine, Instant, Limit, LinkSpec, LoseSpec, LossLaw, MemoryId, Order, PathId, ProcessId,
+    Queueing, RandomDelay, Rate, Share, SourceId, Spread, Treatment,
 };
 
 use crate::capacity::{Drives, Wanted};
 use crate::check::FabricError;
-use crate::delays::delay;
-use crate::impairments::{loss_law, share};
+use crate::elements::{ElementAt, Elements};
+use crate::entry::ElementEntry;
+use crate::graph::{Graph, Owner};
 use crate::interference::{Interference, OneWay};
-use crate::labels::Labels;
-use crate::monitor::{self, HeaderReader, Surroundings};
-use crate::process::Direction;
-use crate::queue;
-use crate::spec::{Condition, ElementEntry, Fabric, Places};
+use crate::labels::{Facts, Labels};
+use crate::monitor::{self, HeaderReader};
+use crate::paths::Paths;
+use crate::routes::{mix, Routes};
+use crate::site::{Place, Site};
+use crate::spec::{Condition, Fabric, Places};
+use crate::stands::{End, HostStands, Stand, TrunkStands};
 
-/// Where an element stands, for people and tables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Place {
-    /// What a node or host sends.
-    HostEgress,
-    /// What a node receives.
-    HostIngress,
-    /// In front of the wire.
-    Link,
-    /// What comes up into a switch port.
-    SwitchIngress,
-    /// What goes down from a switch port.
-    SwitchEgress,
+/// What a link is made of; no condition takes any of it away.
+#[derive(Clone, Copy, Debug)]
+struct Wire {
+    loss: Option<ElementId>,
+    /// Queues and serialises.
+    id: ElementId,
+    jitter: Option<ElementId>,
 }
 
-impl Place {
-    /// The word that conditions use.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::HostEgress => "host.egress",
-            Self::HostIngress => "host.ingress",
-            Self::Link => "link",
-            Self::SwitchIngress => "switch.ingress",
-            Self::SwitchEgress => "switch.egress",
-        }
+impl Wire {
+    fn stages(self) -> impl Iterator<Item = ElementId> {
+        self.loss.into_iter().chain([self.id]).chain(self.jitter)
     }
-}
-
-/// An element of the engine and where it stands.
-#[derive(Clone, Debug)]
-pub struct ElementAt {
-    /// In the engine.
-    pub id: ElementId,
-    /// Such as `h0/switch.ingress/0:police`.
-    pub name: String,
-    /// Its place.
-    pub place: Place,
-    /// The node or host it belongs to.
-    pub of: String,
-}
-
-/// The end of a path: a real node or the neighbour that interference comes from.
-#[derive(Clone, Debug)]
-pub(crate) struct End {
-    pub(crate) name: String,
-    pub(crate) host: usize,
 }
 
 #[derive(Clone, Debug)]
 struct Source {
     id: SourceId,
     name: String,
-    from: End,
-    to: End,
+    /// Positions among the neighbours.
+    from: usize,
+    to: usize,
+    /// Chooses among equal ways.
+    flow: u32,
     /// Whether acknowledgements come back.
     responds: bool,
 }
@@ -89,92 +64,95 @@ struct Source {
 /// An engine with the fabric's elements, paths and sources.
 #[derive(Debug)]
 pub struct Network {
-    engine: Engine,
+    elements: Elements,
     fabric: Fabric,
+    graph: Graph,
+    routes: Routes,
     places: Places,
     /// Of the condition in force.
     held_bits: BTreeMap<String, u64>,
-    elements: Vec<ElementAt>,
-    by_name: HashMap<String, ElementId>,
-    memories: HashMap<String, MemoryId>,
-    pub(crate) uplinks: Vec<ElementId>,
-    pub(crate) downlinks: Vec<ElementId>,
-    pub(crate) ends: Vec<End>,
-    /// Path between two nodes, and whether it treats the packets of a train alike.
-    paths: Vec<Option<(PathId, bool)>>,
+    labels: Labels,
+    /// By the place of its link in the fabric's list.
+    wires: Vec<Wire>,
+    nodes: Vec<End>,
+    hosts: Vec<HostStands>,
+    trunks: Vec<TrunkStands>,
+    paths: Paths,
+    /// Two for each interference that was ever started; sources know them by their positions.
+    neighbours: Vec<End>,
     sources: Vec<Source>,
-    sources_started: u32,
-    /// Monitors that look at what stands behind them.
-    pub(crate) watching: Vec<ElementId>,
+    interferences_started: u32,
     drives: Drives,
+    /// Monitors that look at what stands behind them.
+    watching: Vec<ElementId>,
     /// Monitors that read headers.
-    pub(crate) readers: AHashMap<ElementId, HeaderReader>,
-    pub(crate) readers_version: u64,
-    pub(crate) labels: Labels,
+    readers: AHashMap<ElementId, HeaderReader>,
+    readers_version: u64,
 }
 
 impl Network {
     /// Builds the network with the fabric's condition in force; its interference starts at `start`.
     pub fn new(fabric: &Fabric, start: Instant) -> Result<Self, FabricError> {
-        fabric.check()?;
-        let host_of =
-            |name: &String| fabric.hosts.iter().position(|host| host == name).expect("checked above");
-        let ends: Vec<End> = fabric
-            .nodes
-            .iter()
-            .map(|node| End { name: node.name.clone(), host: host_of(&node.host) })
-            .collect();
+        let (graph, routes) = fabric.checked()?;
+        let host_of: HashMap<&str, usize> = fabric.hosts.iter().map(String::as_str).zip(0..).collect();
+        let node = |name: &str, host: &str| End::new(fabric, &graph, name, host_of[host]);
         let mut network = Self {
-            engine: Engine::new(fabric.seed),
-            fabric: fabric.clone(),
+            elements: Elements::new(fabric.seed),
+            nodes: fabric.nodes.iter().map(|it| node(&it.name, &it.host)).collect(),
+            hosts: (0..fabric.hosts.len()).map(|host| HostStands::new(fabric, &graph, host)).collect(),
+            trunks: graph.trunks.iter().map(|trunk| TrunkStands::new(fabric, trunk.link)).collect(),
+            fabric: Fabric { condition: Condition::default(), ..fabric.clone() },
+            graph,
+            routes,
             places: Places::default(),
             held_bits: BTreeMap::new(),
-            elements: Vec::new(),
-            by_name: HashMap::new(),
-            memories: HashMap::new(),
-            uplinks: Vec::new(),
-            downlinks: Vec::new(),
-            paths: vec![None; ends.len() * ends.len()],
-            ends,
+            labels: Labels::default(),
+            wires: Vec::new(),
+            paths: Paths::between(fabric.nodes.len()),
+            neighbours: Vec::new(),
             sources: Vec::new(),
-            sources_started: 0,
-            watching: Vec::new(),
+            interferences_started: 0,
             drives: Drives::default(),
+            watching: Vec::new(),
             readers: AHashMap::new(),
             readers_version: 0,
-            labels: Labels::default(),
         };
-        network.engine.advance(start);
-        for host in 0..network.fabric.hosts.len() {
-            let (up, down) =
-                (network.ensure_link(start, host, true)?, network.ensure_link(start, host, false)?);
-            network.uplinks.push(up);
-            network.downlinks.push(down);
+        network.elements.engine_mut().advance(start);
+        for link in 0..network.fabric.links.len() {
+            let id = network.ensure_wire(start, link)?;
+            let link = &network.fabric.links[link];
+            let of = |what| format!("{}/{what}", link.name());
+            let mut own = |name: String, spec: Option<ElementSpec>| {
+                let add = |spec| network.elements.ensure(start, name, Place::Link, &link.name(), spec);
+                spec.map(add).transpose()
+            };
+            let loss = link.loss_ppb.map(losing);
+            let loss = own(of("loss"), loss)?;
+            let jitter = own(of("jitter"), link.jitter_ns.map(|jitter_ns| around(link.delay_ns, jitter_ns)))?;
+            network.wires.push(Wire { loss, id, jitter });
         }
-        let condition = network.fabric.condition.clone();
-        network.fabric.condition = Condition::default();
-        network.apply(start, &condition)?;
+        network.apply(start, &fabric.condition)?;
         Ok(network)
     }
 
     /// The engine, to push packets and take outcomes.
     pub fn engine(&mut self) -> &mut Engine {
-        &mut self.engine
+        self.elements.engine_mut()
     }
 
     /// The engine, to read counters.
     pub fn engine_ref(&self) -> &Engine {
-        &self.engine
+        self.elements.engine()
     }
 
     /// Both, to read what must catch up first.
     pub fn engine_and_elements(&mut self) -> (&mut Engine, &[ElementAt]) {
-        (&mut self.engine, &self.elements)
+        self.elements.engine_and_list()
     }
 
     /// Every element with its place, in the order they were made.
     pub fn elements(&self) -> &[ElementAt] {
-        &self.elements
+        self.elements.list()
     }
 
     /// Names and ids of the running sources of interference.
@@ -189,7 +167,7 @@ impl Network {
 
     /// Counts the time of processes from `at`, where a measurement starts, and draws their levels again from the first.
     pub fn restart_processes(&mut self, at: Instant) {
-        self.drives.restart(&mut self.engine, at);
+        self.drives.restart(self.elements.engine_mut(), at);
     }
 
     /// The fabric with the condition in force.
@@ -197,31 +175,58 @@ impl Network {
         &self.fabric
     }
 
-    /// The path between two nodes, made when first asked for, and whether it treats the packets of a train alike.
-    pub fn path(&mut self, from: usize, to: usize) -> (PathId, bool) {
-        let slot = from * self.ends.len() + to;
-        if let Some(path) = self.paths[slot] {
-            return path;
+    /// Wire bits per second by which a node receives; `None` where that is unlimited.
+    pub fn receive_bps(&self, node: usize) -> Option<u64> {
+        self.fabric.links[self.graph.hosts[self.nodes[node].host].down].rate_bps
+    }
+
+    /// The labels of a frame, by which monitors select.
+    pub fn labels(&self, facts: &Facts) -> u8 {
+        self.labels.of(facts)
+    }
+
+    /// What of a frame's flow decides which way it takes; 0 where nothing of it does.
+    pub fn flow(&self, facts: &Facts) -> u32 {
+        self.routes.flow(facts.hash())
+    }
+
+    /// What a monitor of the condition in force reads from headers; `None` where it reads none.
+    pub fn header_reader(&self, id: ElementId) -> Option<&HeaderReader> {
+        self.readers.get(&id)
+    }
+
+    /// Another number whenever other monitors may read headers.
+    pub fn readers_version(&self) -> u64 {
+        self.readers_version
+    }
+
+    /// The path between two nodes for a flow ([`Network::flow`]), made when first asked for, and whether it treats the packets of
+    /// a train alike.
+    pub fn path(&mut self, from: usize, to: usize, flow: u32) -> (PathId, bool) {
+        if let Some(found) = self.paths.get(from, to, flow) {
+            return found;
         }
-        let (a, b) = (self.ends[from].clone(), self.ends[to].clone());
-        let path = self.build_path(&a, &b);
-        let found = (path, self.engine.treats_alike(path));
-        self.paths[slot] = Some(found);
+        let way = self.way(self.nodes[from].host, self.nodes[to].host, flow);
+        let stages = self.stages(&self.nodes[from], &self.nodes[to], &way);
+        let engine = self.elements.engine_mut();
+        let path = engine.path(&stages);
+        let found = (path, engine.treats_alike(path));
+        self.paths.insert(from, to, flow, found);
         found
     }
 
     /// Puts another condition in force from `at`; packets already inside finish on the path they entered. Returns the instant
     /// it took effect: `at`, or now where `at` is earlier.
     pub fn apply(&mut self, at: Instant, condition: &Condition) -> Result<Instant, FabricError> {
-        let checked = Fabric { condition: condition.clone(), ..self.fabric.clone() };
-        checked.check()?;
+        self.fabric.check_condition(&self.graph, condition)?;
         self.labels = self.labels.next(condition, &self.fabric);
         self.held_bits = condition.held_bits.clone();
         let at = self.put(at, &condition.places)?;
         if condition.interference != self.fabric.condition.interference {
             for source in std::mem::take(&mut self.sources) {
-                self.engine.stop_source(at, source.id);
+                self.engine().stop_source(at, source.id);
             }
+            self.neighbours.clear();
             for interference in &condition.interference {
                 self.start(at, interference)?;
             }
@@ -238,293 +243,333 @@ impl Network {
 
     fn put(&mut self, at: Instant, places: &Places) -> Result<Instant, FabricError> {
         // New elements are born at this instant, whatever the engine did last.
-        self.engine.advance(at);
-        let at = self.engine.now();
+        self.engine().advance(at);
+        let at = self.engine().now();
         self.places = places.clone();
-        for host in 0..self.fabric.hosts.len() {
-            self.ensure_link(at, host, true)?;
-            self.ensure_link(at, host, false)?;
+        for link in 0..self.fabric.links.len() {
+            self.ensure_wire(at, link)?;
         }
         // Elements are made (or given their new parameters) now, not when the first packet asks for a path.
-        for end in self.ends.clone() {
-            self.chain(at, Place::HostEgress, &end.name, end.host, None)?;
-            self.chain(at, Place::HostIngress, &end.name, end.host, None)?;
+        let wishes = Wishes {
+            fabric: &self.fabric,
+            places: &self.places,
+            labels: &self.labels,
+            held_bits: &self.held_bits,
+        };
+        let stands = self.nodes.iter_mut().flat_map(End::each);
+        let stands = stands.chain(self.hosts.iter_mut().flat_map(HostStands::each));
+        let stands = stands.chain(self.trunks.iter_mut().flat_map(TrunkStands::each));
+        for stand in stands {
+            wishes.raise(&mut self.elements, at, stand)?;
         }
-        for host in 0..self.fabric.hosts.len() {
-            let name = self.fabric.hosts[host].clone();
-            self.chain(at, Place::Link, &name, host, Some("up"))?;
-            self.chain(at, Place::Link, &name, host, Some("down"))?;
-            self.chain(at, Place::SwitchIngress, &name, host, None)?;
-            self.chain(at, Place::SwitchEgress, &name, host, None)?;
+        for end in &mut self.neighbours {
+            for stand in end.each() {
+                wishes.raise(&mut self.elements, at, stand)?;
+            }
+        }
+        self.drive(at)?;
+        self.paths.clear();
+        for index in 0..self.sources.len() {
+            let Source { id, from, to, flow, responds, .. } = self.sources[index];
+            let (path, back) = (self.neighbours_path(from, to, flow), self.neighbours_path(to, from, flow));
+            self.engine().redirect_source(at, id, path);
+            if responds {
+                self.engine().redirect_acks(at, id, back).map_err(FabricError::of)?;
+            }
         }
         self.watch_all(at);
-        self.drive(at)?;
-        self.paths.fill(None);
-        for index in 0..self.sources.len() {
-            let Source { id, from, to, responds, .. } = self.sources[index].clone();
-            for end in [&from, &to] {
-                self.chain(at, Place::HostEgress, &end.name, end.host, None)?;
-                self.chain(at, Place::HostIngress, &end.name, end.host, None)?;
-            }
-            let (path, back) = (self.build_path(&from, &to), self.build_path(&to, &from));
-            self.engine.redirect_source(at, id, path);
-            if responds {
-                self.engine.redirect_acks(at, id, back).map_err(refused)?;
-            }
-        }
-        for index in 0..self.sources.len() {
-            let neighbour = self.sources[index].from.clone();
-            self.watch_node(at, &neighbour);
-        }
         Ok(at)
     }
 
-    /// Lets links follow the processes that the `link` place names.
+    /// Lets wires follow the processes that a condition names.
     fn drive(&mut self, at: Instant) -> Result<(), FabricError> {
+        let hosts = self.hosts.iter();
+        let stands =
+            hosts.flat_map(|host| [(&host.up, Some(Direction::Up)), (&host.down, Some(Direction::Down))]);
+        let trunks = self.trunks.iter().flat_map(|trunk| [(&trunk.link, None), (&trunk.wan, None)]);
         let mut wanted = Vec::new();
-        for entry in self.places.at(Place::Link) {
-            let ElementEntry::Capacity { process, direction, on } = entry else { continue };
-            for (host, name) in self.fabric.hosts.iter().enumerate() {
-                if on.as_ref().is_some_and(|on| !on.contains(name)) {
+        for (Stand { site, .. }, way) in stands.chain(trunks) {
+            for (_, entry) in self.places.standing(site) {
+                let Treatment::Capacity(CapacityParameters { process, direction }) = &entry.treatment else {
                     continue;
-                }
-                for (way, link, element) in [
-                    (Direction::Up, "uplink", self.uplinks[host]),
-                    (Direction::Down, "downlink", self.downlinks[host]),
-                ] {
-                    if direction.is_none_or(|direction| direction == way) {
-                        wanted.push(Wanted { link: format!("{name}/{link}"), element, process });
-                    }
+                };
+                if direction.is_none_or(|direction| way.is_none_or(|way| direction == way)) {
+                    wanted.push(Wanted {
+                        link: wire_name(&self.fabric, &self.graph, site.link),
+                        element: self.wires[site.link].id,
+                        process,
+                    });
                 }
             }
         }
-        self.drives.put(&mut self.engine, at, &wanted).map_err(refused)
+        self.drives.put(self.elements.engine_mut(), at, &wanted).map_err(FabricError::of)
     }
 
     fn start(&mut self, at: Instant, interference: &Interference) -> Result<(), FabricError> {
-        let number = self.sources_started;
-        self.sources_started += 1;
-        let ends: Vec<End> = interference
-            .between
-            .iter()
-            .map(|name| End {
-                name: format!("neighbour{number}@{name}"),
-                host: self.fabric.hosts.iter().position(|host| host == name).expect("checked"),
-            })
-            .collect();
-        for end in &ends {
-            self.chain(at, Place::HostEgress, &end.name, end.host, None)?;
-            self.chain(at, Place::HostIngress, &end.name, end.host, None)?;
+        let number = self.interferences_started;
+        self.interferences_started += 1;
+        let first = self.neighbours.len();
+        let wishes = Wishes {
+            fabric: &self.fabric,
+            places: &self.places,
+            labels: &self.labels,
+            held_bits: &self.held_bits,
+        };
+        for name in &interference.between {
+            let host = self.fabric.hosts.iter().position(|host| host == name).expect("checked");
+            let mut end = End::new(&self.fabric, &self.graph, &format!("neighbour{number}@{name}"), host);
+            for stand in end.each() {
+                wishes.raise(&mut self.elements, at, stand)?;
+            }
+            self.neighbours.push(end);
         }
-        for (from, to) in [(&ends[0], &ends[1]), (&ends[1], &ends[0])] {
-            let (path, back) = (self.build_path(from, to), self.build_path(to, from));
-            let name = format!("{}->{}", self.fabric.hosts[from.host], self.fabric.hosts[to.host]);
+        for (from, to) in [(first, first + 1), (first + 1, first)] {
+            let [a, b] = [from, to].map(|end| self.neighbours[end].host);
+            let name = format!("{}->{}", self.fabric.hosts[a], self.fabric.hosts[b]);
+            // A neighbour's packets are one flow.
+            let flow = self.routes.flow(mix(u64::from(number) << 1 | u64::from(from > to)) as u32);
+            let (path, back) = (self.neighbours_path(from, to, flow), self.neighbours_path(to, from, flow));
             let way = OneWay {
                 name: &format!("neighbour{number}:{name}"),
                 path,
                 back,
                 at,
-                peak: rate(self.fabric.uplink.rate_bps),
+                peak: rate(self.fabric.links[self.graph.hosts[a].up].rate_bps),
                 rto_min: Duration::from_micros(self.fabric.tcp.rto_min_us.into()),
             };
-            let id = interference.start(&mut self.engine, way).map_err(refused)?;
+            let id = interference.start(self.elements.engine_mut(), way).map_err(FabricError::of)?;
             let responds = interference.tcp.is_some();
-            self.sources.push(Source { id, name, from: from.clone(), to: to.clone(), responds });
+            self.sources.push(Source { id, name, from, to, flow, responds });
         }
-        for end in &ends {
+        for end in first..first + 2 {
+            let end = self.neighbours[end].clone();
+            self.watch_node(at, &end);
+        }
+        Ok(())
+    }
+
+    fn neighbours_path(&mut self, from: usize, to: usize, flow: u32) -> PathId {
+        let way = self.way(self.neighbours[from].host, self.neighbours[to].host, flow);
+        let stages = self.stages(&self.neighbours[from], &self.neighbours[to], &way);
+        self.engine().path(&stages)
+    }
+
+    /// The links between switches from one host to another.
+    fn way(&mut self, from: usize, to: usize, flow: u32) -> Vec<usize> {
+        if from == to {
+            Vec::new()
+        } else {
+            self.routes.way(&self.graph, from, to, flow)
+        }
+    }
+
+    fn stages(&self, from: &End, to: &End, way: &[usize]) -> Vec<ElementId> {
+        let mut stages = from.egress.chain.clone();
+        if from.host != to.host {
+            let (a, b) = (&self.hosts[from.host], &self.hosts[to.host]);
+            stages.extend(&a.up.chain);
+            stages.extend(self.wires[a.up.site.link].stages());
+            stages.extend(&a.ingress.chain);
+            for &trunk in way {
+                let stands = &self.trunks[trunk];
+                for chain in [&stands.egress.chain, &stands.link.chain, &stands.wan.chain] {
+                    stages.extend(chain);
+                }
+                stages.extend(self.wires[stands.wan.site.link].stages());
+                stages.extend(&stands.ingress.chain);
+            }
+            stages.extend(&b.egress.chain);
+            stages.extend(&b.down.chain);
+            stages.extend(self.wires[b.down.site.link].stages());
+        }
+        stages.extend(&to.ingress.chain);
+        stages
+    }
+
+    /// Points every monitor of the condition in force to what stands behind it, and no other.
+    fn watch_all(&mut self, at: Instant) {
+        self.readers.clear();
+        self.readers_version += 1;
+        for monitor in std::mem::take(&mut self.watching) {
+            self.engine().watch(at, monitor, None, &[]);
+        }
+        let (nodes, neighbours) = (self.nodes.clone(), self.neighbours.clone());
+        for end in nodes.iter().chain(&neighbours) {
             self.watch_node(at, end);
         }
-        Ok(())
-    }
-
-    fn build_path(&mut self, a: &End, b: &End) -> PathId {
-        let mut stages = self.chain_ids(Place::HostEgress, &a.name, a.host, None);
-        if a.host != b.host {
-            let (up, down) = (self.fabric.hosts[a.host].clone(), self.fabric.hosts[b.host].clone());
-            stages.extend(self.chain_ids(Place::Link, &up, a.host, Some("up")));
-            stages.push(self.uplinks[a.host]);
-            stages.extend(self.chain_ids(Place::SwitchIngress, &up, a.host, None));
-            stages.extend(self.chain_ids(Place::SwitchEgress, &down, b.host, None));
-            stages.extend(self.chain_ids(Place::Link, &down, b.host, Some("down")));
-            stages.push(self.downlinks[b.host]);
+        for HostStands { up, down, ingress, egress } in self.hosts.clone() {
+            let [upwards, downwards] = [&up, &down].map(|stand| self.up_to_wire(stand));
+            self.watch_stand(at, &up, &upwards);
+            self.watch_stand(at, &down, &downwards);
+            self.watch_stand(at, &ingress, &[]);
+            self.watch_stand(at, &egress, &[&down.chain[..], &downwards].concat());
         }
-        stages.extend(self.chain_ids(Place::HostIngress, &b.name, b.host, None));
-        self.engine.path(&stages)
+        for TrunkStands { egress, link, wan, ingress } in self.trunks.clone() {
+            let wire = self.up_to_wire(&wan);
+            self.watch_stand(at, &egress, &[&link.chain[..], &wan.chain, &wire].concat());
+            self.watch_stand(at, &link, &[&wan.chain[..], &wire].concat());
+            self.watch_stand(at, &wan, &wire);
+            self.watch_stand(at, &ingress, &[]);
+        }
     }
 
-    /// Elements of a place for one node or host, in order: names and specifications.
-    fn wanted(&self, place: Place, of: &str, host: usize, way: Option<&str>) -> Vec<(String, ElementSpec)> {
-        self.entries(place, of, host)
-            .filter_map(|(index, entry)| {
-                let way = way.map(|way| format!(".{way}")).unwrap_or_default();
-                let mut spec =
-                    element_spec(entry, &Surroundings { fabric: &self.fabric, labels: &self.labels })?;
-                let name = format!("{of}/{}{way}/{index}:{}", place.word(), entry.word());
-                if let (ElementSpec::Credit(credit), Some(&held)) = (&mut spec, self.held_bits.get(&name)) {
-                    credit.initial_bits = held.min(credit.budget_bits);
-                }
-                Some((name, spec))
-            })
-            .collect()
+    /// What a link has of its own up to its queue.
+    fn up_to_wire(&self, stand: &Stand) -> Vec<ElementId> {
+        let Wire { loss, id, .. } = self.wires[stand.site.link];
+        loss.into_iter().chain([id]).collect()
     }
 
-    /// What the condition has written at a place for one node or host, with its number there.
-    pub(crate) fn entries<'a>(
-        &'a self,
-        place: Place,
-        of: &'a str,
-        host: usize,
-    ) -> impl Iterator<Item = (usize, &'a ElementEntry)> {
-        let host_name = &self.fabric.hosts[host];
-        let stands = move |entry: &ElementEntry| {
-            entry.on().is_none_or(|on| on.iter().any(|name| name == of || name == host_name))
+    /// Points the monitors of one node, or neighbour, to what stands behind them.
+    fn watch_node(&mut self, at: Instant, end: &End) {
+        let up = &self.hosts[end.host].up;
+        let to_switch = [&up.chain[..], &self.up_to_wire(up)].concat();
+        self.watch_stand(at, &end.egress, &to_switch);
+        self.watch_stand(at, &end.ingress, &[]);
+    }
+
+    /// `leads_to`: what comes behind the site, up to the wire.
+    fn watch_stand(&mut self, at: Instant, stand: &Stand, leads_to: &[ElementId]) {
+        let entries = || self.places.standing(&stand.site).filter(|(_, entry)| entry.is_element());
+        let (place, towards_host) = two_way(&self.fabric, &self.graph, &stand.site);
+        let readers = monitor::readers(entries(), &stand.chain, &place, towards_host);
+        self.readers.extend(readers);
+        let behind = [&stand.chain[..], leads_to].concat();
+        let engine = self.elements.engine_mut();
+        for watch in monitor::watches(entries().map(|(_, entry)| entry)) {
+            let (monitor, behind) = (behind[watch.position], &behind[watch.position + 1..]);
+            let queue = behind.iter().copied().find(|&id| watch.queue && engine.has_queue(id));
+            engine.watch(at, monitor, queue, if watch.drops { behind } else { &[] });
+            self.watching.push(monitor);
+        }
+    }
+
+    fn ensure_wire(&mut self, at: Instant, number: usize) -> Result<ElementId, FabricError> {
+        let link = &self.fabric.links[number];
+        let usual = link.buffer().expect("checked");
+        // What a host sends queues at host.egress, what a switch sends at switch.egress.
+        let (place, site) = match self.graph.owners[number] {
+            Owner::Up(host) => (Place::HostEgress, &self.hosts[host].up.site),
+            Owner::Down(host) => (Place::SwitchEgress, &self.hosts[host].egress.site),
+            Owner::Trunk(trunk) => (Place::SwitchEgress, &self.trunks[trunk].egress.site),
         };
-        self.places.at(place).iter().enumerate().filter(move |(_, entry)| stands(entry))
-    }
-
-    fn chain(
-        &mut self,
-        at: Instant,
-        place: Place,
-        of: &str,
-        host: usize,
-        way: Option<&str>,
-    ) -> Result<(), FabricError> {
-        for (name, spec) in self.wanted(place, of, host, way) {
-            self.ensure(at, name, place, of, spec)?;
-        }
-        Ok(())
-    }
-
-    pub(crate) fn chain_ids(&self, place: Place, of: &str, host: usize, way: Option<&str>) -> Vec<ElementId> {
-        self.wanted(place, of, host, way).iter().map(|(name, _)| self.by_name[name]).collect()
-    }
-
-    /// One element per name: a new one, or the old one with new parameters.
-    fn ensure(
-        &mut self,
-        at: Instant,
-        name: String,
-        place: Place,
-        of: &str,
-        spec: ElementSpec,
-    ) -> Result<ElementId, FabricError> {
-        if let Some(&id) = self.by_name.get(&name) {
-            self.engine.reconfigure(at, id, spec).map_err(refused)?;
-            return Ok(id);
-        }
-        let id = self.engine.add(&name, spec).map_err(refused)?;
-        self.elements.push(ElementAt { id, name: name.clone(), place, of: of.to_owned() });
-        self.by_name.insert(name, id);
-        Ok(id)
-    }
-
-    /// One memory per name: a new one, or the old one with a new size.
-    fn ensure_memory(&mut self, at: Instant, name: String, bytes: u64) -> MemoryId {
-        if let Some(&id) = self.memories.get(&name) {
-            self.engine.resize_memory(at, id, bytes);
-            return id;
-        }
-        let id = self.engine.add_memory(bytes);
-        self.memories.insert(name, id);
-        id
-    }
-
-    fn ensure_link(&mut self, at: Instant, host: usize, up: bool) -> Result<ElementId, FabricError> {
-        let place = if up { Place::HostEgress } else { Place::SwitchEgress };
-        let name = self.fabric.hosts[host].clone();
-        let uplink = &self.fabric.uplink;
-        let usual = queue::limit(uplink.buffer_bytes, uplink.buffer_packets, uplink.buffer_ns)
-            .unwrap_or(Limit::Unlimited);
-        let entries = self.places.at(place).iter().enumerate();
-        let replaced = entries
-            .filter(|(_, entry)| entry.on().is_none_or(|on| on.contains(&name)))
-            .find(|(_, entry)| !entry.is_element())
-            .map(|(index, entry)| (index, entry.clone()));
+        let replaced = self.places.meant(place, site).find(|(_, entry)| entry.replaces_fifo());
         let queueing = replaced.and_then(|(index, entry)| {
             // A switch has one memory for all its ports, a host one for its own.
-            let device = if up { name.as_str() } else { "switch" };
-            let memory = entry
-                .memory_bytes()
-                .map(|bytes| self.ensure_memory(at, format!("{device}/{}/{index}", place.word()), bytes));
-            link_queueing(&entry, usual, memory)
+            let memory = memory_bytes(entry).map(|bytes| {
+                let name = format!("{}/{}/{index}", link.from, place.word());
+                self.elements.ensure_memory(at, name, bytes)
+            });
+            link_queueing(entry, usual, memory)
         });
-        let spec = ElementSpec::Link {
-            rate: rate(self.fabric.uplink.rate_bps),
-            delay: Duration::from_nanos(self.fabric.uplink.delay_ns),
+        let spec = ElementSpec::Link(LinkSpec {
+            rate: rate(link.rate_bps),
+            // Where the delay varies, a wire has none of its own: what is drawn has it in it.
+            delay: Duration::from_nanos(if link.jitter_ns.is_some() { 0 } else { link.delay_ns }),
             queueing: queueing.unwrap_or_else(|| Queueing::fifo(usual)),
-        };
-        let link = format!("{name}/{}", if up { "uplink" } else { "downlink" });
-        self.ensure(at, link, place, &name, spec)
+        });
+        let name = wire_name(&self.fabric, &self.graph, number);
+        self.elements.ensure(at, name, place, &site.of, spec)
     }
 }
 
-fn refused(error: impl std::fmt::Display) -> FabricError {
-    FabricError(vec![error.to_string()])
+/// What a condition asks of the sites of a fabric.
+struct Wishes<'a> {
+    fabric: &'a Fabric,
+    places: &'a Places,
+    labels: &'a Labels,
+    held_bits: &'a BTreeMap<String, u64>,
+}
+
+impl Wishes<'_> {
+    /// Makes the elements of one stand, or gives them their new parameters.
+    fn raise(&self, elements: &mut Elements, at: Instant, stand: &mut Stand) -> Result<(), FabricError> {
+        stand.chain.clear();
+        let site = &stand.site;
+        for (number, entry) in self.places.standing(site) {
+            let Some(mut spec) = self.spec(entry, site) else { continue };
+            let name = format!("{}/{number}:{}", site.prefix(), entry.word());
+            if let (ElementSpec::Credit(credit), Some(&held)) = (&mut spec, self.held_bits.get(&name)) {
+                credit.initial_bits = held.min(credit.budget_bits);
+            }
+            stand.chain.push(elements.ensure(at, name, site.place, &site.of, spec)?);
+        }
+        Ok(())
+    }
+
+    /// What an entry is in the engine; `None` for a queue, a schedule or a capacity, which belong to a wire.
+    fn spec(&self, entry: &ElementEntry, site: &Site) -> Option<ElementSpec> {
+        let Treatment::Monitor(asked) = &entry.treatment else { return entry.treatment.element() };
+        let around = monitor::Surroundings {
+            fabric: self.fabric,
+            labels: self.labels,
+            line_rate: rate(self.fabric.links[site.link].rate_bps),
+        };
+        Some(ElementSpec::Monitor(monitor::spec(asked, &around)))
+    }
+}
+
+/// Loses this share of the packets, which has been checked.
+fn losing(ppb: u32) -> ElementSpec {
+    let share = Share::parts_per_billion(ppb).expect("at most the whole: checked");
+    ElementSpec::Lose(LoseSpec { law: LossLaw::Bernoulli(BernoulliLaw { share }) })
+}
+
+/// A delay that is spread normally around `delay_ns`, and keeps packets in order.
+fn around(delay_ns: u64, jitter_ns: u64) -> ElementSpec {
+    ElementSpec::Delay(DelaySpec {
+        time: Duration::from_nanos(delay_ns),
+        random: Some(RandomDelay {
+            law: DelayLaw::Normal(Spread { jitter: Duration::from_nanos(jitter_ns) }),
+            depth: Depth::Exact,
+            order: Order::Keep,
+            half_life: None,
+        }),
+    })
+}
+
+/// What people call a wire.
+fn wire_name(fabric: &Fabric, graph: &Graph, link: usize) -> String {
+    match graph.owners[link] {
+        Owner::Up(host) => format!("{}/uplink", fabric.hosts[host]),
+        Owner::Down(host) => format!("{}/downlink", fabric.hosts[host]),
+        Owner::Trunk(_) => format!("{}/wire", fabric.links[link].name()),
+    }
+}
+
+/// One name for both directions of the link at a site, and whether this is the second: down to a host, or against the order of the
+/// switches.
+fn two_way(fabric: &Fabric, graph: &Graph, site: &Site) -> (String, bool) {
+    let word = site.place.word();
+    let Owner::Trunk(trunk) = graph.owners[site.link] else {
+        return (format!("{}/{word}", site.of), site.way == Some("down"));
+    };
+    let (from, to) = (graph.trunks[trunk].from, graph.trunks[trunk].to);
+    let [first, second] = [from.min(to), from.max(to)].map(|switch| &fabric.switches[switch]);
+    (format!("{first}<->{second}/{word}"), from > to)
 }
 
 pub(crate) fn rate(bps: Option<u64>) -> Rate {
     bps.and_then(Rate::bits_per_second).unwrap_or(Rate::Unlimited)
 }
 
-/// The queueing of a link that an entry stands for; `None` for those that are no part of a link.
-fn link_queueing(entry: &ElementEntry, usual: Limit, memory: Option<MemoryId>) -> Option<Queueing> {
-    // Where a memory bounds the queues, only a buffer of their own bounds them besides.
-    let usual = if memory.is_some() { Limit::Unlimited } else { usual };
-    match entry {
-        ElementEntry::Schedule { by, queues, .. } => Some(queue::queueing(*by, queues, usual, memory)),
-        ElementEntry::Queue { buffer_bytes, buffer_packets, buffer_ns, drop, ecn, alpha_ppb, .. } => {
-            let own = queue::limit(*buffer_bytes, *buffer_packets, *buffer_ns);
-            let mut queueing = Queueing::fifo(queue::buffer(own.unwrap_or(usual), *drop, *ecn));
-            queueing.queues[0].share = queue::memory_share(memory, *alpha_ppb);
-            Some(queueing)
-        }
+/// The memory that the queues of an entry share.
+fn memory_bytes(entry: &ElementEntry) -> Option<u64> {
+    match &entry.treatment {
+        Treatment::Queue(queue) => queue.memory_bytes,
+        Treatment::Schedule(schedule) => schedule.memory_bytes,
         _ => None,
     }
 }
 
-/// What an entry is in the engine, in these surroundings; `None` for a queue, a schedule or a capacity, which belong to a link.
-fn element_spec(entry: &ElementEntry, around: &Surroundings<'_>) -> Option<ElementSpec> {
-    Some(match entry {
-        ElementEntry::Police { rate_bps, burst_bytes, .. } => {
-            ElementSpec::Police { rate: rate(*rate_bps), burst_bytes: *burst_bytes }
-        }
-        ElementEntry::Shape {
-            rate_bps,
-            burst_bytes,
-            buffer_bytes,
-            buffer_packets,
-            buffer_ns,
-            drop,
-            ecn,
-            ..
-        } => {
-            let limit = queue::limit(*buffer_bytes, *buffer_packets, *buffer_ns);
-            ElementSpec::Shape {
-                rate: rate(*rate_bps),
-                burst_bytes: *burst_bytes,
-                buffer: queue::buffer(limit.unwrap_or(Limit::Unlimited), *drop, *ecn),
-            }
-        }
-        ElementEntry::Credit(credit) => credit.spec(),
-        ElementEntry::Pace(pace) => pace.spec(),
-        ElementEntry::Srtcm(meter) => meter.spec(),
-        ElementEntry::Trtcm(meter) => meter.spec(),
-        ElementEntry::Mark { dscp, .. } => ElementSpec::Mark { dscp: *dscp },
-        ElementEntry::Delay { time_ns, random, .. } => delay(*time_ns, random.as_ref()),
-        ElementEntry::Lose { law, .. } => ElementSpec::Lose(loss_law(law)),
-        ElementEntry::Duplicate { share_ppb, .. } => ElementSpec::Duplicate { share: share(*share_ppb) },
-        ElementEntry::Corrupt { share_ppb, .. } => ElementSpec::Corrupt { share: share(*share_ppb) },
-        ElementEntry::Reorder { share_ppb, time_ns, .. } => {
-            ElementSpec::Reorder { share: share(*share_ppb), time: Duration::from_nanos(*time_ns) }
-        }
-        ElementEntry::Monitor { what, window_ns, burst_gap_ns, select, start, .. } => {
-            ElementSpec::Monitor(monitor::spec(what, *window_ns, *burst_gap_ns, select, start, around))
-        }
-        ElementEntry::Queue { .. } | ElementEntry::Schedule { .. } | ElementEntry::Capacity { .. } => {
-            return None
-        }
-    })
+/// The queueing of a link that an entry stands for; `None` for those that are no part of a link.
+fn link_queueing(entry: &ElementEntry, usual: Limit, memory: Option<MemoryId>) -> Option<Queueing> {
+    // Where a memory bounds the queues, only a buffer of their own bounds them besides.
+    let usual = if memory.is_some() { Limit::Unlimited } else { usual };
+    match &entry.treatment {
+        Treatment::Queue(queue) => Some(queue.queueing(usual, memory)),
+        Treatment::Schedule(schedule) => Some(schedule.queueing(usual, memory)),
+        _ => None,
+    }
 }
 
 impl Places {
@@ -536,14 +581,24 @@ impl Places {
             Place::Link => self.link.as_deref(),
             Place::SwitchIngress => self.switch_ingress.as_deref(),
             Place::SwitchEgress => self.switch_egress.as_deref(),
+            Place::Wan => self.wan.as_deref(),
         }
         .unwrap_or_default()
     }
 
-    /// Every place by its word.
-    pub(crate) fn by_name(&self) -> [(&'static str, &[ElementEntry]); 5] {
-        [Place::HostEgress, Place::HostIngress, Place::Link, Place::SwitchIngress, Place::SwitchEgress]
-            .map(|place| (place.word(), self.at(place)))
+    /// Every place with its entries.
+    pub(crate) fn each(&self) -> [(Place, &[ElementEntry]); 6] {
+        Place::ALL.map(|place| (place, self.at(place)))
+    }
+
+    /// What is written at a site's place and meant for it, with its number there.
+    pub(crate) fn standing<'a>(&'a self, site: &'a Site) -> impl Iterator<Item = (usize, &'a ElementEntry)> {
+        self.meant(site.place, site)
+    }
+
+    /// What is written at a place and meant for a site.
+    fn meant<'a>(&'a self, place: Place, site: &'a Site) -> impl Iterator<Item = (usize, &'a ElementEntry)> {
+        self.at(place).iter().enumerate().filter(|(_, entry)| site.is_meant(entry.on.as_deref()))
     }
 
     fn replaced_by(&self, newer: &Places) -> Places {
@@ -556,9 +611,12 @@ impl Places {
             link: pick(&newer.link, &self.link),
             switch_ingress: pick(&newer.switch_ingress, &self.switch_ingress),
             switch_egress: pick(&newer.switch_egress, &self.switch_egress),
+            wan: pick(&newer.wan, &self.wan),
         }
     }
 }
 
 #[cfg(test)]
 pub(crate) mod tests;
+#[cfg(test)]
+mod treated;

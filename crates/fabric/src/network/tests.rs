@@ -1,22 +1,20 @@
 //! A network of two or more hosts: what its paths, conditions and interference do.
 
 use super::*;
-use crate::spec::{Node, Tcp, Uplink, Wait};
+use crate::spec::{Node, Tcp, Wait};
+use crate::topology::{star, Link, Routing};
 use crosswind_engine::{Outcome, Packet};
 
 /// `n` hosts h0.. with one node n0.. each: 1 Gbit/s, 2 us, 50 kB, no condition.
 pub(crate) fn fabric(n: usize) -> Fabric {
+    let hosts: Vec<String> = (0..n).map(|i| format!("h{i}")).collect();
     Fabric {
         seed: 7,
-        hosts: (0..n).map(|i| format!("h{i}")).collect(),
+        links: star(&hosts, Some(1_000_000_000), 2_000, Some(50_000)),
+        hosts,
+        switches: vec!["switch".into()],
+        routes: Routing::Shortest,
         nodes: (0..n).map(|i| Node { name: format!("n{i}"), host: format!("h{i}") }).collect(),
-        uplink: Uplink {
-            rate_bps: Some(1_000_000_000),
-            delay_ns: 2_000,
-            buffer_bytes: Some(50_000),
-            buffer_packets: None,
-            buffer_ns: None,
-        },
         mtu_bytes: 1500,
         tcp: Tcp {
             congestion_control: "cubic".into(),
@@ -28,6 +26,24 @@ pub(crate) fn fabric(n: usize) -> Fabric {
         wait: Wait::default(),
         condition: Condition::default(),
     }
+}
+
+/// Hosts h0 and h1 on leaf0, h2 and h3 on leaf1, one node each, and two spines; every link as in [`fabric`].
+pub(crate) fn leaves_and_spines() -> Fabric {
+    let mut fabric = fabric(4);
+    fabric.switches = ["leaf0", "leaf1", "spine0", "spine1"].map(str::to_owned).to_vec();
+    let join = |a: &str, b: &str| [link(a, b), link(b, a)];
+    let hosts = ["leaf0", "leaf0", "leaf1", "leaf1"].into_iter().enumerate();
+    fabric.links = hosts.flat_map(|(host, leaf)| join(&format!("h{host}"), leaf)).collect();
+    for (leaf, spine) in [("leaf0", "spine0"), ("leaf0", "spine1"), ("leaf1", "spine0"), ("leaf1", "spine1")]
+    {
+        fabric.links.extend(join(leaf, spine));
+    }
+    fabric
+}
+
+fn link(from: &str, to: &str) -> Link {
+    Link::new(from, to, Some(1_000_000_000), 2_000, Some(50_000))
 }
 
 pub(crate) fn entry(json: &str) -> ElementEntry {
@@ -49,7 +65,7 @@ fn departures(network: &mut Network, until_ns: u64) -> Vec<(u64, u64)> {
 #[test]
 fn a_packet_pays_serialisation_and_propagation_on_both_links() {
     let mut network = Network::new(&fabric(2), Instant::ZERO).unwrap();
-    let (path, _) = network.path(0, 1);
+    let (path, _) = network.path(0, 1, 0);
     network.engine().push(Instant::ZERO, path, Packet::real(1, 1500, 0));
     assert_eq!(departures(&mut network, 1_000_000), vec![(1, 2 * 12_304 + 2 * 2_000)]);
 }
@@ -59,7 +75,7 @@ fn nodes_of_one_host_do_not_use_the_uplink() {
     let mut fabric = fabric(1);
     fabric.nodes.push(Node { name: "n1".into(), host: "h0".into() });
     let mut network = Network::new(&fabric, Instant::ZERO).unwrap();
-    let (path, _) = network.path(0, 1);
+    let (path, _) = network.path(0, 1, 0);
     network.engine().push(Instant::from_nanos(5), path, Packet::real(1, 1500, 0));
     assert_eq!(departures(&mut network, 1_000_000), vec![(1, 5)]);
 }
@@ -75,7 +91,7 @@ fn a_host_bucket_is_per_node_and_a_switch_bucket_is_shared() {
         .unwrap();
         let mut network = Network::new(&fabric, Instant::ZERO).unwrap();
         for from in [0, 2] {
-            let (path, _) = network.path(from, 1);
+            let (path, _) = network.path(from, 1, 0);
             network.engine().push(Instant::ZERO, path, Packet::real(from as u64, 1500, 0));
         }
         assert_eq!(departures(&mut network, 1_000_000).len(), passed, "{place}");
@@ -89,7 +105,7 @@ fn arrived_at_n4(place: &str, both: bool) -> usize {
         serde_json::from_str(&format!(r#"{{"{place}": [{{"queue": {{"memory_bytes": 15380}}}}]}}"#)).unwrap();
     let mut network = Network::new(&fabric, Instant::ZERO).unwrap();
     for (from, to) in [(0, 4), (1, 4), (2, 5), (3, 5)] {
-        let (path, _) = network.path(from, to);
+        let (path, _) = network.path(from, to, 0);
         for _ in 0..if to == 4 || both { 20 } else { 0 } {
             network.engine().push(Instant::ZERO, path, Packet::real(to as u64, 1500, 0));
         }
@@ -108,13 +124,13 @@ fn a_switch_has_one_memory_for_its_ports_and_every_host_its_own() {
 #[test]
 fn a_new_condition_takes_effect_at_its_instant() {
     let mut network = Network::new(&fabric(2), Instant::ZERO).unwrap();
-    let (path, _) = network.path(0, 1);
+    let (path, _) = network.path(0, 1, 0);
     network.engine().push(Instant::ZERO, path, Packet::real(1, 1500, 0));
     let condition: Condition =
         serde_json::from_str(r#"{"name": "slow", "places": {"link": [{"delay": {"time_ns": 1000000}}]}}"#)
             .unwrap();
     network.apply(Instant::from_nanos(10), &condition).unwrap();
-    let (path, _) = network.path(0, 1);
+    let (path, _) = network.path(0, 1, 0);
     network.engine().push(Instant::from_nanos(100_000), path, Packet::real(2, 1500, 0));
     let due = departures(&mut network, 10_000_000);
     assert_eq!(due, vec![(1, 28_608), (2, 100_000 + 28_608 + 2 * 1_000_000)]);
@@ -130,7 +146,7 @@ fn a_monitor_measures_at_its_place_with_the_rate_of_the_uplink() {
     )
     .unwrap();
     let mut network = Network::new(&fabric, Instant::ZERO).unwrap();
-    let (path, _) = network.path(0, 1);
+    let (path, _) = network.path(0, 1, 0);
     for (at, dscp) in [(0, 46), (10_000, 0), (20_000, 46)] {
         network.engine().push(Instant::from_nanos(at), path, Packet::real(at, 1500, dscp));
     }
@@ -188,13 +204,13 @@ fn a_monitor_watches_the_queue_and_the_drops_behind_it() {
     ))
     .unwrap();
     let mut network = Network::new(&fabric, Instant::ZERO).unwrap();
-    let (path, _) = network.path(0, 1);
+    let (path, _) = network.path(0, 1, 0);
     for tag in 0..4 {
         network.engine().push(Instant::ZERO, path, Packet::real(tag, 1500, 0));
     }
     network.engine().advance(Instant::from_nanos(4_000_000_000));
     let read = |network: &Network, name: &str| {
-        let readings = network.engine_ref().readings(network.by_name[name]).unwrap();
+        let readings = network.engine_ref().readings(network.elements.named(name)).unwrap();
         let dropped: u64 = readings.counts.iter().map(|named| named.count).sum();
         (readings.histograms[0].histogram.count(), dropped)
     };
@@ -237,13 +253,13 @@ fn a_match_by_headers_is_a_label_that_its_monitor_asks_for() {
     assert_eq!(network.labels(&facts(0, Some((1, 5432)))), 0b11);
     assert_eq!(network.labels(&facts(0, None)), 0b01);
     assert_eq!(network.labels(&facts(1, Some((5432, 1)))), 0);
-    let (path, _) = network.path(0, 2);
+    let (path, _) = network.path(0, 2, 0);
     let labels = network.labels(&facts(0, Some((1, 5432))));
     network.engine().push(Instant::ZERO, path, Packet::real(1, 1500, 0).with_labels(labels));
     network.engine().push(Instant::ZERO, path, Packet::real(2, 1500, 0));
     let counted: Vec<u64> = ["h0/link.up/0:monitor", "h0/link.up/1:monitor", "h0/link.up/2:monitor"]
         .iter()
-        .map(|&name| network.engine_ref().readings(network.by_name[name]).unwrap())
+        .map(|&name| network.engine_ref().readings(network.elements.named(name)).unwrap())
         .map(|readings| readings.histograms[0].histogram.count())
         .collect();
     assert_eq!(counted, [1, 1, 1]);
@@ -296,7 +312,7 @@ fn a_capacity_drives_the_links_it_names_and_leaves_the_others() {
     ] {
         let fabric = driven(&format!(r#"{{"capacity": {{"process": {steps}{restriction}}}}}"#));
         let mut network = Network::new(&fabric, Instant::ZERO).unwrap();
-        let (path, _) = network.path(0, 1);
+        let (path, _) = network.path(0, 1, 0);
         network.engine().push(Instant::ZERO, path, Packet::real(1, 1500, 0));
         assert_eq!(departures(&mut network, 1_000_000), vec![(1, expected)], "{restriction}");
     }
@@ -327,4 +343,138 @@ fn a_process_goes_on_through_a_change_that_keeps_it_and_begins_again_with_a_meas
     assert_eq!(again[0].0, Instant::from_nanos(10_000));
     network.step(Instant::from_nanos(20_000), &driven(delay).condition.places).unwrap();
     assert_eq!(network.driven_links().count(), 0);
+}
+
+/// When packets that leave node 0 at 0 for node 3, on the other leaf, arrive.
+fn over_the_spine(change: impl FnOnce(&mut Fabric)) -> Vec<(u64, u64)> {
+    let mut fabric = leaves_and_spines();
+    change(&mut fabric);
+    let mut network = Network::new(&fabric, Instant::ZERO).unwrap();
+    let (path, _) = network.path(0, 3, 0);
+    network.engine().push(Instant::ZERO, path, Packet::real(1, 1500, 0));
+    departures(&mut network, 1_000_000_000)
+}
+
+// Four links: 12.304 us of serialisation and 2 us of propagation on each.
+const OVER_THE_SPINE_NS: u64 = 4 * (12_304 + 2_000);
+
+#[test]
+fn a_packet_pays_every_link_on_its_way() {
+    assert_eq!(over_the_spine(|_| {}), [(1, OVER_THE_SPINE_NS)]);
+    let far = |fabric: &mut Fabric| {
+        let spine = fabric.links.iter_mut().find(|link| link.name() == "leaf0->spine0").unwrap();
+        (spine.rate_bps, spine.delay_ns) = (None, 5_000_000);
+    };
+    assert_eq!(over_the_spine(far), [(1, OVER_THE_SPINE_NS - 14_304 + 5_000_000)]);
+    let lost = |fabric: &mut Fabric| {
+        let spine = fabric.links.iter_mut().find(|link| link.name() == "leaf0->spine0").unwrap();
+        spine.loss_ppb = Some(1_000_000_000);
+    };
+    assert_eq!(over_the_spine(lost), []);
+}
+
+#[test]
+fn jitter_spreads_around_the_delay_of_its_link() {
+    let mut fabric = leaves_and_spines();
+    fabric.links.iter_mut().for_each(|link| link.rate_bps = None);
+    let spine = fabric.links.iter_mut().find(|link| link.name() == "leaf0->spine0").unwrap();
+    (spine.delay_ns, spine.jitter_ns) = (5_000_000, Some(100_000));
+    let mut network = Network::new(&fabric, Instant::ZERO).unwrap();
+    let (path, _) = network.path(0, 3, 0);
+    for tag in 0..1000 {
+        network.engine().push(Instant::from_nanos(tag * 1_000_000), path, Packet::real(tag, 1500, 0));
+    }
+    let took: Vec<f64> = departures(&mut network, 2_000_000_000)
+        .iter()
+        .map(|(tag, at)| (at - tag * 1_000_000) as f64 - 5_006_000.0)
+        .collect();
+    let mean = took.iter().sum::<f64>() / 1000.0;
+    let deviation = (took.iter().map(|each| (each - mean).powi(2)).sum::<f64>() / 1000.0).sqrt();
+    assert!(mean.abs() < 20_000.0 && (90_000.0..110_000.0).contains(&deviation), "{mean} {deviation}");
+}
+
+#[test]
+fn a_place_means_the_links_of_hosts_unless_others_are_named() {
+    let delay = |on: &str| format!(r#"{{"delay": {{"time_ns": 1000000{on}}}}}"#);
+    let put = |places: String| {
+        move |fabric: &mut Fabric| fabric.condition.places = serde_json::from_str(&places).unwrap()
+    };
+    for (place, on, times) in [
+        ("link", "", 2),
+        ("link", r#", "on": ["h0"]"#, 1),
+        ("link", r#", "on": ["leaf1"]"#, 1),
+        ("link", r#", "on": ["leaf0->spine0"]"#, 1),
+        ("link", r#", "on": ["spine0->leaf0"]"#, 0),
+        ("link", r#", "on": ["h0->leaf0", "leaf0->h0"]"#, 1),
+        ("wan", "", 2),
+        ("wan", r#", "on": ["leaf0"]"#, 1),
+        ("wan", r#", "on": ["spine0->leaf1"]"#, 1),
+        ("switch.ingress", "", 1),
+        ("switch.egress", r#", "on": ["leaf0->spine0", "h3"]"#, 2),
+        ("host.egress", r#", "on": ["leaf0"]"#, 1),
+    ] {
+        let arrived = over_the_spine(put(format!(r#"{{"{place}": [{}]}}"#, delay(on))));
+        assert_eq!(arrived, [(1, OVER_THE_SPINE_NS + times * 1_000_000)], "{place} {on}");
+    }
+}
+
+#[test]
+fn a_queue_in_front_of_a_link_between_switches_is_that_links_own() {
+    let mut fabric = leaves_and_spines();
+    fabric.condition.places = serde_json::from_str(
+        r#"{"switch.egress": [{"queue": {"buffer_packets": 2, "on": ["leaf0->spine0"]}}]}"#,
+    )
+    .unwrap();
+    let slow = fabric.links.iter_mut().find(|link| link.name() == "leaf0->spine0").unwrap();
+    slow.rate_bps = Some(1_000_000);
+    let mut network = Network::new(&fabric, Instant::ZERO).unwrap();
+    let (path, _) = network.path(0, 3, 0);
+    for tag in 0..10 {
+        network.engine().push(Instant::ZERO, path, Packet::real(tag, 1500, 0));
+    }
+    // One is sent, two wait.
+    assert_eq!(departures(&mut network, 1_000_000_000).len(), 3);
+}
+
+#[test]
+fn flows_of_one_pair_take_different_ways_and_a_condition_changes_none() {
+    let mut fabric = leaves_and_spines();
+    fabric.routes = Routing::Ecmp;
+    let mut network = Network::new(&fabric, Instant::ZERO).unwrap();
+    let facts = |port| Facts { from: 0, to: 3, protocol: 6, ports: Some((port, 80)) };
+    let passed = |network: &mut Network| {
+        for port in 0..200 {
+            let flow = network.flow(&facts(port));
+            let at = network.engine().now();
+            let (path, _) = network.path(0, 3, flow);
+            network.engine().push(at, path, Packet::real(0, 100, 0));
+        }
+        let until = network.engine().now() + Duration::from_nanos(100_000_000);
+        network.engine().advance(until);
+        let wire = network.elements.named("leaf0->spine0/wire");
+        let packets = network.engine_ref().counters(wire).real.departed.packets;
+        network.engine().reset_counters();
+        packets
+    };
+    let first = passed(&mut network);
+    assert!((70..130).contains(&first), "{first}");
+    let now = network.engine().now();
+    network.apply(now, &Condition::default()).unwrap();
+    assert_eq!(passed(&mut network), first);
+}
+
+#[test]
+fn a_name_that_stands_nowhere_at_its_place_is_refused() {
+    let mut fabric = leaves_and_spines();
+    fabric.condition.places = serde_json::from_str(
+        r#"{"link": [{"mark": {"dscp": 1, "on": ["n0"]}}], "wan": [{"mark": {"dscp": 1, "on": ["h0"]}}],
+            "host.egress": [{"mark": {"dscp": 1, "on": ["leaf0->spine0"]}}]}"#,
+    )
+    .unwrap();
+    let wrong = fabric.check().unwrap_err().0;
+    assert_eq!(wrong.len(), 3, "{wrong:?}");
+    assert!(
+        wrong.iter().any(|line| line.contains("link: mark on n0: no such host, switch or link")),
+        "{wrong:?}"
+    );
 }
