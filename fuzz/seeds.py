@@ -207,8 +207,12 @@ def pcap(order: str, magic: int, link: int, tick_ns: int, head: bytes, kept: int
     return content
 
 
-def pcapng(order: str, names: tuple[str, ...]) -> bytes:
-    """Return the conversation as pcapng: by the first interface what one end sends, by the last the rest."""
+def pcapng(order: str, names: tuple[str, ...], link: int = 1) -> bytes:
+    """Return the conversation as pcapng: by the first interface what one end sends, by the last the rest.
+
+    Args:
+        link: type of the last interface.
+    """
 
     def block(kind: int, body: bytes) -> bytes:
         length = struct.pack(order + "I", len(body) + 12)
@@ -221,7 +225,8 @@ def pcapng(order: str, names: tuple[str, ...]) -> bytes:
     content = block(0x0A0D0D0A, magic + option(4, b"crosswind 0.1.0") + option(0, b""))
     for name in names:
         options = option(2, name.encode()) + option(9, b"\x09") + option(0, b"")
-        content += block(1, struct.pack(order + "HHI", 1, 0, 65535) + options)
+        number = link if name == names[-1] else 1
+        content += block(1, struct.pack(order + "HHI", number, 0, 65535) + options)
     for at_ns, packet in conversation():
         frame = ethernet(packet)
         back = frame[26:30] == bytes([10, 77, 0, 2])
@@ -259,6 +264,11 @@ def main() -> None:
         "pcapng-own": pcapng("<", ("a sends", "a receives")),
         "pcapng-own-loses": pcapng("<", ("a loses", "a sends")),
         "pcapng-big-endian": pcapng(">", ("eth0",)),
+        "pcapng-link-not-read": pcapng("<", ("eth0", "bluetooth0"), 187),
+        "pcap-ppp": pcap("<", 0xA1B2C3D4, 9, 1000, b"\xff\x03\x00\x21"),
+        "pcap-tagged-twice": pcap(
+            "<", 0xA1B2C3D4, 1, 1000, ethernet(b"\x00\x05\x81\x00\x00\x06\x08\x00", 0x88A8)
+        ),
     }.items():
         (CORPUS / "capture" / name).write_bytes(content)
     for name, lines in CONTROL.items():

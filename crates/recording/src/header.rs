@@ -5,7 +5,7 @@ use crosswind_fabric::Fabric;
 use serde::{Deserialize, Serialize};
 
 /// First line of every recording; its number is the format's version.
-pub(crate) const MAGIC: &[u8] = b"crosswind-recording 1\n";
+pub(crate) const MAGIC: &[u8] = b"crosswind-recording 2\n";
 
 /// What a recording was made of.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

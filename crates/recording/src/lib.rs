@@ -3,9 +3,9 @@
 //! The emulator has one [`Recorder`]; the simulator has the one [`Reader`]. The instants are those that the engine used, so
 //! a replay has nothing to guess: same fabric, same calls, same decisions.
 //!
-//! # Format, version 1
+//! # Format, version 2
 //!
-//! 1. One line of text: `crosswind-recording 1`.
+//! 1. One line of text: `crosswind-recording 2`.
 //! 2. Four octets, little endian: the length of the JSON header that follows ([`Header`]: the fabric with the condition it
 //!    started under, the instant at which it was built, and the names of drop reasons by number).
 //! 3. Records until the end of the file. Each begins with one octet, its kind. Numbers are LEB128 (7 bits an octet, lowest
@@ -13,7 +13,7 @@
 //!
 //! | kind | record | then |
 //! |---|---|---|
-//! | 1 | a frame entered | instant, from, to, key, wire packets, IP bytes of each but the last, IP bytes of the last, traffic class |
+//! | 1 | a frame entered | instant, from, to, flow, key, wire packets, IP bytes of each but the last, IP bytes of the last, traffic class |
 //! | 2 | a packet left | instant, tag's key, tag's index, traffic class, IP bytes, wire packets, damage |
 //! | 3 | a packet was dropped | as 2, then element, reason |
 //! | 4 | a packet became two | as 2, then element |
@@ -23,7 +23,8 @@
 //! | 8 | end | instant up to which everything was done, records that were lost |
 //!
 //! Damage is 0, or 1 more than the place of the flipped bit in 65 535 of a packet. An instant is a zigzag difference to that of the record before it, in nanoseconds; the first counts from 0. A tag's index is stored plus
-//! one, and 0 stands for a train that travels as one packet. `from` and `to` are positions in the fabric's nodes,
+//! one, and 0 stands for a train that travels as one packet. `from` and `to` are positions in the fabric's nodes, `flow` is below 65 536 and 0 where
+//! routes do not look at flows,
 //! `element` is the position in the order of adding.
 //!
 //! A file without record 8 was cut off; one whose record 8 counts lost records is not complete before its end. Both are

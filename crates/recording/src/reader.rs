@@ -43,7 +43,7 @@ impl fmt::Display for RecordingError {
             Self::Io(error) => write!(f, "{error}"),
             Self::NotARecording => write!(
                 f,
-                "does not begin with \"crosswind-recording 1\": no recording, or one that another version of crosswind made; \
+                "does not begin with \"crosswind-recording 2\": no recording, or one that another version of crosswind made; \
                  record it again with this one"
             ),
             Self::Header(error) => write!(f, "its header cannot be read ({error}); record it again with this version"),
@@ -122,6 +122,7 @@ impl<R: Read> Reader<R> {
     fn entered(&mut self, at_ns: u64) -> Result<Record, RecordingError> {
         let (from, to) = (self.node()?, self.node()?);
         let octets = &mut self.octets;
+        let flow = octets.small::<u16>("flow")?.into();
         let frame = Frame {
             key: octets.small("key")?,
             count: octets.small("number of wire packets")?,
@@ -135,7 +136,7 @@ impl<R: Read> Reader<R> {
         if !frame.is_sound() {
             return Err(octets.damaged("no frame is like that"));
         }
-        Ok(Record::Entered { at_ns, from, to, frame })
+        Ok(Record::Entered { at_ns, from, to, flow, frame })
     }
 
     fn decision(&mut self, at_ns: u64, kind: u8) -> Result<Decision, RecordingError> {

@@ -16,6 +16,8 @@ pub enum Record {
         from: usize,
         /// Position of the receiving node.
         to: usize,
+        /// What of its flow decides which way it takes (`crosswind_fabric::Network::flow`).
+        flow: u32,
         /// What entered.
         frame: Frame,
     },
@@ -163,9 +165,10 @@ impl Record {
         });
         put(bytes, zigzag(self.at_ns().wrapping_sub(before_ns) as i64));
         match self {
-            Self::Entered { from, to, frame, .. } => {
+            Self::Entered { from, to, flow, frame, .. } => {
                 put(bytes, *from as u64);
                 put(bytes, *to as u64);
+                put(bytes, u64::from(*flow));
                 put(bytes, u64::from(frame.key));
                 put(bytes, u64::from(frame.count));
                 put(bytes, u64::from(frame.ip_bytes));

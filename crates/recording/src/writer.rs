@@ -65,7 +65,9 @@ mod tests {
     fn header() -> Header {
         let fabric: Fabric = serde_json::from_str(
             r#"{"seed": 7, "hosts": ["h0"], "nodes": [{"name": "a", "host": "h0"}, {"name": "b", "host": "h0"}],
-                "uplink": {"rate_bps": null, "delay_ns": 0, "buffer_bytes": null}, "mtu_bytes": 1500,
+                "switches": ["switch"], "mtu_bytes": 1500, "links": [
+                    {"from": "h0", "to": "switch", "rate_bps": null, "delay_ns": 0, "buffer_bytes": null},
+                    {"from": "switch", "to": "h0", "rate_bps": null, "delay_ns": 0, "buffer_bytes": null}],
                 "tcp": {"congestion_control": "cubic", "rto_min_us": 200000}, "merge_window_ns": 0,
                 "condition": {"name": "none"}}"#,
         )
@@ -75,7 +77,7 @@ mod tests {
 
     fn entered(at_ns: u64) -> Record {
         let frame = Frame { key: 3, count: 2, ip_bytes: 1500, last_ip_bytes: 40, dscp: 10, ecn: Ecn::Ect0 };
-        Record::Entered { at_ns, from: 0, to: 1, frame }
+        Record::Entered { at_ns, from: 0, to: 1, flow: 9, frame }
     }
 
     /// A disk in memory that takes nothing before it is told to.

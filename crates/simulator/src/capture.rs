@@ -142,7 +142,8 @@ pub fn capture<R: Read>(input: R, rto_ns: u64) -> Result<Captured, CaptureError>
         }
     };
     seen.leave_out("no-stamp", file.without_stamp);
-    seen.packets += file.without_stamp;
+    seen.leave_out("link-not-read", file.link_not_read);
+    seen.packets += file.without_stamp + file.link_not_read;
     Ok(seen.finish(ended))
 }
 

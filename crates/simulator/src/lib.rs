@@ -14,12 +14,12 @@
 
 mod arrivals;
 mod capture;
+pub mod describe;
 pub mod offer;
 mod packets;
 pub mod replay;
 mod summary;
 mod table;
-mod timeline;
 
 pub use arrivals::{run, Arrival};
 pub use capture::{capture, Captured};

@@ -5,9 +5,11 @@
 //! crosswind-simulate offer [--packets FILE.csv]       a plan (offer::Plan) as JSON on standard input
 //! crosswind-simulate capture FILE RTO_NS              what pcap or pcapng says of TCP; the least retransmission timeout
 //! crosswind-simulate table                            a fabric and packets on standard input, what became of them on output
+//! crosswind-simulate describe                         every element that a condition can name
+//! crosswind-simulate describe --samples N [--seed S]  N random sets of parameters of each
 //! ```
 //!
-//! `replay`, `offer` and `capture` print one JSON object (docs/reference/contracts.md, section 7). It needs no privileges and asks no clock. Exit statuses: 0
+//! `replay`, `offer`, `capture` and `describe` print one JSON object (docs/reference/contracts.md, section 7). It needs no privileges and asks no clock. Exit statuses: 0
 //! done, 2 usage or invalid input.
 
 use std::fs::File;
@@ -16,13 +18,14 @@ use std::process::ExitCode;
 
 use crosswind_fabric::Condition;
 use crosswind_recording::Reader;
-use crosswind_simulator::{capture, offer, play, replay, PacketFile};
+use crosswind_simulator::{capture, describe, offer, play, replay, PacketFile};
 
 const USAGE: &str = "\
 usage: crosswind-simulate replay FILE [--condition CONDITION.json] [--packets FILE.csv]
        crosswind-simulate offer [--packets FILE.csv]     (a plan as JSON on standard input)
        crosswind-simulate capture FILE RTO_NS
        crosswind-simulate table                          (a fabric and packets on standard input)
+       crosswind-simulate describe [--samples N [--seed S]]
        crosswind-simulate --version";
 
 fn main() -> ExitCode {
@@ -47,6 +50,9 @@ fn main() -> ExitCode {
                 Err(error) => refused(&error.to_string()),
             };
         }
+        ["describe"] => to_json(&describe::descriptions()),
+        ["describe", "--samples", number] => samples(number, "0"),
+        ["describe", "--samples", number, "--seed", seed] => samples(number, seed),
         ["capture", file, rto_ns] => read_capture(file, rto_ns),
         ["offer", options @ ..] => Options::read(options).and_then(|options| offer_plan(&options)),
         _ => Err(USAGE.to_owned()),
@@ -113,6 +119,11 @@ fn read_capture(file: &str, rto_ns: &str) -> Result<String, String> {
     let rto_ns = rto_ns.parse().map_err(|_| format!("{rto_ns}: is no number of nanoseconds\n{USAGE}"))?;
     let input = File::open(file).map_err(|error| format!("{file}: {error}"))?;
     to_json(&capture(input, rto_ns).map_err(|error| format!("{file}: {error}"))?)
+}
+
+fn samples(number: &str, seed: &str) -> Result<String, String> {
+    let whole = |text: &str| text.parse().map_err(|_| format!("{text}: is no whole number\n{USAGE}"));
+    to_json(&describe::samples(whole(number)?, whole(seed)?))
 }
 
 fn offer_plan(options: &Options) -> Result<String, String> {

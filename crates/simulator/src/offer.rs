@@ -6,14 +6,13 @@
 use std::io::{self, Write};
 
 use crosswind_engine::{Ecn, Instant, Outcome};
-use crosswind_fabric::{Fabric, Frame, Network};
+use crosswind_fabric::{Fabric, Facts, Frame, Network, Timeline};
 use rand_pcg::rand_core::Rng;
 use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 
 use crate::packets::PacketFile;
 use crate::summary::{Gathering, Summary};
-use crate::timeline::Timeline;
 
 /// What is simulated.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,7 +119,10 @@ impl<W: Write> Run<W> {
             let (from, to, frame) = (next.from, next.to, next.frame);
             next.draw();
             self.step(at_ns)?;
-            self.network.push(Instant::from_nanos(at_ns), from, to, &frame);
+            // Every offer is a flow of its own.
+            let flow =
+                self.network.flow(&Facts { from, to, protocol: 0, ports: Some((frame.key as u16, 0)) });
+            self.network.push(Instant::from_nanos(at_ns), from, to, flow, &frame);
             self.gathering.offered(from, to, frame.count, frame.ip_bytes_total());
             self.settle()?;
         }

@@ -8,13 +8,12 @@ use std::collections::{HashMap, VecDeque};
 use std::io::{self, Read, Write};
 
 use crosswind_engine::Instant;
-use crosswind_fabric::{Condition, Fabric, Frame, Network, Places};
+use crosswind_fabric::{Condition, Fabric, Frame, Network, Places, Timeline};
 use crosswind_recording::{Decision, Fate, Reader, Record, RecordingError};
 use serde::Serialize;
 
 use crate::packets::PacketFile;
 use crate::summary::{Gathering, Summary};
-use crate::timeline::Timeline;
 
 /// What a replay came to.
 #[derive(Clone, Debug, Serialize)]
@@ -141,7 +140,7 @@ impl<W: Write> Run<W> {
     fn take(&mut self, record: Record) -> Result<(), ReplayError> {
         let at = Instant::from_nanos(record.at_ns());
         match record {
-            Record::Entered { at_ns, from, to, frame } => self.enter(at_ns, from, to, frame)?,
+            Record::Entered { at_ns, from, to, flow, frame } => self.enter(at_ns, (from, to, flow), frame)?,
             Record::Decided(decision) => {
                 self.live.push_back(decision);
                 self.comparison.decisions += 1;
@@ -189,7 +188,12 @@ impl<W: Write> Run<W> {
         Ok(())
     }
 
-    fn enter(&mut self, at_ns: u64, from: usize, to: usize, frame: Frame) -> Result<(), ReplayError> {
+    fn enter(
+        &mut self,
+        at_ns: u64,
+        (from, to, flow): (usize, usize, u32),
+        frame: Frame,
+    ) -> Result<(), ReplayError> {
         self.advance(at_ns)?;
         // Keys are used again as soon as their frame has left, so what has left is dealt with first.
         self.settle()?;
@@ -198,7 +202,7 @@ impl<W: Write> Run<W> {
         let frame = if self.what_if { Frame { key: pair, ..frame } } else { frame };
         self.ends.insert(frame.key, (from, to));
         self.gathering.offered(from, to, frame.count, frame.ip_bytes_total());
-        self.network.push(Instant::from_nanos(at_ns), from, to, &frame);
+        self.network.push(Instant::from_nanos(at_ns), from, to, flow, &frame);
         Ok(())
     }
 

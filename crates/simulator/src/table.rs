@@ -13,9 +13,7 @@ use std::fmt;
 use std::io::{self, BufRead, Write};
 
 use crosswind_engine::{Instant, Outcome, Packet};
-use crosswind_fabric::{Fabric, Network};
-
-use crate::timeline::Timeline;
+use crosswind_fabric::{Fabric, Facts, Network, Timeline};
 
 /// Why a table was not played.
 #[derive(Debug)]
@@ -115,7 +113,9 @@ impl<W: Write> Player<'_, W> {
     fn push(&mut self, tag: u64, row: Row) -> Result<(), TableError> {
         let at = Instant::from_nanos(row.at_ns);
         self.step_until(row.at_ns)?;
-        let (path, _) = self.network.path(row.from, row.to);
+        // The packets of a pair are one flow.
+        let flow = self.network.flow(&Facts { from: row.from, to: row.to, protocol: 0, ports: None });
+        let (path, _) = self.network.path(row.from, row.to, flow);
         self.network.engine().push(at, path, Packet::real(tag, row.ip_bytes, row.dscp));
         self.write()
     }
@@ -159,7 +159,11 @@ mod tests {
 
     const FABRIC: &str = r#"{"seed": 1, "hosts": ["h0", "h1"],
         "nodes": [{"name": "a", "host": "h0"}, {"name": "b", "host": "h1"}],
-        "uplink": {"rate_bps": null, "delay_ns": 500, "buffer_bytes": null}, "mtu_bytes": 1500,
+        "switches": ["switch"], "links": [
+            {"from": "h0", "to": "switch", "rate_bps": null, "delay_ns": 500, "buffer_bytes": null},
+            {"from": "switch", "to": "h0", "rate_bps": null, "delay_ns": 500, "buffer_bytes": null},
+            {"from": "h1", "to": "switch", "rate_bps": null, "delay_ns": 500, "buffer_bytes": null},
+            {"from": "switch", "to": "h1", "rate_bps": null, "delay_ns": 500, "buffer_bytes": null}], "mtu_bytes": 1500,
         "tcp": {"congestion_control": "cubic", "rto_min_us": 200000}, "merge_window_ns": 0,
         "condition": {"name": "police", "places": {"switch.ingress": [{"police": {"rate_bps": 8000, "burst_bytes": 1500}}]},
                       "timeline": [{"at_ns": 5000, "places": {"switch.ingress": []}}]}}"#;

@@ -1,8 +1,8 @@
 //! A run driven late, as a wall clock drives it, and its replay in virtual time.
 
 use crosswind_engine::{
-    Arrivals, Duration, ElementSpec, Engine, Instant, Limit, Packet, PathId, Queueing, Rate, RateLaw, Sizes,
-    SourceSpec, ZeroMeans,
+    Arrivals, DelaySpec, Duration, ElementSpec, Engine, Instant, Limit, LinkSpec, Packet, PathId, PoliceSpec,
+    Queueing, Rate, RateLaw, Sizes, SourceSpec, ZeroMeans,
 };
 use crosswind_simulator::{run, Arrival};
 use proptest::prelude::*;
@@ -12,16 +12,17 @@ fn network() -> (Engine, PathId) {
     let rate = |bits| Rate::bits_per_second(bits).expect("not 0");
     let mut engine = Engine::new(7);
     let mut add = |name: &str, spec| engine.add(name, spec).expect("a valid element");
-    let police = add("police", ElementSpec::Police { rate: rate(4_000_000_000), burst_bytes: 6_000 });
+    let police =
+        add("police", ElementSpec::Police(PoliceSpec { rate: rate(4_000_000_000), burst_bytes: 6_000 }));
     let link = add(
         "link",
-        ElementSpec::Link {
+        ElementSpec::Link(LinkSpec {
             rate: rate(10_000_000_000),
             delay: Duration::from_micros(2),
             queueing: Queueing::fifo(Limit::Bytes(8_000)),
-        },
+        }),
     );
-    let delay = add("delay", ElementSpec::Delay { time: Duration::from_micros(10) });
+    let delay = add("delay", ElementSpec::Delay(DelaySpec { time: Duration::from_micros(10), random: None }));
     let path = engine.path(&[police, link, delay]);
     let neighbour = engine.path(&[link]);
     let source = SourceSpec {

@@ -1,8 +1,9 @@
 //! Reads captures, packet by packet: pcap and pcapng, as tcpdump, dumpcap, Wireshark and [`crate::pcapng`] write them.
 //!
 //! Understood: either byte order; pcap with stamps in microseconds or nanoseconds; pcapng with any number of sections and
-//! interfaces, any resolution and offset of stamps, enhanced and obsolete packet blocks; other blocks are stepped over. Links:
-//! Ethernet, raw IP, Linux cooked 1 and 2, loopback. Frames may be cut to their first bytes.
+//! interfaces, any resolution and offset of stamps, enhanced and obsolete packet blocks; other blocks are stepped over. Links: all
+//! in the table of `link.rs` that carry IP. Packets of other links are left out and counted, and a file that has no others is
+//! refused with the link's number and name. Frames may be cut to their first bytes.
 //!
 //! A file that is cut off or damaged ends with an error that names its place; what was read before it stands. Memory does not grow
 //! with the file.
@@ -12,8 +13,12 @@
 use std::fmt;
 use std::io::{self, BufReader, Read};
 
-pub use packet::{Link, Packet};
+pub use link::Link;
+pub use packet::Packet;
 
+use link::link_type;
+
+mod link;
 mod packet;
 #[cfg(test)]
 mod tests;
@@ -45,7 +50,10 @@ pub struct Interface {
     pub name: String,
     /// Who wrote the section it stands in; empty where unsaid.
     pub application: String,
-    link: Link,
+    /// The number of its link type.
+    link_number: u16,
+    /// What stands before the network header of its packets; `None` where that is not read.
+    link: Option<Link>,
     /// Stamps in a second.
     per_second: u64,
     offset_s: i64,
@@ -58,6 +66,8 @@ pub enum CaptureError {
     Io(io::Error),
     /// It begins neither as pcap nor as pcapng.
     NotACapture,
+    /// It has packets of this link type, which is not read, and no others.
+    LinkNotRead(u16),
     /// It ends inside something.
     CutOff {
         /// Bytes from the start of the file to what is cut.
@@ -82,6 +92,13 @@ impl fmt::Display for CaptureError {
             Self::Io(error) => write!(f, "{error}"),
             Self::NotACapture => {
                 write!(f, "is neither pcap nor pcapng; capture with tcpdump, dumpcap, Wireshark or crosswind")
+            }
+            Self::LinkNotRead(number) => {
+                let name = link_type(*number).map_or("of no known name", |(name, _)| name);
+                write!(
+                    f,
+                    "has packets of link type {number} ({name}), which is not read; capture on Ethernet, raw IP, `any`, loopback or PPP"
+                )
             }
             Self::CutOff { at, packets } => {
                 write!(f, "is cut off at byte {at}, behind packet {packets}: whoever captured did not end in order, or the disk was full")
@@ -122,6 +139,8 @@ pub struct CaptureFile<R: Read> {
     application: String,
     /// Packets that have no stamp, and are left out.
     pub without_stamp: u64,
+    /// Packets of links that are not read, and are left out.
+    pub link_not_read: u64,
 }
 
 impl<R: Read> CaptureFile<R> {
@@ -140,6 +159,7 @@ impl<R: Read> CaptureFile<R> {
             section: 0,
             application: String::new(),
             without_stamp: 0,
+            link_not_read: 0,
         };
         let mut magic = [0; 4];
         if file.fill(&mut magic)? < magic.len() {
@@ -157,9 +177,12 @@ impl<R: Read> CaptureFile<R> {
         };
         file.format = Format::Pcap;
         let header = file.exactly(20)?;
-        // The upper bits say whether frames end with a checksum.
-        let kind = file.long_at(&header, 16) & 0x0fff_ffff;
-        file.interface(kind, String::new(), per_second, 0)?;
+        // The upper half says whether frames end with a checksum, and how long that is.
+        let link_number = (file.long_at(&header, 16) & 0xffff) as u16;
+        file.interface(link_number, String::new(), per_second, 0);
+        if file.interfaces[0].link.is_none() {
+            return Err(CaptureError::LinkNotRead(link_number));
+        }
         file.at = 24;
         Ok(file)
     }
@@ -188,8 +211,9 @@ impl<R: Read> CaptureFile<R> {
             _ => return Err(self.cut_off()),
         }
         let [seconds, ticks, kept, wire_bytes] = [0, 4, 8, 12].map(|at| self.long_at(&header, at));
-        let interface = &self.interfaces[0];
-        let (link, per_second) = (interface.link, interface.per_second);
+        let Interface { link: Some(link), per_second, .. } = self.interfaces[0] else {
+            unreachable!("`open` refuses links that are not read")
+        };
         if kept > BLOCK_MAX {
             return Err(self.damaged(format!("a packet of {kept} bytes")));
         }
@@ -206,7 +230,7 @@ impl<R: Read> CaptureFile<R> {
         loop {
             let mut kind = [0; 4];
             match self.fill(&mut kind)? {
-                0 => return Ok(None),
+                0 => return self.at_end(),
                 4 => {}
                 _ => return Err(self.cut_off()),
             }
@@ -223,8 +247,8 @@ impl<R: Read> CaptureFile<R> {
                     self.description(&body)?;
                     None
                 }
-                ENHANCED_PACKET => Some(self.enhanced(&body, false)?),
-                OBSOLETE_PACKET => Some(self.enhanced(&body, true)?),
+                ENHANCED_PACKET => self.enhanced(&body, false)?,
+                OBSOLETE_PACKET => self.enhanced(&body, true)?,
                 SIMPLE_PACKET => {
                     self.without_stamp += 1;
                     self.packets += 1;
@@ -237,6 +261,17 @@ impl<R: Read> CaptureFile<R> {
                 self.packets += 1;
                 return Ok(packet);
             }
+        }
+    }
+
+    /// The end of pcapng: an error where no packet was of a link that is read.
+    fn at_end(&self) -> Result<Option<Packet>, CaptureError> {
+        let unread = self.interfaces.iter().find(|interface| interface.link.is_none());
+        match unread {
+            Some(interface) if self.link_not_read > 0 && self.link_not_read == self.packets => {
+                Err(CaptureError::LinkNotRead(interface.link_number))
+            }
+            _ => Ok(None),
         }
     }
 
@@ -274,7 +309,7 @@ impl<R: Read> CaptureFile<R> {
         if body.len() < 8 {
             return Err(self.damaged("an interface without a header".to_owned()));
         }
-        let kind = u32::from(self.short_at(body, 0));
+        let link_number = self.short_at(body, 0);
         let per_second = match self.option(body, 8, IF_TSRESOL) {
             Some(&[power]) if power & 0x80 != 0 => 1u64.checked_shl(u32::from(power & 0x7f)),
             Some(&[power]) => 10u64.checked_pow(u32::from(power)),
@@ -295,27 +330,18 @@ impl<R: Read> CaptureFile<R> {
             _ => 0,
         };
         let name = self.text(body, 8, IF_NAME);
-        self.interface(kind, name, per_second, offset_s)
-    }
-
-    fn interface(
-        &mut self,
-        kind: u32,
-        name: String,
-        per_second: u64,
-        offset_s: i64,
-    ) -> Result<(), CaptureError> {
-        let Some(link) = u16::try_from(kind).ok().and_then(Link::of) else {
-            return Err(self.damaged(format!(
-                "link type {kind} is not read here; capture on Ethernet, raw IP, `any` or loopback"
-            )));
-        };
-        let application = self.application.clone();
-        self.interfaces.push(Interface { name, application, link, per_second, offset_s });
+        self.interface(link_number, name, per_second, offset_s);
         Ok(())
     }
 
-    fn enhanced(&self, body: &[u8], obsolete: bool) -> Result<Packet, CaptureError> {
+    fn interface(&mut self, link_number: u16, name: String, per_second: u64, offset_s: i64) {
+        let link = link_type(link_number).and_then(|(_, link)| link);
+        let application = self.application.clone();
+        self.interfaces.push(Interface { name, application, link_number, link, per_second, offset_s });
+    }
+
+    /// A packet; `None` where its link is not read.
+    fn enhanced(&mut self, body: &[u8], obsolete: bool) -> Result<Option<Packet>, CaptureError> {
         if body.len() < 20 {
             return Err(self.damaged("a packet without a header".to_owned()));
         }
@@ -329,17 +355,22 @@ impl<R: Read> CaptureFile<R> {
         let Some(bytes) = body.get(20..20usize.saturating_add(kept as usize)) else {
             return Err(self.damaged(format!("a packet of {kept} bytes in a block of {}", body.len())));
         };
+        let Some(link) = link else {
+            self.link_not_read += 1;
+            self.packets += 1;
+            return Ok(None);
+        };
         let ticks = u64::from(high) << 32 | u64::from(low);
         let since = i128::from(ticks) * 1_000_000_000 / i128::from(*per_second);
         let at_ns = since.saturating_add(i128::from(*offset_s) * 1_000_000_000);
-        Ok(Packet {
+        Ok(Some(Packet {
             interface,
             at_ns: at_ns.clamp(0, i128::from(u64::MAX)) as u64,
             link: *link,
             bytes: bytes.to_vec(),
             wire_bytes,
             comment: self.text(body, 20 + (kept as usize).next_multiple_of(4), OPT_COMMENT),
-        })
+        }))
     }
 
     /// The first option of a kind, where options start at `from`.

@@ -16,5 +16,5 @@ mod vnet;
 
 pub use flow::Flow;
 pub use headers::{Headers, Tcp, Transport};
-pub use train::{Cut, Train};
+pub use train::{Cut, Scratch, Train};
 pub use vnet::VnetHeader;

@@ -1,15 +1,15 @@
 //! Elements: any condition that passes the last gate can be carried out, changed while packets are inside, and loses none of them.
 //!
-//! Conditions come from the table of `crates/fabric/every_element.json`, which has every word, with numbers replaced by fuzzed
-//! ones. The gate may refuse; what it lets through must work.
+//! Conditions come from the engine's descriptions, as random parameters of every element, with numbers replaced by fuzzed ones. The gate may refuse; what it lets through must work.
 
 use crosswind_engine::{Ecn, Instant};
-use crosswind_fabric::{Condition, Fabric, Frame, Network};
+use crosswind_fabric::{samples, star, Condition, ElementEntry, Fabric, Frame, Network, Place};
 use serde_json::{json, Value};
 
 use crate::cursor::Cursor;
 
-const TABLE: &str = include_str!("../../../fabric/every_element.json");
+/// So that every word of a choice is there.
+const OF_EACH_KIND: u64 = 15;
 /// Conditions and frames of one input; more would only be slower.
 const STEPS_MAX: usize = 200;
 
@@ -47,7 +47,7 @@ pub fn elements(input: &[u8]) {
                     dscp: marks >> 2,
                     ecn: Ecn::from_bits(marks),
                 };
-                network.push(at, from, to, &frame);
+                network.push(at, from, to, 0, &frame);
             }
         }
         let totals = network.engine_ref().totals();
@@ -59,12 +59,13 @@ pub fn elements(input: &[u8]) {
     assert!(totals.real.holds() && totals.ghost.holds(), "{totals:?}");
 }
 
-/// Every (place, element) of the table.
+/// Elements at their places: of every kind that the engine describes, with random parameters that are the same each time.
 fn table() -> Vec<(String, Value)> {
-    let table: Value = serde_json::from_str(TABLE).expect("a JSON document");
-    let text = |value: &Value| value.as_str().expect("a place").to_owned();
-    let lines = table["elements"].as_array().expect("a list");
-    lines.iter().map(|line| (text(&line["place"]), line["element"].clone())).collect()
+    let samples = samples(OF_EACH_KIND, 0).into_iter();
+    let line = |(place, entry): (Place, ElementEntry)| {
+        (place.word().to_owned(), serde_json::to_value(&entry).expect("an entry can be written"))
+    };
+    samples.map(line).collect()
 }
 
 /// One to three elements at their places, with other numbers.
@@ -108,7 +109,7 @@ fn fabric(condition: &Value) -> Value {
     json!({
         "seed": 7, "hosts": ["h0", "h1"],
         "nodes": [{"name": "a", "host": "h0"}, {"name": "b", "host": "h1"}, {"name": "c", "host": "h1"}],
-        "uplink": {"rate_bps": 1_000_000_000, "delay_ns": 2000, "buffer_bytes": 60_000}, "mtu_bytes": 1500,
+        "switches": ["switch"], "links": star(&["h0", "h1"], Some(1_000_000_000), 2000, Some(60_000)), "mtu_bytes": 1500,
         "tcp": {"congestion_control": "cubic", "rto_min_us": 200_000}, "merge_window_ns": 20_000,
         "condition": condition,
     })

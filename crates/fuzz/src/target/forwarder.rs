@@ -1,10 +1,12 @@
 //! The forwarder: hostile frames from every port, with every stamp, past monitors of everything; each wire packet is handed over, lost
 //! for a reason, or still inside, and every quantity of a monitor counts the same packets.
 
+use crosswind_emulator::clock::{Stamps, VirtualClock};
 use crosswind_emulator::forwarder::Forwarder;
-use crosswind_emulator::port::MemoryPort;
+use crosswind_emulator::port::{MemoryPort, Need};
+use crosswind_emulator::send_due;
 use crosswind_engine::{Histogram, Instant};
-use crosswind_fabric::{Fabric, Network};
+use crosswind_fabric::{star, Fabric, Network};
 use crosswind_wire::VnetHeader;
 use serde_json::{json, Value};
 
@@ -22,7 +24,7 @@ fn fabric() -> Value {
     json!({
         "seed": 7, "hosts": ["h0", "h1"],
         "nodes": [{"name": "a", "host": "h0"}, {"name": "b", "host": "h1"}, {"name": "c", "host": "h1"}],
-        "uplink": {"rate_bps": 1_000_000_000, "delay_ns": 2000, "buffer_bytes": 60_000}, "mtu_bytes": 1500,
+        "switches": ["switch"], "links": star(&["h0", "h1"], Some(1_000_000_000), 2000, Some(60_000)), "mtu_bytes": 1500,
         "tcp": {"congestion_control": "cubic", "rto_min_us": 200_000}, "merge_window_ns": 20_000,
         "condition": {"name": "all", "places": {
             "host.egress": [queued, {"mark": {"dscp": 10, "on": ["a"]}},
@@ -57,6 +59,8 @@ const WHERE_BOTH_WAYS_PASS: &[&str] = &["rtt"];
 #[derive(Debug)]
 pub struct Hostile {
     forwarder: Forwarder<MemoryPort>,
+    clock: VirtualClock,
+    stamps: Stamps,
     now_ns: u64,
     frames: u64,
 }
@@ -67,7 +71,9 @@ impl Default for Hostile {
         let now_ns = 1_000_000_000;
         let network = Network::new(&fabric, Instant::from_nanos(now_ns)).expect("a sound fabric");
         let ports = fabric.nodes.iter().map(|_| MemoryPort::default()).collect();
-        Self { forwarder: Forwarder::new(network, ports), now_ns, frames: 0 }
+        let clock = VirtualClock::new(now_ns);
+        let stamps = Stamps::new(&clock);
+        Self { forwarder: Forwarder::new(network, ports), clock, stamps, now_ns, frames: 0 }
     }
 }
 
@@ -77,11 +83,15 @@ impl Hostile {
         self.now_ns += after_ns;
         self.frames += 1;
         let stamp_ns = self.now_ns.wrapping_sub(early_ns);
-        let realtime_ns = stamp_ns.wrapping_add(self.forwarder.stamps.realtime_minus_monotonic_ns() as u64);
         let port = port % self.forwarder.ports.len();
-        self.forwarder.ports[port].arrive(realtime_ns, vnet, frame);
-        self.forwarder.take_in(self.now_ns);
-        self.forwarder.let_out(self.now_ns);
+        self.forwarder.ports[port].arrive(stamp_ns, vnet, frame);
+        let Self { forwarder, clock, stamps, now_ns, .. } = self;
+        clock.advance_to(*now_ns);
+        forwarder.take_in(None, |stamp| stamps.monotonic(clock, stamp, *now_ns));
+        send_due(forwarder, clock, *now_ns);
+        forwarder.give_back(Need::Room);
+        forwarder.let_out(*now_ns);
+        send_due(forwarder, clock, *now_ns);
         for port in &mut self.forwarder.ports {
             port.sent.clear();
         }

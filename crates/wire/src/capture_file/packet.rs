@@ -1,38 +1,16 @@
-//! A captured packet, and where its headers begin behind the kinds of links that captures have.
-//!
-//! Source: tcpdump.org/linktypes.html.
+//! A captured packet, and its headers behind whatever link it was captured on.
 
+use super::link::Link;
 use crate::headers::{Headers, ETHERTYPE_IPV4, ETHERTYPE_IPV6, TCP};
 
 /// Bytes of a TCP header without options, and with as many as there can be.
 const TCP_FIXED: usize = 20;
 const TCP_LONGEST: usize = 60;
-
-/// What stands before the network header of a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Link {
-    /// 14 bytes, type last.
-    Ethernet,
-    /// So many bytes, and the IP version says the type.
-    Raw(usize),
-    /// `-i any`: 16 bytes, type last.
-    Cooked1,
-    /// `-i any`: 20 bytes, type first.
-    Cooked2,
-}
-
-impl Link {
-    pub(super) fn of(number: u16) -> Option<Self> {
-        Some(match number {
-            1 => Self::Ethernet,
-            12 | 14 | 101 | 228 | 229 => Self::Raw(0),
-            0 | 108 => Self::Raw(4),
-            113 => Self::Cooked1,
-            276 => Self::Cooked2,
-            _ => return None,
-        })
-    }
-}
+/// Address and control of PPP in frames like those of HDLC (RFC 1662).
+const HDLC: u16 = 0xff03;
+/// Protocol numbers of PPP (RFC 1332, RFC 5072).
+const PPP_IPV4: u16 = 0x0021;
+const PPP_IPV6: u16 = 0x0057;
 
 /// A packet of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,13 +34,19 @@ impl Packet {
     pub fn headers(&self) -> Option<Headers> {
         let word = |at: usize| Some(u16::from_be_bytes(self.bytes.get(at..at + 2)?.try_into().ok()?));
         let (network_at, ethertype) = match self.link {
-            Link::Ethernet => (14, word(12)?),
+            Link::Typed { bytes, type_at } => (bytes, word(type_at)?),
             Link::Raw(at) => match self.bytes.get(at)? >> 4 {
                 6 => (at, ETHERTYPE_IPV6),
                 _ => (at, ETHERTYPE_IPV4),
             },
-            Link::Cooked1 => (16, word(14)?),
-            Link::Cooked2 => (20, word(0)?),
+            Link::Ppp(at) => {
+                let at = if word(at)? == HDLC { at + 2 } else { at };
+                match word(at)? {
+                    PPP_IPV4 => (at + 2, ETHERTYPE_IPV4),
+                    PPP_IPV6 => (at + 2, ETHERTYPE_IPV6),
+                    _ => (at + 2, 0),
+                }
+            }
         };
         let headers = Headers::behind(&self.bytes, network_at, ethertype, self.wire_bytes);
         let tcp_at = headers.payload_of_ip_at(&self.bytes);

@@ -43,6 +43,24 @@ fn pcap_is_read_in_both_resolutions_and_byte_orders() {
     }
 }
 
+const ETHERNET: Link = Link::Typed { bytes: 14, type_at: 12 };
+const COOKED_2: Link = Link::Typed { bytes: 20, type_at: 0 };
+
+/// A pcapng with interfaces of these link types, and a packet on each of `packets`.
+fn interfaces(links: &[u16], packets: &[u32]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    pcapng::section(&mut bytes, "another");
+    for link in links {
+        let words = [INTERFACE_DESCRIPTION, 20, u32::from(*link), 0, 20];
+        bytes.extend(words.into_iter().flat_map(u32::to_le_bytes));
+    }
+    for interface in packets {
+        let words = [ENHANCED_PACKET, 36, *interface, 0, 512, 3, 60, 0x0063_6261, 36];
+        bytes.extend(words.into_iter().flat_map(u32::to_le_bytes));
+    }
+    bytes
+}
+
 fn own() -> Vec<u8> {
     let mut bytes = Vec::new();
     pcapng::section(&mut bytes, "crosswind 0");
@@ -92,7 +110,7 @@ fn a_second_section_has_interfaces_of_its_own_and_another_byte_order() {
     let (packets, error) = all(&bytes);
     assert!(error.is_none(), "{error:?}");
     let last = packets.last().unwrap();
-    assert_eq!((last.interface, last.at_ns, last.link), (2, 1_000_500_000_000, Link::Cooked2));
+    assert_eq!((last.interface, last.at_ns, last.link), (2, 1_000_500_000_000, COOKED_2));
     assert_eq!(last.bytes, b"abc");
 }
 
@@ -105,15 +123,34 @@ fn headers_are_found_behind_every_link_and_in_frames_that_were_cut() {
     ethernet.splice(54..54, [1, 1, 8, 10, 0, 0, 1, 0, 0, 0, 0, 9]);
     let ip = &ethernet[14..];
     let behind = |head: &[u8]| [head, ip].concat();
+    let tagged = |tags: &[u8]| [&ethernet[..12], tags, &ethernet[12..]].concat();
     let cooked1 = [&[0; 14], [8, 0].as_slice()].concat();
     let cooked2 = [[8, 0].as_slice(), &[0; 18]].concat();
-    for (link, bytes) in [
-        (Link::Ethernet, ethernet.clone()),
-        (Link::Raw(0), behind(&[])),
-        (Link::Raw(4), behind(&[2, 0, 0, 0])),
-        (Link::Cooked1, behind(&cooked1)),
-        (Link::Cooked2, behind(&cooked2)),
+    for (number, bytes) in [
+        (1, ethernet.clone()),
+        (1, tagged(&[0x81, 0, 0, 5])),
+        (1, tagged(&[0x88, 0xa8, 0, 5, 0x81, 0, 0, 6])),
+        (12, behind(&[])),
+        (14, behind(&[])),
+        (101, behind(&[])),
+        (228, behind(&[])),
+        (0, behind(&[2, 0, 0, 0])),
+        (0, behind(&[0, 0, 0, 2])),
+        (108, behind(&[0, 0, 0, 2])),
+        (113, behind(&cooked1)),
+        (276, behind(&cooked2)),
+        (8, behind(&[0; 16])),
+        (9, behind(&[0xff, 3, 0, 0x21])),
+        (9, behind(&[0, 0x21])),
+        (50, behind(&[0xff, 3, 0, 0x21])),
+        (51, behind(&[0x11, 0, 0, 1, 0, 42, 0, 0x21])),
+        (104, behind(&[0x0f, 0, 8, 0])),
+        (109, behind(&[0; 12])),
+        (138, behind(&[&[0; 16], [8, 0].as_slice()].concat())),
+        (242, behind(&[&[0; 40], [8, 0, 0, 0].as_slice()].concat())),
     ] {
+        let (name, link) = link_type(number).unwrap();
+        let link = link.unwrap_or_else(|| panic!("{name} is read"));
         let wire_bytes = bytes.len() as u32;
         let packet = |bytes: Vec<u8>| Packet {
             interface: 0,
@@ -165,6 +202,39 @@ fn what_is_no_capture_is_refused_with_what_would_be() {
         let refused = CaptureFile::open(bytes).unwrap_err();
         assert!(refused.to_string().starts_with("is neither pcap nor pcapng"));
     }
-    let refused = CaptureFile::open(pcap(PCAP_NANOSECONDS, false, 105, &[]).as_slice()).unwrap_err();
-    assert!(refused.to_string().contains("link type 105"), "{refused}");
+}
+
+#[test]
+fn a_link_that_is_not_read_is_refused_by_number_and_name() {
+    for (number, words) in [(127, "127 (IEEE802_11_RADIOTAP)"), (65_000, "65000 (of no known name)")] {
+        let refused = CaptureFile::open(pcap(PCAP_NANOSECONDS, false, number, &[]).as_slice()).unwrap_err();
+        assert!(refused.to_string().starts_with(&format!("has packets of link type {words}, which is not")));
+        let (packets, error) = all(&interfaces(&[number as u16], &[0]));
+        assert_eq!((packets, error.unwrap().to_string()), (Vec::new(), refused.to_string()));
+    }
+}
+
+#[test]
+fn packets_of_a_link_that_is_not_read_are_left_out_and_counted() {
+    let bytes = interfaces(&[187, 101], &[0, 1, 0]);
+    let mut file = CaptureFile::open(bytes.as_slice()).expect("a capture");
+    let packet = file.read().unwrap().unwrap();
+    assert_eq!((packet.interface, packet.link), (1, Link::Raw(0)));
+    assert!(file.read().unwrap().is_none());
+    assert_eq!(file.link_not_read, 2);
+    // An interface that is described and has no packet harms nobody.
+    assert!(all(&interfaces(&[187, 101], &[1])).1.is_none());
+    assert!(all(&interfaces(&[187], &[])).1.is_none());
+}
+
+#[test]
+fn a_checksum_behind_frames_does_not_change_their_link() {
+    // Four bytes of it (the upper four bits, in half words), which the next bit says are told.
+    let bytes = pcap(PCAP_MICROSECONDS, true, 0x2400_0001, &[(7, 9, b"abc")]);
+    assert_eq!(all(&bytes).0[0].link, ETHERNET);
+}
+
+#[test]
+fn link_types_stand_in_the_order_of_their_numbers() {
+    assert!(link::LINK_TYPES.windows(2).all(|pair| pair[0].0 < pair[1].0));
 }
