@@ -3,23 +3,83 @@
 //! AF_PACKET stamps packets with CLOCK_REALTIME. The difference between the two clocks changes only when somebody steps the
 //! wall clock; it is measured again every millisecond, and at once when a stamp looks impossible.
 
+use std::cell::Cell;
+
 use crosswind_engine::Instant;
+
+use crate::forwarder::AHEAD_NS;
+
+/// What time it is.
+pub trait Clock {
+    /// Nanoseconds of CLOCK_MONOTONIC.
+    fn monotonic_ns(&self) -> u64;
+
+    /// Nanoseconds of CLOCK_REALTIME.
+    fn realtime_ns(&self) -> u64;
+
+    /// Waits for an instant that is at most [`AHEAD_NS`] away, and returns the present.
+    fn reach(&self, instant_ns: u64) -> u64 {
+        loop {
+            let now = self.monotonic_ns();
+            if !(now..now + AHEAD_NS).contains(&instant_ns) {
+                return now;
+            }
+            std::hint::spin_loop();
+        }
+    }
+}
+
+/// The machine's.
+#[derive(Clone, Copy, Debug)]
+pub struct MachineClock;
+
+impl Clock for MachineClock {
+    fn monotonic_ns(&self) -> u64 {
+        read(libc::CLOCK_MONOTONIC)
+    }
+
+    fn realtime_ns(&self) -> u64 {
+        read(libc::CLOCK_REALTIME)
+    }
+}
+
+/// A clock that only its owner moves, but for the time that a look at it takes.
+#[derive(Debug)]
+pub struct VirtualClock {
+    now_ns: Cell<u64>,
+}
+
+/// About what it takes on a machine: who waits by looking at the clock gets there.
+const LOOK_NS: u64 = 20;
+
+impl VirtualClock {
+    /// A clock that shows this instant; CLOCK_REALTIME is the same.
+    pub fn new(now_ns: u64) -> Self {
+        Self { now_ns: Cell::new(now_ns) }
+    }
+
+    /// Moves forward to an instant, unless it is past.
+    pub fn advance_to(&self, instant_ns: u64) {
+        self.now_ns.set(self.now_ns.get().max(instant_ns));
+    }
+}
+
+impl Clock for VirtualClock {
+    fn monotonic_ns(&self) -> u64 {
+        self.now_ns.set(self.now_ns.get() + LOOK_NS);
+        self.now_ns.get()
+    }
+
+    fn realtime_ns(&self) -> u64 {
+        self.monotonic_ns()
+    }
+}
 
 fn read(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is a valid timespec that the call fills in.
     unsafe { libc::clock_gettime(clock, &raw mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-}
-
-/// Nanoseconds of CLOCK_MONOTONIC.
-pub fn monotonic_ns() -> u64 {
-    read(libc::CLOCK_MONOTONIC)
-}
-
-/// Nanoseconds of CLOCK_REALTIME.
-pub fn realtime_ns() -> u64 {
-    read(libc::CLOCK_REALTIME)
 }
 
 /// Processor time of the calling thread, nanoseconds.
@@ -46,9 +106,9 @@ pub struct Stamps {
 
 impl Stamps {
     /// Measures the difference for the first time.
-    pub fn new() -> Self {
+    pub fn new(clock: &impl Clock) -> Self {
         let mut stamps = Self { realtime_minus_monotonic_ns: 0, measured_ns: 0 };
-        stamps.measure();
+        stamps.measure(clock);
         stamps
     }
 
@@ -61,28 +121,28 @@ impl Stamps {
     ///
     /// Where the caller stood still since it read `now`, packets have come that are younger than it. To take them for as
     /// old as `now` would make them leave early by as much as the caller stood still.
-    pub fn monotonic(&mut self, realtime_ns: u64, now: u64) -> u64 {
+    pub fn monotonic(&mut self, clock: &impl Clock, realtime_ns: u64, now: u64) -> u64 {
         if now.saturating_sub(self.measured_ns) > REFRESH_NS {
-            self.measure();
+            self.measure(clock);
         }
         let mut at = realtime_ns.wrapping_sub(self.realtime_minus_monotonic_ns as u64);
         if at.abs_diff(now) > IMPLAUSIBLE_NS {
-            self.measure();
+            self.measure(clock);
             at = realtime_ns.wrapping_sub(self.realtime_minus_monotonic_ns as u64);
         }
         if at <= now {
             at
         } else {
-            at.min(monotonic_ns())
+            at.min(clock.monotonic_ns())
         }
     }
 
     /// Reads both clocks three times; whatever is believed afterwards agrees with all three.
-    fn measure(&mut self) {
+    fn measure(&mut self, clock: &impl Clock) {
         for _ in 0..3 {
-            let before = monotonic_ns();
-            let realtime = read(libc::CLOCK_REALTIME);
-            let after = monotonic_ns();
+            let before = clock.monotonic_ns();
+            let realtime = clock.realtime_ns();
+            let after = clock.monotonic_ns();
             self.realtime_minus_monotonic_ns =
                 agreeing(self.realtime_minus_monotonic_ns, before, realtime, after);
             self.measured_ns = after;
@@ -105,12 +165,12 @@ mod tests {
 
     #[test]
     fn a_stamp_taken_now_is_now_within_a_microsecond() {
-        let mut stamps = Stamps::new();
+        let mut stamps = Stamps::new(&MachineClock);
         let errors: Vec<u64> = (0..100)
             .map(|_| {
-                let stamp = read(libc::CLOCK_REALTIME);
-                let now = monotonic_ns();
-                now.abs_diff(stamps.monotonic(stamp, now))
+                let stamp = MachineClock.realtime_ns();
+                let now = MachineClock.monotonic_ns();
+                now.abs_diff(stamps.monotonic(&MachineClock, stamp, now))
             })
             .collect();
         assert!(errors.iter().min().unwrap() < &1_000, "{errors:?}");
@@ -128,18 +188,18 @@ mod tests {
 
     #[test]
     fn a_stamp_from_the_future_is_the_present() {
-        let mut stamps = Stamps::new();
-        let now = monotonic_ns();
-        let at = stamps.monotonic(read(libc::CLOCK_REALTIME) + 5_000_000, now);
-        assert!((now..=monotonic_ns()).contains(&at));
+        let mut stamps = Stamps::new(&MachineClock);
+        let now = MachineClock.monotonic_ns();
+        let at = stamps.monotonic(&MachineClock, MachineClock.realtime_ns() + 5_000_000, now);
+        assert!((now..=MachineClock.monotonic_ns()).contains(&at));
     }
 
     #[test]
     fn a_packet_that_came_after_now_was_read_is_not_taken_for_older() {
-        let mut stamps = Stamps::new();
-        let stale = monotonic_ns();
+        let mut stamps = Stamps::new(&MachineClock);
+        let stale = MachineClock.monotonic_ns();
         std::thread::sleep(std::time::Duration::from_millis(2));
-        let at = stamps.monotonic(read(libc::CLOCK_REALTIME), stale);
+        let at = stamps.monotonic(&MachineClock, MachineClock.realtime_ns(), stale);
         assert!(at >= stale + 2_000_000, "taken for {} ns younger than now", at - stale);
     }
 }

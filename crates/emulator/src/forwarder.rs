@@ -1,6 +1,7 @@
 //! From a node's frame to wire packets in the engine, and from the engine's departures to the receiver's frame.
 //!
-//! Time is an argument. Waiting, commands and threads are the worker's.
+//! Time is an argument: nothing here reads a clock or waits. What is due is asked for one by one ([`Forwarder::next`]), sent by the
+//! caller when its instant has come, and entered when it was ([`Forwarder::handed_over`]).
 //!
 //! A super-packet enters whole as a train of wire packets. Those that survive and are due within one merge window leave
 //! as one frame, at the last of them; with a gap, another mark or an expired window in between they leave apart.
@@ -9,13 +10,15 @@ use std::collections::VecDeque;
 use std::io;
 use std::net::IpAddr;
 
-use crosswind_engine::{wire_bytes, Ecn, Instant, Outcome, Packet};
+use crosswind_engine::{wire_bytes, DropReason, Ecn, ElementId, Instant, Outcome, Packet};
 use crosswind_fabric::{Facts, Frame, Network};
 use crosswind_recording::{Decision, Record, Recorder};
-use crosswind_wire::{Train, VnetHeader};
+use crosswind_wire::{Cut, Scratch, Train, VnetHeader};
 
 use crate::capture::Capture;
-use crate::clock::{self, Stamps};
+use crate::clock;
+use crate::handovers::{Handover, Handovers};
+use crate::holding::Holding;
 use crate::lead::Lead;
 use crate::ledger::Ledger;
 use crate::port::{Need, Port};
@@ -31,7 +34,7 @@ const SWITCH_MAC: [u8; 6] = [2, 0x77, 0, 0, 0, 0];
 const SEND_PATIENCE_NS: u64 = 2_000_000;
 /// What is to be asked for so soon is prepared now, and sent when its time has come: looking up, cutting and checking a frame takes time
 /// that would be the packet's. A packet that comes meanwhile may be taken for as much younger than it is.
-const AHEAD_NS: u64 = 2_000;
+pub const AHEAD_NS: u64 = 2_000;
 /// Frames read from one port before the others get their turn.
 const FRAMES_PER_TURN: usize = 16;
 
@@ -48,17 +51,30 @@ pub struct Passed {
     pub held_back: u64,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Waiting {
+#[derive(Debug)]
+struct Waiting<S> {
     at_ns: u64,
     port: usize,
-    slot: u32,
+    slot: S,
     vnet: VnetHeader,
+}
+
+/// A frame to send: at `ask_ns` or later.
+#[derive(Debug)]
+pub struct Handing<'a, P> {
+    /// Its receiver's.
+    pub port: &'a mut P,
+    /// The frame.
+    pub cut: Cut<'a>,
+    /// When the kernel is to be asked; at most [`Forwarder::ahead_ns`] away.
+    pub ask_ns: u64,
+    /// Whether the kernel is to say how long it took.
+    pub watched: bool,
 }
 
 /// Ports, engine and everything in between.
 #[derive(Debug)]
-pub struct Forwarder<P> {
+pub struct Forwarder<P: Port> {
     /// The engine with its elements and paths.
     pub network: Network,
     /// One per node.
@@ -73,8 +89,6 @@ pub struct Forwarder<P> {
     pub passed: Passed,
     /// Sends that the kernel refused at first.
     pub send_retries: u64,
-    /// Clock difference for the kernel's stamps.
-    pub stamps: Stamps,
     /// Where everything that happens to the engine is written, if anywhere.
     pub recorder: Option<Recorder>,
     /// Where packets are written, if anywhere.
@@ -82,23 +96,30 @@ pub struct Forwarder<P> {
     /// How much before a packet is due the kernel is asked to send it (`lead`).
     pub lead: Lead,
     latest_receiver: usize,
-    trains: Trains,
+    trains: Trains<P::Slot>,
+    /// The train whose frame is in a slot, by port and number of the slot.
     holders: Vec<Vec<u32>>,
-    batch: Vec<Waiting>,
+    holding: Holding,
+    batch: Vec<Waiting<P::Slot>>,
     runs: VecDeque<(u32, u64, u64)>,
     runs_started: u64,
-    /// Where a damaged packet is assembled.
-    damaged: Vec<u8>,
+    handovers: Handovers,
+    /// The next one, or the one that was asked for last.
+    handing: Option<Handover>,
+    outcomes: usize,
+    workspace: Workspace,
     merge_window_ns: u64,
-    wire_bps: Option<u64>,
+    /// Wire bits per second of the last link to each node.
+    receive_bps: Vec<Option<u64>>,
 }
 
 impl<P: Port> Forwarder<P> {
     /// A forwarder for the network's nodes, one port each.
     pub fn new(network: Network, ports: Vec<P>) -> Self {
+        let (handovers, holding) = (Handovers::new(ports.len()), Holding::new(ports.len()));
         let holders = ports.iter().map(|port| vec![u32::MAX; port.slots() as usize]).collect();
-        let (merge_window_ns, wire_bps) =
-            (network.fabric().merge_window_ns, network.fabric().uplink.rate_bps);
+        let merge_window_ns = network.fabric().merge_window_ns;
+        let receive_bps = (0..ports.len()).map(|node| network.receive_bps(node)).collect();
         Self {
             network,
             ports,
@@ -107,19 +128,22 @@ impl<P: Port> Forwarder<P> {
             sightings: Sightings::default(),
             passed: Passed::default(),
             send_retries: 0,
-            stamps: Stamps::new(),
             recorder: None,
             capture: None,
             lead: Lead::new(0),
             latest_receiver: 0,
             trains: Trains::default(),
             holders,
+            holding,
             batch: Vec::new(),
             runs: VecDeque::new(),
             runs_started: 0,
-            damaged: Vec::new(),
+            handovers,
+            handing: None,
+            outcomes: 0,
+            workspace: Workspace { scratch: Train::scratch(), damaged: Vec::new() },
             merge_window_ns,
-            wire_bps,
+            receive_bps,
         }
     }
 
@@ -149,68 +173,83 @@ impl<P: Port> Forwarder<P> {
         }
     }
 
-    /// Takes in what has arrived at the ports; returns how many frames.
-    pub fn take_in(&mut self, now: u64) -> usize {
+    /// Takes in what has arrived at the ports that are `ready`, or at all of them; returns how many frames. `instant_of` makes an instant
+    /// of the kernel's stamp.
+    pub fn take_in(&mut self, ready: Option<&[usize]>, mut instant_of: impl FnMut(u64) -> u64) -> usize {
         let mut batch = std::mem::take(&mut self.batch);
-        for (index, port) in self.ports.iter_mut().enumerate() {
+        let ports = self.ports.len();
+        let mut receive = |port: usize| {
             for _ in 0..FRAMES_PER_TURN {
-                let Some(arrival) = port.receive() else { break };
-                let at_ns = self.stamps.monotonic(arrival.stamped_realtime_ns, now);
-                batch.push(Waiting { at_ns, port: index, slot: arrival.slot, vnet: arrival.vnet });
+                let Some(arrival) = self.ports[port].receive() else { break };
+                self.holding.take(port);
+                let at_ns = instant_of(arrival.stamped_realtime_ns);
+                batch.push(Waiting { at_ns, port, slot: arrival.slot, vnet: arrival.vnet });
             }
+        };
+        match ready {
+            Some(ready) => ready.iter().for_each(|&port| receive(port)),
+            None => (0..ports).for_each(receive),
         }
         // Stable: frames of one port with equal stamps keep their order.
         batch.sort_by_key(|waiting| waiting.at_ns);
-        for waiting in &batch {
-            self.enter(*waiting);
-        }
-        // Letting a packet in does everything due before it, and a path without delay is left at once.
-        self.settle(now);
         let taken = batch.len();
-        batch.clear();
+        for waiting in batch.drain(..) {
+            self.enter(waiting);
+        }
         self.batch = batch;
-        self.give_back(Need::Room);
         taken
     }
 
     /// Copies frames out of their slots as far as that is needed.
     pub fn give_back(&mut self, need: Need) {
-        for port in 0..self.ports.len() {
-            while let Some(slot) = self.ports[port].pressed(need) {
-                self.copy_out(port, slot);
+        // From the end: a port that has given everything back leaves its place to one that was asked already.
+        for place in (0..self.holding.ports().len()).rev() {
+            let port = self.holding.ports()[place];
+            while let Some(number) = self.ports[port].pressed(need) {
+                self.copy_out(port, number);
             }
         }
     }
 
-    fn copy_out(&mut self, port: usize, slot: u32) {
-        let key = self.holders[port][slot as usize];
-        let copy = self.trains.copy(self.ports[port].bytes(slot));
-        self.trains.get(key).buffer = copy;
+    fn release(&mut self, port: usize, slot: P::Slot) {
         self.ports[port].release(slot);
+        self.holding.release(port);
     }
 
-    fn enter(&mut self, waiting: Waiting) {
+    fn copy_out(&mut self, port: usize, number: u32) {
+        let key = self.holders[port][number as usize];
+        // Empty while the frame is copied.
+        let buffer = std::mem::replace(&mut self.trains.get(key).buffer, Buffer::Copy(Vec::new()));
+        let Buffer::Slot(slot) = buffer else {
+            unreachable!("a slot that is pressed has the frame of a train")
+        };
+        let copy = self.trains.copy(self.ports[port].bytes(&slot));
+        self.trains.get(key).buffer = copy;
+        self.release(port, slot);
+    }
+
+    fn enter(&mut self, waiting: Waiting<P::Slot>) {
         let Waiting { at_ns, port, slot, vnet } = waiting;
-        let Some(mut train) = Train::read(vnet, self.ports[port].bytes(slot)) else {
+        let Some(mut train) = Train::read(vnet, self.ports[port].bytes(&slot)) else {
             if let Some(capture) = &mut self.capture {
-                capture.dropped_unread(at_ns, port, self.ports[port].bytes(slot), "emulator malformed");
+                capture.dropped_unread(at_ns, port, self.ports[port].bytes(&slot), "emulator malformed");
             }
-            self.ports[port].release(slot);
+            self.release(port, slot);
             self.passed.entered += 1;
             self.passed.lost += 1;
             return;
         };
         if let Some(capture) = &mut self.capture {
-            capture.entered(at_ns, port, &train, self.ports[port].bytes(slot));
+            capture.entered(at_ns, port, &train, self.ports[port].bytes(&slot));
         }
         let destination = train.headers.destination;
         if destination[0] & 1 == 1 {
             // Broadcast and multicast: a copy for every other node, each decided on its own.
             for to in (0..self.ports.len()).filter(|&to| to != port) {
-                let copy = self.trains.copy(self.ports[port].bytes(slot));
+                let copy = self.trains.copy(self.ports[port].bytes(&slot));
                 self.push(at_ns, train, copy, port, to);
             }
-            self.ports[port].release(slot);
+            self.release(port, slot);
             return;
         }
         let to = if destination == SWITCH_MAC {
@@ -221,23 +260,28 @@ impl<P: Port> Forwarder<P> {
         let Some(to) = to.filter(|&to| to < self.ports.len() && to != port) else {
             self.lose(at_ns, &train, 0, train.count() - 1, "no-route");
             if let Some(capture) = &mut self.capture {
-                let frame = self.ports[port].bytes(slot);
+                let frame = self.ports[port].bytes(&slot);
                 let why = format_args!("emulator no-route");
                 capture.dropped(at_ns, port, &train, frame, 0..=train.count() - 1, why);
             }
             self.passed.entered += u64::from(train.count());
-            self.ports[port].release(slot);
+            self.release(port, slot);
             return;
         };
         train.headers.destination = mac_of(to);
         self.records.entered(at_ns, (port, to), &train);
+        let number = self.ports[port].number(&slot);
         let key = self.push(at_ns, train, Buffer::Slot(slot), port, to);
-        self.holders[port][slot as usize] = key;
+        self.holders[port][number as usize] = key;
     }
 
-    fn push(&mut self, at_ns: u64, train: Train, buffer: Buffer, from: usize, to: usize) -> u32 {
+    fn push(&mut self, at_ns: u64, train: Train, buffer: Buffer<P::Slot>, from: usize, to: usize) -> u32 {
         let count = train.count();
-        let inside = if self.network.carries_whole(from, to, count) { 1 } else { count };
+        let ports =
+            train.headers.transport.map(|transport| (transport.source_port, transport.destination_port));
+        let facts = Facts { from, to, protocol: train.headers.protocol, ports };
+        let flow = self.network.flow(&facts);
+        let inside = if self.network.carries_whole(from, to, flow, count) { 1 } else { count };
         let key = self.trains.insert(train, buffer, from, to, inside);
         self.latest_receiver = to;
         let frame = Frame {
@@ -249,11 +293,9 @@ impl<P: Port> Forwarder<P> {
             ecn: Ecn::from_bits(train.headers.ecn),
         };
         let at = clock::instant(at_ns);
-        let ports =
-            train.headers.transport.map(|transport| (transport.source_port, transport.destination_port));
-        let labels = self.network.labels(&Facts { from, to, protocol: train.headers.protocol, ports });
-        let used = self.network.push_labelled(at, from, to, &frame, labels);
-        self.record(|| Record::Entered { at_ns: used.as_nanos(), from, to, frame });
+        let labels = self.network.labels(&facts);
+        let used = self.network.push_labelled(at, (from, to, flow), &frame, labels);
+        self.record(|| Record::Entered { at_ns: used.as_nanos(), from, to, flow, frame });
         if used > at {
             self.ledger.clamp((used - at).as_nanos());
         }
@@ -293,57 +335,168 @@ impl<P: Port> Forwarder<P> {
         }
     }
 
-    /// Lets the engine do everything due up to `now` and hands over what has left; returns how many outcomes there were.
-    pub fn let_out(&mut self, now: u64) -> usize {
+    /// Lets the engine do everything due up to `now`.
+    pub fn let_out(&mut self, now: u64) {
         self.network.engine().advance(clock::instant(now));
-        self.settle(now)
     }
 
-    /// Hands over what has left the engine.
-    fn settle(&mut self, now: u64) -> usize {
-        let mut outcomes = 0;
+    /// Outcomes of the engine so far.
+    pub fn outcomes(&self) -> usize {
+        self.outcomes
+    }
+
+    /// Starts a round in which receivers that could not take a frame are asked again.
+    pub fn start_round(&mut self) {
+        self.handovers.start_round();
+    }
+
+    /// Whether a frame waits for a receiver that could not take it.
+    pub fn waits_for_a_receiver(&self) -> bool {
+        self.handovers.are_refused()
+    }
+
+    /// The next frame to send of what has left the engine up to `now`. [`Forwarder::handed_over`] is to be called before the next one.
+    pub fn next(&mut self, now: u64) -> Option<Handing<'_, P>> {
+        while self.handing.is_none() {
+            if !self.handovers.is_empty() {
+                self.handing = self.handovers.next(now);
+                if self.handing.is_some() {
+                    break;
+                }
+            }
+            self.look_at_outcomes(now);
+            if !self.is_something_due() && !self.close_a_run(now) {
+                return None;
+            }
+        }
+        let Handover { key, to, run, dues_ns, .. } = self.handing.as_ref()?;
+        let entry = self.trains.get(*key);
+        // The receiver's port is borrowed for sending while the sender's still holds the frame.
+        let (source, port) = two(&mut self.ports, entry.from, *to);
+        let cut = self.workspace.cut(source, entry, run);
+        let due_ns = dues_ns.last().map_or(0, |&(due_ns, _)| due_ns);
+        let watched = self.lead.watches(cut.headers.len() + cut.rest.len(), due_ns);
+        Some(Handing { port, cut, ask_ns: due_ns.saturating_sub(self.lead.ns()), watched })
+    }
+
+    /// The kernel was asked to send the latest frame, and this is what it said: how long it took, where it tells.
+    pub fn handed_over(&mut self, asked_ns: u64, sent: io::Result<Option<u64>>) {
+        let mut handover = self.handing.take().expect("it was asked for");
+        // The instant before which it cannot have been at its receiver.
+        let left_ns = asked_ns + self.lead.ns();
+        match sent {
+            Ok(way_ns) => {
+                if let Some(way_ns) = way_ns {
+                    self.lead.watched(asked_ns, way_ns);
+                }
+                self.arrived(&handover, left_ns);
+            }
+            Err(error) => {
+                let since_ns = *handover.waits_since_ns.get_or_insert(asked_ns);
+                if is_passing(&error) && asked_ns < since_ns + SEND_PATIENCE_NS {
+                    self.send_retries += 1;
+                    return self.handovers.refuse(handover);
+                }
+                self.failed(&handover, left_ns);
+            }
+        }
+        self.passed.held_back -= u64::from(handover.run.last - handover.run.first + 1);
+        self.trains.give_back_dues(handover.dues_ns);
+        self.trains.get(handover.key).handovers -= 1;
+        self.remove_if_done(handover.key);
+    }
+
+    fn arrived(&mut self, handover: &Handover, left_ns: u64) {
+        let Handover { key, to, run, dues_ns, .. } = handover;
+        let entry = self.trains.get(*key);
+        let wire_bits = 8 * u64::from(wire_bytes(entry.train.ip_bytes(run.first)));
+        let receive_bps = self.receive_bps[*to];
+        for (due, packets) in dues_ns {
+            let serialisation = || receive_bps.map_or(0, |bps| wire_bits * 1_000_000_000 / bps);
+            self.ledger.enter(*due, left_ns, u64::from(*packets), serialisation);
+        }
+        self.passed.out += u64::from(run.last - run.first + 1);
+        let Some(capture) = &mut self.capture else { return };
+        let source = &self.ports[entry.from];
+        if run.first == run.last {
+            let cut = self.workspace.cut(source, entry, run);
+            capture.left_as(left_ns, *to, [cut.headers, cut.rest]);
+        } else {
+            let marks = (run.dscp, run.ecn.bits());
+            capture.left(left_ns, *to, &entry.train, bytes_of(source, entry), run.first..=run.last, marks);
+        }
+    }
+
+    fn failed(&mut self, handover: &Handover, left_ns: u64) {
+        let Handover { key, run, .. } = handover;
+        let train = self.trains.get(*key).train;
+        self.lose(left_ns, &train, run.first, run.last, "send-failed");
+        if let Some(capture) = &mut self.capture {
+            let entry = self.trains.get(*key);
+            let frame = bytes_of(&self.ports[entry.from], entry);
+            let why = format_args!("emulator send-failed");
+            capture.dropped(left_ns, entry.from, &train, frame, run.first..=run.last, why);
+        }
+    }
+
+    fn is_something_due(&self) -> bool {
+        self.handing.is_some() || self.handovers.are_due()
+    }
+
+    /// Looks at the engine's outcomes until there is something to send: what has left first does not wait for the others.
+    fn look_at_outcomes(&mut self, now: u64) {
         // A packet is seen before it ends: its frame is still here.
         while let Some(sighting) = self.network.engine().pop_sighting() {
             let InTransit { number, train, .. } = self.trains.get(Frame::key_of(sighting.packet.tag));
             let packets = wire_packets(&sighting.packet, train);
             self.sightings.seen(&self.network, &sighting, (*number, train), packets);
         }
-        while let Some(outcome) = self.network.engine().pop() {
-            outcomes += 1;
+        while !self.is_something_due() {
+            let Some(outcome) = self.network.engine().pop() else { return };
+            self.outcomes += 1;
             self.record(|| Record::Decided(Decision::of(&outcome)));
             match outcome {
                 Outcome::Departure { due, packet, .. } => self.departed(due.as_nanos(), &packet, now),
                 Outcome::Duplicated { packet, .. } => self.trains.get(Frame::key_of(packet.tag)).inside += 1,
                 Outcome::Dropped { at, element, reason, packet, .. } => {
-                    let key = Frame::key_of(packet.tag);
-                    let train = self.trains.get(key).train;
-                    let (first, last) = wire_packets(&packet, &train);
-                    for index in first..=last {
-                        self.records.dropped(at.as_nanos(), Fate::Element(element, reason), &train, index);
-                    }
-                    if let Some(capture) = &mut self.capture {
-                        let entry = self.trains.get(key);
-                        let frame = bytes_of(&self.ports, entry);
-                        let element = self.network.engine_ref().element_name(element);
-                        let why = format_args!("{element} {}", reason.name());
-                        capture.dropped(at.as_nanos(), entry.from, &train, frame, first..=last, why);
-                    }
-                    self.one_less_inside(key);
+                    self.dropped(at.as_nanos(), (element, reason), &packet);
                 }
             }
         }
+    }
+
+    fn dropped(&mut self, at_ns: u64, (element, reason): (ElementId, DropReason), packet: &Packet) {
+        let key = Frame::key_of(packet.tag);
+        let train = self.trains.get(key).train;
+        let (first, last) = wire_packets(packet, &train);
+        for index in first..=last {
+            self.records.dropped(at_ns, Fate::Element(element, reason), &train, index);
+        }
+        if let Some(capture) = &mut self.capture {
+            let entry = self.trains.get(key);
+            let frame = bytes_of(&self.ports[entry.from], entry);
+            let element = self.network.engine_ref().element_name(element);
+            let why = format_args!("{element} {}", reason.name());
+            capture.dropped(at_ns, entry.from, &train, frame, first..=last, why);
+        }
+        self.one_less_inside(key);
+    }
+
+    /// Closes the oldest open run whose merge window is over; false when there is none.
+    fn close_a_run(&mut self, now: u64) -> bool {
         while let Some(&(key, number, first_due)) = self.runs.front() {
             let open =
                 self.trains.find(key).is_some_and(|entry| entry.run.is_some_and(|run| run.number == number));
-            if open {
-                if first_due + self.merge_window_ns > now {
-                    break;
-                }
-                self.hand_over(key);
+            if open && first_due + self.merge_window_ns > now {
+                return false;
             }
             self.runs.pop_front();
+            if open {
+                self.hand_over(key);
+                return true;
+            }
         }
-        outcomes
+        false
     }
 
     fn departed(&mut self, due_ns: u64, packet: &Packet, now: u64) {
@@ -393,83 +546,28 @@ impl<P: Port> Forwarder<P> {
         entry.inside -= 1;
         if entry.inside == 0 {
             self.hand_over(key);
-            if let Some((port, slot)) = self.trains.remove(key) {
-                self.ports[port].release(slot);
-            }
+            self.remove_if_done(key);
         }
     }
 
-    /// Hands the open run of a train to its receiver, if there is one.
-    fn hand_over(&mut self, key: u32) {
+    /// Lets a train go of which nothing is inside or waits for its receiver.
+    fn remove_if_done(&mut self, key: u32) {
         let entry = self.trains.get(key);
-        let Some(run) = entry.run.take() else { return };
-        let mut dues = std::mem::take(&mut entry.dues_ns);
-        let train = entry.train;
-        let due_ns = dues.last().map_or(0, |&(due_ns, _)| due_ns);
-        let (left_ns, sent) = self.send(key, run, due_ns);
-        self.passed.held_back -= u64::from(run.last - run.first + 1);
-        if sent {
-            let wire_bits = 8 * u64::from(wire_bytes(train.ip_bytes(run.first)));
-            for (due, packets) in &dues {
-                let serialisation = || self.wire_bps.map_or(0, |bps| wire_bits * 1_000_000_000 / bps);
-                self.ledger.enter(*due, left_ns, u64::from(*packets), serialisation);
-            }
-            self.passed.out += u64::from(run.last - run.first + 1);
-        } else {
-            self.lose(left_ns, &train, run.first, run.last, "send-failed");
-            if let Some(capture) = &mut self.capture {
-                let entry = self.trains.get(key);
-                let frame = bytes_of(&self.ports, entry);
-                let why = format_args!("emulator send-failed");
-                capture.dropped(left_ns, entry.from, &train, frame, run.first..=run.last, why);
+        if entry.inside == 0 && entry.handovers == 0 {
+            if let Some((port, slot)) = self.trains.remove(key) {
+                self.release(port, slot);
             }
         }
-        dues.clear();
-        self.trains.get(key).dues_ns = dues;
     }
 
-    /// Sends a run when `due_ns` has come; returns the instant before which it cannot have been at its receiver.
-    fn send(&mut self, key: u32, run: Run, due_ns: u64) -> (u64, bool) {
-        let InTransit { train, buffer, from, to, .. } = self.trains.get(key);
-        let (from, to) = (*from, *to);
-        let mut scratch = Train::scratch();
-        // The receiver's port is borrowed for sending while the sender's still holds the frame.
-        let (source, target) = two(&mut self.ports, from, to);
-        let frame = match buffer {
-            Buffer::Slot(slot) => source.bytes(*slot),
-            Buffer::Copy(bytes) => bytes,
-        };
-        let mut cut = train.cut(frame, run.first, run.last, run.dscp, run.ecn.bits(), &mut scratch);
-        if let Some(damage) = run.damage {
-            cut = train.damage(&cut, |bits| damage.bit(bits), &mut self.damaged);
+    /// The open run of a train is complete, if there is one.
+    fn hand_over(&mut self, key: u32) {
+        // Mostly there is no other one, and it is the next.
+        if self.handing.is_none() && self.handovers.is_empty() {
+            self.handing = self.trains.take_run(key);
+        } else if let Some(handover) = self.trains.take_run(key) {
+            self.handovers.push(handover);
         }
-        let lead_ns = self.lead.ns();
-        let watched = self.lead.watches(cut.headers.len() + cut.rest.len(), due_ns);
-        let asked_ns = asked_at(due_ns.saturating_sub(lead_ns));
-        let left_ns = asked_ns + lead_ns;
-        loop {
-            let way_ns = if watched { target.send_watched(&cut) } else { target.send(&cut).map(|()| None) };
-            match way_ns {
-                Ok(way_ns) => {
-                    if let Some(way_ns) = way_ns {
-                        self.lead.watched(asked_ns, way_ns);
-                    }
-                    break;
-                }
-                Err(error) if is_passing(&error) && clock::monotonic_ns() < asked_ns + SEND_PATIENCE_NS => {
-                    self.send_retries += 1;
-                }
-                Err(_) => return (left_ns, false),
-            }
-        }
-        if let Some(capture) = &mut self.capture {
-            if run.first == run.last {
-                capture.left_as(left_ns, to, [cut.headers, cut.rest]);
-            } else {
-                capture.left(left_ns, to, train, frame, run.first..=run.last, (run.dscp, run.ecn.bits()));
-            }
-        }
-        (left_ns, true)
     }
 
     fn lose(&mut self, at_ns: u64, train: &Train, first: u32, last: u32, reason: &'static str) {
@@ -480,28 +578,38 @@ impl<P: Port> Forwarder<P> {
     }
 }
 
-/// Waits for an instant that is at most [`AHEAD_NS`] away, and returns the present.
-fn asked_at(instant_ns: u64) -> u64 {
-    loop {
-        let now = clock::monotonic_ns();
-        if !(now..now + AHEAD_NS).contains(&instant_ns) {
-            return now;
+/// Where changed headers and damaged packets are assembled.
+#[derive(Debug)]
+struct Workspace {
+    scratch: Scratch,
+    damaged: Vec<u8>,
+}
+
+impl Workspace {
+    /// A run as its receiver is to have it; `source` is the port of its sender.
+    fn cut<'a, P: Port>(&'a mut self, source: &'a P, entry: &'a InTransit<P::Slot>, run: &Run) -> Cut<'a> {
+        let InTransit { train, .. } = entry;
+        let frame = bytes_of(source, entry);
+        let cut = train.cut(frame, run.first, run.last, run.dscp, run.ecn.bits(), &mut self.scratch);
+        match run.damage {
+            Some(damage) => train.damage(&cut, |bits| damage.bit(bits), &mut self.damaged),
+            None => cut,
         }
-        std::hint::spin_loop();
     }
 }
 
-/// The frame of a train.
-fn bytes_of<'a, P: Port>(ports: &'a [P], entry: &'a InTransit) -> &'a [u8] {
+/// The frame of a train; `source` is the port of its sender.
+fn bytes_of<'a, P: Port>(source: &'a P, entry: &'a InTransit<P::Slot>) -> &'a [u8] {
     match &entry.buffer {
-        Buffer::Slot(slot) => ports[entry.from].bytes(*slot),
+        Buffer::Slot(slot) => source.bytes(slot),
         Buffer::Copy(bytes) => bytes,
     }
 }
 
 /// Room in the kernel comes back as the receiver reads.
 fn is_passing(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::ENOBUFS | libc::EINTR))
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
+        || error.raw_os_error() == Some(libc::ENOBUFS)
 }
 
 /// Which wire packets of its train an engine packet stands for.

@@ -5,14 +5,16 @@
 use std::fs;
 
 use crosswind_fabric::Wait;
+use nix::sched::{sched_getaffinity, sched_setaffinity, CpuSet};
+use nix::sys::prctl::set_timerslack;
+use nix::unistd::{sysconf, Pid, SysconfVar};
 
 /// Time that the hypervisor took from this machine since boot, nanoseconds; 0 where the kernel does not say.
 pub fn steal_ns() -> u64 {
     let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
     let ticks =
         stat.lines().next().and_then(|line| line.split_whitespace().nth(8)?.parse::<u64>().ok()).unwrap_or(0);
-    // SAFETY: plain query.
-    let per_second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) }.max(1) as u64;
+    let per_second = sysconf(SysconfVar::CLK_TCK).ok().flatten().unwrap_or(100).max(1) as u64;
     ticks * (1_000_000_000 / per_second)
 }
 
@@ -36,16 +38,12 @@ fn parse_run_queue_delay_ns(schedstat: &str) -> Option<u64> {
     (given > 0).then_some(delay_ns)
 }
 
+/// Pid 0 is the calling thread.
+const SELF: Pid = Pid::from_raw(0);
+
 fn allowed_processors() -> Vec<usize> {
-    // SAFETY: all-zero is a valid, empty set.
-    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-    // SAFETY: the set and its size are passed together.
-    let result = unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set) };
-    if result != 0 {
-        return Vec::new();
-    }
-    // SAFETY: `cpu` is below CPU_SETSIZE.
-    (0..libc::CPU_SETSIZE as usize).filter(|&cpu| unsafe { libc::CPU_ISSET(cpu, &set) }).collect()
+    let allowed = sched_getaffinity(SELF).unwrap_or_default();
+    (0..CpuSet::count()).filter(|&cpu| allowed.is_set(cpu) == Ok(true)).collect()
 }
 
 /// The last of the processors this process may use, when the emulator is to spin and there is another one for the application.
@@ -59,31 +57,29 @@ pub fn cpu_for_emulator(wait: Wait) -> Option<usize> {
 }
 
 /// Where processes of the application may run: everywhere but on a processor that the emulator keeps.
-pub fn application_processors(wait: Wait) -> libc::cpu_set_t {
-    // SAFETY: all-zero is a valid, empty set.
-    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+pub fn application_processors(wait: Wait) -> CpuSet {
     let reserved = cpu_for_emulator(wait);
-    for cpu in allowed_processors().into_iter().filter(|&cpu| Some(cpu) != reserved) {
-        // SAFETY: `cpu` came from the kernel's own set.
-        unsafe { libc::CPU_SET(cpu, &mut set) };
+    set_of(allowed_processors().into_iter().filter(|&cpu| Some(cpu) != reserved))
+}
+
+fn set_of(processors: impl IntoIterator<Item = usize>) -> CpuSet {
+    let mut set = CpuSet::new();
+    for cpu in processors {
+        // Refused only beyond what a set has room for, and the numbers come from the kernel's own sets.
+        let _ = set.set(cpu);
     }
     set
 }
 
 /// Makes the calling thread the emulator's: its processor, exact timers, and priority where that is allowed.
+///
+/// What is refused without privileges shows in the ledger.
 pub fn claim(cpu: Option<usize>) {
     if let Some(cpu) = cpu {
-        // SAFETY: all-zero is a valid, empty set, and `cpu` came from the kernel's own set.
-        unsafe {
-            let mut set: libc::cpu_set_t = std::mem::zeroed();
-            libc::CPU_SET(cpu, &mut set);
-            libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set);
-        }
+        let _ = sched_setaffinity(SELF, &set_of([cpu]));
     }
     // The default slack of 50 us would make every sleep that much too long.
-    // SAFETY: plain call without pointers.
-    unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
-    // Refused without privileges; the ledger then shows what it costs.
+    let _ = set_timerslack(1);
     // SAFETY: plain call; 0 is the calling thread.
     unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, -20) };
 }

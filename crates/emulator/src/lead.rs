@@ -11,7 +11,7 @@ use std::io;
 
 use crosswind_wire::{Cut, VnetHeader};
 
-use crate::clock;
+use crate::clock::{Clock, MachineClock};
 use crate::port::{PacketSocket, Takes};
 use crate::warmth::{FRAME, LOOPBACK_INDEX};
 
@@ -72,7 +72,7 @@ pub fn shortest_way_ns() -> io::Result<u64> {
     sender.bind(LOOPBACK_INDEX)?;
     let mut shortest_ns = u64::MAX;
     for _ in 0..SAMPLES {
-        let asked_ns = clock::realtime_ns();
+        let asked_ns = MachineClock.realtime_ns();
         sender.send(&Cut { vnet: [0; VnetHeader::LEN], headers: &[], rest: &FRAME })?;
         let (mut vnet, mut frame) = ([0; VnetHeader::LEN], [0; FRAME.len()]);
         if let Some((_, stamped_ns)) = receiver.receive(&mut vnet, &mut frame) {

@@ -5,35 +5,49 @@
 //! later it was is kept for every packet (the `ledger`).
 //!
 //! * [`port`]: how frames come in and go out (AF_PACKET rings on veth; in-memory for tests).
-//! * `forwarder`: frames to wire packets to the engine and back. No clock of its own, no waiting.
-//! * `worker`: the thread: waiting, spinning, commands, the timeline.
-//! * `ledger`, `records` (with `held`), `series`, `sightings`, `monitors`: what is remembered.
+//! * [`forwarder`]: frames to wire packets to the engine and back. It reads no clock and waits for nothing; `sending` does.
+//! * [`worker`]: what the thread does when: packets, [`commands`], the timeline; the same on a [`machine`] and in virtual time.
+//! * [`machine`]: clock, spinning (`warmth`), sleeping (`sleeper`, `waking`, `precedence`); `waker` wakes it for a command.
+//! * `ledger`, `records` (with `held`), `series`, `sightings`, `monitors`: what is remembered; rows stand in a `log`.
+//! * `snapshot`: what the thread hands over when it is read; `rendering` makes the `measurement` of it, on the thread that asked.
 //!
 //! Measured facts behind the choices (spinning against sleeping, rings against reads) are in docs/explanation/emulator.md.
 
 mod capture;
-mod clock;
+pub mod clock;
+pub mod commands;
 pub mod forwarder;
+mod handovers;
 mod held;
+mod holding;
 mod host;
 mod lead;
 mod ledger;
+mod log;
+pub mod machine;
 mod measurement;
 mod monitors;
+mod names;
 pub mod port;
 mod precedence;
 mod records;
+mod rendering;
+mod sending;
 mod series;
 mod sightings;
+mod sleeper;
+mod snapshot;
 mod stalls;
+mod thread;
 mod trains;
+mod waker;
 mod waking;
 mod warmth;
-mod worker;
+pub mod worker;
 
 use std::fs::File;
 use std::sync::mpsc::{channel, Sender};
-use std::thread::JoinHandle;
+use std::thread::{JoinHandle, ScopedJoinHandle};
 
 pub use capture::{Capture, CaptureLimits};
 use crosswind_fabric::{Condition, Fabric, Network};
@@ -42,12 +56,17 @@ use crosswind_recording::{Header, Recorder};
 
 pub use host::application_processors;
 pub use measurement::Measurement;
+pub use sending::send_due;
+pub use thread::NONE_TO_SPARE;
 
+use clock::{Clock, MachineClock, Stamps};
+use commands::{Command, Commands};
 use forwarder::Forwarder;
 use lead::Lead;
-use port::{Veth, OPENED_AT_ONCE};
+use machine::ThisMachine;
+use port::{close_all, Veth, OPENED_AT_ONCE};
 use warmth::Warmth;
-use worker::{Command, Waker, Worker};
+use worker::Worker;
 
 /// The fabric-side end of a node's veth pair; ports come in the order of the fabric's nodes.
 #[derive(Clone, Copy, Debug)]
@@ -62,12 +81,18 @@ fn open_all(fabric: &Fabric, ports: &[Port]) -> Result<Vec<Veth>, String> {
     for group in named.chunks(OPENED_AT_ONCE) {
         // A new thread is in the network namespace of its maker.
         let opened: Vec<_> = std::thread::scope(|scope| {
-            let threads: Vec<_> =
-                group.iter().map(|(port, _)| scope.spawn(|| Veth::open(port.ifindex, ports.len()))).collect();
-            threads.into_iter().map(|thread| thread.join().expect("opening a port does not panic")).collect()
+            let open = |port: &Port| Veth::open(port.ifindex, ports.len());
+            let threads: Vec<_> = group
+                .iter()
+                .map(|&(port, _)| std::thread::Builder::new().spawn_scoped(scope, move || open(port)))
+                .collect();
+            let joined =
+                |thread: ScopedJoinHandle<'_, _>| thread.join().expect("opening a port does not panic");
+            threads.into_iter().map(|thread| thread.and_then(joined)).collect()
         });
         for ((_, node), veth) in group.iter().zip(opened) {
-            veths.push(veth.map_err(|error| format!("port of node {}: {error}", node.name))?);
+            let named = |error| thread::refused(&format!("port of node {}", node.name), &error);
+            veths.push(veth.map_err(named)?);
         }
     }
     Ok(veths)
@@ -94,8 +119,7 @@ pub struct Kept {
 /// A running emulator; it owns its thread.
 #[derive(Debug)]
 pub struct Emulator {
-    commands: Sender<Command>,
-    waker: Waker,
+    commands: Commands,
     thread: Option<JoinHandle<Kept>>,
     wait_mode: &'static str,
 }
@@ -110,23 +134,23 @@ impl Emulator {
         files: Files,
         fault: Box<dyn Fn(String) + Send>,
     ) -> Result<Self, String> {
-        let built_ns = clock::monotonic_ns();
+        let built_ns = MachineClock.monotonic_ns();
         let network = Network::new(fabric, clock::instant(built_ns)).map_err(|error| error.to_string())?;
         let recorder = files
             .record
             .map(|file| Recorder::start(file, &Header::new(fabric, built_ns)))
             .transpose()
-            .map_err(|error| format!("start the recording: {error}"))?;
+            .map_err(|error| thread::refused("start the recording", &error))?;
         let names = fabric.nodes.iter().map(|node| node.name.clone());
-        let difference_ns = clock::Stamps::new().realtime_minus_monotonic_ns();
+        let difference_ns = Stamps::new(&MachineClock).realtime_minus_monotonic_ns();
         let capture = files
             .capture
             .map(|(file, limits)| Capture::start(file, names, limits, difference_ns))
             .transpose()
-            .map_err(|error| format!("start the capture: {error}"))?;
+            .map_err(|error| thread::refused("start the capture", &error))?;
         let veths = open_all(fabric, &ports)?;
-        let (commands, inbox) = channel();
-        let waker = Waker::new().map_err(|error| format!("eventfd for the emulator: {error}"))?;
+        let (commands, inbox) =
+            commands::commands().map_err(|error| format!("eventfd for the emulator: {error}"))?;
         let cpu = host::cpu_for_emulator(fabric.wait);
         let keep_warm = || Warmth::open().map_err(|error| format!("socket on the fabric's own lo: {error}"));
         let own = cpu.map(|cpu| keep_warm().map(|warmth| (cpu, warmth))).transpose()?;
@@ -134,12 +158,14 @@ impl Emulator {
             lead::shortest_way_ns().map_err(|error| format!("measure the kernel's way on lo: {error}"))?;
         let mut forwarder = Forwarder::new(network, veths);
         (forwarder.lead, forwarder.recorder, forwarder.capture) = (Lead::new(shortest_ns), recorder, capture);
-        let worker = Worker::new(forwarder, inbox, waker.clone(), own);
+        let machine = ThisMachine::new(forwarder.ports.iter().map(Veth::descriptors), own)
+            .map_err(|error| format!("epoll for the ports: {error}"))?;
+        let worker = Worker::new(forwarder, machine, inbox);
         let wait_mode = worker.wait_mode();
         let thread = std::thread::Builder::new()
             .name("emulator".into())
             .spawn(move || {
-                let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| worker.run()));
+                let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(worker)));
                 match outcome {
                     Ok((Ok(()), kept)) => kept,
                     Ok((Err(error), kept)) => {
@@ -152,8 +178,8 @@ impl Emulator {
                     }
                 }
             })
-            .map_err(|error| format!("emulator thread: {error}"))?;
-        Ok(Self { commands, waker, thread: Some(thread), wait_mode })
+            .map_err(|error| thread::refused("emulator thread", &error))?;
+        Ok(Self { commands, thread: Some(thread), wait_mode })
     }
 
     /// `spin` where a core can be spared for it, else `sleep`.
@@ -168,13 +194,16 @@ impl Emulator {
 
     /// Starts a measurement window, and with it the condition's timeline; returns its instant.
     pub fn measure(&self) -> u64 {
-        self.ask(Command::Measure).unwrap_or(0)
+        let steal_ns = host::steal_ns();
+        self.ask(|reply| Command::Measure { steal_ns, reply }).unwrap_or(0)
     }
 
     /// The measurement of the window so far; null once the emulator has died.
     pub fn read(&self) -> serde_json::Value {
-        let measurement = self.ask(Command::Read);
-        measurement.ok().and_then(|measurement| serde_json::to_value(*measurement).ok()).unwrap_or_default()
+        let steal_ns = host::steal_ns();
+        let snapshot = self.ask(|reply| Command::Read { steal_ns, reply });
+        let measurement = snapshot.map(|snapshot| Measurement::new(*snapshot));
+        measurement.ok().and_then(|measurement| serde_json::to_value(measurement).ok()).unwrap_or_default()
     }
 
     /// Ends the thread and closes the ports; returns what became of the files.
@@ -185,18 +214,26 @@ impl Emulator {
     fn ask<T>(&self, command: impl FnOnce(Sender<T>) -> Command) -> Result<T, String> {
         let (reply, answer) = channel();
         let dead = || "the emulator has died".to_owned();
-        self.commands.send(command(reply)).map_err(|_| dead())?;
-        self.waker.wake();
+        if !self.commands.send(command(reply)) {
+            return Err(dead());
+        }
         answer.recv().map_err(|_| dead())
     }
 
     fn end(&mut self) -> Kept {
         let Some(thread) = self.thread.take() else { return Kept::default() };
         // A dead thread has dropped its inbox; there is nothing left to stop.
-        let _ = self.commands.send(Command::Stop);
-        self.waker.wake();
+        self.commands.send(Command::Stop);
         thread.join().unwrap_or_default()
     }
+}
+
+/// Forwards until told to stop, then closes the files and the ports.
+fn run(mut worker: Worker<Veth, ThisMachine>) -> (Result<(), String>, Kept) {
+    let outcome = worker.run();
+    let (ports, kept) = worker.finish();
+    close_all(ports);
+    (outcome, kept)
 }
 
 impl Drop for Emulator {

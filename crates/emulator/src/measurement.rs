@@ -1,6 +1,7 @@
 //! A window's measurement as it leaves the emulator (docs/reference/contracts.md, section 3).
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crosswind_fabric::Places;
 use serde::ser::Error;
@@ -21,7 +22,7 @@ pub struct Measurement {
     pub conservation: Conservation,
     pub host: Host,
     /// What came into force last before the window, and what in it.
-    pub changes: Vec<Change>,
+    pub changes: Vec<Arc<Change>>,
     /// Where one was asked for.
     pub recording: Option<Recording>,
     /// Where one was asked for.

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use crosswind_engine::{Histogram, Readings, Trend};
-use crosswind_fabric::{ElementAt, Network};
+use crosswind_engine::{ElementId, Histogram, Readings, Trend};
+use crosswind_fabric::Network;
+use crosswind_monitor::Finding;
 use serde::Serialize;
 
+use crate::names::Names;
 use crate::sightings::Sightings;
 
 /// One monitor.
@@ -49,15 +51,35 @@ pub struct TrendReport {
     pub rows: Vec<(u64, f64, u64)>,
 }
 
-/// Every monitor of the network, read now.
-pub fn read(network: &Network, sightings: &mut Sightings) -> Vec<Monitored> {
+/// One monitor as it is now: numbers only, copied on the packet thread.
+#[derive(Clone, Debug)]
+pub struct Look {
+    element: ElementId,
+    readings: Readings,
+    /// What was found in headers, where it reads them.
+    found: Option<Finding>,
+}
+
+/// Every monitor of the network as it is now.
+pub fn look(network: &Network, sightings: &mut Sightings) -> Vec<Look> {
     let engine = network.engine_ref();
-    let mut monitored = |element: &ElementAt| {
-        let readings = engine.readings(element.id)?;
-        let mut monitored = Monitored {
-            element: element.name.clone(),
-            place: element.place.word(),
-            of: element.of.clone(),
+    let looks = network.elements().iter().filter_map(|at| {
+        let readings = engine.readings(at.id)?;
+        let found = readings.started.and_then(|_| sightings.finding(network, at.id));
+        Some(Look { element: at.id, readings, found })
+    });
+    looks.collect()
+}
+
+impl Monitored {
+    /// A look in words.
+    pub fn new(look: Look, names: &Names) -> Self {
+        let Look { element, readings, found } = look;
+        let at = names.element(element);
+        let mut monitored = Self {
+            element: at.name.clone(),
+            place: at.place.word(),
+            of: at.of.clone(),
             window_ns: readings.window.as_nanos(),
             started_ns: readings.started.map(|at| at.as_nanos()),
             histograms: readings
@@ -72,18 +94,15 @@ pub fn read(network: &Network, sightings: &mut Sightings) -> Vec<Monitored> {
                 .map(|named| TrendReport::new(named.what, named.unit, &named.trend, &readings))
                 .collect(),
         };
-        if readings.started.is_some() {
-            if let Some(found) = sightings.finding(network, element.id) {
-                let reports = found.histograms.iter();
-                let reports = reports
-                    .map(|(what, unit, counts, values)| HistogramReport::new(what, unit, counts, values));
-                monitored.histograms.extend(reports);
-                monitored.counts.extend(found.counts);
-            }
+        if let Some(found) = found {
+            let reports = found.histograms.iter();
+            let reports =
+                reports.map(|(what, unit, counts, values)| HistogramReport::new(what, unit, counts, values));
+            monitored.histograms.extend(reports);
+            monitored.counts.extend(found.counts);
         }
-        Some(monitored)
-    };
-    network.elements().iter().filter_map(&mut monitored).collect()
+        monitored
+    }
 }
 
 fn counts(readings: &Readings) -> BTreeMap<&'static str, BTreeMap<&'static str, u64>> {

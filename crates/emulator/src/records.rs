@@ -10,6 +10,7 @@ use crosswind_monitor::{Again, Sent};
 use crosswind_wire::{Flow, Train};
 
 use crate::held::{Held, Holds, Passing};
+use crate::log::Log;
 
 /// Records kept per window; at 100 bytes each this is 20 MB at most.
 const ROWS_MAX: usize = 200_000;
@@ -74,21 +75,51 @@ pub struct HeldRow {
     pub flow: Flow,
 }
 
+/// Rows of one kind, at most [`ROWS_MAX`] of a window.
+#[derive(Clone, Debug)]
+pub struct Bounded<T> {
+    /// Those that fitted.
+    pub rows: Log<T>,
+    /// How many did not.
+    pub lost: u64,
+}
+
+impl<T> Default for Bounded<T> {
+    fn default() -> Self {
+        Self { rows: Log::default(), lost: 0 }
+    }
+}
+
+impl<T> Bounded<T> {
+    fn push(&mut self, row: T) {
+        if self.is_full() {
+            self.lost += 1;
+        } else {
+            self.rows.push(row);
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.rows.len() == ROWS_MAX
+    }
+}
+
+/// What happened to packets in a window.
+#[derive(Clone, Debug, Default)]
+pub struct Incidents {
+    /// Dropped real packets.
+    pub drops: Bounded<DropRow>,
+    /// Retransmissions; flows that did not fit count as lost rows.
+    pub retransmissions: Bounded<Retransmission>,
+    /// Acknowledgements that were held back.
+    pub held: Bounded<HeldRow>,
+}
+
 /// What is remembered of a window.
 #[derive(Debug, Default)]
 pub struct Records {
-    /// Dropped real packets.
-    pub drops: Vec<DropRow>,
-    /// Drops that did not fit.
-    pub drops_lost: u64,
-    /// Retransmissions.
-    pub retransmissions: Vec<Retransmission>,
-    /// Retransmissions and flows that did not fit.
-    pub retransmissions_lost: u64,
-    /// Acknowledgements that were held back.
-    pub held: Vec<HeldRow>,
-    /// Those that did not fit.
-    pub held_lost: u64,
+    /// What happened.
+    pub incidents: Incidents,
     holds: Holds,
     flows: AHashMap<Flow, Sent>,
 }
@@ -96,17 +127,16 @@ pub struct Records {
 impl Records {
     /// Forgets the rows; flows are still followed, so that a retransmission across the border is recognised.
     pub fn start_window(&mut self) {
-        let (flows, holds) = (std::mem::take(&mut self.flows), std::mem::take(&mut self.holds));
-        *self = Self { flows, holds, ..Self::default() };
+        self.incidents = Incidents::default();
     }
 
     /// Notes a dropped wire packet of a train.
     pub fn dropped(&mut self, at_ns: u64, fate: Fate, train: &Train, index: u32) {
-        if self.drops.len() == ROWS_MAX {
-            self.drops_lost += 1;
+        if self.incidents.drops.is_full() {
+            self.incidents.drops.lost += 1;
             return;
         }
-        self.drops.push(DropRow {
+        self.incidents.drops.push(DropRow {
             at_ns,
             fate,
             flow: Flow::of(&train.headers),
@@ -133,17 +163,13 @@ impl Records {
             acknowledges: (tcp.flags & TCP_ACK != 0).then_some(tcp.acknowledgement),
         };
         if let Some(held) = self.holds.entered(flow, passing, FLOWS_MAX) {
-            if self.held.len() == ROWS_MAX {
-                self.held_lost += 1;
-            } else {
-                self.held.push(HeldRow { held, node: to, flow: flow.reversed() });
-            }
+            self.incidents.held.push(HeldRow { held, node: to, flow: flow.reversed() });
         }
         if length == 0 {
             return;
         }
         if self.flows.len() >= FLOWS_MAX && !self.flows.contains_key(&flow) {
-            self.retransmissions_lost += 1;
+            self.incidents.retransmissions.lost += 1;
             return;
         }
         let sent = self.flows.entry(flow).or_insert_with(|| Sent::new(tcp.sequence));
@@ -162,11 +188,7 @@ impl Records {
                 // Two processors of the sender feed the emulator, and one may overtake the other. Nothing is lost before it.
                 Some(Again::Missed) | None => continue,
             };
-            if self.retransmissions.len() == ROWS_MAX {
-                self.retransmissions_lost += 1;
-                continue;
-            }
-            self.retransmissions.push(Retransmission {
+            self.incidents.retransmissions.push(Retransmission {
                 at_ns,
                 node,
                 flow,
@@ -188,6 +210,10 @@ fn payload_bytes(train: &Train, index: u32) -> u32 {
 mod tests {
     use super::*;
     use crosswind_wire::VnetHeader;
+
+    fn retransmissions(records: &Records) -> Vec<Retransmission> {
+        records.incidents.retransmissions.rows.iter().copied().collect()
+    }
 
     fn frame(sequence: u32, flags: u8, payload: usize) -> Train {
         Train::read(VnetHeader::default(), &frame_bytes(sequence, flags, payload)).unwrap()
@@ -211,8 +237,8 @@ mod tests {
         records.entered(10, (0, 1), &frame(100, 0x18, 50));
         records.entered(20, (0, 1), &frame(150, 0x18, 50));
         records.entered(204_000_020, (0, 1), &frame(150, 0x18, 50));
-        assert_eq!(records.retransmissions.len(), 1);
-        assert_eq!(records.retransmissions[0].since_first_ns, Some(204_000_000));
+        assert_eq!(retransmissions(&records).len(), 1);
+        assert_eq!(retransmissions(&records)[0].since_first_ns, Some(204_000_000));
     }
 
     #[test]
@@ -224,8 +250,7 @@ mod tests {
         let again = frame_bytes(0, 0x18, 2500);
         let vnet = VnetHeader { gso_type: VnetHeader::GSO_TCPV4, gso_size: 1000, ..VnetHeader::default() };
         records.entered(1020, (0, 1), &Train::read(vnet, &again).unwrap());
-        let rows: Vec<_> = records
-            .retransmissions
+        let rows: Vec<_> = retransmissions(&records)
             .iter()
             .map(|row| (row.tcp_seq, row.payload_bytes, row.since_first_ns))
             .collect();
@@ -240,10 +265,10 @@ mod tests {
         records.entered(10, (0, 1), &two(0));
         records.entered(20, (0, 1), &two(4000));
         records.entered(30, (0, 1), &two(2000));
-        assert!(records.retransmissions.is_empty());
+        assert!(retransmissions(&records).is_empty());
         records.entered(1030, (0, 1), &two(3000));
         let rows: Vec<_> =
-            records.retransmissions.iter().map(|row| (row.tcp_seq, row.since_first_ns)).collect();
+            retransmissions(&records).iter().map(|row| (row.tcp_seq, row.since_first_ns)).collect();
         assert_eq!(rows, [(3000, Some(1000)), (4000, Some(1010))]);
     }
 
@@ -254,7 +279,7 @@ mod tests {
         records.entered(20, (0, 1), &frame(100, 0x10, 0));
         records.entered(30, (0, 1), &frame(5, TCP_SYN, 0));
         records.entered(40, (0, 1), &frame(6, 0x18, 10));
-        assert!(records.retransmissions.is_empty());
+        assert!(retransmissions(&records).is_empty());
     }
 
     #[test]
@@ -262,7 +287,7 @@ mod tests {
         let mut records = Records::default();
         records.entered(10, (0, 1), &frame(5, TCP_SYN, 0));
         records.entered(1_000_000_010, (0, 1), &frame(5, TCP_SYN, 0));
-        assert_eq!(records.retransmissions[0].since_first_ns, Some(1_000_000_000));
+        assert_eq!(retransmissions(&records)[0].since_first_ns, Some(1_000_000_000));
     }
 
     #[test]
@@ -270,6 +295,6 @@ mod tests {
         let mut records = Records::default();
         records.entered(10, (0, 1), &frame(u32::MAX - 9, 0x18, 20));
         records.entered(20, (0, 1), &frame(10, 0x18, 20));
-        assert!(records.retransmissions.is_empty());
+        assert!(retransmissions(&records).is_empty());
     }
 }

@@ -1,7 +1,9 @@
 //! Counters over time: what each element did in each step of 100 ms of a window. Rows exist only where something happened.
 
-use crosswind_engine::{Class, ClassCounters, Engine};
+use crosswind_engine::{Class, ClassCounters, ElementId, Engine};
 use crosswind_fabric::ElementAt;
+
+use crate::log::Log;
 
 /// Length of a step.
 pub const STEP_NS: u64 = 100_000_000;
@@ -11,8 +13,8 @@ pub const STEP_NS: u64 = 100_000_000;
 pub struct Row {
     /// Start of the step.
     pub at_ns: u64,
-    /// Position in the list of elements.
-    pub element: usize,
+    /// Which element.
+    pub element: ElementId,
     /// Real or ghost.
     pub class: Class,
     /// IP bytes in.
@@ -51,7 +53,7 @@ impl Sums {
 #[derive(Debug, Default)]
 pub struct Series {
     /// In the order of time.
-    pub rows: Vec<Row>,
+    pub rows: Log<Row>,
     before: Vec<[Sums; 2]>,
     step_started_ns: u64,
 }
@@ -79,7 +81,7 @@ impl Series {
                 let (now, before) = (Sums::of(now), self.before[position][slot]);
                 let row = Row {
                     at_ns: self.step_started_ns,
-                    element: position,
+                    element: element.id,
                     class,
                     arrived_bytes: now.arrived_bytes - before.arrived_bytes,
                     departed_bytes: now.departed_bytes - before.departed_bytes,

@@ -5,247 +5,222 @@
 //! core it sleeps until shortly before the next due instant (`sleep`). Ghost packets alone never keep it awake: the
 //! engine catches up with them in virtual time.
 
-use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, TryRecvError};
 use std::sync::Arc;
 
-use crosswind_engine::{Capacity, Class, DropReason, Rate};
-use crosswind_fabric::{Condition, FabricError, Places, Step};
+use crosswind_fabric::{Condition, Stepped, Timeline};
 use crosswind_recording::Record;
 
-use crate::clock;
+use crate::clock::{self, Stamps};
+use crate::commands::{Command, Inbox};
 use crate::forwarder::Forwarder;
 use crate::host;
-use crate::measurement::{
-    Again, ByClass, CaptureState, Change, Conservation, Count, Counts, Credit, Draw, Driven, Drop, Element,
-    HeldAcknowledgement, Host, Level, Measurement, Offered, Recording, Rows, SeriesReport, SeriesRow, Window,
-};
-use crate::monitors;
-use crate::port::{close_all, Need, Port, Veth};
-use crate::precedence::Precedence;
-use crate::records::Fate;
-use crate::series::{Series, STEP_NS};
+use crate::machine::{Account, Machine};
+use crate::measurement::{Change, Host, Window};
+use crate::names::Names;
+use crate::port::{Need, Port};
+use crate::sending::send_due;
+use crate::series::Series;
+use crate::sleeper::Woken;
+use crate::snapshot::{Forwarded, Snapshot};
 use crate::stalls::Stalls;
 use crate::waking::Waking;
-use crate::warmth::Warmth;
 use crate::Kept;
 
 /// Spinning goes on for this long after the last packet: requests of a closed loop come closer together than this.
 const LINGER_NS: u64 = 20_000_000;
-/// Processors of a virtual machine are often two threads of one core: a loop that spins without pausing takes a tenth of the
-/// application's throughput. So many pauses last about 1 us, which the ingress stamp repays.
-const RELAX_PAUSES: u32 = 24;
-/// A due instant closer than this is watched without pausing.
-const RELAX_ABOVE_NS: u64 = 5_000;
 /// The engine's ghosts are caught up with at least this often, so that no packet waits for a long catch-up.
 const CATCH_UP_NS: u64 = 50_000;
 /// Packets become visible this long after their stamp at the latest; ghosts are not advanced into that time.
 const VISIBLE_AFTER_NS: u64 = 10_000;
 /// Sleeping with ghosts, the engine is advanced this often.
 const NAP_NS: u64 = 500_000;
+/// Sleeping with frames for a receiver that had no room, it is asked again so soon.
+const ASK_AGAIN_NS: u64 = 100_000;
 /// The longest sleep.
 const SLEEP_NS: u64 = 100_000_000;
+/// A sleep that is as good as the longest says nothing about how late shorter ones end.
+const SLEEP_LEARNT_BELOW_NS: u64 = SLEEP_NS - 1_000_000;
 
-/// What the thread is asked to do.
-#[derive(Debug)]
-pub enum Command {
-    /// Another condition; answers the instant.
-    Set(Box<Condition>, Sender<Result<u64, FabricError>>),
-    /// Start a window; answers the instant.
-    Measure(Sender<u64>),
-    /// The window so far.
-    Read(Sender<Box<Measurement>>),
-    /// End.
+/// What the thread does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Look again at once.
+    Look,
+    /// The same, after a moment; when there is something to do, as far as is known.
+    Spin {
+        /// The present.
+        now: u64,
+        /// Earlier or later than that.
+        next: Option<u64>,
+    },
+    /// Sleep until this instant.
+    Sleep(u64),
+    /// It was told to stop.
     Stop,
 }
 
-/// Wakes the thread for a command.
-#[derive(Clone, Debug)]
-pub struct Waker {
-    event: Arc<OwnedFd>,
-    rung: Arc<AtomicBool>,
-}
-
-impl Waker {
-    /// A waker nobody has rung yet.
-    pub fn new() -> io::Result<Self> {
-        // SAFETY: plain system call; the descriptor is owned right after.
-        let event = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
-        if event < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: `event` is a fresh descriptor that nobody else owns.
-        let event = Arc::new(unsafe { OwnedFd::from_raw_fd(event) });
-        Ok(Self { event, rung: Arc::new(AtomicBool::new(false)) })
-    }
-
-    /// Makes the thread look at its commands.
-    pub fn wake(&self) {
-        self.rung.store(true, Ordering::Release);
-        let one = 1u64;
-        // SAFETY: eight live bytes are written. A full counter is as good as a rung one.
-        unsafe { libc::write(self.event.as_raw_fd(), (&raw const one).cast(), 8) };
-    }
-
-    fn answered(&self) -> bool {
-        if !self.rung.load(Ordering::Relaxed) {
-            return false;
-        }
-        self.rung.store(false, Ordering::Release);
-        let mut count = 0u64;
-        // SAFETY: eight live bytes are filled.
-        unsafe { libc::read(self.event.as_raw_fd(), (&raw mut count).cast(), 8) };
-        true
-    }
-}
-
-/// The thread's state.
+/// The thread's state. Ports and machine are the kernel's ([`crate::port::Veth`], [`crate::machine::ThisMachine`]), or in memory and in
+/// virtual time.
 #[derive(Debug)]
-pub struct Worker {
-    forwarder: Forwarder<Veth>,
-    inbox: Receiver<Command>,
-    waker: Waker,
-    /// The processor it has for itself, and what keeps that warm.
-    own: Option<(usize, Warmth)>,
+pub struct Worker<P: Port, M> {
+    /// Ports and engine.
+    pub forwarder: Forwarder<P>,
+    /// What time it is, and how to wait.
+    pub machine: M,
+    inbox: Inbox,
+    stamps: Stamps,
+    /// Ports that may have a frame.
+    ready: Vec<usize>,
+    active_ns: u64,
+    spun_since: Option<u64>,
     series: Series,
     window: WindowStart,
-    timeline: Vec<Step>,
+    timeline: Timeline,
     /// What came into force: last before the window, and in it.
-    changes: Vec<Change>,
+    changes: Vec<Arc<Change>>,
+    names: Names,
     canary_gap_ns_max: u64,
     stalls: Stalls,
     waking: Waking,
-    precedence: Precedence,
-    descriptors: Vec<RawFd>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct WindowStart {
     started_ns: u64,
     steal_ns: u64,
-    run_queue_delay_ns: Option<u64>,
-    cpu_ns: u64,
+    account: Account,
 }
 
-impl Worker {
-    /// A worker that will keep a processor for itself, where it is given one.
-    pub fn new(
-        forwarder: Forwarder<Veth>,
-        inbox: Receiver<Command>,
-        waker: Waker,
-        own: Option<(usize, Warmth)>,
-    ) -> Self {
-        let mut descriptors: Vec<RawFd> = forwarder.ports.iter().flat_map(Veth::descriptors).collect();
-        descriptors.push(waker.event.as_raw_fd());
+impl<P: Port, M: Machine> Worker<P, M> {
+    /// A worker that has not begun.
+    pub fn new(forwarder: Forwarder<P>, machine: M, inbox: Inbox) -> Self {
         let built_ns = forwarder.network.engine_ref().now().as_nanos();
         let condition = &forwarder.network.fabric().condition;
         let change = Change::new("up", built_ns, built_ns, &condition.name, &condition.places);
+        let names = Names::of(&forwarder.network);
         Self {
+            stamps: Stamps::new(&machine),
             forwarder,
+            machine,
             inbox,
-            waker,
-            own,
+            ready: Vec::new(),
+            active_ns: built_ns,
+            spun_since: None,
             series: Series::default(),
             window: WindowStart::default(),
-            timeline: Vec::new(),
-            changes: vec![change],
+            timeline: Timeline::default(),
+            changes: vec![Arc::new(change)],
+            names,
             canary_gap_ns_max: 0,
             stalls: Stalls::default(),
             waking: Waking::new(),
-            precedence: Precedence::new(built_ns),
-            descriptors,
         }
     }
 
     /// `spin` or `sleep`.
     pub fn wait_mode(&self) -> &'static str {
-        if self.own.is_some() {
+        if self.machine.has_own_processor() {
             "spin"
         } else {
             "sleep"
         }
     }
 
-    /// Runs until told to stop, then closes the ports and the files.
-    pub fn run(mut self) -> (Result<(), String>, Kept) {
-        let outcome = self.forward();
-        close_all(self.forwarder.ports);
+    /// The calling thread is the worker's from now on, and the first window starts.
+    pub fn begin(&mut self) {
+        self.machine.claim();
+        self.start_window(self.machine.monotonic_ns(), host::steal_ns());
+        self.active_ns = self.machine.monotonic_ns();
+    }
+
+    /// Runs until told to stop.
+    pub fn run(&mut self) -> Result<(), String> {
+        self.begin();
+        let mut reported = false;
+        loop {
+            match self.round(std::mem::take(&mut reported)) {
+                Next::Look => {}
+                Next::Spin { now, next } => self.machine.spin(now, next, self.forwarder.latest_receiver()),
+                Next::Sleep(until_ns) => reported = self.sleep(until_ns)?,
+                Next::Stop => return Ok(()),
+            }
+        }
+    }
+
+    /// Closes the files; returns the ports, which take long to close, and what became of the files.
+    pub fn finish(self) -> (Vec<P>, Kept) {
         let done_ns = self.forwarder.network.engine_ref().now().as_nanos();
         let kept = Kept {
             recording: self.forwarder.recorder.map(|recorder| recorder.finish(done_ns)),
-            capture: self.forwarder.capture.map(|capture| capture.finish(clock::monotonic_ns())),
+            capture: self.forwarder.capture.map(|capture| capture.finish(self.machine.monotonic_ns())),
         };
-        (outcome, kept)
+        (self.forwarder.ports, kept)
     }
 
-    fn forward(&mut self) -> Result<(), String> {
-        host::claim(self.own.as_ref().map(|(cpu, _)| *cpu));
-        self.start_window(clock::monotonic_ns());
-        let mut active_ns = clock::monotonic_ns();
-        let mut spun_since: Option<u64> = None;
-        loop {
-            let now = clock::monotonic_ns();
-            self.stalls.awake(now, now);
-            // Who has a processor of its own needs none, and would keep the kernel's threads from it.
-            if self.own.is_none() {
-                self.precedence.keep(now);
-            }
-            if let Some(since) = spun_since {
-                self.canary_gap_ns_max = self.canary_gap_ns_max.max(now - since);
-            }
-            if self.waker.answered() && !self.obey()? {
-                return Ok(());
-            }
-            let mut work = self.forwarder.take_in(now);
-            let due = self.forwarder.next_due_ns().filter(|&due| due <= now + self.forwarder.ahead_ns());
-            if let Some(due) = due {
-                work += self.forwarder.let_out(due.max(now));
-            }
-            self.keep_time(now, due.is_some());
-            if work > 0 {
-                active_ns = now;
-                spun_since = None;
-                continue;
-            }
-            let lingers = self.own.is_some() && now < active_ns + LINGER_NS;
-            // Who is awake anyway does everything when it is due; who has to be woken comes for what leaves.
-            let next =
-                if lingers { self.forwarder.next_due_ns() } else { self.forwarder.next_departure_ns() };
-            let spin = lingers || next.is_some_and(|due| due < now + self.waking.margin_ns());
-            if spin {
-                spun_since = Some(now);
-                let close = next.is_some_and(|due| due < now + RELAX_ABOVE_NS);
-                if let (Some((_, warmth)), false) = (&mut self.own, close) {
-                    warmth.keep(now, next, self.forwarder.latest_receiver());
-                }
-                for _ in 0..if close { 1 } else { RELAX_PAUSES } {
-                    std::hint::spin_loop();
-                }
-            } else {
-                spun_since = None;
-                self.sleep(now, next)?;
-            }
+    /// Does everything that is due now. `reported`: the sleep that has just ended found a command.
+    pub fn round(&mut self, reported: bool) -> Next {
+        let now = self.machine.monotonic_ns();
+        self.stalls.awake(now, now);
+        self.machine.awake(now);
+        if let Some(since) = self.spun_since {
+            self.canary_gap_ns_max = self.canary_gap_ns_max.max(now - since);
         }
+        if self.inbox.rung(reported) && !self.obey() {
+            return Next::Stop;
+        }
+        let mut work = self.take_in(now);
+        let due = self.forwarder.next_due_ns().filter(|&due| due <= now + self.forwarder.ahead_ns());
+        if let Some(due) = due {
+            work += self.let_out(due.max(now));
+        }
+        self.keep_time(now, due.is_some());
+        if work > 0 {
+            self.active_ns = now;
+            self.spun_since = None;
+            return Next::Look;
+        }
+        let lingers = self.machine.has_own_processor() && now < self.active_ns + LINGER_NS;
+        // Who is awake anyway does everything when it is due; who has to be woken comes for what leaves.
+        let next = if lingers { self.forwarder.next_due_ns() } else { self.forwarder.next_departure_ns() };
+        if lingers || next.is_some_and(|due| due < now + self.waking.margin_ns()) {
+            self.spun_since = Some(now);
+            Next::Spin { now, next }
+        } else {
+            self.spun_since = None;
+            Next::Sleep(self.sleeps_until(now, next))
+        }
+    }
+
+    /// Takes in what has arrived, and sends what that lets out: a packet that enters does everything due before it, and a path
+    /// without delay is left at once.
+    fn take_in(&mut self, now: u64) -> usize {
+        let stamps = &mut self.stamps;
+        let named = self.machine.name_ready(&mut self.ready);
+        let ready = named.then_some(&*self.ready);
+        let instant_of = |realtime_ns| stamps.monotonic(&self.machine, realtime_ns, now);
+        let taken = self.forwarder.take_in(ready, instant_of);
+        send_due(&mut self.forwarder, &self.machine, now);
+        self.forwarder.give_back(Need::Room);
+        taken
+    }
+
+    /// Lets the engine do everything due up to `now` and sends what has left; returns how many outcomes there were.
+    fn let_out(&mut self, now: u64) -> usize {
+        self.forwarder.let_out(now);
+        send_due(&mut self.forwarder, &self.machine, now)
     }
 
     /// Timeline, steps of the series, and ghosts.
     fn keep_time(&mut self, now: u64, advanced: bool) {
-        while self.timeline.first().is_some_and(|step| self.window.started_ns + step.at_ns <= now) {
-            let step = self.timeline.remove(0);
-            let asked_ns = self.window.started_ns + step.at_ns;
-            // A condition is checked as a whole when it is put in force, its timeline included.
-            let applied = self.forwarder.network.step(clock::instant(asked_ns), &step.places);
-            debug_assert!(applied.is_ok(), "{applied:?}");
-            if let Ok(at) = applied {
-                self.note_step(asked_ns, at.as_nanos(), &step.places);
-            }
+        // A condition is checked as a whole when it is put in force, its timeline included.
+        while let Ok(Some(step)) = self.timeline.step(&mut self.forwarder.network, now) {
+            self.names.renew(&self.forwarder.network);
+            self.note_step(&step);
         }
         let reached = self.forwarder.network.engine_ref().now().as_nanos();
         let ghosts_wait = !advanced && reached + CATCH_UP_NS + VISIBLE_AFTER_NS < now;
         if ghosts_wait {
-            self.forwarder.let_out(now - VISIBLE_AFTER_NS);
+            self.let_out(now - VISIBLE_AFTER_NS);
         }
         while self.series.step_ends_ns() <= now {
             let (engine, elements) = self.forwarder.network.engine_and_elements();
@@ -253,289 +228,114 @@ impl Worker {
         }
     }
 
-    fn note_step(&mut self, asked_ns: u64, at_ns: u64, places: &Places) {
+    fn note_step(&mut self, step: &Stepped) {
+        let Stepped { due_ns, at_ns, places } = step;
         let name = &self.forwarder.network.fabric().condition.name;
-        self.changes.push(Change::new("timeline", asked_ns, at_ns, name, places));
-        self.forwarder.record(|| Record::Step { at_ns, json: json(places) });
+        self.changes.push(Arc::new(Change::new("timeline", *due_ns, *at_ns, name, places)));
+        self.forwarder.record(|| Record::Step { at_ns: *at_ns, json: json(places) });
     }
 
     fn note_condition(&mut self, asked_ns: u64, at_ns: u64, condition: &Condition) {
-        self.changes.push(Change::new("set", asked_ns, at_ns, &condition.name, &condition.places));
+        self.changes.push(Arc::new(Change::new("set", asked_ns, at_ns, &condition.name, &condition.places)));
         self.forwarder.record(|| Record::Condition { at_ns, json: json(condition) });
     }
 
-    fn sleep(&mut self, now: u64, next: Option<u64>) -> Result<(), String> {
+    /// Until when nothing is to be done, if nothing comes.
+    fn sleeps_until(&self, now: u64, next: Option<u64>) -> u64 {
         let ghosts = self.forwarder.network.sources().next().is_some();
-        let longest = if ghosts { NAP_NS } else { SLEEP_NS };
-        let until = next
-            .map_or(now + longest, |due| due - self.waking.margin_ns())
-            .min(now + longest)
-            .min(self.series.step_ends_ns().max(now));
-        let timeline = self.timeline.first().map_or(u64::MAX, |step| self.window.started_ns + step.at_ns);
-        let wait = until.min(timeline).saturating_sub(now);
-        self.stalls.awake(now, now + wait);
-        self.forwarder.give_back(Need::Rest);
-        let mut waiting: Vec<libc::pollfd> = self
-            .descriptors
-            .iter()
-            .map(|&fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 })
-            .collect();
-        let timeout = libc::timespec { tv_sec: 0, tv_nsec: wait.min(SLEEP_NS) as libc::c_long };
-        // SAFETY: the array and its length are passed together; no signal mask.
-        let result = unsafe {
-            libc::ppoll(
-                waiting.as_mut_ptr(),
-                waiting.len() as libc::nfds_t,
-                &raw const timeout,
-                std::ptr::null(),
-            )
-        };
-        if result < 0 {
-            let error = io::Error::last_os_error();
-            if error.kind() != io::ErrorKind::Interrupted {
-                return Err(format!("waiting for packets: {error}"));
-            }
-        }
-        let woke = clock::monotonic_ns();
-        self.precedence.slept(woke - now);
-        if wait < SLEEP_NS {
-            self.waking.woke(now + wait, woke, result == 0);
-        }
-        Ok(())
+        let longest = now + if ghosts { NAP_NS } else { SLEEP_NS };
+        let next = next.map_or(longest, |due| due - self.waking.margin_ns());
+        let step = self.timeline.next_ns().unwrap_or(longest);
+        // A receiver without room is asked again soon, and may need this processor to make room.
+        let again = if self.forwarder.waits_for_a_receiver() { now + ASK_AGAIN_NS } else { longest };
+        next.min(longest).min(again).min(self.series.step_ends_ns()).min(step).max(now)
     }
 
-    /// Carries out every command that waits; false when it was told to stop.
-    fn obey(&mut self) -> Result<bool, String> {
-        loop {
-            let now = clock::monotonic_ns();
-            match self.inbox.try_recv() {
-                Ok(Command::Set(condition, reply)) => {
+    /// Waits for a frame, a command or the next thing to do; true when there is a command.
+    pub fn sleep(&mut self, until_ns: u64) -> Result<bool, String> {
+        self.forwarder.give_back(Need::Rest);
+        let now = self.machine.monotonic_ns();
+        self.stalls.awake(now, now.max(until_ns));
+        let length_ns = until_ns.saturating_sub(now);
+        let slept = self.machine.sleep(length_ns, &self.inbox);
+        let Woken { by_itself, by_command } =
+            slept.map_err(|error| format!("waiting for packets: {error}"))?;
+        let woke = self.machine.monotonic_ns();
+        self.machine.slept(woke - now);
+        if length_ns < SLEEP_LEARNT_BELOW_NS {
+            self.waking.woke(until_ns.max(now), woke, by_itself);
+        }
+        Ok(by_command)
+    }
+
+    /// Carries out every command that waits; false when it is to stop.
+    fn obey(&mut self) -> bool {
+        while let Some(command) = self.inbox.next() {
+            let now = self.machine.monotonic_ns();
+            match command {
+                Command::Set(condition, reply) => {
                     let applied = self.forwarder.network.apply(clock::instant(now), &condition);
+                    self.names.renew(&self.forwarder.network);
                     if let Ok(at) = applied {
                         self.note_condition(now, at.as_nanos(), &condition);
                     }
                     // An asker that has gone needs no answer; the same holds below.
                     let _ = reply.send(applied.map(|at| at.as_nanos()));
                 }
-                Ok(Command::Measure(reply)) => {
-                    self.start_window(now);
+                Command::Measure { steal_ns, reply } => {
+                    self.start_window(now, steal_ns);
                     let _ = reply.send(now);
                 }
-                Ok(Command::Read(reply)) => {
-                    self.forwarder.let_out(now);
-                    let _ = reply.send(Box::new(self.measurement(now)));
+                Command::Read { steal_ns, reply } => {
+                    self.let_out(now);
+                    let _ = reply.send(Box::new(self.snapshot(now, steal_ns)));
                 }
-                Ok(Command::Stop) | Err(TryRecvError::Disconnected) => return Ok(false),
-                Err(TryRecvError::Empty) => return Ok(true),
+                Command::Stop => return false,
             }
         }
+        true
     }
 
-    fn start_window(&mut self, now: u64) {
-        self.forwarder.let_out(now);
+    fn start_window(&mut self, now: u64, steal_ns: u64) {
+        self.let_out(now);
         self.forwarder.start_window();
         self.series.start_window(now);
-        self.timeline = self.forwarder.network.fabric().condition.timeline.clone();
-        self.timeline.sort_by_key(|step| step.at_ns);
+        self.timeline = Timeline::of(&self.forwarder.network, now);
         // What was in force when the window started belongs to it.
         self.changes.drain(..self.changes.len() - 1);
         self.canary_gap_ns_max = 0;
         self.stalls.start_window();
-        self.window = WindowStart {
-            started_ns: now,
-            steal_ns: host::steal_ns(),
-            run_queue_delay_ns: host::run_queue_delay_ns(),
-            cpu_ns: clock::thread_cpu_ns(),
-        };
+        self.window = WindowStart { started_ns: now, steal_ns, account: self.machine.account() };
     }
 
-    fn measurement(&mut self, now: u64) -> Measurement {
-        let ring_overruns = self.forwarder.ports.iter_mut().map(Port::overruns).sum();
-        let monitors = monitors::read(&self.forwarder.network, &mut self.forwarder.sightings);
-        let name = |position: usize| self.forwarder.network.elements()[position].name.clone();
-        let engine = self.forwarder.network.engine_ref();
-        let elements = self.forwarder.network.elements();
-        Measurement {
+    /// The window so far; `steal_ns` as in [`Command::Read`].
+    fn snapshot(&mut self, now: u64, steal_ns: u64) -> Snapshot {
+        let (account, before) = (self.machine.account(), self.window.account);
+        Snapshot {
             window: Window {
                 started_ns: self.window.started_ns,
                 ended_ns: now,
-                realtime_minus_monotonic_ns: self.forwarder.stamps.realtime_minus_monotonic_ns(),
+                realtime_minus_monotonic_ns: self.stamps.realtime_minus_monotonic_ns(),
             },
             wait_mode: self.wait_mode(),
-            ledger: self.forwarder.ledger.report(),
-            conservation: self.conservation(),
             host: Host {
                 canary_gap_ns_max: self.canary_gap_ns_max,
                 stalls: self.stalls.found().to_vec(),
                 // The kernel has been seen to count steal backwards after a migration.
-                steal_ns: host::steal_ns().saturating_sub(self.window.steal_ns),
-                run_queue_delay_ns: host::run_queue_delay_ns()
-                    .zip(self.window.run_queue_delay_ns)
+                steal_ns: steal_ns.saturating_sub(self.window.steal_ns),
+                run_queue_delay_ns: account
+                    .run_queue_delay_ns
+                    .zip(before.run_queue_delay_ns)
                     .map(|(now_ns, then_ns)| now_ns.saturating_sub(then_ns)),
-                emulator_cpu_ns: clock::thread_cpu_ns() - self.window.cpu_ns,
-                ring_overruns,
+                emulator_cpu_ns: account.cpu_ns - before.cpu_ns,
+                ring_overruns: self.forwarder.ports.iter_mut().map(Port::overruns).sum(),
                 send_retries: self.forwarder.send_retries,
             },
             changes: self.changes.clone(),
-            capture: self
-                .forwarder
-                .capture
-                .as_ref()
-                .map(|capture| CaptureState { left_out_packets: capture.left_out() }),
-            recording: self
-                .forwarder
-                .recorder
-                .as_ref()
-                .map(|recorder| Recording { lost_records: recorder.lost() }),
-            elements: elements
-                .iter()
-                .map(|element| {
-                    let counters = engine.counters(element.id);
-                    Element {
-                        element: element.name.clone(),
-                        place: element.place.word(),
-                        of: element.of.clone(),
-                        real: counts(&counters.real),
-                        ghost: counts(&counters.ghost),
-                        credit: engine.credit(element.id).map(|level| Credit {
-                            budget_bits: level.budget_bits,
-                            refill_bps: level.refill.get(),
-                            first_bits: level.first_bits,
-                            left_bits: level.now_bits,
-                        }),
-                    }
-                })
-                .collect(),
-            series: SeriesReport {
-                step_ns: STEP_NS,
-                rows: self
-                    .series
-                    .rows
-                    .iter()
-                    .map(|row| SeriesRow {
-                        at_ns: row.at_ns,
-                        element: name(row.element),
-                        class: match row.class {
-                            Class::Real => "real",
-                            Class::Ghost => "ghost",
-                        },
-                        arrived_bytes: row.arrived_bytes,
-                        departed_bytes: row.departed_bytes,
-                        dropped_packets: row.dropped_packets,
-                        dropped_bytes: row.dropped_bytes,
-                        queued_bytes: row.queued_bytes,
-                    })
-                    .collect(),
-            },
-            monitors,
-            interference: self.offered(),
-            capacity: self.capacity(),
-            drops: self.drops(),
-            retransmissions: self.retransmissions(),
-            held_acknowledgements: self.held_acknowledgements(),
+            series: self.series.rows.clone(),
+            names: self.names.clone(),
+            forwarded: Forwarded::of(&mut self.forwarder, self.window.started_ns),
         }
-    }
-
-    fn conservation(&self) -> Conservation {
-        let (totals, passed) = (self.forwarder.network.engine_ref().totals(), self.forwarder.passed);
-        let entered = ByClass { real: passed.entered, ghost: totals.ghost.entered };
-        let duplicated = ByClass { real: totals.real.duplicated, ghost: totals.ghost.duplicated };
-        let out = ByClass { real: passed.out, ghost: totals.ghost.left };
-        let dropped = ByClass { real: passed.lost + totals.real.dropped, ghost: totals.ghost.dropped };
-        let inside = ByClass { real: totals.real.inside + passed.held_back, ghost: totals.ghost.inside };
-        let holds = entered.real + duplicated.real == out.real + dropped.real + inside.real
-            && entered.ghost + duplicated.ghost == out.ghost + dropped.ghost + inside.ghost;
-        Conservation { entered, duplicated, out, dropped, inside, holds }
-    }
-
-    /// What processes made of links since the window started, which is when they began.
-    fn capacity(&self) -> Vec<Driven> {
-        let network = &self.forwarder.network;
-        let engine = network.engine_ref();
-        network
-            .driven_links()
-            .map(|(link, process)| Driven {
-                link: link.to_owned(),
-                lost_records: engine.changes_not_kept(process),
-                changes: engine
-                    .changes(process)
-                    .iter()
-                    .map(|&(at, level)| Level { at_ns: at.as_nanos(), rate_bps: rate_bps(level) })
-                    .collect(),
-            })
-            .collect()
-    }
-
-    fn offered(&self) -> Vec<Offered> {
-        let network = &self.forwarder.network;
-        network
-            .sources()
-            .map(|(source, id)| {
-                let draws = network.engine_ref().draws(id);
-                // The draw in force when the window started belongs to it.
-                let first =
-                    draws.iter().rposition(|(at, _)| at.as_nanos() <= self.window.started_ns).unwrap_or(0);
-                Offered {
-                    source: source.to_owned(),
-                    draws: draws[first..]
-                        .iter()
-                        .map(|(at, rate_bps)| Draw { at_ns: at.as_nanos(), rate_bps: *rate_bps })
-                        .collect(),
-                }
-            })
-            .collect()
-    }
-
-    fn drops(&self) -> Rows<Drop> {
-        let engine = self.forwarder.network.engine_ref();
-        let records = &self.forwarder.records;
-        let rows = records.drops.iter().map(|row| {
-            let (element, reason) = match row.fate {
-                Fate::Element(id, reason) => (engine.element_name(id).to_owned(), reason.name().to_owned()),
-                Fate::Emulator(reason) => ("emulator".to_owned(), reason.to_owned()),
-            };
-            Drop {
-                at_ns: row.at_ns,
-                element,
-                reason,
-                src: row.flow.map(|flow| flow.source.to_string()),
-                dst: row.flow.map(|flow| flow.destination.to_string()),
-                protocol: row.flow.map(|flow| flow.protocol_word()),
-                ip_bytes: row.ip_bytes,
-                payload_bytes: row.payload_bytes,
-                tcp_seq: row.tcp.map(|(sequence, _)| sequence),
-                tcp_flags: row.tcp.map(|(_, flags)| flags),
-            }
-        });
-        Rows { lost_records: records.drops_lost, rows: rows.collect() }
-    }
-
-    fn retransmissions(&self) -> Rows<Again> {
-        let nodes = &self.forwarder.network.fabric().nodes;
-        let records = &self.forwarder.records;
-        let rows = records.retransmissions.iter().map(|row| Again {
-            at_ns: row.at_ns,
-            node: nodes[row.node].name.clone(),
-            src: row.flow.source.to_string(),
-            dst: row.flow.destination.to_string(),
-            tcp_seq: row.tcp_seq,
-            payload_bytes: row.payload_bytes,
-            since_first_ns: row.since_first_ns,
-        });
-        Rows { lost_records: records.retransmissions_lost, rows: rows.collect() }
-    }
-
-    fn held_acknowledgements(&self) -> Rows<HeldAcknowledgement> {
-        let nodes = &self.forwarder.network.fabric().nodes;
-        let records = &self.forwarder.records;
-        let rows = records.held.iter().map(|row| HeldAcknowledgement {
-            at_ns: row.held.at_ns,
-            node: nodes[row.node].name.clone(),
-            src: row.flow.source.to_string(),
-            dst: row.flow.destination.to_string(),
-            held_ns: row.held.held_ns,
-        });
-        Rows { lost_records: records.held_lost, rows: rows.collect() }
     }
 }
 
@@ -544,30 +344,5 @@ fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).expect("maps with text keys become JSON")
 }
 
-/// A level as measurements have it: 0 is an outage, `None` is unlimited.
-fn rate_bps(level: Capacity) -> Option<u64> {
-    match level {
-        Capacity::Outage => Some(0),
-        Capacity::Rate(Rate::BitsPerSecond(rate)) => Some(rate.get()),
-        Capacity::Rate(Rate::Unlimited) => None,
-    }
-}
-
-fn counts(counters: &crosswind_engine::ClassCounters) -> Counts {
-    let count = |count: crosswind_engine::Count| Count { packets: count.packets, bytes: count.bytes };
-    Counts {
-        arrived_packets: counters.arrived.packets,
-        arrived_bytes: counters.arrived.bytes,
-        departed_packets: counters.departed.packets,
-        departed_bytes: counters.departed.bytes,
-        duplicated: count(counters.duplicated),
-        corrupted: count(counters.corrupted),
-        marked_packets: counters.marked.packets,
-        dropped: DropReason::ALL
-            .iter()
-            .map(|reason| (reason.name(), counters.dropped(*reason)))
-            .filter(|(_, count)| count.packets > 0)
-            .map(|(name, dropped)| (name, count(dropped)))
-            .collect(),
-    }
-}
+#[cfg(test)]
+mod tests;

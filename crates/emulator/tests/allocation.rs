@@ -1,19 +1,25 @@
 //! Nothing is allocated per packet: from a port through every element and past every monitor to a port, into a recording and a capture,
-//! and from every source of interference. What grows, grows until it is as large as it needs to be.
+//! from every source of interference, and from a sleep to the next. What grows, grows until it is as large as it needs to be.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::io;
+use std::net::UdpSocket;
+use std::os::fd::AsFd;
 
+use crosswind_emulator::clock::{Clock, VirtualClock};
+use crosswind_emulator::commands::commands;
 use crosswind_emulator::forwarder::Forwarder;
+use crosswind_emulator::machine::ThisMachine;
 use crosswind_emulator::port::{Arrival, Need, Port};
-use crosswind_emulator::{Capture, CaptureLimits};
+use crosswind_emulator::worker::Worker;
+use crosswind_emulator::{send_due, Capture, CaptureLimits};
 use crosswind_engine::{
-    Arrivals, CongestionControl, Duration, Ecn, ElementSpec, Engine, Instant, Limit, Queueing, Rate, RateLaw,
-    RecordedPacket, ReplaySpec, Sizes, SourceSpec, ZeroMeans,
+    Arrivals, CongestionControl, Duration, Ecn, ElementSpec, Engine, Instant, Limit, LinkSpec, Queueing,
+    Rate, RateLaw, RecordedPacket, ReplaySpec, Sizes, SourceSpec, ZeroMeans,
 };
-use crosswind_fabric::{Fabric, Network};
+use crosswind_fabric::{star, Fabric, Network};
 use crosswind_recording::{Header, Recorder};
 use crosswind_wire::{Cut, VnetHeader};
 use serde_json::{json, Value};
@@ -57,10 +63,12 @@ static ALLOCATOR: Counting = Counting;
 fn allocations_after(settle_s: u64) -> (u64, u64) {
     let mut engine = Engine::new(7);
     let rate = Rate::bits_per_second(100_000_000).expect("not 0");
-    let link = |buffer| ElementSpec::Link {
-        rate,
-        delay: Duration::from_millis(5),
-        queueing: Queueing::fifo(Limit::Bytes(buffer)),
+    let link = |buffer| {
+        ElementSpec::Link(LinkSpec {
+            rate,
+            delay: Duration::from_millis(5),
+            queueing: Queueing::fifo(Limit::Bytes(buffer)),
+        })
     };
     let forth = engine.add("forth", link(100_000)).expect("a valid link");
     let back = engine.add("back", link(100_000)).expect("a valid link");
@@ -137,7 +145,9 @@ impl Line {
 }
 
 impl Port for Line {
-    fn receive(&mut self) -> Option<Arrival> {
+    type Slot = u32;
+
+    fn receive(&mut self) -> Option<Arrival<u32>> {
         let Next { realtime_ns: stamped_realtime_ns, which, number } = self.next.take()?;
         let slot = self.free.pop().expect("frames are copied out in time");
         let (vnet, frame) = &self.frames[which];
@@ -159,8 +169,12 @@ impl Port for Line {
         Some(Arrival { slot, stamped_realtime_ns, vnet: *vnet })
     }
 
-    fn bytes(&self, slot: u32) -> &[u8] {
-        &self.slots[slot as usize]
+    fn bytes(&self, slot: &u32) -> &[u8] {
+        &self.slots[*slot as usize]
+    }
+
+    fn number(&self, slot: &u32) -> u32 {
+        *slot
     }
 
     fn release(&mut self, slot: u32) {
@@ -206,7 +220,7 @@ fn fabric(place: &str, element: &Value) -> Fabric {
     serde_json::from_value(json!({
         "seed": 7, "hosts": ["h0", "h1"],
         "nodes": [{"name": "a", "host": "h0"}, {"name": "b", "host": "h1"}],
-        "uplink": {"rate_bps": 1_000_000_000, "delay_ns": 2000, "buffer_bytes": 60_000}, "mtu_bytes": 1500,
+        "switches": ["switch"], "links": star(&["h0", "h1"], Some(1_000_000_000), 2000, Some(60_000)), "mtu_bytes": 1500,
         "tcp": {"congestion_control": "cubic", "rto_min_us": 200_000}, "merge_window_ns": 20_000,
         "condition": {"name": "tried", "places": {place: [element]}},
     }))
@@ -220,7 +234,6 @@ enum Files {
     RecordingAndCapture,
 }
 
-// Long past on any machine's clock, so that nothing waits to be sent.
 const START_NS: u64 = 1_000_000;
 
 fn forwarder(place: &str, element: &Value, files: Files) -> Forwarder<Line> {
@@ -246,11 +259,14 @@ fn forwarded(place: &str, element: &Value, files: Files) -> (u64, u64) {
         if number == 1000 {
             half_time = (ALLOCATIONS.get(), forwarder.passed.entered);
         }
+        let clock = VirtualClock::new(now);
         forwarder.let_out(now);
-        let realtime_ns = now.wrapping_add(forwarder.stamps.realtime_minus_monotonic_ns() as u64);
+        send_due(&mut forwarder, &clock, now);
         forwarder.ports[(number % 3 % 2) as usize].next =
-            Some(Next { realtime_ns, which: (number % 4 / 3) as usize, number });
-        forwarder.take_in(now);
+            Some(Next { realtime_ns: now, which: (number % 4 / 3) as usize, number });
+        forwarder.take_in(None, |stamp| stamp);
+        send_due(&mut forwarder, &clock, now);
+        forwarder.give_back(Need::Room);
     }
     let allocations = ALLOCATIONS.get() - half_time.0;
     assert!(forwarder.ports[1].sent > 0, "{element}");
@@ -275,4 +291,36 @@ fn no_element_makes_a_packet_cost_an_allocation() {
             );
         }
     }
+}
+
+#[test]
+fn waking_up_allocates_nothing() {
+    // What the kernel reports, and what then is at the port.
+    let sockets = [(); 2].map(|()| UdpSocket::bind("127.0.0.1:0").expect("a socket on loopback"));
+    let [reader, writer] = &sockets;
+    let forwarder = forwarder("link", &json!({"delay": {"time_ns": 1000}}), Files::None);
+    let machine = ThisMachine::new([[reader.as_fd(), writer.as_fd()]].into_iter(), None).expect("an epoll");
+    let (_commands, inbox) = commands().expect("an eventfd");
+    let mut worker = Worker::new(forwarder, machine, inbox);
+    worker.begin();
+    let mut half_time = 0;
+    for number in 1..=2000 {
+        if number == 1000 {
+            half_time = ALLOCATIONS.get();
+        }
+        writer.send_to(b"frame", reader.local_addr().expect("it is bound")).expect("room in the socket");
+        let now = worker.machine.monotonic_ns();
+        let reported = worker.sleep(now + 1_000_000_000).expect("it sleeps");
+        reader.recv(&mut [0; 8]).expect("it was sent");
+        let realtime_ns = worker.machine.realtime_ns();
+        worker.forwarder.ports[0].next = Some(Next { realtime_ns, which: 0, number });
+        worker.round(reported);
+        while worker.forwarder.next_due_ns().is_some() {
+            worker.round(false);
+        }
+    }
+    assert_eq!(worker.forwarder.ports[1].sent, 2000);
+    // The rows of the series grow, now and then.
+    let allocations = ALLOCATIONS.get() - half_time;
+    assert!(allocations < 10, "{allocations} in 1000 sleeps");
 }

@@ -3,21 +3,24 @@
 //!
 //! The forwarder is the emulator's own, with ports in memory and instants of the test's choice.
 
+use crosswind_emulator::clock::VirtualClock;
 use crosswind_emulator::forwarder::Forwarder;
 use crosswind_emulator::port::MemoryPort;
+use crosswind_emulator::send_due;
 use crosswind_engine::Instant;
-use crosswind_fabric::{Fabric, Network};
+use crosswind_fabric::{star, Fabric, Network};
 use crosswind_wire::{Headers, VnetHeader};
 
-/// An instant long past on any machine's monotonic clock, so that nothing leaves early.
 const START_NS: u64 = 1_000_000;
 
 /// Three nodes on three hosts, and an uplink of 1 Gbit/s.
 fn forwarder(places: &str) -> Forwarder<MemoryPort> {
+    let links = star(&["h0", "h1", "h2"], Some(1_000_000_000), 1000, Some(1_000_000));
+    let links = serde_json::to_string(&links).expect("links are JSON");
     let fabric: Fabric = serde_json::from_str(&format!(
         r#"{{"seed": 7, "hosts": ["h0", "h1", "h2"],
             "nodes": [{{"name": "a", "host": "h0"}}, {{"name": "b", "host": "h1"}}, {{"name": "c", "host": "h2"}}],
-            "uplink": {{"rate_bps": 1000000000, "delay_ns": 1000, "buffer_bytes": 1000000}}, "mtu_bytes": 1500,
+            "switches": ["switch"], "links": {links}, "mtu_bytes": 1500,
             "tcp": {{"congestion_control": "cubic", "rto_min_us": 200000}}, "merge_window_ns": 1000000,
             "condition": {{"name": "test", "places": {places}}}}}"#
     ))
@@ -28,13 +31,15 @@ fn forwarder(places: &str) -> Forwarder<MemoryPort> {
 
 /// Lets node a send frames at one instant and returns what b and c got.
 fn cross(forwarder: &mut Forwarder<MemoryPort>, frames: &[(VnetHeader, Vec<u8>)]) -> [Vec<Vec<u8>>; 2] {
-    let realtime = START_NS.wrapping_add(forwarder.stamps.realtime_minus_monotonic_ns() as u64);
     for (vnet, frame) in frames {
-        forwarder.ports[0].arrive(realtime, *vnet, frame.clone());
+        forwarder.ports[0].arrive(START_NS, *vnet, frame.clone());
     }
-    while forwarder.take_in(START_NS) > 0 {}
+    while forwarder.take_in(None, |stamp| stamp) > 0 {
+        send_due(forwarder, &VirtualClock::new(START_NS), START_NS);
+    }
     while let Some(due) = forwarder.next_due_ns() {
         forwarder.let_out(due);
+        send_due(forwarder, &VirtualClock::new(due), due);
     }
     assert_eq!((forwarder.passed.lost, forwarder.passed.held_back), (0, 0));
     [1, 2].map(|port| forwarder.ports[port].sent.iter().map(|(_, frame)| frame.clone()).collect())

@@ -1,14 +1,21 @@
-//! The forwarder between ports in memory: frames in, frames out.
+//! The forwarder between ports in memory, in virtual time: frames in, frames out.
 
 use super::*;
+use crate::clock::VirtualClock;
+use crate::monitors::{self, Monitored};
+use crate::names::Names;
 use crate::port::MemoryPort;
+use crate::records::DropRow;
+use crate::sending::send_due;
 use crosswind_engine::Instant;
-use crosswind_fabric::Fabric;
+use crosswind_fabric::{star, Fabric};
 
 fn forwarder(condition: &str, merge_window_ns: u64, rate_bps: &str) -> Forwarder<MemoryPort> {
+    let rate_bps = serde_json::from_str(rate_bps).unwrap();
+    let links = serde_json::to_string(&star(&["h0", "h1"], rate_bps, 1000, Some(1_000_000))).unwrap();
     let fabric: Fabric = serde_json::from_str(&format!(
         r#"{{"seed": 7, "hosts": ["h0", "h1"], "nodes": [{{"name": "a", "host": "h0"}}, {{"name": "b", "host": "h1"}}],
-            "uplink": {{"rate_bps": {rate_bps}, "delay_ns": 1000, "buffer_bytes": 1000000}}, "mtu_bytes": 1500,
+            "switches": ["switch"], "links": {links}, "mtu_bytes": 1500,
             "tcp": {{"congestion_control": "cubic", "rto_min_us": 200000}}, "merge_window_ns": {merge_window_ns},
             "condition": {{"name": "test", "places": {condition}}}}}"#
     ))
@@ -29,24 +36,48 @@ fn super_packet(payload: usize) -> (VnetHeader, Vec<u8>) {
     (VnetHeader { flags: 1, gso_type, header_len: 54, gso_size, csum_start: 34, csum_offset: 16 }, frame)
 }
 
-/// Lets one frame arrive now and runs until nothing is inside.
-fn run(forwarder: &mut Forwarder<MemoryPort>, payload: usize) {
-    let (vnet, frame) = super_packet(payload);
-    let now = clock::monotonic_ns();
-    let realtime = now.wrapping_add(forwarder.stamps.realtime_minus_monotonic_ns() as u64);
-    forwarder.ports[0].arrive(realtime, vnet, frame);
-    forwarder.take_in(now);
+const NOW_NS: u64 = 1_000_000;
+
+/// Takes in what has arrived, and sends what that lets out.
+fn take_in(forwarder: &mut Forwarder<MemoryPort>, now: u64) -> usize {
+    let taken = forwarder.take_in(None, |stamp| stamp);
+    send_due(forwarder, &VirtualClock::new(now), now);
+    forwarder.give_back(Need::Room);
+    taken
+}
+
+/// Sends what is due at an instant; how many outcomes there were.
+fn let_out(forwarder: &mut Forwarder<MemoryPort>, now: u64) -> usize {
+    forwarder.let_out(now);
+    send_due(forwarder, &VirtualClock::new(now), now)
+}
+
+/// Goes on until nothing is inside, and returns the instant of the last departure.
+fn let_all_out(forwarder: &mut Forwarder<MemoryPort>) -> u64 {
+    let mut now = NOW_NS;
     while let Some(due) = forwarder.next_due_ns() {
-        while clock::monotonic_ns() < due {}
-        forwarder.let_out(due);
+        now = due;
+        let_out(forwarder, due);
     }
-    assert_eq!(forwarder.next_due_ns(), None);
+    now
+}
+
+/// Lets one frame arrive and goes on until nothing is inside; returns the instant of the last departure.
+fn run(forwarder: &mut Forwarder<MemoryPort>, now: u64, payload: usize) -> u64 {
+    let (vnet, frame) = super_packet(payload);
+    forwarder.ports[0].arrive(now, vnet, frame);
+    take_in(forwarder, now);
+    let_all_out(forwarder)
+}
+
+fn drops(forwarder: &Forwarder<MemoryPort>) -> Vec<DropRow> {
+    forwarder.records.incidents.drops.rows.iter().copied().collect()
 }
 
 #[test]
 fn an_unlimited_link_hands_a_super_packet_over_whole() {
     let mut forwarder = forwarder("{}", 20_000, "null");
-    run(&mut forwarder, 30_000);
+    run(&mut forwarder, NOW_NS, 30_000);
     let sent = &forwarder.ports[1].sent;
     assert_eq!(sent.len(), 1);
     assert_eq!(sent[0].1, super_packet(30_000).1);
@@ -59,28 +90,26 @@ fn what_comes_to_the_switch_goes_to_the_node_with_its_address() {
     let mut forwarder = forwarder("{}", 20_000, "null");
     let (vnet, mut frame) = super_packet(3_000);
     frame[..6].copy_from_slice(&SWITCH_MAC);
-    let now = clock::monotonic_ns();
-    let realtime = now.wrapping_add(forwarder.stamps.realtime_minus_monotonic_ns() as u64);
-    forwarder.ports[0].arrive(realtime, vnet, frame.clone());
+    forwarder.ports[0].arrive(NOW_NS, vnet, frame.clone());
     // Nobody has the address of the network itself, and who is not IPv4 has to say whom it is for.
     let mut nobody = frame.clone();
     nobody[32..34].copy_from_slice(&[0, 0]);
-    forwarder.ports[0].arrive(realtime, vnet, nobody);
+    forwarder.ports[0].arrive(NOW_NS, vnet, nobody);
     frame[12..14].copy_from_slice(&[0x88, 0xb5]);
-    forwarder.ports[0].arrive(realtime, vnet, frame);
-    forwarder.take_in(now);
-    forwarder.let_out(now + 1_000_000);
+    forwarder.ports[0].arrive(NOW_NS, vnet, frame);
+    take_in(&mut forwarder, NOW_NS);
+    let_out(&mut forwarder, NOW_NS + 1_000_000);
     let sent = &forwarder.ports[1].sent;
     assert_eq!(sent.len(), 1);
     assert_eq!(sent[0].1, super_packet(3_000).1, "as if it had been sent to the node itself");
-    assert_eq!((forwarder.passed.out, forwarder.records.drops.len()), (3, 4));
-    assert_eq!(forwarder.records.drops[0].fate, Fate::Emulator("no-route"));
+    assert_eq!((forwarder.passed.out, drops(&forwarder).len()), (3, 4));
+    assert_eq!(drops(&forwarder)[0].fate, Fate::Emulator("no-route"));
 }
 
 #[test]
 fn without_a_merge_window_every_wire_packet_leaves_on_its_own() {
     let mut forwarder = forwarder("{}", 0, "1000000000");
-    run(&mut forwarder, 14_600);
+    run(&mut forwarder, NOW_NS, 14_600);
     assert_eq!(forwarder.ports[1].sent.len(), 10);
     assert_eq!(forwarder.ledger.report().early, 0);
 }
@@ -90,14 +119,9 @@ fn wire_packets_that_are_late_leave_together() {
     // Ten packets of 12 us each, looked at when all of them are due.
     let mut forwarder = forwarder("{}", 20_000, "1000000000");
     let (vnet, frame) = super_packet(14_600);
-    let begun = clock::monotonic_ns() - 1_000_000;
-    forwarder.ports[0].arrive(
-        begun.wrapping_add(forwarder.stamps.realtime_minus_monotonic_ns() as u64),
-        vnet,
-        frame,
-    );
-    forwarder.take_in(begun);
-    forwarder.let_out(begun + 1_000_000);
+    forwarder.ports[0].arrive(NOW_NS, vnet, frame);
+    take_in(&mut forwarder, NOW_NS);
+    let_out(&mut forwarder, NOW_NS + 1_000_000);
     assert_eq!(forwarder.ports[1].sent.len(), 1);
     assert_eq!(forwarder.passed.out, 10);
     assert!(forwarder.ledger.report().error_ns.max >= Some(850_000), "each is as late as it is");
@@ -110,20 +134,20 @@ fn a_policer_cuts_the_end_off_a_super_packet() {
         20_000,
         "null",
     );
-    run(&mut forwarder, 14_600);
+    run(&mut forwarder, NOW_NS, 14_600);
     let payload: usize = forwarder.ports[1].sent.iter().map(|(_, frame)| frame.len() - 54).sum();
     assert_eq!(payload, 3 * 1460, "4500 bytes of tokens pass three packets of 1500");
-    assert_eq!(forwarder.records.drops.len(), 7);
+    assert_eq!(drops(&forwarder).len(), 7);
     assert_eq!(forwarder.passed.out, 3);
     assert_eq!(forwarder.passed.held_back, 0);
-    assert_eq!(forwarder.records.drops[0].tcp.unwrap().0, 1 + 3 * 1460);
+    assert_eq!(drops(&forwarder)[0].tcp.unwrap().0, 1 + 3 * 1460);
 }
 
 #[test]
 fn a_duplicate_is_handed_over_behind_its_packet_and_counted() {
     let mut forwarder =
         forwarder(r#"{"link": [{"duplicate": {"share_ppb": 1000000000, "on": ["h0"]}}]}"#, 20_000, "null");
-    run(&mut forwarder, 2 * 1460);
+    run(&mut forwarder, NOW_NS, 2 * 1460);
     // Each of two segments is duplicated on its way up, and none on its way down, where `on` names another host.
     let sent: Vec<u8> = forwarder.ports[1].sent.iter().flat_map(|(_, frame)| frame[54..].to_vec()).collect();
     let (_, original) = super_packet(2 * 1460);
@@ -138,7 +162,7 @@ fn segments_that_overtake_each_other_arrive_once_each() {
     let delay = r#"{"link": [{"delay": {"time_ns": 100000, "random": {"law": {"uniform": {"jitter_ns": 90000}},
         "depth": null, "order": "free", "half_life_ns": null}}}]}"#;
     let mut forwarder = forwarder(delay, 20_000, "null");
-    run(&mut forwarder, 10 * 1460);
+    run(&mut forwarder, NOW_NS, 10 * 1460);
     // Sequence number and payload of every frame handed over: together they are the original, out of order.
     let frames = &forwarder.ports[1].sent;
     let mut sent: Vec<(u32, &[u8])> = frames
@@ -156,7 +180,7 @@ fn segments_that_overtake_each_other_arrive_once_each() {
 fn a_corrupt_packet_is_handed_over_alone_with_one_bit_flipped_and_nothing_left_to_the_device() {
     let mut forwarder =
         forwarder(r#"{"switch.ingress": [{"corrupt": {"share_ppb": 1000000000}}]}"#, 20_000, "null");
-    run(&mut forwarder, 3 * 1460);
+    run(&mut forwarder, NOW_NS, 3 * 1460);
     let (_, original) = super_packet(3 * 1460);
     let sent = &forwarder.ports[1].sent;
     assert_eq!(sent.len(), 3);
@@ -171,21 +195,16 @@ fn a_corrupt_packet_is_handed_over_alone_with_one_bit_flipped_and_nothing_left_t
 #[test]
 fn frames_are_copied_out_when_a_port_is_pressed_and_arrive_unharmed() {
     let mut forwarder = forwarder(r#"{"link": [{"delay": {"time_ns": 300000}}]}"#, 0, "null");
-    let now = clock::monotonic_ns();
-    let realtime = now.wrapping_add(forwarder.stamps.realtime_minus_monotonic_ns() as u64);
     for _ in 0..20 {
         let (vnet, frame) = super_packet(700);
-        forwarder.ports[0].arrive(realtime, vnet, frame);
+        forwarder.ports[0].arrive(NOW_NS, vnet, frame);
     }
-    while forwarder.take_in(now) > 0 {}
+    while take_in(&mut forwarder, NOW_NS) > 0 {}
     assert!(forwarder.ports[0].pressed(Need::Room).is_none());
     assert!(forwarder.ports[0].pressed(Need::Rest).is_some());
     forwarder.give_back(Need::Rest);
     assert!(forwarder.ports[0].pressed(Need::Rest).is_none());
-    while let Some(due) = forwarder.next_due_ns() {
-        while clock::monotonic_ns() < due {}
-        forwarder.let_out(due);
-    }
+    let_all_out(&mut forwarder);
     assert_eq!(forwarder.ports[1].sent.len(), 20);
     assert!(forwarder.ports[1].sent.iter().all(|(_, frame)| *frame == super_packet(700).1));
 }
@@ -194,15 +213,13 @@ fn frames_are_copied_out_when_a_port_is_pressed_and_arrive_unharmed() {
 fn who_sleeps_is_woken_for_what_leaves() {
     let mut forwarder = forwarder(r#"{"link": [{"delay": {"time_ns": 300000}}]}"#, 0, "null");
     assert_eq!(forwarder.next_departure_ns(), None);
-    let now = clock::monotonic_ns();
-    let realtime = now.wrapping_add(forwarder.stamps.realtime_minus_monotonic_ns() as u64);
     let (vnet, frame) = super_packet(700);
-    forwarder.ports[0].arrive(realtime, vnet, frame);
-    forwarder.take_in(now);
+    forwarder.ports[0].arrive(NOW_NS, vnet, frame);
+    take_in(&mut forwarder, NOW_NS);
     let departure = forwarder.next_departure_ns().unwrap();
     assert!(departure > forwarder.next_due_ns().unwrap() + 300_000, "it changes cables before");
-    assert_eq!(forwarder.let_out(departure - 1), 0);
-    assert_eq!(forwarder.let_out(departure), 1);
+    assert_eq!(let_out(&mut forwarder, departure - 1), 0);
+    assert_eq!(let_out(&mut forwarder, departure), 1);
 }
 
 #[test]
@@ -211,12 +228,12 @@ fn monitors_read_the_headers_of_what_passes_them_train_or_not() {
         "match": {"from": "a"}, "start": {"after_ns": 0}}}"#;
     for rate_bps in ["null", "10000000000"] {
         let mut forwarder = forwarder(&format!(r#"{{"link": [{monitor}]}}"#), 20_000, rate_bps);
-        run(&mut forwarder, 14_600);
+        let left = run(&mut forwarder, NOW_NS, 14_600);
         // The same bytes again, a millisecond later at least.
-        let later = clock::monotonic_ns() + 1_000_000;
-        while clock::monotonic_ns() < later {}
-        run(&mut forwarder, 14_600);
-        let read = crate::monitors::read(&forwarder.network, &mut forwarder.sightings);
+        run(&mut forwarder, left + 1_000_000, 14_600);
+        let names = Names::of(&forwarder.network);
+        let looks = monitors::look(&forwarder.network, &mut forwarder.sightings);
+        let read: Vec<_> = looks.into_iter().map(|look| Monitored::new(look, &names)).collect();
         let up = read.iter().find(|monitor| monitor.element == "h0/link.up/0:monitor").unwrap();
         let of = |what| up.histograms.iter().find(|histogram| histogram.what == what).unwrap();
         // Twice ten packets of 1500 B.
@@ -232,7 +249,38 @@ fn a_frame_for_nobody_is_a_drop_with_a_reason() {
     let (vnet, mut frame) = super_packet(10);
     frame[5] = 9;
     forwarder.ports[0].arrive(0, vnet, frame);
-    forwarder.take_in(clock::monotonic_ns());
-    assert_eq!(forwarder.records.drops[0].fate, Fate::Emulator("no-route"));
+    take_in(&mut forwarder, NOW_NS);
+    assert_eq!(drops(&forwarder)[0].fate, Fate::Emulator("no-route"));
     assert_eq!(forwarder.next_due_ns(), None);
+}
+
+#[test]
+fn a_node_that_takes_nothing_holds_up_nobody_else_and_its_frames_are_lost_when_patience_ends() {
+    let mut forwarder = forwarder("{}", 0, "null");
+    let (vnet, frame) = super_packet(700);
+    let mut back = frame.clone();
+    // From b to a.
+    (back[5], back[11], back[29], back[33]) = (1, 2, 2, 1);
+    forwarder.ports[1].room = 1;
+    for _ in 0..3 {
+        forwarder.ports[0].arrive(NOW_NS, vnet, frame.clone());
+    }
+    forwarder.ports[1].arrive(NOW_NS, vnet, back);
+    take_in(&mut forwarder, NOW_NS);
+    let left = let_all_out(&mut forwarder);
+    let sent = |forwarder: &Forwarder<MemoryPort>| [0, 1].map(|port| forwarder.ports[port].sent.len());
+    assert_eq!(sent(&forwarder), [1, 1], "a gets its frame, although b has room for one of three only");
+    assert!(forwarder.waits_for_a_receiver());
+    assert_eq!((forwarder.passed.held_back, forwarder.passed.lost), (2, 0));
+    // It has room for one more, later: that frame counts as late as it is.
+    forwarder.ports[1].room = 1;
+    let_out(&mut forwarder, left + 1_000_000);
+    assert_eq!(sent(&forwarder), [1, 2]);
+    assert!(forwarder.ledger.report().error_ns.max >= Some(1_000_000));
+    let_out(&mut forwarder, left + SEND_PATIENCE_NS - 1_000);
+    assert!(forwarder.waits_for_a_receiver());
+    let_out(&mut forwarder, left + SEND_PATIENCE_NS + 1_000);
+    assert!(!forwarder.waits_for_a_receiver());
+    assert_eq!((forwarder.passed.held_back, forwarder.passed.out, forwarder.passed.lost), (0, 3, 1));
+    assert_eq!(drops(&forwarder)[0].fate, Fate::Emulator("send-failed"));
 }

@@ -7,11 +7,11 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::RawFd;
+use std::os::fd::BorrowedFd;
 
-use super::packet_ring::{PacketRing, Shape};
+use super::packet_ring::{self, PacketRing, Shape};
 use super::socket::{PacketSocket, Takes};
-use super::socket_queue::SocketQueue;
+use super::socket_queue::{self, SocketQueue};
 use super::{Arrival, Need};
 
 /// Frames kept aside at most: some microseconds of two processors at full speed.
@@ -25,11 +25,28 @@ enum Way {
     Ring(PacketRing),
 }
 
+/// A super-packet, where its way keeps it.
+#[derive(Debug)]
+pub enum Slot {
+    Queue(socket_queue::Slot),
+    Ring(packet_ring::Slot),
+}
+
+impl Slot {
+    /// Which slot it is; below [`LongFrames::slots`].
+    pub fn number(&self) -> u32 {
+        match self {
+            Self::Queue(slot) => slot.number(),
+            Self::Ring(slot) => slot.number(),
+        }
+    }
+}
+
 /// What became of the frame that a head belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum Taken {
     /// It is in this slot.
-    Slot(u32),
+    Slot(Slot),
     /// Nothing newer has come either: another processor may still be writing into the ring.
     NotYet,
     /// The kernel had no room for it.
@@ -40,7 +57,7 @@ pub enum Taken {
 #[derive(Debug)]
 pub struct LongFrames {
     way: Way,
-    aside: VecDeque<Arrival>,
+    aside: VecDeque<Arrival<Slot>>,
 }
 
 impl LongFrames {
@@ -62,7 +79,7 @@ impl LongFrames {
     }
 
     /// To wait for frames.
-    pub fn descriptor(&self) -> RawFd {
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
         match &self.way {
             Way::Queue(queue) => queue.descriptor(),
             Way::Ring(ring) => ring.descriptor(),
@@ -80,61 +97,62 @@ impl LongFrames {
     /// Takes the frame that begins with `head`.
     pub fn take(&mut self, head: &[u8], stamped_realtime_ns: u64) -> Taken {
         // A frame so much older than this head had a head that found no room in its ring, and was counted there.
-        while let Some(oldest) = self.aside.front().copied() {
-            if oldest.stamped_realtime_ns + DISORDER_NS > stamped_realtime_ns && self.aside.len() < ASIDE_MAX
-            {
-                break;
-            }
-            self.aside.pop_front();
+        let is_old = |aside: &Arrival<Slot>| aside.stamped_realtime_ns + DISORDER_NS <= stamped_realtime_ns;
+        while self.aside.front().is_some_and(is_old) || self.aside.len() >= ASIDE_MAX {
+            let Some(oldest) = self.aside.pop_front() else { break };
             self.release(oldest.slot);
         }
-        let position = self.aside.iter().position(|arrival| self.bytes(arrival.slot).starts_with(head));
+        let position = self.aside.iter().position(|arrival| self.bytes(&arrival.slot).starts_with(head));
         if let Some(arrival) = position.and_then(|position| self.aside.remove(position)) {
             return Taken::Slot(arrival.slot);
         }
         while self.aside.len() < ASIDE_MAX {
             let Some(arrival) = self.receive() else { return Taken::NotYet };
-            if self.bytes(arrival.slot).starts_with(head) {
+            if self.bytes(&arrival.slot).starts_with(head) {
                 return Taken::Slot(arrival.slot);
             }
+            let is_newer = arrival.stamped_realtime_ns > stamped_realtime_ns + DISORDER_NS;
             self.aside.push_back(arrival);
-            if arrival.stamped_realtime_ns > stamped_realtime_ns + DISORDER_NS {
+            if is_newer {
                 break;
             }
         }
         Taken::Lost
     }
 
-    fn receive(&mut self) -> Option<Arrival> {
+    fn receive(&mut self) -> Option<Arrival<Slot>> {
         match &mut self.way {
-            Way::Queue(queue) => queue.receive(),
-            Way::Ring(ring) => ring.receive(),
+            Way::Queue(queue) => queue.receive().map(|arrival| arrival.with_slot(Slot::Queue)),
+            Way::Ring(ring) => ring.receive().map(|arrival| arrival.with_slot(Slot::Ring)),
         }
     }
 
-    /// The bytes of a taken slot, from the Ethernet header on.
-    pub fn bytes(&self, slot: u32) -> &[u8] {
-        match &self.way {
-            Way::Queue(queue) => queue.bytes(slot),
-            Way::Ring(ring) => ring.bytes(slot),
+    /// The bytes of a slot, from the Ethernet header on.
+    pub fn bytes(&self, slot: &Slot) -> &[u8] {
+        match (&self.way, slot) {
+            (Way::Queue(queue), Slot::Queue(slot)) => queue.bytes(slot),
+            (Way::Ring(ring), Slot::Ring(slot)) => ring.bytes(slot),
+            _ => panic!("{slot:?} is not of this port"),
         }
     }
 
     /// Gives a slot back.
-    pub fn release(&mut self, slot: u32) {
-        match &mut self.way {
-            Way::Queue(queue) => queue.release(slot),
-            Way::Ring(ring) => ring.release(slot),
+    pub fn release(&mut self, slot: Slot) {
+        match (&mut self.way, slot) {
+            (Way::Queue(queue), Slot::Queue(slot)) => queue.release(slot),
+            (Way::Ring(ring), Slot::Ring(slot)) => ring.release(slot),
+            (_, slot) => panic!("{slot:?} is not of this port"),
         }
     }
 
-    /// The oldest taken slot that should be given back; none while that is one kept aside, or where slots are in nobody's way.
+    /// The number of the oldest taken slot that should be given back; none while that is one kept aside, or where slots are in
+    /// nobody's way.
     pub fn pressed(&self, need: Need) -> Option<u32> {
         match &self.way {
             Way::Queue(_) => None,
-            Way::Ring(ring) => {
-                ring.pressed(need).filter(|&slot| self.aside.iter().all(|arrival| arrival.slot != slot))
-            }
+            Way::Ring(ring) => ring
+                .pressed(need)
+                .filter(|&number| self.aside.iter().all(|arrival| arrival.slot.number() != number)),
         }
     }
 }

@@ -12,6 +12,10 @@ const SLOTS: u32 = 64;
 /// Taken slots above which the oldest should be copied out.
 const PRESSED_ABOVE: usize = 4;
 
+/// A frame that the port keeps.
+#[derive(Debug)]
+pub struct Slot(u32);
+
 /// Frames put in by a test, and frames that came out.
 #[derive(Debug)]
 pub struct MemoryPort {
@@ -22,6 +26,8 @@ pub struct MemoryPort {
     taken: VecDeque<u32>,
     /// What was sent: virtio-net header and frame.
     pub sent: Vec<(VnetHeader, Vec<u8>)>,
+    /// So many frames more can be sent before the node has taken some.
+    pub room: usize,
 }
 
 impl Default for MemoryPort {
@@ -32,6 +38,7 @@ impl Default for MemoryPort {
             free: (0..SLOTS).rev().collect(),
             taken: VecDeque::new(),
             sent: Vec::new(),
+            room: usize::MAX,
         }
     }
 }
@@ -44,25 +51,31 @@ impl MemoryPort {
 }
 
 impl Port for MemoryPort {
-    fn receive(&mut self) -> Option<Arrival> {
-        let slot = self.free.pop()?;
+    type Slot = Slot;
+
+    fn receive(&mut self) -> Option<Arrival<Slot>> {
+        let number = self.free.pop()?;
         let Some((stamped_realtime_ns, vnet, frame)) = self.waiting.pop_front() else {
-            self.free.push(slot);
+            self.free.push(number);
             return None;
         };
-        self.slots[slot as usize] = Some(frame);
-        self.taken.push_back(slot);
-        Some(Arrival { slot, stamped_realtime_ns, vnet })
+        self.slots[number as usize] = Some(frame);
+        self.taken.push_back(number);
+        Some(Arrival { slot: Slot(number), stamped_realtime_ns, vnet })
     }
 
-    fn bytes(&self, slot: u32) -> &[u8] {
-        self.slots[slot as usize].as_deref().expect("a released slot is not read")
+    fn bytes(&self, slot: &Slot) -> &[u8] {
+        self.slots[slot.0 as usize].as_deref().expect("a slot of this port")
     }
 
-    fn release(&mut self, slot: u32) {
-        assert!(self.slots[slot as usize].take().is_some(), "slot {slot} released twice");
-        self.taken.retain(|&other| other != slot);
-        self.free.push(slot);
+    fn number(&self, slot: &Slot) -> u32 {
+        slot.0
+    }
+
+    fn release(&mut self, slot: Slot) {
+        assert!(self.slots[slot.0 as usize].take().is_some(), "{slot:?} is not of this port");
+        self.taken.retain(|&other| other != slot.0);
+        self.free.push(slot.0);
     }
 
     fn pressed(&self, need: Need) -> Option<u32> {
@@ -75,6 +88,10 @@ impl Port for MemoryPort {
     }
 
     fn send(&mut self, cut: &Cut<'_>) -> io::Result<()> {
+        if self.room == 0 {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        self.room -= 1;
         self.sent.push((VnetHeader::read(&cut.vnet), [cut.headers, cut.rest].concat()));
         Ok(())
     }

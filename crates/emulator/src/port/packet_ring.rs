@@ -6,7 +6,7 @@
 
 use std::io;
 use std::mem::{size_of, zeroed};
-use std::os::fd::RawFd;
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -44,14 +44,42 @@ impl Shape {
     }
 }
 
+/// A frame in a ring, whose place was checked when it was received.
+#[derive(Debug)]
+pub struct Slot {
+    /// Of its ring.
+    ring: u32,
+    number: u32,
+    /// Where the frame begins, from the start of the mapping; all of it lies inside of its slot.
+    start: u32,
+    length: u32,
+    is_whole: bool,
+}
+
+impl Slot {
+    /// Which slot it is; below [`PacketRing::slots`].
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// Whether it has all of its frame, or only the head that the socket's filter let through.
+    pub fn is_whole(&self) -> bool {
+        self.is_whole
+    }
+}
+
 /// The kernel's ring of received frames, mapped.
 #[derive(Debug)]
 pub struct PacketRing {
     socket: PacketSocket,
     shape: Shape,
+    /// No other ring of this process has had it.
+    id: u32,
     map: *mut u8,
     /// Next slot to read.
     head: usize,
+    /// Where it begins: every look for a frame looks there.
+    head_offset: usize,
     /// Oldest slot not yet given back, `taken` slots behind `head`.
     tail: usize,
     taken: usize,
@@ -65,6 +93,7 @@ unsafe impl Send for PacketRing {}
 impl PacketRing {
     /// Takes over a socket that is not bound yet.
     pub fn new(socket: PacketSocket, shape: Shape) -> io::Result<Self> {
+        static RINGS: AtomicU32 = AtomicU32::new(0);
         socket.set(libc::SOL_PACKET, libc::PACKET_VERSION, &TPACKET_V2, "PACKET_VERSION")?;
         // Room for super-packets on their way out. Root may exceed the machine's limit; others get the limit.
         if socket.set(libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &(8i32 << 20), "SO_SNDBUFFORCE").is_err() {
@@ -80,14 +109,22 @@ impl PacketRing {
         let protection = libc::PROT_READ | libc::PROT_WRITE;
         // SAFETY: a fresh shared mapping of the ring, of the size just requested.
         let map = unsafe {
-            libc::mmap(ptr::null_mut(), shape.bytes(), protection, libc::MAP_SHARED, socket.descriptor(), 0)
+            libc::mmap(
+                ptr::null_mut(),
+                shape.bytes(),
+                protection,
+                libc::MAP_SHARED,
+                socket.descriptor().as_raw_fd(),
+                0,
+            )
         };
         if map == libc::MAP_FAILED {
             let error = io::Error::last_os_error();
             return Err(io::Error::new(error.kind(), format!("mmap of the packet ring: {error}")));
         }
         let released = vec![false; shape.slots()];
-        Ok(Self { socket, shape, map: map.cast(), head: 0, tail: 0, taken: 0, released })
+        let id = RINGS.fetch_add(1, Ordering::Relaxed);
+        Ok(Self { socket, shape, id, map: map.cast(), head: 0, head_offset: 0, tail: 0, taken: 0, released })
     }
 
     /// Slots there are.
@@ -101,73 +138,82 @@ impl PacketRing {
     }
 
     /// To wait for frames.
-    pub fn descriptor(&self) -> RawFd {
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.socket.descriptor()
     }
 
-    fn slot(&self, index: usize) -> *mut u8 {
+    /// Where a slot begins, from the start of the mapping.
+    fn offset(&self, number: usize) -> usize {
+        assert!(number < self.slots(), "slot {number} of {}", self.slots());
         let per_block = self.shape.slots_per_block();
-        let offset = index / per_block * self.shape.block_bytes + index % per_block * self.shape.slot_bytes;
-        // SAFETY: `index` is below the number of slots, so the offset lies inside the mapping.
-        unsafe { self.map.add(offset) }
+        number / per_block * self.shape.block_bytes + number % per_block * self.shape.slot_bytes
     }
 
-    fn header(&self, index: usize) -> libc::tpacket2_hdr {
-        // SAFETY: every slot starts with a tpacket2_hdr, and the kernel has finished writing a slot in USER state.
-        unsafe { ptr::read_volatile(self.slot(index).cast()) }
-    }
-
-    fn status(&self, index: usize) -> &AtomicU32 {
-        // SAFETY: the first word of a slot is its status, shared with the kernel and aligned.
-        unsafe { &*self.slot(index).cast::<AtomicU32>() }
+    /// The status of the slot that begins at `offset`.
+    ///
+    /// # Safety
+    /// `offset` is what [`PacketRing::offset`] says of a slot.
+    unsafe fn status(&self, offset: usize) -> &AtomicU32 {
+        // SAFETY: the slot lies inside the mapping, and its first word is its status, shared with the kernel and aligned.
+        unsafe { &*self.map.add(offset).cast::<AtomicU32>() }
     }
 
     /// Takes the next frame; its slot stays taken until released.
-    pub fn receive(&mut self) -> Option<Arrival> {
+    pub fn receive(&mut self) -> Option<Arrival<Slot>> {
         let full = self.taken == self.released.len();
-        if full || self.status(self.head).load(Ordering::Acquire) & TP_STATUS_USER == 0 {
+        // SAFETY: it is the offset of the slot `head`.
+        let status = unsafe { self.status(self.head_offset) };
+        if full || status.load(Ordering::Acquire) & TP_STATUS_USER == 0 {
             return None;
         }
-        let slot = self.head;
+        let (number, offset) = (self.head, self.head_offset);
         self.head = (self.head + 1) % self.released.len();
+        self.head_offset = self.offset(self.head);
         self.taken += 1;
-        self.released[slot] = false;
-        let header = self.header(slot);
-        let stamped_realtime_ns = u64::from(header.tp_sec) * 1_000_000_000 + u64::from(header.tp_nsec);
-        // SAFETY: with PACKET_VNET_HDR the ten bytes in front of the frame are its virtio-net header.
+        self.released[number] = false;
+        // SAFETY: every slot starts with a tpacket2_hdr, and the kernel has finished writing a slot in USER state.
+        let header: libc::tpacket2_hdr = unsafe { ptr::read_volatile(self.map.add(offset).cast()) };
+        // What the kernel says is not trusted beyond the slot.
+        let place = usize::from(header.tp_mac).clamp(VnetHeader::LEN, self.shape.slot_bytes);
+        let length = (header.tp_snaplen as usize).min(self.shape.slot_bytes - place);
+        // SAFETY: with PACKET_VNET_HDR the ten bytes in front of the frame are its virtio-net header; they lie inside the slot.
         let vnet = unsafe {
-            let at = self.slot(slot).add(usize::from(header.tp_mac) - VnetHeader::LEN);
+            let at = self.map.add(offset + place - VnetHeader::LEN);
             VnetHeader::read(&*at.cast::<[u8; VnetHeader::LEN]>())
         };
-        Some(Arrival { slot: slot as u32, stamped_realtime_ns, vnet })
+        let slot = Slot {
+            ring: self.id,
+            number: number as u32,
+            start: (offset + place) as u32,
+            length: length as u32,
+            is_whole: header.tp_snaplen == header.tp_len,
+        };
+        let stamped_realtime_ns = u64::from(header.tp_sec) * 1_000_000_000 + u64::from(header.tp_nsec);
+        Some(Arrival { slot, stamped_realtime_ns, vnet })
     }
 
-    /// Whether a taken slot has all of its frame, or only the head that the socket's filter let through.
-    pub fn is_whole(&self, slot: u32) -> bool {
-        let header = self.header(slot as usize);
-        header.tp_snaplen == header.tp_len
-    }
-
-    /// The bytes of a taken slot, from the Ethernet header on.
-    pub fn bytes(&self, slot: u32) -> &[u8] {
-        let header = self.header(slot as usize);
-        let start = usize::from(header.tp_mac);
-        let length = (header.tp_snaplen as usize).min(self.shape.slot_bytes - start);
-        // SAFETY: the kernel wrote `tp_snaplen` bytes from `tp_mac` on and leaves the slot alone until it is given back.
-        unsafe { std::slice::from_raw_parts(self.slot(slot as usize).add(start), length) }
+    /// The bytes of a slot, from the Ethernet header on.
+    pub fn bytes(&self, slot: &Slot) -> &[u8] {
+        assert_eq!(slot.ring, self.id, "{slot:?} is not of this ring");
+        // SAFETY: a slot of this ring lies inside the mapping, has been written, and is left alone by the kernel until it is
+        // released, which takes the slot away.
+        unsafe { std::slice::from_raw_parts(self.map.add(slot.start as usize), slot.length as usize) }
     }
 
     /// Gives a slot back.
-    pub fn release(&mut self, slot: u32) {
-        self.status(slot as usize).store(TP_STATUS_KERNEL, Ordering::Release);
-        self.released[slot as usize] = true;
+    pub fn release(&mut self, slot: Slot) {
+        assert_eq!(slot.ring, self.id, "{slot:?} is not of this ring");
+        let number = slot.number as usize;
+        // SAFETY: it is the offset of a slot.
+        unsafe { self.status(self.offset(number)) }.store(TP_STATUS_KERNEL, Ordering::Release);
+        self.released[number] = true;
         while self.taken > 0 && self.released[self.tail] {
             self.tail = (self.tail + 1) % self.released.len();
             self.taken -= 1;
         }
     }
 
-    /// The oldest taken slot, when more are taken than `need` tolerates.
+    /// The number of the oldest taken slot, when more are taken than `need` tolerates.
     pub fn pressed(&self, need: Need) -> Option<u32> {
         let tolerated = match need {
             Need::Room => self.released.len() / 2,
@@ -197,7 +243,7 @@ impl PacketRing {
         let mut statistics: libc::tpacket_stats = unsafe { zeroed() };
         let mut length = size_of::<libc::tpacket_stats>() as libc::socklen_t;
         let into = ptr::from_mut(&mut statistics).cast();
-        let socket = self.socket.descriptor();
+        let socket = self.socket.descriptor().as_raw_fd();
         // SAFETY: the buffer and its length describe `statistics`.
         let result = unsafe {
             libc::getsockopt(socket, libc::SOL_PACKET, libc::PACKET_STATISTICS, into, &raw mut length)
@@ -214,5 +260,85 @@ impl Drop for PacketRing {
     fn drop(&mut self) {
         // SAFETY: the mapping was made in `open` and is not used afterwards.
         unsafe { libc::munmap(self.map.cast(), self.shape.bytes()) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{catch_unwind, AssertUnwindSafe};
+
+    use super::*;
+    use crate::port::Takes;
+    use crate::warmth::{FRAME, LOOPBACK_INDEX};
+
+    const SHAPE: Shape = Shape { slot_bytes: 2_048, block_bytes: 1 << 16, blocks: 2 };
+
+    /// A ring on lo; None where this user may not have one.
+    fn ring() -> Option<PacketRing> {
+        match PacketSocket::open(Takes::Above(0)) {
+            Ok(socket) => {
+                let ring = PacketRing::new(socket, SHAPE).unwrap();
+                ring.bind(LOOPBACK_INDEX).unwrap();
+                Some(ring)
+            }
+            Err(error) => {
+                println!("SKIPPED: {error}");
+                None
+            }
+        }
+    }
+
+    /// A frame with this mark, sent by `sender` until `ring` has it: a busy lo may have filled the ring with others.
+    fn received(ring: &mut PacketRing, sender: &PacketSocket, mark: u8) -> Slot {
+        loop {
+            let Some(Arrival { slot, .. }) = ring.receive() else {
+                let cut = Cut { vnet: [0; VnetHeader::LEN], headers: &[], rest: &frame(mark) };
+                sender.send(&cut).unwrap();
+                continue;
+            };
+            if ring.bytes(&slot) == frame(mark) {
+                return slot;
+            }
+            ring.release(slot);
+        }
+    }
+
+    /// A frame that no other program sends.
+    fn frame(mark: u8) -> [u8; 60] {
+        let mut frame = FRAME;
+        frame[14..18].copy_from_slice(&std::process::id().to_le_bytes());
+        frame[18] = mark;
+        frame
+    }
+
+    #[test]
+    fn frames_stay_readable_until_their_slots_are_released_in_any_order() {
+        let (Some(sender), Some(mut ring)) = (ring(), ring()) else { return };
+        // More than once around the ring.
+        for round in 0..SHAPE.slots() {
+            let [first, second, third] = [0, 1, 2].map(|mark| received(&mut ring, &sender.socket, mark));
+            assert!(first.is_whole());
+            ring.release(second);
+            assert_eq!(ring.bytes(&first), frame(0), "round {round}");
+            assert_eq!(ring.pressed(Need::Rest), Some(first.number()));
+            ring.release(first);
+            assert_eq!(ring.bytes(&third), frame(2), "round {round}");
+            assert_eq!(ring.pressed(Need::Rest), Some(third.number()));
+            ring.release(third);
+            assert_eq!(ring.pressed(Need::Rest), None);
+        }
+    }
+
+    #[test]
+    fn a_slot_of_another_ring_is_refused_before_anything_is_read_or_written() {
+        let (Some(mut one), Some(mut other)) = (ring(), ring()) else { return };
+        let slot = received(&mut one, &other.socket, 9);
+        let offset = other.offset(slot.number() as usize);
+        // SAFETY: it is the offset of a slot.
+        unsafe { other.status(offset) }.store(TP_STATUS_USER, Ordering::Release);
+        assert!(catch_unwind(AssertUnwindSafe(|| other.bytes(&slot).len())).is_err());
+        assert!(catch_unwind(AssertUnwindSafe(|| other.release(slot))).is_err());
+        // SAFETY: as above.
+        assert_eq!(unsafe { other.status(offset) }.load(Ordering::Acquire), TP_STATUS_USER);
     }
 }

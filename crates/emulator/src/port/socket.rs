@@ -7,12 +7,13 @@
 
 use std::io;
 use std::mem::{size_of, zeroed};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::ptr;
 
 use crosswind_wire::{Cut, VnetHeader};
+use nix::sys::socket::{AddressFamily, SockFlag, SockType};
 
-use crate::clock;
+use crate::clock::{Clock, MachineClock};
 
 const PACKET_VNET_HDR: libc::c_int = 15;
 const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
@@ -42,12 +43,11 @@ pub struct PacketSocket(OwnedFd);
 impl PacketSocket {
     /// A socket that receives nothing until it is bound, so that everything else can be set up before.
     pub fn open(takes: Takes) -> io::Result<Self> {
-        let kind = libc::SOCK_RAW | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
-        // SAFETY: plain system call; the descriptor is owned right after.
-        let descriptor = unsafe { libc::socket(libc::AF_PACKET, kind, 0) };
-        let descriptor = check(descriptor, "AF_PACKET socket (needs CAP_NET_RAW in its user namespace)")?;
-        // SAFETY: `descriptor` is fresh and nobody else owns it.
-        let socket = Self(unsafe { OwnedFd::from_raw_fd(descriptor) });
+        let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+        let socket = nix::sys::socket::socket(AddressFamily::Packet, SockType::Raw, flags, None);
+        let socket = Self(socket.map_err(|error| {
+            named(error.into(), "AF_PACKET socket (needs CAP_NET_RAW in its user namespace)")
+        })?);
         socket.set(libc::SOL_PACKET, PACKET_VNET_HDR, &1i32, "PACKET_VNET_HDR")?;
         socket.set(libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, &1i32, "PACKET_IGNORE_OUTGOING")?;
         socket.set(libc::SOL_PACKET, PACKET_QDISC_BYPASS, &1i32, "PACKET_QDISC_BYPASS")?;
@@ -69,8 +69,8 @@ impl PacketSocket {
         address.sll_ifindex = ifindex;
         let length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
         // SAFETY: `address` is a valid sockaddr_ll and its size is passed along.
-        let bound = unsafe { libc::bind(self.descriptor(), ptr::from_ref(&address).cast(), length) };
-        check(bound, "bind of the packet socket").map(drop)
+        let bound = unsafe { libc::bind(self.0.as_raw_fd(), ptr::from_ref(&address).cast(), length) };
+        check(bound, "bind of the packet socket")
     }
 
     /// Sets an option; `what` names it in the error.
@@ -78,13 +78,13 @@ impl PacketSocket {
         let length = size_of::<T>() as libc::socklen_t;
         // SAFETY: `value` is a live reference and its size is passed along.
         let result =
-            unsafe { libc::setsockopt(self.descriptor(), level, name, ptr::from_ref(value).cast(), length) };
-        check(result, what).map(drop)
+            unsafe { libc::setsockopt(self.0.as_raw_fd(), level, name, ptr::from_ref(value).cast(), length) };
+        check(result, what)
     }
 
     /// To wait for frames.
-    pub fn descriptor(&self) -> RawFd {
-        self.0.as_raw_fd()
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
     }
 
     /// Classic BPF: load the length, compare, and return how many bytes to keep (0 refuses the frame).
@@ -119,7 +119,7 @@ impl PacketSocket {
         message.msg_control = control.as_mut_ptr().cast();
         message.msg_controllen = size_of_val(&control);
         // SAFETY: the pieces and the control buffer are live, and their sizes are passed along.
-        let received = unsafe { libc::recvmsg(self.descriptor(), &raw mut message, libc::MSG_DONTWAIT) };
+        let received = unsafe { libc::recvmsg(self.0.as_raw_fd(), &raw mut message, libc::MSG_DONTWAIT) };
         let length = usize::try_from(received).ok()?.checked_sub(VnetHeader::LEN)?;
         Some((length, stamp(&message)?))
     }
@@ -141,7 +141,7 @@ impl PacketSocket {
             (*header).cmsg_len = libc::CMSG_LEN(size_of::<u32>() as u32) as usize;
             ptr::write_unaligned(libc::CMSG_DATA(header).cast(), libc::SOF_TIMESTAMPING_TX_SOFTWARE);
         }
-        let asked_ns = clock::realtime_ns();
+        let asked_ns = MachineClock.realtime_ns();
         self.send_with(cut, &mut control)?;
         // A wall clock that was put back meanwhile says nothing.
         Ok(self.handed_over_ns().and_then(|handed_over_ns| handed_over_ns.checked_sub(asked_ns)))
@@ -164,7 +164,7 @@ impl PacketSocket {
             message.msg_controllen = size_of_val(&control);
             let flags = libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT;
             // SAFETY: the control buffer is live, and its size is passed along.
-            if unsafe { libc::recvmsg(self.descriptor(), &raw mut message, flags) } < 0 {
+            if unsafe { libc::recvmsg(self.0.as_raw_fd(), &raw mut message, flags) } < 0 {
                 return latest_ns;
             }
             latest_ns = stamp(&message);
@@ -182,7 +182,7 @@ impl PacketSocket {
         message.msg_control = control.as_mut_ptr().cast();
         message.msg_controllen = size_of_val(control);
         // SAFETY: the three pieces and the control messages outlive the call, which only reads them.
-        let sent = unsafe { libc::sendmsg(self.descriptor(), &raw const message, libc::MSG_DONTWAIT) };
+        let sent = unsafe { libc::sendmsg(self.0.as_raw_fd(), &raw const message, libc::MSG_DONTWAIT) };
         if sent < 0 {
             Err(io::Error::last_os_error())
         } else {
@@ -204,12 +204,15 @@ fn stamp(message: &libc::msghdr) -> Option<u64> {
     }
 }
 
-fn check(result: libc::c_int, what: &str) -> io::Result<libc::c_int> {
+fn check(result: libc::c_int, what: &str) -> io::Result<()> {
     if result < 0 {
-        let error = io::Error::last_os_error();
-        return Err(io::Error::new(error.kind(), format!("{what}: {error}")));
+        return Err(named(io::Error::last_os_error(), what));
     }
-    Ok(result)
+    Ok(())
+}
+
+fn named(error: io::Error, what: &str) -> io::Error {
+    io::Error::new(error.kind(), format!("{what}: {error}"))
 }
 
 #[cfg(test)]

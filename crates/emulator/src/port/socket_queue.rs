@@ -8,7 +8,7 @@
 //! Reading an empty queue costs a system call; the caller knows from the heads of frames when there is something.
 
 use std::io;
-use std::os::fd::RawFd;
+use std::os::fd::BorrowedFd;
 
 use crosswind_wire::VnetHeader;
 
@@ -22,13 +22,27 @@ const FRAMES: usize = 2_048;
 /// What may wait in the kernel, in bytes of its own accounting, which the kernel doubles.
 const WAITING_BYTES: i32 = 8 << 20;
 
+/// A frame taken from a queue.
+#[derive(Debug)]
+pub struct Slot {
+    number: u32,
+    /// Of the frame.
+    length: u32,
+}
+
+impl Slot {
+    /// Which slot it is; below [`SocketQueue::slots`].
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+}
+
 /// The queue and the memory for frames taken from it.
 #[derive(Debug)]
 pub struct SocketQueue {
     socket: PacketSocket,
     /// Untouched pages cost nothing: the allocator gets them from the kernel when they are first written.
     memory: Vec<u8>,
-    lengths: Vec<u32>,
     /// The last one released is taken next: its memory is still in the cache.
     free: Vec<u32>,
 }
@@ -37,12 +51,7 @@ impl SocketQueue {
     /// Takes over a socket; an error where its queue cannot be made deep enough.
     pub fn new(socket: PacketSocket) -> io::Result<Self> {
         socket.set(libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &WAITING_BYTES, "SO_RCVBUFFORCE")?;
-        Ok(Self {
-            socket,
-            memory: vec![0; FRAMES * FRAME_BYTES],
-            lengths: vec![0; FRAMES],
-            free: (0..FRAMES as u32).rev().collect(),
-        })
+        Ok(Self { socket, memory: vec![0; FRAMES * FRAME_BYTES], free: (0..FRAMES as u32).rev().collect() })
     }
 
     /// Slots there are.
@@ -51,7 +60,7 @@ impl SocketQueue {
     }
 
     /// To wait for frames.
-    pub fn descriptor(&self) -> RawFd {
+    pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.socket.descriptor()
     }
 
@@ -61,25 +70,25 @@ impl SocketQueue {
     }
 
     /// Takes the next frame; its slot stays taken until released.
-    pub fn receive(&mut self) -> Option<Arrival> {
-        let slot = *self.free.last()?;
+    pub fn receive(&mut self) -> Option<Arrival<Slot>> {
+        let number = *self.free.last()?;
         let mut vnet = [0u8; VnetHeader::LEN];
-        let start = slot as usize * FRAME_BYTES;
+        let start = number as usize * FRAME_BYTES;
         let frame = &mut self.memory[start..start + FRAME_BYTES];
         let (length, stamped_realtime_ns) = self.socket.receive(&mut vnet, frame)?;
         self.free.pop();
-        self.lengths[slot as usize] = length as u32;
+        let slot = Slot { number, length: length as u32 };
         Some(Arrival { slot, stamped_realtime_ns, vnet: VnetHeader::read(&vnet) })
     }
 
-    /// The bytes of a taken slot, from the Ethernet header on.
-    pub fn bytes(&self, slot: u32) -> &[u8] {
-        let start = slot as usize * FRAME_BYTES;
-        &self.memory[start..start + self.lengths[slot as usize] as usize]
+    /// The bytes of a slot, from the Ethernet header on.
+    pub fn bytes(&self, slot: &Slot) -> &[u8] {
+        let start = slot.number as usize * FRAME_BYTES;
+        &self.memory[start..start + slot.length as usize]
     }
 
     /// Gives a slot back.
-    pub fn release(&mut self, slot: u32) {
-        self.free.push(slot);
+    pub fn release(&mut self, slot: Slot) {
+        self.free.push(slot.number);
     }
 }

@@ -5,12 +5,12 @@
 //! it stands in the order; the whole of it is then taken from [`LongFrames`].
 
 use std::io;
-use std::os::fd::RawFd;
+use std::os::fd::BorrowedFd;
 
 use crosswind_wire::Cut;
 
-use super::long_frames::{LongFrames, Taken};
-use super::packet_ring::{PacketRing, Shape};
+use super::long_frames::{self, LongFrames, Taken};
+use super::packet_ring::{self, PacketRing, Shape};
 use super::socket::{PacketSocket, Takes};
 use super::{Arrival, Need, Port};
 
@@ -28,15 +28,24 @@ const LONG_BLOCK: usize = 1 << 20;
 /// A super-packet is looked for so often, some milliseconds, before it counts as lost.
 const LOOKS_MAX: u32 = 10_000;
 
+/// A frame of a veth end.
+#[derive(Debug)]
+pub enum Slot {
+    /// Whole in the ring.
+    Short(packet_ring::Slot),
+    /// Beside it.
+    Long(long_frames::Slot),
+}
+
 /// One node's connection: the fabric-side end of its veth pair.
 #[derive(Debug)]
 pub struct Veth {
     ring: PacketRing,
     long: LongFrames,
-    /// Slots from here on are those of long frames.
+    /// Slots are numbered from here on where they are those of long frames.
     long_from: u32,
     /// A head whose super-packet is not there yet, and how often it has been looked for.
-    waiting: Option<(Arrival, u32)>,
+    waiting: Option<(Arrival<packet_ring::Slot>, u32)>,
     /// Super-packets whose head came and whose rest did not.
     lost: u64,
 }
@@ -61,52 +70,63 @@ impl Veth {
     }
 
     /// To wait for frames.
-    pub fn descriptors(&self) -> [RawFd; 2] {
+    pub fn descriptors(&self) -> [BorrowedFd<'_>; 2] {
         [self.ring.descriptor(), self.long.descriptor()]
     }
 }
 
 impl Port for Veth {
-    fn receive(&mut self) -> Option<Arrival> {
+    type Slot = Slot;
+
+    fn receive(&mut self) -> Option<Arrival<Slot>> {
         loop {
             let (arrival, looked) = match self.waiting.take() {
                 Some(waiting) => waiting,
                 None => (self.ring.receive()?, 0),
             };
-            if self.ring.is_whole(arrival.slot) {
-                return Some(arrival);
+            if arrival.slot.is_whole() {
+                return Some(arrival.with_slot(Slot::Short));
             }
-            let taken = self.long.take(self.ring.bytes(arrival.slot), arrival.stamped_realtime_ns);
-            if taken == Taken::NotYet && looked < LOOKS_MAX {
+            let taken = self.long.take(self.ring.bytes(&arrival.slot), arrival.stamped_realtime_ns);
+            if matches!(taken, Taken::NotYet) && looked < LOOKS_MAX {
                 self.waiting = Some((arrival, looked + 1));
                 return None;
             }
-            self.ring.release(arrival.slot);
+            let Arrival { slot: head, stamped_realtime_ns, vnet } = arrival;
+            self.ring.release(head);
             if let Taken::Slot(slot) = taken {
-                return Some(Arrival { slot: slot + self.long_from, ..arrival });
+                return Some(Arrival { slot: Slot::Long(slot), stamped_realtime_ns, vnet });
             }
             self.lost += 1;
         }
     }
 
-    fn bytes(&self, slot: u32) -> &[u8] {
-        match slot.checked_sub(self.long_from) {
-            None => self.ring.bytes(slot),
-            Some(slot) => self.long.bytes(slot),
+    fn bytes(&self, slot: &Slot) -> &[u8] {
+        match slot {
+            Slot::Short(slot) => self.ring.bytes(slot),
+            Slot::Long(slot) => self.long.bytes(slot),
         }
     }
 
-    fn release(&mut self, slot: u32) {
-        match slot.checked_sub(self.long_from) {
-            None => self.ring.release(slot),
-            Some(slot) => self.long.release(slot),
+    fn number(&self, slot: &Slot) -> u32 {
+        match slot {
+            Slot::Short(slot) => slot.number(),
+            Slot::Long(slot) => self.long_from + slot.number(),
+        }
+    }
+
+    fn release(&mut self, slot: Slot) {
+        match slot {
+            Slot::Short(slot) => self.ring.release(slot),
+            Slot::Long(slot) => self.long.release(slot),
         }
     }
 
     fn pressed(&self, need: Need) -> Option<u32> {
-        let is_waiting = |slot| self.waiting.is_some_and(|(arrival, _)| arrival.slot == slot);
-        let short = self.ring.pressed(need).filter(|&slot| !is_waiting(slot));
-        short.or_else(|| self.long.pressed(need).map(|slot| slot + self.long_from))
+        let is_waiting =
+            |number| self.waiting.as_ref().is_some_and(|(arrival, _)| arrival.slot.number() == number);
+        let short = self.ring.pressed(need).filter(|&number| !is_waiting(number));
+        short.or_else(|| self.long.pressed(need).map(|number| self.long_from + number))
     }
 
     fn slots(&self) -> u32 {

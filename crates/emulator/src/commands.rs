@@ -1,0 +1,86 @@
+//! What the packet thread is asked to do, and how it hears of it.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::mpsc::{channel, Receiver, Sender, TryRecvError};
+
+use crosswind_fabric::{Condition, FabricError};
+
+use crate::snapshot::Snapshot;
+use crate::waker::Waker;
+
+/// What the thread is asked to do.
+#[derive(Debug)]
+pub enum Command {
+    /// Another condition; answers the instant.
+    Set(Box<Condition>, Sender<Result<u64, FabricError>>),
+    /// Start a window; answers the instant. With the time that the hypervisor has taken until now, which takes long to read.
+    Measure {
+        /// Since boot.
+        steal_ns: u64,
+        /// Where to.
+        reply: Sender<u64>,
+    },
+    /// The window so far, with the time that the hypervisor has taken until now.
+    Read {
+        /// Since boot.
+        steal_ns: u64,
+        /// Where to.
+        reply: Sender<Box<Snapshot>>,
+    },
+    /// End.
+    Stop,
+}
+
+/// The asking end.
+#[derive(Clone, Debug)]
+pub struct Commands {
+    sender: Sender<Command>,
+    waker: Waker,
+}
+
+/// The thread's end.
+#[derive(Debug)]
+pub struct Inbox {
+    receiver: Receiver<Command>,
+    waker: Waker,
+}
+
+/// Both ends.
+pub fn commands() -> io::Result<(Commands, Inbox)> {
+    let (sender, receiver) = channel();
+    let waker = Waker::new()?;
+    Ok((Commands { sender, waker: waker.clone() }, Inbox { receiver, waker }))
+}
+
+impl Commands {
+    /// Sends a command; false where the thread has ended.
+    pub fn send(&self, command: Command) -> bool {
+        let sent = self.sender.send(command).is_ok();
+        self.waker.wake();
+        sent
+    }
+}
+
+impl Inbox {
+    /// Whether commands may have come since the last call. `reported`: the wait that has just ended found this readable.
+    pub fn rung(&self, reported: bool) -> bool {
+        self.waker.rung(reported)
+    }
+
+    /// The next command that waits; to stop, where nobody is left who could ask for anything.
+    pub fn next(&self) -> Option<Command> {
+        match self.receiver.try_recv() {
+            Ok(command) => Some(command),
+            Err(TryRecvError::Disconnected) => Some(Command::Stop),
+            Err(TryRecvError::Empty) => None,
+        }
+    }
+}
+
+/// What becomes readable with a command.
+impl AsFd for Inbox {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.waker.as_fd()
+    }
+}

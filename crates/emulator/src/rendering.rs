@@ -1,0 +1,173 @@
+//! From a snapshot to the measurement that leaves the emulator. The thread that asked does this, never the packet thread.
+
+use crosswind_engine::{Capacity, Class, ClassCounters, DropReason, Rate};
+
+use crate::measurement::{
+    Again, Count, Counts, Credit, Draw, Driven, Drop, Element, HeldAcknowledgement, Level, Measurement,
+    Offered, Rows, SeriesReport, SeriesRow,
+};
+use crate::monitors::Monitored;
+use crate::names::Names;
+use crate::records::{Bounded, DropRow, Fate, HeldRow, Retransmission};
+use crate::series::{Row, STEP_NS};
+use crate::snapshot::{Counted, Levels, Snapshot};
+
+impl Measurement {
+    /// A snapshot in words.
+    pub fn new(snapshot: Snapshot) -> Self {
+        let Snapshot { window, wait_mode, host, changes, series, names, forwarded } = snapshot;
+        let elements = names.elements().iter().zip(&forwarded.elements);
+        let monitors = forwarded.monitors.into_iter();
+        let sources = names.sources.iter().zip(forwarded.draws);
+        let links = names.driven_links.iter().zip(forwarded.driven);
+        let incidents = forwarded.incidents;
+        Self {
+            window,
+            wait_mode,
+            ledger: forwarded.ledger.report(),
+            conservation: forwarded.conservation,
+            host,
+            changes,
+            recording: forwarded.recording,
+            capture: forwarded.capture,
+            elements: elements
+                .map(|(at, counted)| Element {
+                    element: at.name.clone(),
+                    place: at.place.word(),
+                    of: at.of.clone(),
+                    real: counts(&counted.counters.real),
+                    ghost: counts(&counted.counters.ghost),
+                    credit: credit(counted),
+                })
+                .collect(),
+            series: SeriesReport {
+                step_ns: STEP_NS,
+                rows: series.iter().map(|row| series_row(row, &names)).collect(),
+            },
+            monitors: monitors.map(|look| Monitored::new(look, &names)).collect(),
+            interference: sources
+                .map(|(source, draws)| Offered {
+                    source: source.clone(),
+                    draws: draws
+                        .into_iter()
+                        .map(|(at, rate_bps)| Draw { at_ns: at.as_nanos(), rate_bps })
+                        .collect(),
+                })
+                .collect(),
+            capacity: links.map(|(link, levels)| driven(link, levels)).collect(),
+            drops: rendered(&incidents.drops, |row| drop(row, &names)),
+            retransmissions: rendered(&incidents.retransmissions, |row| again(row, &names)),
+            held_acknowledgements: rendered(&incidents.held, |row| held_acknowledgement(row, &names)),
+        }
+    }
+}
+
+fn rendered<R, T>(bounded: &Bounded<R>, render: impl Fn(&R) -> T) -> Rows<T> {
+    Rows { lost_records: bounded.lost, rows: bounded.rows.iter().map(render).collect() }
+}
+
+fn counts(counters: &ClassCounters) -> Counts {
+    let count = |count: crosswind_engine::Count| Count { packets: count.packets, bytes: count.bytes };
+    Counts {
+        arrived_packets: counters.arrived.packets,
+        arrived_bytes: counters.arrived.bytes,
+        departed_packets: counters.departed.packets,
+        departed_bytes: counters.departed.bytes,
+        duplicated: count(counters.duplicated),
+        corrupted: count(counters.corrupted),
+        marked_packets: counters.marked.packets,
+        dropped: DropReason::ALL
+            .iter()
+            .map(|reason| (reason.name(), counters.dropped(*reason)))
+            .filter(|(_, count)| count.packets > 0)
+            .map(|(name, dropped)| (name, count(dropped)))
+            .collect(),
+    }
+}
+
+fn credit(counted: &Counted) -> Option<Credit> {
+    counted.credit.map(|level| Credit {
+        budget_bits: level.budget_bits,
+        refill_bps: level.refill.get(),
+        first_bits: level.first_bits,
+        left_bits: level.now_bits,
+    })
+}
+
+fn series_row(row: &Row, names: &Names) -> SeriesRow {
+    SeriesRow {
+        at_ns: row.at_ns,
+        element: names.element(row.element).name.clone(),
+        class: match row.class {
+            Class::Real => "real",
+            Class::Ghost => "ghost",
+        },
+        arrived_bytes: row.arrived_bytes,
+        departed_bytes: row.departed_bytes,
+        dropped_packets: row.dropped_packets,
+        dropped_bytes: row.dropped_bytes,
+        queued_bytes: row.queued_bytes,
+    }
+}
+
+fn driven(link: &str, levels: Levels) -> Driven {
+    let level = |(at, level): (crosswind_engine::Instant, Capacity)| Level {
+        at_ns: at.as_nanos(),
+        rate_bps: rate_bps(level),
+    };
+    Driven {
+        link: link.to_owned(),
+        lost_records: levels.lost,
+        changes: levels.changes.into_iter().map(level).collect(),
+    }
+}
+
+/// A level as measurements have it: 0 is an outage, `None` is unlimited.
+fn rate_bps(level: Capacity) -> Option<u64> {
+    match level {
+        Capacity::Outage => Some(0),
+        Capacity::Rate(Rate::BitsPerSecond(rate)) => Some(rate.get()),
+        Capacity::Rate(Rate::Unlimited) => None,
+    }
+}
+
+fn drop(row: &DropRow, names: &Names) -> Drop {
+    let (element, reason) = match row.fate {
+        Fate::Element(id, reason) => (names.element(id).name.clone(), reason.name().to_owned()),
+        Fate::Emulator(reason) => ("emulator".to_owned(), reason.to_owned()),
+    };
+    Drop {
+        at_ns: row.at_ns,
+        element,
+        reason,
+        src: row.flow.map(|flow| flow.source.to_string()),
+        dst: row.flow.map(|flow| flow.destination.to_string()),
+        protocol: row.flow.map(|flow| flow.protocol_word()),
+        ip_bytes: row.ip_bytes,
+        payload_bytes: row.payload_bytes,
+        tcp_seq: row.tcp.map(|(sequence, _)| sequence),
+        tcp_flags: row.tcp.map(|(_, flags)| flags),
+    }
+}
+
+fn again(row: &Retransmission, names: &Names) -> Again {
+    Again {
+        at_ns: row.at_ns,
+        node: names.nodes[row.node].clone(),
+        src: row.flow.source.to_string(),
+        dst: row.flow.destination.to_string(),
+        tcp_seq: row.tcp_seq,
+        payload_bytes: row.payload_bytes,
+        since_first_ns: row.since_first_ns,
+    }
+}
+
+fn held_acknowledgement(row: &HeldRow, names: &Names) -> HeldAcknowledgement {
+    HeldAcknowledgement {
+        at_ns: row.held.at_ns,
+        node: names.nodes[row.node].clone(),
+        src: row.flow.source.to_string(),
+        dst: row.flow.destination.to_string(),
+        held_ns: row.held.held_ns,
+    }
+}

@@ -1,0 +1,17 @@
+//! Sends what is due: the part of handing over that needs a clock.
+
+use crate::clock::Clock;
+use crate::forwarder::{Forwarder, Handing};
+use crate::port::Port;
+
+/// Sends what is due up to `now` and, once more, what a receiver could not take; returns how many outcomes of the engine there were.
+pub fn send_due<P: Port>(forwarder: &mut Forwarder<P>, clock: &impl Clock, now: u64) -> usize {
+    let before = forwarder.outcomes();
+    forwarder.start_round();
+    while let Some(Handing { port, cut, ask_ns, watched }) = forwarder.next(now) {
+        let asked_ns = clock.reach(ask_ns);
+        let sent = if watched { port.send_watched(&cut) } else { port.send(&cut).map(|()| None) };
+        forwarder.handed_over(asked_ns, sent);
+    }
+    forwarder.outcomes() - before
+}

@@ -1,0 +1,136 @@
+//! Waits for a frame at any port, a command, or an instant.
+//!
+//! The kernel holds the list of ports (epoll), so that a sleep costs the same with two ports and with a thousand. The list is waited for
+//! with `ppoll`: `epoll_wait` counts in milliseconds, and `epoll_pwait2` needs Linux 5.11. Where there are many ports the kernel also says
+//! which of them have frames. Nothing is allocated.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::poll::{ppoll, PollFd, PollFlags};
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
+use nix::sys::time::TimeSpec;
+
+use crate::commands::Inbox;
+
+/// What ended a sleep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Woken {
+    /// Its time was over.
+    pub by_itself: bool,
+    /// The inbox was found readable.
+    pub by_command: bool,
+}
+
+/// What can end a sleep.
+#[derive(Debug)]
+pub struct Sleeper {
+    ports: Epoll,
+    /// Where the kernel is asked which ports have frames.
+    events: Option<Box<[EpollEvent]>>,
+}
+
+/// To look at so many ports takes as long as to ask the kernel, 0.5 us.
+const LOOKED_AT_MAX: usize = 64;
+/// Ports named at once; the others come next.
+const NAMED_MAX: usize = 256;
+
+impl Sleeper {
+    /// Frames at these ports, each of which has some descriptors.
+    pub fn new<'a, D>(ports: impl Iterator<Item = D>) -> io::Result<Self>
+    where
+        D: IntoIterator<Item = BorrowedFd<'a>>,
+    {
+        let list = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
+        let mut count = 0;
+        for port in ports {
+            for descriptor in port {
+                list.add(descriptor, EpollEvent::new(EpollFlags::EPOLLIN, count as u64))?;
+            }
+            count += 1;
+        }
+        let events = (count > LOOKED_AT_MAX).then(|| vec![EpollEvent::empty(); NAMED_MAX].into());
+        Ok(Self { ports: list, events })
+    }
+
+    /// Names the ports that may have a frame; false where every port is to be looked at.
+    pub fn name_ready(&mut self, ready: &mut Vec<usize>) -> bool {
+        ready.clear();
+        let Some(events) = &mut self.events else { return false };
+        let Ok(count) = self.ports.wait(events, EpollTimeout::ZERO) else { return false };
+        ready.extend(events[..count].iter().map(|event| event.data() as usize));
+        true
+    }
+
+    /// Sleeps for `length_ns` at the longest, and until a command comes.
+    pub fn sleep(&self, length_ns: u64, inbox: &Inbox) -> io::Result<Woken> {
+        let waiting = |descriptor| PollFd::new(descriptor, PollFlags::POLLIN);
+        let mut waiting = [waiting(self.ports.0.as_fd()), waiting(inbox.as_fd())];
+        let longest = TimeSpec::from_duration(Duration::from_nanos(length_ns));
+        let ready = match ppoll(&mut waiting, Some(longest), None) {
+            // A signal is as good as a frame: the caller looks at everything and sleeps again.
+            Err(Errno::EINTR) => return Ok(Woken { by_itself: false, by_command: false }),
+            ready => ready?,
+        };
+        Ok(Woken { by_itself: ready == 0, by_command: waiting[1].any().unwrap_or(true) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::UdpSocket;
+    use std::time::Instant;
+
+    use super::*;
+    use crate::commands::{commands, Command};
+
+    #[test]
+    fn a_sleep_ends_with_a_frame_with_a_command_and_by_itself() {
+        let sockets: Vec<_> = (0..3).map(|_| UdpSocket::bind("127.0.0.1:0").unwrap()).collect();
+        let (commands, inbox) = commands().unwrap();
+        let sleeper = Sleeper::new(sockets.iter().map(|socket| [socket.as_fd()])).unwrap();
+        let (frame, command, none) = (
+            Woken { by_itself: false, by_command: false },
+            Woken { by_itself: false, by_command: true },
+            Woken { by_itself: true, by_command: false },
+        );
+        let began = Instant::now();
+        assert_eq!(sleeper.sleep(1_500_000, &inbox).unwrap(), none);
+        assert!(began.elapsed() >= Duration::from_nanos(1_500_000), "not a millisecond only");
+        for round in 0..2 {
+            sockets[0].send_to(b"frame", sockets[round + 1].local_addr().unwrap()).unwrap();
+            assert_eq!(sleeper.sleep(10_000_000_000, &inbox).unwrap(), frame);
+            // As long as it is there, it ends every sleep.
+            assert_eq!(sleeper.sleep(10_000_000_000, &inbox).unwrap(), frame);
+            sockets[round + 1].recv(&mut [0; 8]).unwrap();
+            assert_eq!(sleeper.sleep(0, &inbox).unwrap(), none);
+            assert!(commands.send(Command::Stop));
+            assert_eq!(sleeper.sleep(10_000_000_000, &inbox).unwrap(), command);
+            assert!(inbox.rung(true));
+            assert_eq!(sleeper.sleep(0, &inbox).unwrap(), none);
+        }
+    }
+
+    #[test]
+    fn of_many_ports_the_kernel_names_those_with_frames_and_few_are_all_looked_at() {
+        let sockets: Vec<_> = (0..=LOOKED_AT_MAX).map(|_| UdpSocket::bind("127.0.0.1:0").unwrap()).collect();
+        let mut ready = vec![7];
+        let all = || sockets.iter().map(|socket| [socket.as_fd()]);
+        assert!(!Sleeper::new(all().skip(1)).unwrap().name_ready(&mut ready));
+        let mut sleeper = Sleeper::new(all()).unwrap();
+        assert!(sleeper.name_ready(&mut ready) && ready.is_empty());
+        for to in [60, 3] {
+            sockets[0].send_to(b"frame", sockets[to].local_addr().unwrap()).unwrap();
+        }
+        for _ in 0..2 {
+            assert!(sleeper.name_ready(&mut ready));
+            ready.sort_unstable();
+            assert_eq!(ready, [3, 60], "as long as they have frames");
+        }
+        sockets[3].recv(&mut [0; 8]).unwrap();
+        assert!(sleeper.name_ready(&mut ready));
+        assert_eq!(ready, [60]);
+    }
+}

@@ -1,0 +1,134 @@
+//! What was seen in a window, as the packet thread hands it over: numbers, shared rows and shared names.
+//!
+//! Taking a snapshot costs the packet thread one copy of counters and histograms, and of rows one open chunk of each kind ([`Log`]). Names
+//! are looked up and rows are rendered by the thread that asked ([`Measurement::new`]).
+//!
+//! [`Measurement::new`]: crate::measurement::Measurement::new
+
+use std::sync::Arc;
+
+use crosswind_engine::{Capacity, Counters, CreditLevel, Instant};
+use crosswind_fabric::Network;
+
+use crate::forwarder::Forwarder;
+use crate::ledger::Ledger;
+use crate::log::Log;
+use crate::measurement::{ByClass, CaptureState, Change, Conservation, Host, Recording, Window};
+use crate::monitors::{self, Look};
+use crate::names::Names;
+use crate::port::Port;
+use crate::records::Incidents;
+use crate::series::Row;
+
+/// A window so far.
+#[derive(Debug)]
+pub struct Snapshot {
+    /// From when to when.
+    pub window: Window,
+    /// `spin` or `sleep`.
+    pub wait_mode: &'static str,
+    /// What the machine did.
+    pub host: Host,
+    /// What came into force.
+    pub changes: Vec<Arc<Change>>,
+    /// Rows of the series.
+    pub series: Log<Row>,
+    /// What the names of everything here are.
+    pub names: Names,
+    /// What happened to packets.
+    pub forwarded: Forwarded,
+}
+
+/// What the forwarder and its network have counted.
+#[derive(Debug)]
+pub struct Forwarded {
+    /// Lateness.
+    pub ledger: Ledger,
+    /// Whether every packet is accounted for.
+    pub conservation: Conservation,
+    /// How the recording does, where there is one.
+    pub recording: Option<Recording>,
+    /// How the capture does, where there is one.
+    pub capture: Option<CaptureState>,
+    /// In the order of the network's elements.
+    pub elements: Vec<Counted>,
+    /// Every monitor.
+    pub monitors: Vec<Look>,
+    /// What each source drew, in the order of the network's sources.
+    pub draws: Vec<Vec<(Instant, u64)>>,
+    /// What processes made of links, in the order of the network's driven links.
+    pub driven: Vec<Levels>,
+    /// Dropped packets, retransmissions, acknowledgements that were held back.
+    pub incidents: Incidents,
+}
+
+/// The counters of an element.
+#[derive(Debug)]
+pub struct Counted {
+    /// Packets and bytes.
+    pub counters: Counters,
+    /// Of a credit bucket.
+    pub credit: Option<CreditLevel>,
+}
+
+/// The levels of a driven link.
+#[derive(Debug)]
+pub struct Levels {
+    /// From when, and what.
+    pub changes: Vec<(Instant, Capacity)>,
+    /// Those that did not fit.
+    pub lost: u64,
+}
+
+impl Forwarded {
+    /// The state now of a window that started at `started_ns`.
+    pub fn of<P: Port>(forwarder: &mut Forwarder<P>, started_ns: u64) -> Self {
+        let Forwarder { network, sightings, ledger, records, recorder, capture, .. } = forwarder;
+        let monitors = monitors::look(network, sightings);
+        let engine = network.engine_ref();
+        let counted = |id| Counted { counters: *engine.counters(id), credit: engine.credit(id) };
+        Self {
+            ledger: ledger.clone(),
+            recording: recorder.as_ref().map(|recorder| Recording { lost_records: recorder.lost() }),
+            capture: capture.as_ref().map(|capture| CaptureState { left_out_packets: capture.left_out() }),
+            elements: network.elements().iter().map(|element| counted(element.id)).collect(),
+            monitors,
+            draws: draws(network, started_ns),
+            driven: driven(network),
+            incidents: records.incidents.clone(),
+            conservation: conservation(forwarder),
+        }
+    }
+}
+
+fn conservation<P: Port>(forwarder: &Forwarder<P>) -> Conservation {
+    let (totals, passed) = (forwarder.network.engine_ref().totals(), forwarder.passed);
+    let entered = ByClass { real: passed.entered, ghost: totals.ghost.entered };
+    let duplicated = ByClass { real: totals.real.duplicated, ghost: totals.ghost.duplicated };
+    let out = ByClass { real: passed.out, ghost: totals.ghost.left };
+    let dropped = ByClass { real: passed.lost + totals.real.dropped, ghost: totals.ghost.dropped };
+    let inside = ByClass { real: totals.real.inside + passed.held_back, ghost: totals.ghost.inside };
+    let holds = entered.real + duplicated.real == out.real + dropped.real + inside.real
+        && entered.ghost + duplicated.ghost == out.ghost + dropped.ghost + inside.ghost;
+    Conservation { entered, duplicated, out, dropped, inside, holds }
+}
+
+fn draws(network: &Network, started_ns: u64) -> Vec<Vec<(Instant, u64)>> {
+    let of_the_window = |(_, source)| {
+        let draws = network.engine_ref().draws(source);
+        // The draw in force when the window started belongs to it.
+        let first = draws.iter().rposition(|(at, _)| at.as_nanos() <= started_ns).unwrap_or(0);
+        draws[first..].to_vec()
+    };
+    network.sources().map(of_the_window).collect()
+}
+
+/// Since the window started, which is when processes began.
+fn driven(network: &Network) -> Vec<Levels> {
+    let engine = network.engine_ref();
+    let levels = |(_, process)| Levels {
+        changes: engine.changes(process).to_vec(),
+        lost: engine.changes_not_kept(process),
+    };
+    network.driven_links().map(levels).collect()
+}

@@ -1,0 +1,207 @@
+//! The packet thread in virtual time, with ports in memory.
+
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+use crosswind_engine::DropReason;
+use crosswind_fabric::{star, Fabric, Network};
+use crosswind_wire::{Train, VnetHeader};
+use serde_json::{json, Value};
+
+use super::*;
+use crate::clock::Clock;
+use crate::clock::VirtualClock;
+use crate::commands::{commands, Commands};
+use crate::machine::VirtualMachine;
+use crate::measurement::Measurement;
+use crate::port::MemoryPort;
+use crate::records::Fate;
+
+fn fabric(condition: &Value) -> Fabric {
+    serde_json::from_value(json!({
+        "seed": 7, "hosts": ["h0", "h1"],
+        "nodes": [{"name": "a", "host": "h0"}, {"name": "b", "host": "h1"}],
+        "switches": ["switch"], "links": star(&["h0", "h1"], Some(1_000_000_000), 2000, Some(60_000)), "mtu_bytes": 1500,
+        "tcp": {"congestion_control": "cubic", "rto_min_us": 200_000}, "merge_window_ns": 20_000,
+        "condition": condition,
+    }))
+    .unwrap()
+}
+
+/// A TCP segment of 100 bytes from a to b.
+fn segment_bytes() -> Vec<u8> {
+    let mut frame = vec![2, 0x77, 0, 0, 0, 2, 2, 0x77, 0, 0, 0, 1, 8, 0, 0x45, 0, 0, 140];
+    frame.extend([0, 0, 0, 0, 64, 6, 0, 0, 10, 77, 0, 1, 10, 77, 0, 2]);
+    frame.extend([0x15, 0x38, 0x9c, 0x40, 0, 0, 0, 1, 0, 0, 0, 0, 0x50, 0x18, 1, 0, 0, 0, 0, 0]);
+    frame.resize(154, 0);
+    frame
+}
+
+const BUILT_NS: u64 = 1_000_000;
+
+/// A worker that has begun, and who tells it what to do.
+fn worker(condition: &Value, has_own_processor: bool) -> (Worker<MemoryPort, VirtualMachine>, Commands) {
+    let network = Network::new(&fabric(condition), crosswind_engine::Instant::from_nanos(BUILT_NS)).unwrap();
+    let forwarder = Forwarder::new(network, vec![MemoryPort::default(), MemoryPort::default()]);
+    let machine = VirtualMachine { clock: VirtualClock::new(BUILT_NS), has_own_processor };
+    let (commands, inbox) = commands().unwrap();
+    let mut worker = Worker::new(forwarder, machine, inbox);
+    worker.begin();
+    (worker, commands)
+}
+
+/// How often a thread looked, spun and slept.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Turns {
+    looks: u32,
+    spins: u32,
+    sleeps: u32,
+}
+
+/// What [`Worker::run`] does, until an instant.
+fn run_until(worker: &mut Worker<MemoryPort, VirtualMachine>, until_ns: u64) -> Turns {
+    let (mut turns, mut reported) = (Turns::default(), false);
+    while worker.machine.monotonic_ns() < until_ns {
+        match worker.round(std::mem::take(&mut reported)) {
+            Next::Look => turns.looks += 1,
+            Next::Spin { now, next } => {
+                turns.spins += 1;
+                worker.machine.spin(now, next, worker.forwarder.latest_receiver());
+            }
+            Next::Sleep(instant_ns) => {
+                turns.sleeps += 1;
+                reported = worker.sleep(instant_ns.min(until_ns)).unwrap();
+            }
+            Next::Stop => panic!("nobody told it to"),
+        }
+    }
+    turns
+}
+
+fn send(worker: &mut Worker<MemoryPort, VirtualMachine>) {
+    let now = worker.machine.monotonic_ns();
+    worker.forwarder.ports[0].arrive(now, VnetHeader::default(), segment_bytes());
+}
+
+fn read(worker: &mut Worker<MemoryPort, VirtualMachine>, commands: &Commands) -> Measurement {
+    let (reply, answer) = channel();
+    assert!(commands.send(Command::Read { steal_ns: 0, reply }));
+    assert_ne!(worker.round(false), Next::Stop);
+    Measurement::new(*answer.try_recv().unwrap())
+}
+
+#[test]
+fn a_packet_leaves_when_it_is_due_whether_the_thread_spins_or_sleeps() {
+    let delay = json!({"name": "delay", "places": {"link": [{"delay": {"time_ns": 300_000}}]}});
+    for has_own_processor in [false, true] {
+        let (mut worker, commands) = worker(&delay, has_own_processor);
+        send(&mut worker);
+        let turns = run_until(&mut worker, BUILT_NS + 5_000_000);
+        let measurement = read(&mut worker, &commands);
+        assert_eq!((measurement.ledger.packets, measurement.ledger.early), (1, 0));
+        // It was prepared before its instant and sent at the first look after it.
+        assert!(measurement.ledger.error_ns.max < Some(100), "{measurement:?}");
+        if has_own_processor {
+            assert_eq!((measurement.wait_mode, turns.sleeps), ("spin", 0), "it lingers for 20 ms");
+        } else {
+            assert_eq!(measurement.wait_mode, "sleep");
+            assert_eq!(turns.sleeps, 2, "until shortly before it is due, and after it");
+            // It wakes 35 us before: 30 times a microsecond, and then it looks all the time.
+            assert!((50..150).contains(&turns.spins), "{turns:?}");
+        }
+    }
+}
+
+#[test]
+fn a_receiver_without_room_is_asked_again_until_patience_ends_and_has_the_processor_in_between() {
+    for has_own_processor in [false, true] {
+        let (mut worker, commands) = worker(&json!({"name": "none"}), has_own_processor);
+        worker.forwarder.ports[1].room = 0;
+        send(&mut worker);
+        let turns = run_until(&mut worker, BUILT_NS + 1_900_000);
+        assert!(worker.forwarder.waits_for_a_receiver());
+        // 1.9 ms of sleeps of 100 us, each of which ends 25 us late.
+        assert_eq!(turns.sleeps, if has_own_processor { 0 } else { 16 });
+        run_until(&mut worker, BUILT_NS + 2_300_000);
+        let drops = read(&mut worker, &commands).drops.rows;
+        assert_eq!(drops.len(), 1);
+        assert_eq!((&*drops[0].element, &*drops[0].reason), ("emulator", "send-failed"));
+    }
+}
+
+#[test]
+fn a_thread_without_traffic_sleeps_from_one_step_of_the_series_to_the_next() {
+    let (mut worker, _commands) = worker(&json!({"name": "none"}), true);
+    run_until(&mut worker, BUILT_NS + LINGER_NS + 1_000_000);
+    assert_eq!(run_until(&mut worker, BUILT_NS + 1_000_000_000).sleeps, 10);
+}
+
+#[test]
+fn the_timeline_steps_when_it_is_due_and_every_change_is_reported() {
+    let shape = json!({"shape": {"rate_bps": 1_000_000, "burst_bytes": 3000, "buffer_bytes": 30_000}});
+    let condition = json!({"name": "two", "timeline": [
+        {"at_ns": 4_000_000, "places": {"link": []}},
+        {"at_ns": 2_000_000, "places": {"link": [shape]}}
+    ]});
+    let (mut worker, commands) = worker(&condition, false);
+    let (reply, answer) = channel();
+    assert!(commands.send(Command::Measure { steal_ns: 0, reply }));
+    worker.round(false);
+    let started_ns = answer.try_recv().unwrap();
+    run_until(&mut worker, started_ns + 5_000_000);
+    let (reply, answer) = channel();
+    let none = Condition { name: "none".to_owned(), ..Condition::default() };
+    assert!(commands.send(Command::Set(Box::new(none), reply)));
+    let measurement = read(&mut worker, &commands);
+    let set_ns = answer.try_recv().unwrap().unwrap();
+    let changes: Vec<_> = measurement.changes.iter().map(|it| (it.by, it.asked_ns, it.at_ns)).collect();
+    let at = |after_ns| started_ns + after_ns;
+    assert_eq!(
+        changes,
+        [
+            ("up", BUILT_NS, BUILT_NS),
+            ("timeline", at(2_000_000), at(2_000_000)),
+            ("timeline", at(4_000_000), at(4_000_000)),
+            ("set", set_ns, set_ns)
+        ]
+    );
+    // The element that the first step made has its name.
+    assert!(measurement.elements.iter().any(|element| element.element.contains("shape")));
+}
+
+#[test]
+fn who_is_told_to_stop_stops_and_so_does_who_can_be_told_nothing_any_more() {
+    let (mut stopped, commands) = worker(&json!({"name": "none"}), false);
+    assert!(commands.send(Command::Stop));
+    assert_eq!(stopped.run(), Ok(()));
+    std::mem::drop(stopped);
+    assert!(!commands.send(Command::Stop), "it has ended");
+    let (mut forgotten, commands) = worker(&json!({"name": "none"}), false);
+    commands.send(Command::Measure { steal_ns: 0, reply: channel().0 });
+    std::mem::drop(commands);
+    assert_eq!(forgotten.round(false), Next::Stop);
+}
+
+#[test]
+fn reading_200_000_drops_takes_a_millisecond_of_the_packet_thread_at_most() {
+    let (mut worker, _commands) = worker(&json!({"name": "none"}), false);
+    let fate = Fate::Element(worker.forwarder.network.elements()[0].id, DropReason::ALL[0]);
+    let segment = Train::read(VnetHeader::default(), &segment_bytes()).unwrap();
+    for at_ns in 0..200_000 {
+        worker.forwarder.records.dropped(at_ns, fate, &segment, 0);
+    }
+    let timed = |worker: &mut Worker<MemoryPort, VirtualMachine>| {
+        let began = Instant::now();
+        let snapshot = worker.snapshot(BUILT_NS, 0);
+        (began.elapsed(), snapshot)
+    };
+    // The shortest of several: other threads of the machine take their turns meanwhile.
+    let (handed_over, snapshot) =
+        (0..20).map(|_| timed(&mut worker)).min_by_key(|(took, _)| *took).expect("there are some");
+    let began = Instant::now();
+    let measurement = Measurement::new(snapshot);
+    println!("200,000 drops: handed over in {handed_over:?}, rendered in {:?}", began.elapsed());
+    assert_eq!(measurement.drops.rows.len(), 200_000);
+    assert_eq!(measurement.drops.rows[199_999].at_ns, 199_999);
+    assert!(handed_over < Duration::from_millis(1), "{handed_over:?}");
+}
