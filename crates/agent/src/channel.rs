@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::account::Account;
 use crate::failure::Failure;
-use crate::init::Usage;
+use crate::init::{Keep, Usage};
 use crate::protocol::Root;
 
 /// Largest message, bytes: the default size of a Unix socket's buffer less its own overhead.
@@ -63,6 +63,7 @@ pub struct StartOrder {
     pub cwd: PathBuf,
     pub root: Option<Root>,
     pub account: Account,
+    pub keep: Option<Keep>,
 }
 
 /// What an init tells the agent.

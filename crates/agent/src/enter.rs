@@ -10,6 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::process::ExitCode;
 
+use crosswind_emulator::NONE_TO_SPARE;
 use nix::errno::Errno;
 use nix::poll::{poll, PollFd, PollFlags, PollTimeout};
 use nix::sched::{sched_getaffinity, sched_setaffinity, setns, CloneFlags, CpuSet};
@@ -126,7 +127,7 @@ fn run(command: &[OsString]) -> Result<i32, String> {
         .map_err(system("block signals"))?;
     let signals = SignalFd::new(&mask).map_err(system("wait for signals"))?;
     // SAFETY: this process has one thread, so no lock can be held by a thread that the child does not have.
-    match unsafe { fork() }.map_err(system("make a process in the node"))? {
+    match unsafe { fork() }.map_err(not_made)? {
         ForkResult::Child => {
             let status = become_command(&words, &before, &parent);
             // SAFETY: ends the child at once, without running what the parent registered for its own end.
@@ -134,6 +135,11 @@ fn run(command: &[OsString]) -> Result<i32, String> {
         }
         ForkResult::Parent { child } => wait(child, &signals).map_err(system("wait for the command")),
     }
+}
+
+fn not_made(error: Errno) -> String {
+    let remedy = if error == Errno::EAGAIN { NONE_TO_SPARE } else { "the node must be up" };
+    format!("make a process in the node: {}; {remedy}", error.desc())
 }
 
 /// Returns only when the command could not be executed, with what a shell would exit with.

@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
 use nix::errno::Errno;
+use nix::sched::{sched_setaffinity, CpuSet};
 use nix::sys::signal::{kill, Signal};
 use nix::sys::wait::waitpid;
 use nix::unistd::Pid;
@@ -39,13 +40,8 @@ impl Node {
     }
 
     /// Keeps whatever will run in the node on these processors. The init must not have started anything yet.
-    pub fn stay_on(&self, processors: &libc::cpu_set_t) -> io::Result<()> {
-        // SAFETY: the set and its size are passed together; the call reads it only.
-        Errno::result(unsafe {
-            libc::sched_setaffinity(self.init.as_raw(), size_of::<libc::cpu_set_t>(), processors)
-        })
-        .map(drop)
-        .map_err(io::Error::from)
+    pub fn stay_on(&self, processors: &CpuSet) -> io::Result<()> {
+        sched_setaffinity(self.init, processors).map_err(io::Error::from)
     }
 
     pub fn tell(&self, order: &ToInit, files: &[BorrowedFd<'_>]) -> io::Result<()> {

@@ -18,6 +18,7 @@ use serde_json::{json, Value};
 use crate::account::Account;
 use crate::cgroup::Limits;
 use crate::failure::Failure;
+use crate::init::Keep;
 
 /// Number of this protocol; a change that an older caller cannot follow increments it.
 pub const PROTOCOL: u32 = 1;
@@ -94,6 +95,9 @@ pub struct Start {
     pub stdout: PathBuf,
     /// Appended to; created if need be.
     pub stderr: PathBuf,
+    /// How much is kept of each of these files, instead of everything.
+    #[serde(default)]
+    pub keep: Option<Keep>,
 }
 
 /// A root file system for a process, instead of the host's.
@@ -241,9 +245,11 @@ mod tests {
         }
 
         #[test]
-        fn no_damage_to_a_request_can_end_the_reader(at in 0usize..400, byte: u8) {
+        fn no_damage_to_a_request_can_end_the_reader(at in 0usize..600, byte: u8) {
             let mut line = br#"{"id": 1, "do": "up", "fabric": {"seed": 7, "hosts": ["h0"], "nodes": [{"name": "a", "host": "h0"}],
-                "uplink": {"rate_bps": 1000, "delay_ns": 2000, "buffer_bytes": null}, "mtu_bytes": 1500,
+                "switches": ["switch"],
+                "links": [{"from": "h0", "to": "switch", "rate_bps": 1000, "delay_ns": 2000, "buffer_bytes": null},
+                          {"from": "switch", "to": "h0", "rate_bps": 1000, "delay_ns": 2000, "buffer_bytes": null}], "mtu_bytes": 1500,
                 "tcp": {"congestion_control": "cubic", "rto_min_us": 200000}, "merge_window_ns": 0,
                 "condition": {"name": "none"}}}"#.to_vec();
             let at = at % line.len();

@@ -9,6 +9,7 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use crosswind_emulator::NONE_TO_SPARE;
 use nix::errno::Errno;
 use nix::fcntl::{AtFlags, OFlag};
 use nix::sys::signal::SigSet;
@@ -35,7 +36,10 @@ pub fn start(order: &StartOrder, files: Vec<OwnedFd>, channel: &Channel) -> Resu
     }
     let image = Image::new(order)
         .map_err(|_| Failure::invalid("argv, env: a zero byte inside; C programs cannot receive one"))?;
-    let system = |error: io::Error| Failure::internal(format!("make a process: {error}"));
+    let system = |error: io::Error| match error.raw_os_error() {
+        Some(libc::EAGAIN) => Failure::preflight(format!("make a process: {error}; {NONE_TO_SPARE}")),
+        _ => Failure::internal(format!("make a process: {error}")),
+    };
     let nothing = File::open("/dev/null").map_err(system)?;
     let (reader, writer) = pipe2(OFlag::O_CLOEXEC).map_err(|error| system(error.into()))?;
     let (mut reader, mut writer) = (File::from(reader), File::from(writer));
@@ -159,6 +163,7 @@ mod tests {
             cwd: "/".into(),
             root: None,
             account: crate::account::Account { uid: 1, gid: 1 },
+            keep: None,
         };
         assert!(Image::new(&order).is_err());
     }

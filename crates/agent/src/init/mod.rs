@@ -9,6 +9,7 @@ mod application;
 mod credentials;
 mod executable;
 mod namespaces;
+mod outputs;
 mod root;
 mod usage;
 
@@ -29,6 +30,8 @@ use nix::unistd::{setsid, Pid};
 
 use crate::channel::{Channel, FromInit, Received, StartOrder, ToInit};
 use crate::failure::Failure;
+pub use outputs::Keep;
+use outputs::Outputs;
 use usage::Meter;
 pub use usage::Usage;
 
@@ -52,6 +55,7 @@ struct Init {
     groups: Vec<Group>,
     /// From the first process, or the first question: among a thousand idle nodes looking takes a fifth of a processor.
     meter: Option<Meter>,
+    outputs: Outputs,
 }
 
 /// A process that was asked for, and whatever shares its process group.
@@ -80,7 +84,7 @@ impl Init {
         mask.add(Signal::SIGCHLD);
         mask.thread_set_mask()?;
         let children = SignalFd::with_flags(&mask, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
-        Ok(Self { channel, children, groups: Vec::new(), meter: None })
+        Ok(Self { channel, children, groups: Vec::new(), meter: None, outputs: Outputs::default() })
     }
 
     fn serve(mut self) -> io::Result<()> {
@@ -89,8 +93,8 @@ impl Init {
             if child {
                 self.reap()?;
             }
-            if let Some(meter) = &mut self.meter {
-                meter.tick();
+            if self.meter.as_mut().is_some_and(Meter::tick) {
+                self.outputs.trim();
             }
             if order {
                 let Some(received) = self.channel.receive()? else {
@@ -139,6 +143,13 @@ impl Init {
     }
 
     fn start(&mut self, order: &StartOrder, files: Vec<OwnedFd>) -> Result<(), Failure> {
+        if let Some(keep) = order.keep {
+            for file in &files {
+                self.outputs
+                    .watch(file, keep)
+                    .map_err(|error| Failure::internal(format!("watch an output: {error}")))?;
+            }
+        }
         let id = application::start(order, files, &self.channel)?;
         self.meter.get_or_insert_with(Meter::new);
         self.groups.push(Group { process: order.process, id, leader_ended: false });

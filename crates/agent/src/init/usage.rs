@@ -50,11 +50,13 @@ impl Meter {
         self.next.saturating_duration_since(Instant::now())
     }
 
-    /// Looks, if it is time to.
-    pub fn tick(&mut self) {
-        if self.rest().is_zero() {
+    /// Looks, if it is time to; says whether it was.
+    pub fn tick(&mut self) -> bool {
+        let due = self.rest().is_zero();
+        if due {
             self.look();
         }
+        due
     }
 
     pub fn look(&mut self) -> Usage {

@@ -54,6 +54,7 @@ impl Session {
             cwd: start.cwd,
             root: start.root,
             account,
+            keep: start.keep,
         });
         let answer =
             self.order_start(node, &order, [stdout, stderr]).map_err(|failure| about(&what, failure));

@@ -11,7 +11,7 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::Instant;
 
-use crosswind_emulator::{CaptureLimits, Emulator, Files, Kept, Port};
+use crosswind_emulator::{CaptureLimits, Emulator, Files, Kept, Port, NONE_TO_SPARE};
 use crosswind_fabric::Fabric;
 use nix::sys::memfd::{memfd_create, MFdFlags};
 use serde_json::{json, Value};
@@ -138,10 +138,11 @@ impl Session {
             .map_err(|error| Failure::internal(format!("write the names of nodes: {error}")))?;
         for node in &fabric.nodes {
             let mut launched = Node::launch(&self.launcher, &node.name, &node.host).map_err(|error| {
-                Failure::preflight(format!(
-                    "node {}: make its init: {error}; see `ulimit -u`, `ulimit -n` and `sysctl user.max_pid_namespaces`",
-                    node.name
-                ))
+                let remedy = match error.raw_os_error() {
+                    Some(libc::EAGAIN) => NONE_TO_SPARE,
+                    _ => "see `ulimit -n` and `sysctl user.max_pid_namespaces`",
+                };
+                Failure::preflight(format!("node {}: make its init: {error}; {remedy}", node.name))
             })?;
             // Before it has been told anything, so before it has any child.
             if let Some(&limits) = limits.get(&node.name) {

@@ -91,7 +91,12 @@ impl Drop for Agent {
 
 impl Agent {
     pub fn start(user: User) -> Self {
-        let mut child = command(user, &[])
+        Self::launch(command(user, &[]))
+    }
+
+    /// The agent that a command line starts.
+    pub fn launch(mut command: Command) -> Self {
+        let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -236,8 +241,10 @@ pub fn eventually(time: Duration, what: &str, mut condition: impl FnMut() -> boo
 pub fn fabric(names: &[&str]) -> Value {
     let nodes: Vec<_> = names.iter().map(|name| json!({"name": name, "host": format!("h-{name}")})).collect();
     let hosts: Vec<_> = nodes.iter().map(|node| node["host"].clone()).collect();
-    json!({"seed": 7, "hosts": hosts, "nodes": nodes,
-           "uplink": {"rate_bps": 1_000_000_000u64, "delay_ns": 2000, "buffer_bytes": 524_288}, "mtu_bytes": 1500,
+    let link = |from: &Value, to: &Value| json!({"from": from, "to": to, "rate_bps": 1_000_000_000u64, "delay_ns": 2000, "buffer_bytes": 524_288});
+    let switch = json!("switch");
+    let links: Vec<_> = hosts.iter().flat_map(|host| [link(host, &switch), link(&switch, host)]).collect();
+    json!({"seed": 7, "hosts": hosts, "nodes": nodes, "switches": [switch], "links": links, "mtu_bytes": 1500,
            "tcp": {"congestion_control": "cubic", "rto_min_us": 200_000}, "merge_window_ns": 20_000,
            "condition": {"name": "none"}})
 }

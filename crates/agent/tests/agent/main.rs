@@ -10,4 +10,5 @@ mod network;
 mod processes;
 mod requests;
 mod root;
+mod spare;
 mod waiting;

@@ -124,7 +124,9 @@ fn a_queue_marks_connections_that_take_marks_and_drops_of_the_others() {
         let mut agent = Agent::start(User::Own);
         let mut queued = fabric(&["a", "b"]);
         queued["tcp"]["ecn"] = asks.into();
-        queued["uplink"]["rate_bps"] = 100_000_000.into();
+        for link in queued["links"].as_array_mut().unwrap() {
+            link["rate_bps"] = 100_000_000.into();
+        }
         queued["condition"]["places"] = json!({"host.egress": [{"queue": {
             "buffer_bytes": 1_000_000, "drop": {"codel": {"target_ns": 1_000_000, "interval_ns": 10_000_000}}, "ecn": true}}]});
         agent.must(json!({"do": "up", "fabric": queued}));

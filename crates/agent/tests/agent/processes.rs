@@ -1,7 +1,7 @@
 //! Processes of the application: what they are given, and how they end.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::time::{Duration, Instant};
 
 use serde_json::{json, Value};
@@ -105,6 +105,26 @@ fn output_is_appended() {
     let mut agent = Agent::with_nodes(User::Own, &["a"]);
     agent.run("a", "log", "echo one; echo two >&2");
     assert_eq!(agent.run("a", "log", "echo three"), "one\ntwo\nthree\n");
+}
+
+#[test]
+fn of_a_long_output_head_and_tail_are_kept_while_it_grows() {
+    for_each_user(|user| {
+        let mut agent = Agent::with_nodes(user, &["a"]);
+        let script = "echo first; head -c 40000000 /dev/zero | tr '\\0' x; echo last";
+        let mut start = agent.shell("a", "long", script);
+        start["keep"] = json!({"head_bytes": 1 << 20, "tail_bytes": 1 << 20});
+        let path = start["stdout"].as_str().unwrap().to_owned();
+        let process = agent.must(start)["process"].clone();
+        agent.event(|event| event["process"] == process);
+        eventually(PATIENCE, "the middle takes no room", || {
+            let facts = fs::metadata(&path).unwrap();
+            assert_eq!(facts.len(), 40_000_011);
+            512 * facts.blocks() <= 4 << 20
+        });
+        let text = agent.read("long");
+        assert!(text.starts_with("first\nxxx") && text.ends_with("xxxlast\n"));
+    });
 }
 
 #[test]
