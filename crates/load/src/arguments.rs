@@ -1,17 +1,26 @@
 //! The command line. Every value that is refused is named with the rule that it broke; the exit status is then 2.
 
+mod meaning;
+mod values;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use serde::Serialize;
 
 use crate::memcached::protocol::Protocol;
+use crate::probe::Gaps;
 use crate::rpc::frame;
 use crate::traffic::control::Answer;
+use crate::traffic::coordinator::NodeSocket;
 use crate::traffic::pattern::Pattern;
 use crate::traffic::size::Size;
-use crate::ycsb::store::Target;
+use crate::ycsb::store::target::Target;
 use crate::ycsb::workload::Workload;
+
+use self::values::{
+    answer, bits_per_second, connections, rate, seconds, seconds_above_zero, share, traffic_node,
+};
 
 /// Offers load to a real server and records every operation.
 #[derive(Parser)]
@@ -72,14 +81,6 @@ pub struct ProbeSend {
     /// How the gaps between packets vary
     #[arg(long, value_enum, default_value_t = Gaps::Even)]
     pub gaps: Gaps,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-pub enum Gaps {
-    /// Between half and one and a half of the mean
-    Even,
-    /// Exponentially, so that arrivals are a Poisson process
-    Exponential,
 }
 
 #[derive(Args)]
@@ -296,7 +297,7 @@ pub struct TrafficServe {
 pub struct Traffic {
     /// A node's name and the control socket of its traffic-serve; twice or more, in the order of the pattern
     #[arg(long, value_name = "NAME=FILE", value_parser = traffic_node)]
-    pub node: Vec<TrafficNode>,
+    pub node: Vec<NodeSocket>,
     /// Who sends to whom
     #[arg(long)]
     pub pattern: Pattern,
@@ -349,13 +350,6 @@ pub struct Traffic {
     pub error_share_max: f64,
 }
 
-/// A node that takes part in traffic.
-#[derive(Clone, Debug, Serialize)]
-pub struct TrafficNode {
-    pub name: String,
-    pub control: PathBuf,
-}
-
 /// What every measured run is told.
 #[derive(Args, Serialize)]
 pub struct RunArguments {
@@ -396,90 +390,6 @@ const FIELD_BYTES_MAX: i64 = 100_000; // a record of 1 MB; etcd takes requests o
 const KEYS_MAX: u64 = 1_000_000_000; // 200 gigabytes of values
 /// A row takes 24 bytes of memory.
 const PROBES_MAX: u64 = 100_000_000;
-const CONNECTIONS_MAX: usize = 10_000;
-/// The longest of any time that is given.
-pub const SECONDS_MAX: f64 = 1e7; // four months; beyond it nanoseconds in 64 bits are still exact
-/// The highest rate that is given.
-pub const RATE_MAX_PER_S: f64 = 1e7; // 100 ns apart, already less than one system call
-
-const BITS_PER_S_MAX: f64 = 1e12; // far above what one processor copies
-
-fn number(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if value.is_finite() => Ok(value),
-        _ => Err("must be a plain decimal number".into()),
-    }
-}
-
-fn seconds(text: &str) -> Result<f64, String> {
-    let value = number(text)?;
-    if (0.0..=SECONDS_MAX).contains(&value) {
-        Ok(value)
-    } else {
-        Err(format!("must be between 0 and {SECONDS_MAX} seconds"))
-    }
-}
-
-fn seconds_above_zero(text: &str) -> Result<f64, String> {
-    match seconds(text)? {
-        0.0 => {
-            Err("must be more than 0 seconds; leave the option out for no limit where that is allowed".into())
-        }
-        value => Ok(value),
-    }
-}
-
-fn rate(text: &str) -> Result<f64, String> {
-    let value = number(text)?;
-    if value > 0.0 && value <= RATE_MAX_PER_S {
-        Ok(value)
-    } else {
-        Err(format!(
-            "must be above 0 and at most {RATE_MAX_PER_S} per second; leave it out for a closed loop"
-        ))
-    }
-}
-
-fn bits_per_second(text: &str) -> Result<f64, String> {
-    let value = number(text)?;
-    if value > 0.0 && value <= BITS_PER_S_MAX {
-        Ok(value)
-    } else {
-        Err(format!("must be above 0 and at most {BITS_PER_S_MAX:e} bits per second"))
-    }
-}
-
-fn share(text: &str) -> Result<f64, String> {
-    let value = number(text)?;
-    if (0.0..=1.0).contains(&value) {
-        Ok(value)
-    } else {
-        Err("must be a share between 0 and 1".into())
-    }
-}
-
-fn traffic_node(text: &str) -> Result<TrafficNode, String> {
-    match text.split_once('=') {
-        Some((name, control)) if !name.is_empty() && !control.is_empty() => {
-            Ok(TrafficNode { name: name.into(), control: control.into() })
-        }
-        _ => Err("must be NAME=FILE".into()),
-    }
-}
-
-fn answer(text: &str) -> Result<Answer, String> {
-    match text {
-        "same" => Ok(Answer::Same),
-        law => law.parse().map(Answer::Drawn),
-    }
-}
-
-fn connections(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(count) if (1..=CONNECTIONS_MAX).contains(&count) => Ok(count),
-        _ => Err(format!("must be a whole number between 1 and {CONNECTIONS_MAX}")),
-    }
-}
 
 #[cfg(test)]
 mod tests {
@@ -489,17 +399,5 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Arguments::command().debug_assert();
-    }
-
-    #[test]
-    fn a_rate_of_zero_is_refused_and_not_taken_for_unlimited() {
-        assert!(rate("0").unwrap_err().contains("closed loop"));
-        assert!(rate("-1").is_err() && rate("inf").is_err() && rate("nan").is_err());
-        assert_eq!(rate("0.5"), Ok(0.5));
-    }
-
-    #[test]
-    fn a_number_with_a_unit_is_refused() {
-        assert!(seconds("10s").is_err() && rate("10/s").is_err());
     }
 }

@@ -3,7 +3,6 @@
 //! One thread per connection. Threads share nothing while they run but the count of operations and the request to stop.
 //! A connection that is lost ends its thread; when all are lost the run is over, whatever its plan says.
 
-use std::fmt;
 use std::net::SocketAddr;
 use std::ops::Range;
 use std::process::ExitCode;
@@ -12,30 +11,11 @@ use std::sync::Arc;
 
 use crate::clock::{monotonic_ns, Clock, WallClock};
 use crate::exit;
+use crate::failure::Failure;
 use crate::plan::{Plan, Quota, Schedule};
 use crate::sample::{Operation, Sample, Samples, SAMPLES_MAX};
 use crate::stop::{Stop, StopReason};
 use crate::together::start_together;
-
-/// Why an operation brought no result.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Failure {
-    /// The server answered, but not with what was asked for; the connection can go on.
-    Refused(String),
-    /// The connection is of no use any more.
-    Lost(String),
-    /// We were told to stop while waiting: neither a success nor an error, and not recorded.
-    Stopped,
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Failure::Refused(message) | Failure::Lost(message) => formatter.write_str(message),
-            Failure::Stopped => formatter.write_str("stopped while waiting for the server"),
-        }
-    }
-}
 
 /// One connection to a server, and the stream of operations on it.
 pub trait Session {
@@ -48,6 +28,11 @@ pub trait Session {
     /// Payload that the operation performed last has brought, if it went well; 0 where nobody counts it.
     fn payload_bytes(&self) -> u32 {
         0
+    }
+    /// The last part of the operation performed last and the instant at which it began, if it went well; None where
+    /// an operation is one request.
+    fn last_part(&self) -> Option<(Operation, u64)> {
+        None
     }
 }
 
@@ -220,7 +205,7 @@ fn drive(
         if result == Err(Failure::Stopped) {
             return (false, first_failure);
         }
-        let has_room = samples.add(Sample {
+        let sample = Sample {
             operation,
             intended_ns: turn.intended_ns,
             started_ns: turn.started_ns,
@@ -228,7 +213,12 @@ fn drive(
             payload_bytes: if result.is_ok() { session.payload_bytes() } else { 0 },
             ok: result.is_ok(),
             measured: turn.measured,
-        });
+        };
+        let mut has_room = samples.add(sample);
+        if let (Ok(()), Some((part, began_ns))) = (&result, session.last_part()) {
+            let of_part = Sample { operation: part, intended_ns: began_ns, started_ns: began_ns, ..sample };
+            has_room = samples.add(Sample { payload_bytes: 0, ..of_part });
+        }
         if let Err(Failure::Refused(message) | Failure::Lost(message)) = &result {
             first_failure.get_or_insert_with(|| (finished_ns, format!("{}: {message}", operation.name())));
         }
@@ -297,8 +287,10 @@ impl<'a> Turns<'a> {
 }
 
 fn summarise(plan: &Plan, start_ns: u64, finished_ns: u64, stop: &Stop, ended: Vec<Ended>) -> Outcome {
-    let measured =
-        || ended.iter().flat_map(|one| one.connection.samples.iter()).filter(|sample| sample.measured);
+    let measured = || {
+        let samples = ended.iter().flat_map(|one| one.connection.samples.iter());
+        samples.filter(|sample| sample.measured && !sample.operation.is_part())
+    };
     let since_start_ns = finished_ns.saturating_sub(start_ns);
     let ended_by = match stop.reason() {
         Some(reason) => EndedBy::Stop(reason),

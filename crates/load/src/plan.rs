@@ -11,12 +11,16 @@
 //! In an open loop, operations that were due before the end are carried out even if the end has passed, for at most
 //! [`DRAIN_NS`]; what is then still not started is counted. Cutting at the end instead would hide the slowest.
 
-use crate::arguments::{ArrivalLaw, RunArguments};
 use crate::arrivals::{Arrivals, Law};
 use crate::sample::SAMPLES_MAX;
 
 /// How long a late open loop may go on after its end, in nanoseconds.
 pub const DRAIN_NS: u64 = 5_000_000_000;
+
+/// The longest time that a plan contains.
+pub const SECONDS_MAX: f64 = 1e7; // four months; beyond it nanoseconds in 64 bits are still exact
+/// The highest rate that a plan contains.
+pub const RATE_MAX_PER_S: f64 = 1e7; // 100 ns apart, already less than one system call
 
 /// How operations follow one another.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,31 +74,6 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Makes a plan from what the command line says.
-    pub fn new(
-        connections: usize,
-        operations: Option<u64>,
-        duration_s: Option<f64>,
-        run: &RunArguments,
-    ) -> Result<Plan, String> {
-        if operations.is_none() && duration_s.is_none() {
-            return Err(
-                "neither --operations nor --duration is given, so the run would never end; give one".into()
-            );
-        }
-        let law = match run.arrivals {
-            ArrivalLaw::Even => Law::Even,
-            ArrivalLaw::Poisson => Law::Poisson { seed: run.seed },
-        };
-        Ok(Plan {
-            connections,
-            pace: run.rate.map_or(Pace::Closed, |rate_per_s| Pace::Open { rate_per_s, law }),
-            warm_up_ns: nanoseconds(run.warm_up),
-            duration_ns: duration_s.map(nanoseconds),
-            operations: operations.map(Quota::Together),
-        })
-    }
-
     /// End of the measured phase by the clock, if the clock ends it.
     pub fn end_ns(&self) -> Option<u64> {
         self.duration_ns.map(|duration_ns| self.warm_up_ns + duration_ns)
@@ -160,11 +139,6 @@ impl Schedule {
         }
         count
     }
-}
-
-/// Whole nanoseconds of a time in seconds.
-pub fn nanoseconds(seconds: f64) -> u64 {
-    (seconds * 1e9).round() as u64
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //!
 //! The sender sleeps until shortly before each instant and spins the rest, keeping the kernel's way warm ([`Warmth`]): at 200
 //! packets a second it uses about 6 % of a core, at 1000 a third.
+//! The sender prints how late its latest packet was: a receiver that gave up meanwhile takes the rest for lost.
 //! The instants are planned with gaps between half and one and a half of the mean, because evenly spaced packets would fall
 //! into step with what is measured: with a delay of 1 ms each would arrive just when the one before it is due. Gaps can be
 //! exponential instead, for queueing theory.
@@ -19,7 +20,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::arguments::{Gaps, ProbeReceive, ProbeSend};
+use clap::ValueEnum;
+
 use crate::clock::{monotonic_ns, Clock, WallClock};
 use crate::exit::Failed;
 use crate::random::{Purpose, Random};
@@ -43,22 +45,41 @@ fn realtime_ns() -> u64 {
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
-/// Sends packets at planned instants.
-pub fn send(arguments: &ProbeSend, stop: &Arc<Stop>) -> Result<(), Failed> {
-    let unreachable = |error: io::Error| Failed::Unreachable(format!("{}: {error}", arguments.to));
+/// How the gaps between packets vary.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Gaps {
+    /// Between half and one and a half of the mean
+    Even,
+    /// Exponentially, so that arrivals are a Poisson process
+    Exponential,
+}
+
+/// The packets that are sent.
+pub struct Packets {
+    pub rate_per_s: f64,
+    pub count: u64,
+    /// At least 16.
+    pub payload_bytes: u16,
+    pub gaps: Gaps,
+}
+
+/// Sends packets at planned instants to `HOST:PORT`.
+pub fn send(to: &str, packets: &Packets, stop: &Arc<Stop>) -> Result<(), Failed> {
+    let unreachable = |error: io::Error| Failed::Unreachable(format!("{to}: {error}"));
     let socket = UdpSocket::bind("0.0.0.0:0").map_err(unreachable)?;
-    socket.connect(&arguments.to).map_err(unreachable)?;
+    socket.connect(to).map_err(unreachable)?;
     let clock = WallClock::for_this_thread(stop);
-    let mut packet = vec![0; usize::from(arguments.payload_bytes)];
+    let mut packet = vec![0; usize::from(packets.payload_bytes)];
     let mut warmth = Warmth::open().ok();
     let mut random = Random::stream(PLAN_SEED, Purpose::Connection, 0);
+    let mut latest_ns = 0;
     let mut due = monotonic_ns() + 1_000_000;
-    for sequence in 0..arguments.count as u32 {
-        let gap = match arguments.gaps {
+    for sequence in 0..packets.count as u32 {
+        let gap = match packets.gaps {
             Gaps::Even => 0.5 + random.unit(),
             Gaps::Exponential => -(1.0 - random.unit()).ln(),
         };
-        due += (gap * 1e9 / arguments.rate) as u64;
+        due += (gap * 1e9 / packets.rate_per_s) as u64;
         if monotonic_ns() + SPIN_NS < due {
             clock.sleep_until_ns(due - SPIN_NS);
         }
@@ -75,7 +96,9 @@ pub fn send(arguments: &ProbeSend, stop: &Arc<Stop>) -> Result<(), Failed> {
             }
             std::hint::spin_loop();
         }
-        let late = u32::try_from(monotonic_ns() - due).unwrap_or(u32::MAX);
+        let late_ns = monotonic_ns() - due;
+        latest_ns = latest_ns.max(late_ns);
+        let late = u32::try_from(late_ns).unwrap_or(u32::MAX);
         packet[..4].copy_from_slice(&sequence.to_le_bytes());
         packet[4..8].copy_from_slice(&late.to_le_bytes());
         packet[8..HEAD_BYTES].copy_from_slice(&realtime_ns().to_le_bytes());
@@ -85,17 +108,18 @@ pub fn send(arguments: &ProbeSend, stop: &Arc<Stop>) -> Result<(), Failed> {
             warmth.sent(due);
         }
     }
+    println!("{}", serde_json::json!({"latest_ns": latest_ns}));
     Ok(())
 }
 
 /// Receives `count` packets or until silence; writes a row for each and prints how many came.
-pub fn receive(arguments: &ProbeReceive, stop: &Stop) -> Result<(), Failed> {
-    let unreachable = |error: io::Error| Failed::Unreachable(format!("{}: {error}", arguments.listen));
-    let socket = udp::listen(&arguments.listen, SILENCE).map_err(unreachable)?;
-    println!("listening {}", arguments.listen);
-    let mut rows: Vec<Row> = Vec::with_capacity(arguments.count as usize);
+pub fn receive(listen: &str, count: u64, out: &Path, stop: &Stop) -> Result<(), Failed> {
+    let unreachable = |error: io::Error| Failed::Unreachable(format!("{listen}: {error}"));
+    let socket = udp::listen(listen, SILENCE).map_err(unreachable)?;
+    println!("listening {listen}");
+    let mut rows: Vec<Row> = Vec::with_capacity(count as usize);
     let mut packet = [0; 65_536];
-    while (rows.len() as u64) < arguments.count && stop.reason().is_none() {
+    while (rows.len() as u64) < count && stop.reason().is_none() {
         match udp::receive(&socket, &mut packet) {
             Ok(received) if received.bytes >= HEAD_BYTES => {
                 let short =
@@ -115,8 +139,7 @@ pub fn receive(arguments: &ProbeReceive, stop: &Stop) -> Result<(), Failed> {
             Err(error) => return Err(Failed::Internal(format!("receiving: {error}"))),
         }
     }
-    write(&arguments.out, &rows)
-        .map_err(|error| Failed::Internal(format!("{}: {error}", arguments.out.display())))?;
+    write(out, &rows).map_err(|error| Failed::Internal(format!("{}: {error}", out.display())))?;
     println!("received {}", rows.len());
     Ok(())
 }
@@ -146,16 +169,13 @@ mod tests {
     fn every_packet_on_loopback_arrives_with_a_plausible_delay() {
         let listen = "127.0.0.1:39581".to_owned();
         let out = std::env::temp_dir().join(format!("probe-{}.csv", std::process::id()));
-        let receiver = ProbeReceive { listen: listen.clone(), count: 200, out: out.clone() };
-        let receiving = std::thread::spawn(move || receive(&receiver, &Stop::new()));
+        let (address, file) = (listen.clone(), out.clone());
+        let receiving = std::thread::spawn(move || receive(&address, 200, &file, &Stop::new()));
         while UdpSocket::bind(&listen).is_ok() {
             std::thread::sleep(Duration::from_millis(1));
         }
-        send(
-            &ProbeSend { to: listen, rate: 20_000.0, count: 200, payload_bytes: 22, gaps: Gaps::Even },
-            &Arc::new(Stop::new()),
-        )
-        .unwrap();
+        let packets = Packets { rate_per_s: 20_000.0, count: 200, payload_bytes: 22, gaps: Gaps::Even };
+        send(&listen, &packets, &Arc::new(Stop::new())).unwrap();
         receiving.join().unwrap().unwrap();
         let text = fs::read_to_string(&out).unwrap();
         fs::remove_file(&out).unwrap();

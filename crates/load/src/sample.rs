@@ -20,6 +20,8 @@ pub enum Operation {
     Insert,
     Scan,
     ReadModifyWrite,
+    /// The second part of a [`Operation::ReadModifyWrite`], which has a row of its own besides.
+    UpdateAfterRead,
 }
 
 impl Operation {
@@ -35,7 +37,13 @@ impl Operation {
             Operation::Insert => "insert",
             Operation::Scan => "scan",
             Operation::ReadModifyWrite => "read-modify-write",
+            Operation::UpdateAfterRead => "read-modify-write.update",
         }
+    }
+
+    /// Whether its rows are parts of operations that have rows of their own, so that no total counts them.
+    pub fn is_part(self) -> bool {
+        self == Operation::UpdateAfterRead
     }
 }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::clock::monotonic_ns;
-use crate::driver::Failure;
+use crate::failure::Failure;
 use crate::stop::Stop;
 
 /// Longest wait for a connection to be made.

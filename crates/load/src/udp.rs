@@ -3,7 +3,7 @@
 //! A super-packet is one system call for many packets of one size (UDP_SEGMENT to send, UDP_GRO to receive). On a path that
 //! carries it whole it is as much work as one packet; what it stands for is decided packet by packet.
 //!
-//! Source: udp(7), UDP_SEGMENT and UDP_GRO; socket(7), SO_TIMESTAMPNS.
+//! Source: udp(7), UDP_SEGMENT and UDP_GRO; socket(7), SO_TIMESTAMPNS and SO_RXQ_OVFL.
 
 use std::io;
 use std::net::UdpSocket;
@@ -19,6 +19,8 @@ pub struct Received {
     pub segment_bytes: usize,
     /// CLOCK_REALTIME; of a super-packet the first to come.
     pub at_ns: u64,
+    /// Packets that the socket's buffer has had no room for until then.
+    pub overflowed: u32,
 }
 
 /// A socket on which every packet is stamped; a read ends after `silence`.
@@ -26,6 +28,7 @@ pub fn listen(address: &str, silence: Duration) -> io::Result<UdpSocket> {
     let socket = UdpSocket::bind(address)?;
     socket.set_read_timeout(Some(silence))?;
     set(&socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1)?;
+    set(&socket, libc::SOL_SOCKET, libc::SO_RXQ_OVFL, 1)?;
     // Root may exceed the machine's limit; others get the limit.
     set(&socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, 32 << 20)
         .or_else(|_| set(&socket, libc::SOL_SOCKET, libc::SO_RCVBUF, 32 << 20))?;
@@ -76,7 +79,7 @@ pub fn receive(socket: &UdpSocket, packet: &mut [u8]) -> io::Result<Received> {
     // SAFETY: packet and control buffer outlive the call and their sizes are passed along.
     let length = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, 0) };
     let bytes = usize::try_from(length).map_err(|_| io::Error::last_os_error())?;
-    let (mut at_ns, mut segment_bytes) = (None, bytes);
+    let (mut at_ns, mut segment_bytes, mut overflowed) = (None, bytes, 0);
     // SAFETY: the kernel has filled the control buffer as described by the message, and each header's kind says what
     // its data is.
     unsafe {
@@ -87,6 +90,10 @@ pub fn receive(socket: &UdpSocket, packet: &mut [u8]) -> io::Result<Received> {
                     let stamp = libc::CMSG_DATA(header).cast::<libc::timespec>().read_unaligned();
                     at_ns = Some(stamp.tv_sec as u64 * 1_000_000_000 + stamp.tv_nsec as u64);
                 }
+                // The kernel says it from the first loss on.
+                (libc::SOL_SOCKET, libc::SO_RXQ_OVFL) => {
+                    overflowed = libc::CMSG_DATA(header).cast::<u32>().read_unaligned();
+                }
                 (libc::SOL_UDP, libc::UDP_GRO) => {
                     segment_bytes = libc::CMSG_DATA(header).cast::<libc::c_int>().read_unaligned() as usize;
                 }
@@ -96,5 +103,5 @@ pub fn receive(socket: &UdpSocket, packet: &mut [u8]) -> io::Result<Received> {
         }
     }
     let at_ns = at_ns.ok_or_else(|| io::Error::other("the kernel put no receive stamp on a packet"))?;
-    Ok(Received { bytes, segment_bytes, at_ns })
+    Ok(Received { bytes, segment_bytes, at_ns, overflowed })
 }

@@ -168,7 +168,7 @@ fn every_workload_runs_without_an_error_on_a_table_that_the_seed_determines() {
         ("c", &["read"]),
         ("d", &["insert", "read"]),
         ("e", &["insert", "scan"]),
-        ("f", &["read", "read-modify-write"]),
+        ("f", &["read", "read-modify-write", "read-modify-write.update"]),
     ] {
         let insert_start = (RECORDS + inserted).to_string();
         let mut client = server.ycsb(
@@ -189,7 +189,9 @@ fn every_workload_runs_without_an_error_on_a_table_that_the_seed_determines() {
         operations.sort();
         operations.dedup();
         assert_eq!(operations, expected, "workload {workload}");
-        assert_eq!(rows.iter().filter(|row| row.measured && row.ok).count(), 600);
+        // A name with a dot is a part of an operation.
+        let whole = rows.iter().filter(|row| !row.operation.contains('.'));
+        assert_eq!(whole.filter(|row| row.measured && row.ok).count(), 600);
     }
 }
 

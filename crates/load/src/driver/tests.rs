@@ -74,6 +74,48 @@ fn in_a_closed_loop_each_operation_starts_when_the_last_one_ended() {
     assert_eq!(done.rows.iter().filter(|row| row.measured).count(), 3);
 }
 
+/// A server whose operations have two parts of 10 and 5 ms, the second one with a row of its own.
+struct TwoParts<'a> {
+    clock: &'a VirtualClock,
+    second_began_ns: u64,
+}
+
+impl Session for TwoParts<'_> {
+    fn addresses(&self) -> std::io::Result<(SocketAddr, SocketAddr)> {
+        unreachable!("the loop asks for no address")
+    }
+    fn choose(&mut self) -> Operation {
+        Operation::ReadModifyWrite
+    }
+    fn perform(&mut self) -> Result<(), Failure> {
+        self.second_began_ns = self.clock.now_ns() + 10 * MS;
+        self.clock.0.set(self.second_began_ns + 5 * MS);
+        Ok(())
+    }
+    fn last_part(&self) -> Option<(Operation, u64)> {
+        Some((Operation::UpdateAfterRead, self.second_began_ns))
+    }
+}
+
+#[test]
+fn a_part_has_a_row_of_its_own_that_takes_no_place_among_the_operations_asked_for() {
+    let clock = VirtualClock(Cell::new(START_NS));
+    let (taken, stop) = (AtomicU64::new(0), Arc::new(Stop::new()));
+    let two = plan(Pace::Closed, 0, None, Some(2));
+    let mut turns = Turns::new(&two, 0, &taken, &stop);
+    let mut samples = Samples::with_room_for(1_000_000);
+    let mut server = TwoParts { clock: &clock, second_began_ns: 0 };
+    drive(&mut server, &clock, START_NS, &mut turns, &mut samples);
+    let rows: Vec<_> = samples
+        .iter()
+        .map(|row| {
+            (row.operation.is_part(), (row.started_ns - START_NS) / MS, (row.finished_ns - START_NS) / MS)
+        })
+        .collect();
+    assert_eq!(rows, [(false, 0, 15), (true, 10, 15), (false, 15, 30), (true, 25, 30)]);
+    assert!(samples.iter().all(|row| row.measured && row.ok));
+}
+
 #[test]
 fn a_closed_loop_measures_exactly_the_operations_asked_for() {
     let done = driven(&plan(Pace::Closed, 25 * MS, None, Some(4)), |_| (10 * MS, Ok(())));

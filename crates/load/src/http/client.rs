@@ -4,7 +4,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use super::head::{self, Head};
-use crate::driver::{Failure, Session};
+use crate::driver::Session;
+use crate::failure::Failure;
 use crate::random::{Purpose, Random};
 use crate::sample::Operation;
 use crate::stop::Stop;

@@ -1,6 +1,6 @@
 //! The head of an answer: status, length of the body, and whether the connection stays. Pure functions of bytes.
 
-use crate::driver::Failure;
+use crate::failure::Failure;
 
 /// Longest head that is accepted.
 pub const HEAD_BYTES_MAX: usize = 16 << 10;

@@ -4,8 +4,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use super::etc::{self, Keys, KEY_BYTES_MAX, VALUE_BYTES_MAX};
-use super::protocol::{Progress, Protocol};
-use crate::driver::{Failure, Session};
+use super::protocol::answer::Progress;
+use super::protocol::Protocol;
+use crate::driver::Session;
+use crate::failure::Failure;
 use crate::random::{Purpose, Random};
 use crate::sample::Operation;
 use crate::stop::Stop;

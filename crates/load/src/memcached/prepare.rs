@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::client::filler;
 use super::etc::{self, Keys};
-use super::protocol::{check_nothing_follows, text};
-use crate::driver::Failure;
+use super::protocol::answer::check_nothing_follows;
+use super::protocol::text;
+use crate::failure::{Failure, NotPrepared};
 use crate::random::{Purpose, Random};
 use crate::stop::Stop;
 use crate::stream::Stream;
-use crate::ycsb::store::NotPrepared;
 
 /// About 30 kB a message, and as many short answers as fit into one.
 const KEYS_PER_MESSAGE: u64 = 100;

@@ -4,7 +4,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use super::frame::{self, RESPONSE_HEADER_BYTES};
-use crate::driver::{Failure, Session};
+use crate::driver::Session;
+use crate::failure::Failure;
 use crate::sample::Operation;
 use crate::stop::Stop;
 use crate::stream::Stream;

@@ -10,9 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::meter::{Counted, Window};
 use super::size::Size;
-use crate::arguments::{RATE_MAX_PER_S, SECONDS_MAX};
 use crate::arrivals::Law;
-use crate::plan::{Pace, Plan, Quota};
+use crate::plan::{Pace, Plan, Quota, RATE_MAX_PER_S, SECONDS_MAX};
 
 /// What a node is told.
 #[derive(Debug, Serialize, Deserialize)]

@@ -3,20 +3,43 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::control::{hear, say, Answer, Done, Exchange, Incoming, Load, Order, Outgoing, Report, Task};
+use super::control::{hear, say, Done, Exchange, Incoming, Load, Order, Outgoing, Report, Task};
 use super::meter::Counted;
-use crate::arguments::Traffic;
+use super::pattern::Pattern;
 use crate::clock::monotonic_ns;
 use crate::exit::Failed;
 use crate::output::HEADER;
-use crate::plan::nanoseconds;
 
 /// How far ahead the start is named: every thread of every node must have heard of it, on a busy machine too.
 const LEAD_NS: u64 = 200_000_000;
 const LEAD_NS_PER_CONNECTION: u64 = 1_000_000;
+
+/// What a run is to do, and where its result goes.
+pub struct Run<'a> {
+    /// In the order of the pattern.
+    pub nodes: &'a [NodeSocket],
+    pub pattern: Pattern,
+    /// From each sender to each of its receivers.
+    pub connections: usize,
+    /// Of the connections, in turn; the kernel's own choice where there is none.
+    pub congestion_control: &'a [String],
+    pub load: Load,
+    pub samples: &'a Path,
+    pub summary: &'a Path,
+    /// Share of measured messages that may fail.
+    pub error_share_max: f64,
+}
+
+/// A node's name and the control socket of its `traffic-serve`.
+#[derive(Clone, Debug, Serialize)]
+pub struct NodeSocket {
+    pub name: String,
+    pub control: PathBuf,
+}
 
 /// A node and the line to it.
 struct Node {
@@ -32,18 +55,17 @@ struct Link {
     congestion_control: Option<String>,
 }
 
-/// Carries out a run and writes its files.
+/// Carries out a run and writes its files; `parameters` go into the summary as they are.
 ///
 /// Returns what is wrong with the result, if anything is.
-pub fn run(arguments: &Traffic) -> Result<Option<String>, Failed> {
-    let load = load(arguments).map_err(Failed::Usage)?;
-    let create = |path: &std::path::Path| {
+pub fn run(run: &Run, parameters: &impl Serialize) -> Result<Option<String>, Failed> {
+    let create = |path: &Path| {
         File::create(path).map_err(|error| Failed::Usage(format!("create {}: {error}", path.display())))
     };
-    let (samples, summary) = (create(&arguments.samples)?, create(&arguments.summary)?);
-    let links = links(arguments).map_err(Failed::Usage)?;
-    let mut nodes = arguments.node.iter().map(connect).collect::<Result<Vec<_>, _>>()?;
-    let start_ns = begin(&mut nodes, &links, &load)?;
+    let (samples, summary) = (create(run.samples)?, create(run.summary)?);
+    let links = links(run).map_err(Failed::Usage)?;
+    let mut nodes = run.nodes.iter().map(connect).collect::<Result<Vec<_>, _>>()?;
+    let start_ns = begin(&mut nodes, &links, &run.load)?;
     println!("begins {start_ns}");
     let mut samples = BufWriter::new(samples);
     writeln!(samples, "{HEADER}").map_err(|error| Failed::Internal(format!("write the samples: {error}")))?;
@@ -52,47 +74,20 @@ pub fn run(arguments: &Traffic) -> Result<Option<String>, Failed> {
         done.push(gather(node, &mut samples)?);
     }
     let finished_ns = monotonic_ns();
-    let summed = Summary::of(arguments, &load, &nodes, &links, done, (start_ns, finished_ns));
+    let summed = Summary::of(parameters, &run.load, &nodes, &links, done, (start_ns, finished_ns));
     samples
         .flush()
         .and_then(|()| write_summary(summary, &summed))
         .map_err(|error| Failed::Internal(format!("write the result: {error}")))?;
-    Ok(summed.complaint(arguments.error_share_max))
-}
-
-fn load(arguments: &Traffic) -> Result<Load, String> {
-    if arguments.duration.is_none() && arguments.count.is_none() {
-        return Err("neither --count nor --duration is given, so the run would never end; give one".into());
-    }
-    let exchange = match (arguments.size, arguments.answer) {
-        (None, Some(_)) => return Err("--answer without --size: nothing is asked; give --size too".into()),
-        (None, None) if arguments.count.is_some() || arguments.rate.is_some() => {
-            return Err("--count and --rate are of messages; give --size too".into());
-        }
-        (None, None) => Exchange::Stream { write_bytes: arguments.write_bytes as usize },
-        (Some(_), _) if arguments.progress.is_some() => {
-            return Err("--progress is of bytes without end; leave out --size".into());
-        }
-        (Some(size), answer) => Exchange::Messages { size, answer: answer.unwrap_or(Answer::Receipt) },
-    };
-    Ok(Load {
-        exchange,
-        warm_up_ns: nanoseconds(arguments.warm_up),
-        duration_ns: arguments.duration.map(nanoseconds),
-        count: arguments.count,
-        rate_per_s: arguments.rate,
-        part_ns: nanoseconds(arguments.part),
-        progress_ns: arguments.progress.map(nanoseconds),
-        seed: arguments.seed,
-    })
+    Ok(summed.complaint(&run.load.exchange, run.error_share_max))
 }
 
 /// All connections, those of one sender next to one another.
-fn links(arguments: &Traffic) -> Result<Vec<Link>, String> {
+fn links(run: &Run) -> Result<Vec<Link>, String> {
     let mut links = Vec::new();
-    for (from, to) in arguments.pattern.pairs(arguments.node.len())? {
-        for _ in 0..arguments.connections {
-            let controls = &arguments.congestion_control;
+    for (from, to) in run.pattern.pairs(run.nodes.len())? {
+        for _ in 0..run.connections {
+            let controls = run.congestion_control;
             let congestion_control =
                 (!controls.is_empty()).then(|| controls[links.len() % controls.len()].clone());
             links.push(Link { from, to, congestion_control });
@@ -101,7 +96,7 @@ fn links(arguments: &Traffic) -> Result<Vec<Link>, String> {
     Ok(links)
 }
 
-fn connect(node: &crate::arguments::TrafficNode) -> Result<Node, Failed> {
+fn connect(node: &NodeSocket) -> Result<Node, Failed> {
     let unreachable =
         |why: String| Failed::Unreachable(format!("node {}: {}: {why}", node.name, node.control.display()));
     let control = UnixStream::connect(&node.control)
@@ -208,7 +203,7 @@ fn gather(node: &mut Node, samples: &mut impl Write) -> Result<Done, Failed> {
     Ok(done)
 }
 
-fn write_summary(file: File, summary: &Summary) -> io::Result<()> {
+fn write_summary(file: File, summary: &Summary<impl Serialize>) -> io::Result<()> {
     let mut file = BufWriter::new(file);
     serde_json::to_writer(&mut file, summary)?;
     writeln!(file)?;
@@ -216,10 +211,10 @@ fn write_summary(file: File, summary: &Summary) -> io::Result<()> {
 }
 
 #[derive(Serialize)]
-struct Summary<'a> {
+struct Summary<'a, P> {
     tool: &'static str,
     version: &'static str,
-    parameters: &'a Traffic,
+    parameters: &'a P,
     /// Start of the measured window.
     started_ns: u64,
     /// Its end; null where the number of messages ends it.
@@ -251,9 +246,9 @@ struct Connection<'a> {
     lost: Option<String>,
 }
 
-impl<'a> Summary<'a> {
+impl<'a, P> Summary<'a, P> {
     fn of(
-        arguments: &'a Traffic,
+        parameters: &'a P,
         load: &Load,
         nodes: &'a [Node],
         links: &'a [Link],
@@ -264,7 +259,7 @@ impl<'a> Summary<'a> {
         let mut summary = Summary {
             tool: "crosswind-load",
             version: env!("CARGO_PKG_VERSION"),
-            parameters: arguments,
+            parameters,
             started_ns: window.from_ns,
             ended_ns: window.to_ns,
             finished_ns,
@@ -309,10 +304,10 @@ impl<'a> Summary<'a> {
     }
 
     /// What is wrong with the run, as a sentence.
-    fn complaint(&self, error_share_max: f64) -> Option<String> {
+    fn complaint(&self, exchange: &Exchange, error_share_max: f64) -> Option<String> {
         let first = self.first_error.as_deref().unwrap_or("none");
         let lost = self.connections.iter().filter(|one| one.lost.is_some()).count();
-        let messages = self.parameters.size.is_some();
+        let messages = matches!(exchange, Exchange::Messages { .. });
         if lost > 0 {
             return Some(format!("{lost} connections were lost; first error: {first}"));
         }

@@ -7,9 +7,11 @@ use super::chooser::Chooser;
 use super::key;
 use super::keyspace::KeySpace;
 use super::record::{self, Field, Record, FIELDS};
-use super::store::Store;
+use super::store::interface::Store;
 use super::workload::Workload;
-use crate::driver::{Failure, Session};
+use crate::clock::monotonic_ns;
+use crate::driver::Session;
+use crate::failure::Failure;
 use crate::random::{Purpose, Random};
 use crate::sample::Operation;
 
@@ -25,6 +27,8 @@ pub struct Client {
     random: Random,
     field_bytes: usize,
     chosen: Request,
+    /// When the update of the read-modify-write performed last began; None after any other operation.
+    update_began_ns: Option<u64>,
 }
 
 /// An operation with everything that it needs.
@@ -56,6 +60,7 @@ impl Client {
             random: Random::stream(seed, Purpose::Connection, number as u64),
             field_bytes,
             chosen: Request::Read { key: String::new() },
+            update_began_ns: None,
         }
     }
 
@@ -99,19 +104,23 @@ impl Session for Client {
                 first_key: self.existing_key(),
                 count: 1 + self.random.below(SCAN_RECORDS_MAX),
             },
-            Operation::Call | Operation::Transfer | Operation::Get | Operation::Set => {
-                unreachable!("no core workload has it")
-            }
+            Operation::Call
+            | Operation::Transfer
+            | Operation::Get
+            | Operation::Set
+            | Operation::UpdateAfterRead => unreachable!("no core workload has it"),
         };
         operation
     }
 
     fn perform(&mut self) -> Result<(), Failure> {
+        self.update_began_ns = None;
         match &self.chosen {
             Request::Read { key } => self.store.read(key),
             Request::Update { key, field_number, value } => self.store.update(key, *field_number, value),
             Request::ReadModifyWrite { key, field_number, value } => {
                 self.store.read(key)?;
+                self.update_began_ns = Some(monotonic_ns());
                 self.store.update(key, *field_number, value)
             }
             Request::Insert { number, key, record } => {
@@ -121,6 +130,10 @@ impl Session for Client {
             }
             Request::Scan { first_key, count } => self.store.scan(first_key, *count),
         }
+    }
+
+    fn last_part(&self) -> Option<(Operation, u64)> {
+        self.update_began_ns.map(|began_ns| (Operation::UpdateAfterRead, began_ns))
     }
 }
 
@@ -174,6 +187,28 @@ mod tests {
             assert_eq!(requests(workload, 0, 200), requests(workload, 0, 200));
             assert_ne!(requests(workload, 0, 200), requests(workload, 1, 200));
         }
+    }
+
+    #[test]
+    fn only_a_read_modify_write_has_an_update_as_its_last_part() {
+        let keys = Arc::new(KeySpace::new(1000, 1000));
+        let chooser = Workload::F.chooser(1000, Some(10_000));
+        let mut client = Client::new(Box::new(Nothing), Workload::F, &keys, chooser, 7, 0, 100);
+        let mut met = [false; 2];
+        for _ in 0..100 {
+            let (operation, before_ns) = (client.choose(), monotonic_ns());
+            client.perform().unwrap();
+            let updates = operation == Operation::ReadModifyWrite;
+            match client.last_part() {
+                Some((part, began_ns)) => {
+                    assert!(updates && part == Operation::UpdateAfterRead);
+                    assert!((before_ns..=monotonic_ns()).contains(&began_ns));
+                }
+                None => assert!(!updates),
+            }
+            met[usize::from(updates)] = true;
+        }
+        assert_eq!(met, [true, true]);
     }
 
     #[test]

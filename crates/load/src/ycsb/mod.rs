@@ -13,7 +13,8 @@
 //! The generators are those of YCSB (`core/src/main/java/site/ycsb`), so key names and popularity are the same; the
 //! random numbers behind them are not.
 //!
-//! Deviations. A read-modify-write is one row, not three. Which connection performs how many operations is not fixed in
+//! Deviations. A read-modify-write has a row for the whole and one for its update; YCSB counts its read among the reads
+//! as well. Which connection performs how many operations is not fixed in
 //! advance, so that all stay busy to the end. A read that finds no record is an error, where YCSB only counts it.
 //!
 //! Source: Cooper et al., "Benchmarking cloud serving systems with YCSB", SoCC 2010; YCSB 0.17.0.

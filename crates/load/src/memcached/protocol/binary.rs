@@ -5,8 +5,8 @@
 //!
 //! Source: memcached 1.6, `doc/protocol-binary.txt`, "Packet structure", "Get, Get Quietly, Get Key", "Set" and "Response status".
 
-use super::{check_nothing_follows, not_there, Progress};
-use crate::driver::Failure;
+use super::answer::{check_nothing_follows, not_there, Progress};
+use crate::failure::Failure;
 
 const HEADER_BYTES: usize = 24;
 const REQUEST: u8 = 0x80;

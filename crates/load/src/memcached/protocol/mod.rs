@@ -2,20 +2,15 @@
 //!
 //! A server tells from the first byte of a connection which of the two is meant.
 
+pub mod answer;
 pub mod binary;
 pub mod text;
 
 use clap::ValueEnum;
 use serde::Serialize;
 
-use crate::driver::Failure;
-
-/// How far an answer has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
-    Incomplete,
-    Complete,
-}
+use self::answer::{check_nothing_follows, Progress};
+use crate::failure::Failure;
 
 /// The language of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
@@ -68,22 +63,6 @@ impl Protocol {
             Protocol::Binary => binary::answer_to_set(said),
         }
     }
-}
-
-/// Checks that an answer was the last thing the server said.
-pub fn check_nothing_follows(rest: &[u8]) -> Result<(), Failure> {
-    if rest.is_empty() {
-        Ok(())
-    } else {
-        Err(Failure::Lost(format!("{} bytes came that nobody asked for", rest.len())))
-    }
-}
-
-/// A key that the server does not have.
-fn not_there(key: &str) -> Failure {
-    Failure::Refused(format!(
-        "key {key} is not there: it was never stored, or evicted; prepare as many keys, or give the server more memory"
-    ))
 }
 
 #[cfg(test)]

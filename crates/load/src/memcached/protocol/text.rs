@@ -2,8 +2,8 @@
 //!
 //! Source: memcached 1.6, `doc/protocol.txt`, "Storage commands", "Retrieval command" and "Error strings".
 
-use super::{check_nothing_follows, not_there, Progress};
-use crate::driver::Failure;
+use super::answer::{check_nothing_follows, not_there, Progress};
+use crate::failure::Failure;
 
 /// Appends a GET of one key.
 pub fn get(request: &mut Vec<u8>, key: &str) {

@@ -22,7 +22,7 @@ use cassandra_protocol::query::{QueryParams, QueryValues};
 use cassandra_protocol::types::value::Value;
 use cassandra_protocol::types::CBytesShort;
 
-use crate::driver::Failure;
+use crate::failure::Failure;
 use crate::stop::Stop;
 use crate::stream::Stream;
 

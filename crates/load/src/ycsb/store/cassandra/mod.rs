@@ -21,10 +21,11 @@ use cassandra_protocol::frame::message_result::ResResultBody;
 use cassandra_protocol::types::value::Value;
 use cassandra_protocol::types::CBytesShort;
 
-use super::{Store, Target};
-use crate::driver::Failure;
+use crate::failure::Failure;
 use crate::stop::Stop;
 use crate::ycsb::record::{Record, FIELDS};
+use crate::ycsb::store::interface::Store;
+use crate::ycsb::store::target::Target;
 use connection::Connection;
 
 /// In the keyspace `ycsb`, whose replication is for those to choose who run the servers.

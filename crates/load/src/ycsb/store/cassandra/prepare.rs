@@ -8,11 +8,11 @@ use cassandra_protocol::consistency::Consistency;
 use super::connection::Connection;
 use super::{columns, insert_statement, row, TABLE};
 use crate::clock::monotonic_ns;
-use crate::driver::Failure;
+use crate::failure::{Failure, NotPrepared};
 use crate::stop::Stop;
 use crate::ycsb::key;
 use crate::ycsb::record::Table;
-use crate::ycsb::store::{NotPrepared, Target};
+use crate::ycsb::store::target::Target;
 
 /// Rows in flight; each is 1.2 kB, and a server refuses what it cannot write within two seconds.
 const ROWS_PER_EXCHANGE: usize = 16;

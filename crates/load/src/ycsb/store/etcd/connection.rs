@@ -24,7 +24,7 @@ use prost::Message;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::clock::monotonic_ns;
-use crate::driver::Failure;
+use crate::failure::Failure;
 use crate::stop::Stop;
 use crate::stream::{Stream, CONNECT_TIMEOUT, OPERATION_TIMEOUT, TICK};
 

@@ -15,10 +15,11 @@ pub mod prepare;
 
 use std::sync::Arc;
 
-use super::{Store, Target};
-use crate::driver::Failure;
+use crate::failure::Failure;
 use crate::stop::Stop;
 use crate::ycsb::record::{Record, FIELDS};
+use crate::ycsb::store::interface::Store;
+use crate::ycsb::store::target::Target;
 use connection::Connection;
 use messages::{
     Compare, CompareResult, CompareTarget, CompareWith, PutRequest, RangeRequest, RangeResponse, Request,

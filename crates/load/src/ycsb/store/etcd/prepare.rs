@@ -5,11 +5,11 @@ use std::sync::Arc;
 use super::connection::Connection;
 use super::messages::{DeleteRangeRequest, DeleteRangeResponse, TxnRequest, TxnResponse};
 use super::{puts, TABLE, TABLE_END};
-use crate::driver::Failure;
+use crate::failure::{Failure, NotPrepared};
 use crate::stop::Stop;
 use crate::ycsb::key;
 use crate::ycsb::record::Table;
-use crate::ycsb::store::{NotPrepared, Target};
+use crate::ycsb::store::target::Target;
 
 const RECORDS_PER_TRANSACTION: usize = 12; // ten keys each; the default of --max-txn-ops is 128
 

@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use bson::{RawBsonRef, RawDocument, RawDocumentBuf};
 
-use crate::driver::Failure;
+use crate::failure::Failure;
 use crate::stop::Stop;
 use crate::stream::Stream;
 
@@ -27,6 +27,53 @@ const BEFORE_DOCUMENT_BYTES: usize = HEADER_BYTES + 4 + 1;
 const MESSAGE_BYTES_MAX: usize = 48_000_000; // maxMessageSizeBytes of every server
 /// On a question: none is to be answered.
 const MORE_TO_COME: u32 = 1 << 1;
+
+/// What a reply's code says when the command may succeed at another server, or later: there is no primary, another one, or
+/// it is about to leave. From the specification "Retryable Writes".
+const RETRYABLE: [i32; 12] = [
+    6,     // HostUnreachable
+    7,     // HostNotFound
+    89,    // NetworkTimeout
+    91,    // ShutdownInProgress
+    189,   // PrimarySteppedDown
+    262,   // ExceededTimeLimit
+    9001,  // SocketException
+    10107, // NotWritablePrimary
+    11600, // InterruptedAtShutdown
+    11602, // InterruptedDueToReplStateChange
+    13435, // NotPrimaryNoSecondaryOk
+    13436, // NotPrimaryOrSecondary
+];
+
+/// Why a command was not done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unserved {
+    /// The server refused it, and the same command may succeed at the primary.
+    Retryable(String),
+    /// The connection is of no use any more.
+    Lost(String),
+    /// Nothing that another attempt would change.
+    Failed(Failure),
+}
+
+impl From<Failure> for Unserved {
+    fn from(failure: Failure) -> Unserved {
+        match failure {
+            Failure::Lost(why) => Unserved::Lost(why),
+            failure => Unserved::Failed(failure),
+        }
+    }
+}
+
+impl From<Unserved> for Failure {
+    fn from(unserved: Unserved) -> Failure {
+        match unserved {
+            Unserved::Retryable(why) => Failure::Refused(why),
+            Unserved::Lost(why) => Failure::Lost(why),
+            Unserved::Failed(failure) => failure,
+        }
+    }
+}
 
 /// A session.
 pub struct Connection {
@@ -61,18 +108,18 @@ impl Connection {
     ///
     /// # Errors
     /// Whatever the reply says was not done, or not confirmed by as many servers as were asked for.
-    pub fn run(&mut self, command: &RawDocument) -> Result<RawDocumentBuf, Failure> {
+    pub fn run(&mut self, command: &RawDocument) -> Result<RawDocumentBuf, Unserved> {
         self.send(command, 0)?;
         let reply = self.reply()?;
         match complaint(&reply) {
-            Some(complaint) => Err(Failure::Refused(complaint)),
+            Some(complaint) => Err(complaint),
             None => Ok(reply),
         }
     }
 
     /// Sends a command that the server is not to answer, and returns when the kernel has taken it.
-    pub fn run_unanswered(&mut self, command: &RawDocument) -> Result<(), Failure> {
-        self.send(command, MORE_TO_COME)
+    pub fn run_unanswered(&mut self, command: &RawDocument) -> Result<(), Unserved> {
+        Ok(self.send(command, MORE_TO_COME)?)
     }
 
     fn send(&mut self, command: &RawDocument, flags: u32) -> Result<(), Failure> {
@@ -131,22 +178,33 @@ fn take_reply(received: &mut Vec<u8>, request: i32) -> Result<Option<RawDocument
 }
 
 /// What a reply says went wrong, if anything did.
-fn complaint(reply: &RawDocument) -> Option<String> {
+fn complaint(reply: &RawDocument) -> Option<Unserved> {
     let is_one = match reply.get("ok") {
         Ok(Some(RawBsonRef::Double(ok))) => ok == 1.0,
         Ok(Some(RawBsonRef::Int32(ok))) => ok == 1,
         _ => false,
     };
     if !is_one {
-        let code = reply.get_i32("code").map(|code| format!(" (code {code})")).unwrap_or_default();
-        return Some(format!("{}{code}", reply.get_str("errmsg").unwrap_or("a refusal without a reason")));
+        return Some(refusal(reply, "a refusal without a reason", ""));
     }
     let first = reply.get_array("writeErrors").ok().and_then(|errors| errors.into_iter().next()?.ok());
     if let Some(RawBsonRef::Document(error)) = first {
-        return Some(error.get_str("errmsg").unwrap_or("a write error without a reason").into());
+        return Some(refusal(error, "a write error without a reason", ""));
     }
     let unconfirmed = reply.get_document("writeConcernError").ok()?;
-    Some(format!("not confirmed: {}", unconfirmed.get_str("errmsg").unwrap_or("no reason given")))
+    Some(refusal(unconfirmed, "no reason given", "not confirmed: "))
+}
+
+/// What a document with `code` and `errmsg` says.
+fn refusal(error: &RawDocument, without_reason: &str, before: &str) -> Unserved {
+    let reason = error.get_str("errmsg").unwrap_or(without_reason);
+    match error.get_i32("code") {
+        Ok(code) if RETRYABLE.contains(&code) => {
+            Unserved::Retryable(format!("{before}{reason} (code {code})"))
+        }
+        Ok(code) => Unserved::Failed(Failure::Refused(format!("{before}{reason} (code {code})"))),
+        Err(_) => Unserved::Failed(Failure::Refused(format!("{before}{reason}"))),
+    }
 }
 
 #[cfg(test)]
@@ -188,16 +246,30 @@ mod tests {
         assert!(take_reply(&mut b"HTTP/1.1 400 Bad Request\r\n".to_vec(), 7).is_err());
     }
 
+    fn refused(message: &str) -> Option<Unserved> {
+        Some(Unserved::Failed(Failure::Refused(message.into())))
+    }
+
     #[test]
     fn refusals_write_errors_and_missing_confirmations_are_complaints() {
         assert_eq!(complaint(&rawdoc! { "ok": 1.0, "n": 1 }), None);
-        let refused = rawdoc! { "ok": 0.0, "errmsg": "not primary", "code": 10107 };
-        assert_eq!(complaint(&refused).unwrap(), "not primary (code 10107)");
+        let unknown = rawdoc! { "ok": 0.0, "errmsg": "no such command", "code": 59 };
+        assert_eq!(complaint(&unknown), refused("no such command (code 59)"));
         let duplicate =
             rawdoc! { "ok": 1.0, "writeErrors": [{ "index": 0, "errmsg": "E11000 duplicate key" }] };
-        assert_eq!(complaint(&duplicate).unwrap(), "E11000 duplicate key");
-        let late =
-            rawdoc! { "ok": 1.0, "writeConcernError": { "errmsg": "waiting for replication timed out" } };
-        assert!(complaint(&late).unwrap().starts_with("not confirmed"));
+        assert_eq!(complaint(&duplicate), refused("E11000 duplicate key"));
+        let late = rawdoc! { "ok": 1.0, "writeConcernError": { "code": 64, "errmsg": "timed out" } };
+        assert_eq!(complaint(&late), refused("not confirmed: timed out (code 64)"));
+    }
+
+    #[test]
+    fn what_an_election_causes_can_be_sent_again() {
+        let again = |message: &str| Some(Unserved::Retryable(message.into()));
+        let elsewhere = rawdoc! { "ok": 0.0, "errmsg": "not primary", "code": 10107 };
+        assert_eq!(complaint(&elsewhere), again("not primary (code 10107)"));
+        // A write that is done, and whose primary stepped down while it waited for the others.
+        let unconfirmed =
+            rawdoc! { "ok": 1.0, "n": 1, "writeConcernError": { "code": 189, "errmsg": "stepped down" } };
+        assert_eq!(complaint(&unconfirmed), again("not confirmed: stepped down (code 189)"));
     }
 }

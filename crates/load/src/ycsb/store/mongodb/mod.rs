@@ -2,12 +2,14 @@
 //!
 //! `--durability` is the write concern: `w=0` asks for no answer at all, so a write is done when the kernel has taken it, and
 //! neither the network nor the server's refusal is ever seen; `w=1`, the default, waits for the primary; `majority`
-//! for a majority of the replica set. Reads go to the primary, and see what it has (read concern `local`).
+//! for a majority of the replica set. Reads go to the primary, and see what it has (read concern `local`). After an election
+//! all go to the new primary.
 //!
 //! Source: YCSB 0.17.0, `site.ycsb.db.MongoDbClient`: the same collection, key and binary fields.
 
 mod connection;
 pub mod prepare;
+mod primary;
 pub mod single;
 
 use std::sync::Arc;
@@ -16,11 +18,12 @@ use bson::raw::{cstr, CStr};
 use bson::spec::BinarySubtype;
 use bson::{rawdoc, RawArrayBuf, RawBinaryRef, RawBson, RawBsonRef, RawDocumentBuf};
 
-use super::{Store, Target};
-use crate::driver::Failure;
+use crate::failure::Failure;
 use crate::stop::Stop;
 use crate::ycsb::record::{Record, FIELDS};
-use connection::Connection;
+use crate::ycsb::store::interface::Store;
+use crate::ycsb::store::target::Target;
+use primary::Primary;
 
 const DATABASE: &str = "ycsb";
 const TABLE: &str = "usertable";
@@ -36,15 +39,15 @@ pub enum WriteConcern {
 
 /// A session with the primary.
 pub struct Mongodb {
-    connection: Connection,
+    primary: Primary,
     concern: WriteConcern,
 }
 
 impl Mongodb {
-    /// Connects to the primary.
+    /// Connects to the primary of the set that the server belongs to.
     pub fn connect(target: &Target, stop: &Arc<Stop>) -> Result<Mongodb, String> {
         let concern = durability(target.durability.as_deref())?;
-        Ok(Mongodb { connection: connect_to_primary(target, stop)?, concern })
+        Ok(Mongodb { primary: Primary::connect(&target.server, stop)?, concern })
     }
 
     /// Runs a write that must concern one document.
@@ -60,9 +63,9 @@ impl Mongodb {
         };
         command.append(cstr!("writeConcern"), concern);
         if self.concern == WriteConcern::Unacknowledged {
-            return self.connection.run_unanswered(&command);
+            return self.primary.write_unanswered(&command);
         }
-        match self.connection.run(&command)?.get_i32("n") {
+        match self.primary.write(command)?.get_i32("n") {
             Ok(1) => Ok(()),
             _ => Err(Failure::Refused(otherwise())),
         }
@@ -70,7 +73,7 @@ impl Mongodb {
 
     /// Returns how many documents there are from a condition on `_id` upwards, after taking all of them.
     fn find(&mut self, id: RawBson, limit: i32) -> Result<usize, Failure> {
-        let reply = self.connection.run(&rawdoc! {
+        let reply = self.primary.run(&rawdoc! {
             "find": TABLE,
             "filter": { "_id": id },
             "sort": { "_id": 1 },
@@ -101,7 +104,7 @@ impl Mongodb {
 
 impl Store for Mongodb {
     fn addresses(&self) -> std::io::Result<(std::net::SocketAddr, std::net::SocketAddr)> {
-        self.connection.addresses()
+        self.primary.addresses()
     }
 
     fn read(&mut self, key: &str) -> Result<(), Failure> {
@@ -148,18 +151,6 @@ pub fn durability(word: Option<&str>) -> Result<WriteConcern, String> {
     }
 }
 
-/// Connects, and makes sure that the server takes writes.
-fn connect_to_primary(target: &Target, stop: &Arc<Stop>) -> Result<Connection, String> {
-    let mut connection = Connection::connect(&target.server, stop)?;
-    let hello = connection
-        .run(&rawdoc! { "hello": 1, "$db": "admin" })
-        .map_err(|failure| format!("MongoDB at {}: {failure}", target.server))?;
-    if !matches!(hello.get_bool("isWritablePrimary"), Ok(true)) {
-        return Err(format!("MongoDB at {}: it is not the primary; name the server that is", target.server));
-    }
-    Ok(connection)
-}
-
 fn document(key: &str, record: &Record) -> RawDocumentBuf {
     let mut document = rawdoc! { "_id": key };
     for (number, value) in record.iter().enumerate() {
@@ -193,7 +184,7 @@ fn append_field(document: &mut RawDocumentBuf, number: usize, value: &[u8]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::driver::Failure;
+    use crate::failure::Failure;
     use std::net::TcpListener;
 
     #[test]
@@ -208,11 +199,13 @@ mod tests {
     fn an_unacknowledged_write_does_not_wait_for_a_server_that_never_answers() {
         let silent = TcpListener::bind("127.0.0.1:0").unwrap();
         let server = silent.local_addr().unwrap().to_string();
-        let connection = Connection::connect(&server, &Arc::new(Stop::new())).unwrap();
-        let mut store = Mongodb { connection, concern: WriteConcern::Unacknowledged };
+        let stop = Arc::new(Stop::new());
+        let connection = connection::Connection::connect(&server, &stop).unwrap();
+        let primary = Primary::new(connection, Vec::new(), &stop);
+        let mut store = Mongodb { primary, concern: WriteConcern::Unacknowledged };
         assert_eq!(store.update("user1", 3, &[b'x'; 100]), Ok(()));
         store.concern = WriteConcern::Primary;
-        store.connection.set_timeout(std::time::Duration::from_millis(50));
+        store.primary.set_timeout(std::time::Duration::from_millis(50));
         assert!(matches!(store.update("user1", 3, &[b'x'; 100]), Err(Failure::Lost(_))));
     }
 }

@@ -6,6 +6,7 @@ use bson::{Bson, Document, RawDocumentBuf};
 
 use super::connection::Connection;
 use crate::exit::Failed;
+use crate::failure::Failure;
 use crate::stop::Stop;
 
 /// Runs a command on the database `admin` and returns the reply as relaxed extended JSON.
@@ -24,7 +25,7 @@ pub fn run(server: &str, command: &str, stop: &Arc<Stop>) -> Result<String, Fail
     let reply = Connection::connect(server, stop)
         .map_err(Failed::Unreachable)?
         .run(&command)
-        .map_err(|failure| Failed::Refused(failure.to_string()))?;
+        .map_err(|unserved| Failed::Refused(Failure::from(unserved).to_string()))?;
     let reply = Document::try_from(reply.as_ref()).map_err(|error| Failed::Refused(error.to_string()))?;
     Ok(Bson::Document(reply).into_relaxed_extjson().to_string())
 }

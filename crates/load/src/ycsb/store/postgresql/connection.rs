@@ -18,10 +18,10 @@ use postgres_protocol::message::backend::{ErrorResponseBody, Message};
 use postgres_protocol::message::frontend;
 use postgres_protocol::IsNull;
 
-use crate::driver::Failure;
+use crate::failure::Failure;
 use crate::stop::Stop;
 use crate::stream::{Stream, CONNECT_TIMEOUT, OPERATION_TIMEOUT};
-use crate::ycsb::store::Target;
+use crate::ycsb::store::target::Target;
 
 const RECEIVE_BYTES: usize = 64 << 10; // a scan of 100 records is 110 kB
 

@@ -11,11 +11,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::connection::Connection;
-use crate::driver::Failure;
+use crate::failure::{Failure, NotPrepared};
 use crate::stop::Stop;
 use crate::ycsb::key;
 use crate::ycsb::record::{Table, FIELDS};
-use crate::ycsb::store::{NotPrepared, Target};
+use crate::ycsb::store::target::Target;
 
 /// Longest statement: filling a replicated store through a slow network is not what is measured, but it must end.
 const STATEMENT_TIMEOUT: Duration = Duration::from_secs(30 * 60);

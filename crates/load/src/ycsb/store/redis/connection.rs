@@ -13,7 +13,7 @@ use redis_protocol::resp2::decode::decode;
 use redis_protocol::resp2::encode::encode_borrowed;
 use redis_protocol::resp2::types::{BorrowedFrame, OwnedFrame};
 
-use crate::driver::Failure;
+use crate::failure::Failure;
 use crate::stop::Stop;
 use crate::stream::Stream;
 

@@ -17,10 +17,11 @@ use std::sync::Arc;
 
 use redis_protocol::resp2::types::OwnedFrame;
 
-use super::{Store, Target};
-use crate::driver::Failure;
+use crate::failure::Failure;
 use crate::stop::Stop;
 use crate::ycsb::record::{Record, FIELDS};
+use crate::ycsb::store::interface::Store;
+use crate::ycsb::store::target::Target;
 use connection::Connection;
 
 /// The sorted set of key names; YCSB's own name for it.

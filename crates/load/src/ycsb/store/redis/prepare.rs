@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use super::ask_insert;
 use super::connection::Connection;
-use crate::driver::Failure;
+use crate::failure::{Failure, NotPrepared};
 use crate::stop::Stop;
 use crate::ycsb::key;
 use crate::ycsb::record::Table;
-use crate::ycsb::store::{NotPrepared, Target};
+use crate::ycsb::store::target::Target;
 
 const RECORDS_PER_EXCHANGE: usize = 64; // 80 kB
 

@@ -1,0 +1,187 @@
+//! What arguments mean to the parts of the program, none of which knows the command line.
+
+use super::{ArrivalLaw, FloodSend, Http, Memcached, ProbeSend, Rpc, RunArguments, Traffic, Ycsb};
+use crate::arrivals::Law;
+use crate::flood;
+use crate::plan::{Pace, Plan, Quota};
+use crate::probe;
+use crate::traffic::control::{Answer, Exchange, Load};
+use crate::traffic::coordinator::Run;
+
+impl Ycsb {
+    /// The plan of the run.
+    ///
+    /// # Errors
+    /// When nothing would end it.
+    pub fn plan(&self) -> Result<Plan, String> {
+        if self.operations.is_none() && self.duration.is_none() {
+            return Err(
+                "neither --operations nor --duration is given, so the run would never end; give one".into()
+            );
+        }
+        Ok(self.run.plan(self.clients, self.duration, self.operations))
+    }
+
+    /// Number of the first key to insert.
+    ///
+    /// # Errors
+    /// When a loaded record has that key.
+    pub fn insert_start(&self) -> Result<u64, String> {
+        let insert_start = self.insert_start.unwrap_or(self.records);
+        if insert_start < self.records {
+            return Err(format!(
+                "--insert-start {insert_start}: the keys below --records {} are taken; give at least that",
+                self.records
+            ));
+        }
+        Ok(insert_start)
+    }
+}
+
+impl Memcached {
+    /// The plan of the run.
+    pub fn plan(&self) -> Plan {
+        self.run.plan(self.connections, Some(self.duration), None)
+    }
+}
+
+impl Http {
+    /// The plan of the run.
+    pub fn plan(&self) -> Plan {
+        self.run.plan(self.connections, Some(self.duration), None)
+    }
+}
+
+impl Rpc {
+    /// The plan of the run.
+    pub fn plan(&self) -> Plan {
+        self.run.plan(self.connections, Some(self.duration), None)
+    }
+}
+
+impl Traffic {
+    /// What the run is to do.
+    ///
+    /// # Errors
+    /// When nothing would end it, or when it is of both bytes without end and messages.
+    pub fn run(&self) -> Result<Run<'_>, String> {
+        Ok(Run {
+            nodes: &self.node,
+            pattern: self.pattern,
+            connections: self.connections,
+            congestion_control: &self.congestion_control,
+            load: self.load()?,
+            samples: &self.samples,
+            summary: &self.summary,
+            error_share_max: self.error_share_max,
+        })
+    }
+
+    fn load(&self) -> Result<Load, String> {
+        if self.duration.is_none() && self.count.is_none() {
+            return Err(
+                "neither --count nor --duration is given, so the run would never end; give one".into()
+            );
+        }
+        let exchange = match (self.size, self.answer) {
+            (None, Some(_)) => {
+                return Err("--answer without --size: nothing is asked; give --size too".into())
+            }
+            (None, None) if self.count.is_some() || self.rate.is_some() => {
+                return Err("--count and --rate are of messages; give --size too".into());
+            }
+            (None, None) => Exchange::Stream { write_bytes: self.write_bytes as usize },
+            (Some(_), _) if self.progress.is_some() => {
+                return Err("--progress is of bytes without end; leave out --size".into());
+            }
+            (Some(size), answer) => Exchange::Messages { size, answer: answer.unwrap_or(Answer::Receipt) },
+        };
+        Ok(Load {
+            exchange,
+            warm_up_ns: nanoseconds(self.warm_up),
+            duration_ns: self.duration.map(nanoseconds),
+            count: self.count,
+            rate_per_s: self.rate,
+            part_ns: nanoseconds(self.part),
+            progress_ns: self.progress.map(nanoseconds),
+            seed: self.seed,
+        })
+    }
+}
+
+impl ProbeSend {
+    /// The packets to send.
+    pub fn packets(&self) -> probe::Packets {
+        probe::Packets {
+            rate_per_s: self.rate,
+            count: self.count,
+            payload_bytes: self.payload_bytes,
+            gaps: self.gaps,
+        }
+    }
+}
+
+impl FloodSend {
+    /// The packets to send.
+    pub fn packets(&self) -> flood::Packets {
+        flood::Packets {
+            rate_bps: self.rate_bps,
+            payload_bytes: self.payload_bytes,
+            train: self.train,
+            duration_s: self.duration,
+        }
+    }
+}
+
+impl RunArguments {
+    fn plan(&self, connections: usize, duration_s: Option<f64>, operations: Option<u64>) -> Plan {
+        let law = match self.arrivals {
+            ArrivalLaw::Even => Law::Even,
+            ArrivalLaw::Poisson => Law::Poisson { seed: self.seed },
+        };
+        Plan {
+            connections,
+            pace: self.rate.map_or(Pace::Closed, |rate_per_s| Pace::Open { rate_per_s, law }),
+            warm_up_ns: nanoseconds(self.warm_up),
+            duration_ns: duration_s.map(nanoseconds),
+            operations: operations.map(Quota::Together),
+        }
+    }
+}
+
+/// Whole nanoseconds of a time in seconds.
+fn nanoseconds(seconds: f64) -> u64 {
+    (seconds * 1e9).round() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::super::{Arguments, Command};
+    use super::*;
+
+    /// The plan of `ycsb` with these words and those that it always needs.
+    fn plan(words: &str) -> Result<Plan, String> {
+        let needed = "crosswind-load ycsb --store redis --server a:1 --workload a --records 9 --clients 3 \
+                      --seed 7 --samples s --summary t";
+        let arguments = Arguments::try_parse_from(needed.split(' ').chain(words.split_whitespace()));
+        let Ok(Arguments { command: Command::Ycsb(ycsb) }) = arguments else { panic!("{words}: not read") };
+        ycsb.plan()
+    }
+
+    #[test]
+    fn a_plan_is_what_the_words_say() {
+        let closed = plan("--operations 5 --warm-up 0.5").unwrap();
+        assert_eq!((closed.connections, closed.pace, closed.warm_up_ns), (3, Pace::Closed, 500_000_000));
+        assert_eq!((closed.duration_ns, closed.operations), (None, Some(Quota::Together(5))));
+        let open = plan("--duration 2 --rate 100 --arrivals poisson").unwrap();
+        assert_eq!(open.pace, Pace::Open { rate_per_s: 100.0, law: Law::Poisson { seed: 7 } });
+        assert_eq!((open.duration_ns, open.operations), (Some(2_000_000_000), None));
+    }
+
+    #[test]
+    fn a_run_that_nothing_ends_is_refused_with_what_to_give() {
+        assert!(plan("").unwrap_err().contains("give one"));
+    }
+}
