@@ -1,8 +1,7 @@
-"""Conditions and experiments that come with Crosswind, as YAML files read with `importlib.resources`.
+"""Conditions, experiments and published figures that come with Crosswind, as YAML files.
 
-A condition's name is its path below `conditions`, an experiment's its path below `experiments`, without the
-suffix. Each file's header says what it models, its source, and what differs from it. Adding one is adding a
-file.
+A name is the path below `conditions`, `experiments` or `published`, without the suffix. Each header says
+what it models, its source, and what differs from it. Adding one is adding a file.
 """
 
 from __future__ import annotations
@@ -39,6 +38,19 @@ def experiment_file(name: str) -> Traversable:
     Raises: KeyError: `name` is not one of `experiment_names()`.
     """
     return _entries("experiments")[name]
+
+
+def published_names() -> list[str]:
+    """Return the names of all sets of published figures, sorted."""
+    return sorted(_entries("published"))
+
+
+def published_file(name: str) -> Traversable:
+    """Return the file of a set of published figures.
+
+    Raises: KeyError: `name` is not one of `published_names()`.
+    """
+    return _entries("published")[name]
 
 
 def example_file() -> Traversable:

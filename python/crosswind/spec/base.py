@@ -32,6 +32,11 @@ def keys_of(model: type[BaseModel]) -> list[str]:
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
+def field_of(model: type[BaseModel], key: str) -> str:
+    """Return the attribute that holds what stands behind a key of the file."""
+    return next(name for name, field in model.model_fields.items() if (field.alias or name) == key)
+
+
 # The key that every element of a condition has.
 On = Annotated[
     list[str] | None,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from crosswind.spec.condition import PLACES
+from crosswind.spec.description import Description, descriptions
 from crosswind.spec.document import Path
-from crosswind.spec.draft import items, value_at
+from crosswind.spec.draft import value_at
+from crosswind.spec.places import PLACES, elements_at
 from crosswind.spec.quantities import AUTO
 
 
@@ -26,23 +27,33 @@ def budget_findings(trials: Any, conditions: Iterable[Any]) -> Iterator[tuple[Pa
         )
     if not kept:
         return
-    buckets = [bucket for condition in conditions for bucket in _credit_buckets(condition)]
-    if not buckets:
-        message = '"kept" is about credit buckets, and no condition begins with one; leave it out'
+    drained = [found for condition in conditions for found in _drained(condition)]
+    if not drained:
+        kinds = " or ".join(kind for kind, each in descriptions().items() if each.drains)
+        message = f'"kept" is about {kinds}, and no condition begins with one; leave it out'
         yield ("budgets",), message
-    if any(value_at(bucket, "loop") is not None for bucket in buckets):
+    for kind, key in dict.fromkeys(_in_the_way(drained)):
         yield (
             ("budgets",),
-            '"kept" cannot keep a bucket with a `loop`, whose switch has a state beside the budget; take the '
-            "exact bucket, or write budgets: fresh",
+            f'"kept" cannot keep a {kind} with `{key}`, which has a state beside its budget; '
+            f"leave `{key}` out, or write budgets: fresh",
         )
 
 
-def _credit_buckets(condition: Any) -> list[Any]:
-    """Return the credit buckets with which a condition begins."""
+def _in_the_way(drained: list[tuple[Description, Any]]) -> Iterator[tuple[str, str]]:
+    """Yield parameters with which levels cannot be kept, each with its kind."""
+    for description, raw in drained:
+        for key in description.kept_without:
+            if value_at(raw, key) is not None:
+                yield description.kind, key
+
+
+def _drained(condition: Any) -> list[tuple[Description, Any]]:
+    """Return the elements with which a condition begins and whose level trials may keep."""
     return [
-        element["credit"]
+        (description, element[kind])
         for place in PLACES
-        for _, element in items(condition, place)
-        if isinstance(element, dict) and "credit" in element
+        for _, element in elements_at(condition, place)
+        for kind, description in descriptions().items()
+        if description.drains and isinstance(element, dict) and kind in element
     ]

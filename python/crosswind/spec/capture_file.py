@@ -1,9 +1,10 @@
 """Read sizes and instants of packets from a capture: pcap and pcapng, pure functions of its bytes.
 
 Understood: pcap with microseconds or nanoseconds in either byte order; pcapng with any number of sections and
-interfaces, enhanced packet blocks with any resolution of their stamps. Links: Ethernet (802.1Q tags counted
-out), raw IP, Linux cooked 1 and 2, loopback. A packet's size is that of its IP header where the capture has
-it, and what was on the wire less the link's header otherwise, so a capture cut to its first bytes will do.
+interfaces, enhanced and obsolete packet blocks with any resolution of their stamps. Links: all in
+`link_types.py` that carry IP (tags of 802.1Q are counted out). A packet's size is that of its IP header where
+the capture has it, and what was on the wire less the link's header otherwise, so a capture cut to its first
+bytes will do.
 
 Source: IETF draft-ietf-opsawg-pcap (pcap), draft-ietf-opsawg-pcapng, sections 3 and 4 (pcapng).
 """
@@ -15,6 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
+from crosswind.spec.link_types import LINK_TYPES, Link, link_text
+
 _PCAP = {
     b"\xd4\xc3\xb2\xa1": ("<", 1000),
     b"\xa1\xb2\xc3\xd4": (">", 1000),
@@ -22,19 +25,21 @@ _PCAP = {
     b"\xa1\xb2\x3c\x4d": (">", 1),
 }
 _PCAPNG = b"\x0a\x0d\x0d\x0a"
-_SECTION, _INTERFACE, _SIMPLE, _PACKET = 0x0A0D0D0A, 1, 3, 6
+_INTERFACE, _OBSOLETE, _SIMPLE, _PACKET = 1, 2, 3, 6
 _BYTE_ORDER = {b"\x4d\x3c\x2b\x1a": "<", b"\x1a\x2b\x3c\x4d": ">"}
 _TSRESOL = 9
 # Clocks count nanoseconds in 63 bits, until 2262; a later stamp is damage.
 _AT_NS_MAX = 2**63 - 1
-# Link type to the bytes of its header.
-_LINKS = {0: 4, 1: 14, 12: 0, 14: 0, 101: 0, 108: 4, 113: 16, 228: 0, 229: 0, 276: 20}
-_ETHERNET = 1
-_VLAN_TYPES = (0x8100, 0x88A8)
+# The upper half of pcap's link type says whether frames end with a checksum, and how long that is.
+_LINK_BITS = 0xFFFF
 
 
 class CaptureError(ValueError):
     """The bytes are not a capture that can be replayed; the message says what is wrong where."""
+
+
+class LinkNotRead(CaptureError):
+    """A packet was captured on a link that is not read; without it the capture says something else."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,7 @@ def read_capture(content: bytes) -> list[CapturedPacket]:
     """Return all packets in the order of the file.
 
     Raises:
-        CaptureError: not a capture, cut off, of an unknown link, without a packet, or not in order.
+        CaptureError: not a capture, cut off, of a link that is not read, without a packet, or not in order.
     """
     packets = list(packets_of(content))
     for number, (before, after) in enumerate(pairwise(packets), start=2):
@@ -82,7 +87,7 @@ def packets_of(content: bytes) -> Iterator[CapturedPacket]:
 
 def _pcap(content: bytes) -> Iterator[CapturedPacket]:
     order, tick_ns = _PCAP[content[:4]]
-    link = _link(_unpack(order + "I", content, 20, "its header")[0] & 0x0FFF_FFFF)
+    link = _link(_unpack(order + "I", content, 20, "its header")[0] & _LINK_BITS)
     offset = 24
     number = 0
     while offset < len(content):
@@ -95,7 +100,7 @@ def _pcap(content: bytes) -> Iterator[CapturedPacket]:
 
 def _pcapng(content: bytes) -> Iterator[CapturedPacket]:
     order = "<"
-    interfaces: list[tuple[int, int]] = []  # Link type, stamps per second.
+    interfaces: list[tuple[int, int]] = []  # Number of the link type, stamps per second.
     offset = number = 0
     while offset < len(content):
         where = f"the block at byte {offset}"
@@ -109,15 +114,18 @@ def _pcapng(content: bytes) -> Iterator[CapturedPacket]:
             raise CaptureError(f"{where} has an impossible length, {length}")
         body = _slice(content, offset, length, where)[8:-4]
         if kind == _INTERFACE:
-            link = _link(_unpack(order + "H", body, 0, where)[0])
-            interfaces.append((link, _per_second(order, body[8:])))
-        elif kind == _PACKET:
+            link_number = _unpack(order + "H", body, 0, where)[0]
+            interfaces.append((link_number, _per_second(order, body[8:])))
+        elif kind in (_PACKET, _OBSOLETE):
             number += 1
             where = f"packet {number}"
-            interface, high, low, kept, original = _unpack(order + "IIIII", body, 0, where)
+            # The obsolete block counts drops in the upper half of the first word.
+            form = order + ("IIIII" if kind == _PACKET else "HxxIIII")
+            interface, high, low, kept, original = _unpack(form, body, 0, where)
             if interface >= len(interfaces):
                 raise CaptureError(f"{where} is of interface {interface}, which was not described")
-            link, per_second = interfaces[interface]
+            link_number, per_second = interfaces[interface]
+            link = _link(link_number, where)
             at_ns = (high << 32 | low) * 10**9 // per_second
             if at_ns > _AT_NS_MAX:
                 raise CaptureError(f"{where} has an impossible stamp, {at_ns // 10**9} s after 1970")
@@ -144,20 +152,24 @@ def _per_second(order: str, options: bytes) -> int:
     return 10**6
 
 
-def _link(kind: int) -> int:
-    if kind not in _LINKS:
-        raise CaptureError(f"has link type {kind}; capture on Ethernet, raw IP, `any` or loopback")
-    return kind
+def _link(number: int, packet: str | None = None) -> Link:
+    _, link = LINK_TYPES.get(number, ("", None))
+    if link is None:
+        has = "has" if packet is None else f"{packet} has"
+        remedy = "capture on Ethernet, raw IP, `any`, loopback or PPP"
+        if packet is not None:
+            remedy += (
+                ", or write one interface to a file of its own (tshark -Y frame.interface_id==0 -w FILE)"
+            )
+        raise LinkNotRead(f"{has} link type {link_text(number)}, which is not read; {remedy}")
+    return link
 
 
-def _ip_bytes(link: int, data: bytes, length: int) -> int:
-    header = _LINKS[link]
-    if link == _ETHERNET:
-        while len(data) >= header + 4 and int.from_bytes(data[header - 2 : header]) in _VLAN_TYPES:
-            header += 4
-    ip = data[header:]
+def _ip_bytes(link: Link, frame: bytes, length: int) -> int:
+    at, is_ip = link.ip_at(frame)
+    ip = frame[at:] if is_ip else b""
     version = ip[0] >> 4 if ip else 0
-    on_wire = max(1, length - header)
+    on_wire = max(1, length - at)
     if version == 4 and len(ip) >= 4:
         # 0 is a super-packet that segmentation has not filled in.
         return int.from_bytes(ip[2:4]) or on_wire

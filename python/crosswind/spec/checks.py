@@ -10,20 +10,26 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from pydantic import ValidationError
+
 from crosswind import catalog
 from crosswind.spec import applications
+from crosswind.spec.base import FILES, keys_of
 from crosswind.spec.budget_rules import budget_findings
+from crosswind.spec.design import CONDITIONS_MAX
 from crosswind.spec.document import Document, Path, read_document
 from crosswind.spec.draft import items, sound, sound_field, value_at
 from crosswind.spec.experiment import Experiment
 from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.node_limits import NodeLimits
+from crosswind.spec.parameters.buffer import Emptied, buffer_findings
 from crosswind.spec.problems import Problem
+from crosswind.spec.published import published_findings
 from crosswind.spec.quantities import shown
-from crosswind.spec.queue_rules import Emptied, buffer_findings
 from crosswind.spec.rules import condition_findings
-from crosswind.spec.setting import Setting
-from crosswind.spec.topology import Topology, Uplink
+from crosswind.spec.setting import Finding, Setting
+from crosswind.spec.topology import AnyTopology, Star, form_of
+from crosswind.spec.topology.common import USUAL_BUFFER_TEXT, Uplink, WrittenBuffer
 from crosswind.spec.translate import describe
 from crosswind.spec.trials import Growing, Limits, Trials, Until
 
@@ -36,29 +42,80 @@ def experiment_problems(document: Document) -> Iterator[Problem]:
     yield from conditions_problems(document, [path for path, _ in items(document.data, "conditions")])
     yield from _application_problems(document)
     yield from _trials_problems(document)
+    yield from _published_problems(document)
 
 
 def setting_of(document: Document) -> Setting:
     """Return what a condition meets in this file."""
-    topology = value_at(document.data, "topology")
-    uplink = value_at(topology, "uplink")
-    rate_bps = sound_field(Uplink, "rate_bps", uplink)
+    raw = value_at(document.data, "topology")
+    form, topology = form_of(raw), _sound_topology(document)
+    network = None if topology is None or any(topology.findings(raw)) else topology.network()
+    uplink = value_at(raw, "uplink")
+    hosts = sound_field(Star, "hosts", raw) if form is Star else None
     return Setting(
-        hosts=sound_field(Topology, "hosts", topology),
-        nodes=sound_field(Topology, "nodes", topology),
-        mtu_bytes=sound_field(Topology, "mtu_bytes", topology),
+        hosts=hosts if network is None else list(network.hosts),
+        nodes=sound_field(form, "nodes", raw),
+        mtu_bytes=sound_field(form, "mtu_bytes", raw),
         scale=sound_field(Experiment, "scale", document.data) or 1.0,
-        uplink_bps=rate_bps,
-        uplink_unlimited=value_at(uplink, "rate") == "unlimited",
+        network=network,
+        uplink_bps=sound_field(Uplink, "rate_bps", uplink) if form is Star else None,
+        uplink_unlimited=form is Star and value_at(uplink, "rate") == "unlimited",
         measured_ns=applications.measured_ns(_parameters(document)),
     )
 
 
+def _sound_topology(document: Document) -> AnyTopology | None:
+    """Return the topology with the files that it names, None where it is not sound by itself."""
+    raw = value_at(document.data, "topology")
+    try:
+        return form_of(raw).model_validate(raw, context={FILES: document.named_file})
+    except ValidationError:
+        return None
+
+
 def topology_problems(document: Document) -> Iterator[Problem]:
-    """Yield what is wrong between hosts, nodes, MTU and buffers."""
-    topology = value_at(document.data, "topology")
-    setting = setting_of(document)
-    hosts = setting.hosts or []
+    """Yield what is wrong between hosts, nodes, links, MTU and buffers."""
+    raw, topology = value_at(document.data, "topology"), _sound_topology(document)
+    found = [] if topology is None else list(topology.findings(raw))
+    for path, message in found:
+        yield _problem(document, ("topology", *path), message)
+    if form_of(raw) is Star:
+        yield from _star_problems(document)
+    mtu_bytes = sound_field(form_of(raw), "mtu_bytes", raw)
+    if mtu_bytes is not None and not MTU_BYTES[0] <= mtu_bytes <= MTU_BYTES[1]:
+        text = shown(value_at(raw, "mtu"))
+        yield _problem(document, ("topology", "mtu"), f"{text} is outside {MTU_BYTES[0]}B to {MTU_BYTES[1]}B")
+    elif mtu_bytes is not None and not found:
+        scale = sound_field(Experiment, "scale", document.data) or 1.0
+        for path, message in _buffer_findings(_buffers(raw, topology), mtu_bytes, scale):
+            yield _problem(document, ("topology", *path), message)
+
+
+def _buffers(raw: Any, topology: AnyTopology | None) -> Iterator[WrittenBuffer]:
+    """Yield the buffers of a topology; of a star that is not sound, the one that may be."""
+    if topology is not None:
+        yield from topology.buffers(raw)
+    elif form_of(raw) is Star:
+        uplink = value_at(raw, "uplink")
+        buffer, rate_bps = sound_field(Uplink, "buffer", uplink), sound_field(Uplink, "rate_bps", uplink)
+        is_known = rate_bps is not None or value_at(uplink, "rate") == "unlimited"
+        if buffer is not None:
+            text = value_at(uplink, "buffer") or USUAL_BUFFER_TEXT
+            yield WrittenBuffer(("uplink", "buffer"), text, buffer, [rate_bps] if is_known else [])
+
+
+def _buffer_findings(buffers: Iterator[WrittenBuffer], mtu_bytes: int, scale: float) -> Iterator[Finding]:
+    for written in buffers:
+        limits = [rate_bps for rate_bps in written.rates_bps if rate_bps is not None]
+        by = Emptied(min(limits, default=None), len(limits) < len(written.rates_bps), mtu_bytes, scale)
+        for _, message in buffer_findings(written.buffer, written.text, by):
+            yield written.path, message
+
+
+def _star_problems(document: Document) -> Iterator[Problem]:
+    """Yield what is wrong between hosts and nodes of a star, also where other parts of it are not sound."""
+    raw = value_at(document.data, "topology")
+    hosts: list[str] = sound_field(Star, "hosts", raw) or []
     for index, host in enumerate(hosts):
         if host in hosts[:index]:
             yield _problem(
@@ -73,23 +130,13 @@ def topology_problems(document: Document) -> Iterator[Problem]:
             yield _problem(
                 document, path, "is also the name of a host; give the node another name", at_key=True
             )
-    mtu_bytes = setting.mtu_bytes
-    if mtu_bytes is not None and not MTU_BYTES[0] <= mtu_bytes <= MTU_BYTES[1]:
-        text = shown(value_at(topology, "mtu"))
-        yield _problem(document, ("topology", "mtu"), f"{text} is outside {MTU_BYTES[0]}B to {MTU_BYTES[1]}B")
-    elif mtu_bytes is not None:
-        buffer = sound_field(Uplink, "buffer", value_at(topology, "uplink"))
-        text = value_at(topology, "uplink", "buffer") or "512KiB"
-        uplink = Emptied(setting.uplink_bps, setting.uplink_unlimited, mtu_bytes, setting.scale)
-        for path, message in buffer_findings(buffer, ("topology", "uplink", "buffer"), text, uplink):
-            yield _problem(document, path, message)
 
 
 def conditions_problems(document: Document, paths: list[Path]) -> Iterator[Problem]:
     """Yield what is wrong with the conditions that stand at `paths`, each a name or `name: condition`."""
     setting = setting_of(document)
     names: list[str] = []
-    for path in paths:
+    for path in paths[:CONDITIONS_MAX]:  # More of them are refused where they are read.
         entry = value_at(document.data, *path)
         if isinstance(entry, str):
             name, place = entry, path
@@ -135,8 +182,14 @@ def _parameters(document: Document) -> Any:
 
 def _application_problems(document: Document) -> Iterator[Problem]:
     known = applications.names()
+    names = [str(path[-1]) for path, _ in items(document.data, "application")]
+    meant = next((name for name in names if name in known), None)
     for path, _ in items(document.data, "application"):
         name = str(path[-1])
+        if meant is not None and name != meant:
+            message = f"application: {_not_beside(name, meant)}"
+            yield document.problem(path, message, at_key=True)
+            continue
         if name not in known:
             remedy = did_you_mean(name, known) or f"there are {', '.join(known)}"
             message = f"{shown(name)} is no application; {remedy} (`crosswind apps` lists them)"
@@ -148,10 +201,27 @@ def _application_problems(document: Document) -> Iterator[Problem]:
             yield document.problem(("topology", "nodes"), f"topology.nodes: {message}", at_key=True)
 
 
+def _not_beside(name: str, application: str) -> str:
+    """Return what is wrong with a key that stands beside the application."""
+    if name in applications.names():
+        return (
+            f"{name} is a second application beside {application}; an experiment has one: remove one of them"
+        )
+    if name in keys_of(Experiment):
+        place = "to the left margin"
+    else:
+        place = f"below {'trials' if name in keys_of(Trials) else application}"
+    return f"{shown(name)} stands beside {application}, where one application is expected; move it {place}"
+
+
 def misfit_problems(document: Document, parameters: Any) -> Iterator[Problem]:
     """Yield what does not fit between the application's parameters, read as a whole, and the topology."""
-    nodes = sound_field(Topology, "nodes", value_at(document.data, "topology"))
-    for path, _ in items(document.data, "application") if nodes is not None else []:
+    raw = value_at(document.data, "topology")
+    nodes = sound_field(form_of(raw), "nodes", raw)
+    named = items(document.data, "application")
+    if nodes is None or len(named) != 1:
+        return
+    for path, _ in named:
         name = str(path[-1])
         for inner, message in applications.misfits(name, parameters, nodes):
             yield _problem(document, (*path, *inner), message)
@@ -193,6 +263,16 @@ def _trials_problems(document: Document) -> Iterator[Problem]:
     for path, message in budget_findings(trials, _conditions(document)):
         yield _problem(document, ("trials", *path), message)
     yield from _duration_problems(document, at_least or sound_field(Trials, "repeat", trials))
+
+
+def _published_problems(document: Document) -> Iterator[Problem]:
+    entry = sound_field(Experiment, "published", document.data)
+    if entry is None:
+        return
+    found = [value for _, value in items(document.data, "conditions")]
+    names = [next(iter(value)) if isinstance(value, dict) and value else value for value in found]
+    for path, message in published_findings(entry, [name for name in names if isinstance(name, str)]):
+        yield _problem(document, ("published", *path), message)
 
 
 def _conditions(document: Document) -> Iterator[Any]:

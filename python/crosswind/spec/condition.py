@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 from pydantic import Discriminator, Field, Tag
@@ -9,32 +10,47 @@ from pydantic import Discriminator, Field, Tag
 from crosswind.spec.base import SpecModel
 from crosswind.spec.element import Element
 from crosswind.spec.interference import Interference
+from crosswind.spec.places import PLACES
 from crosswind.spec.quantities import PositiveDuration
 
-PLACES = (
-    "host.egress",
-    "link",
-    "switch.ingress",
-    "switch.egress",
-    "host.ingress",
-)  # In the order packets pass.
+
+def _everywhere_or_by_name(value: Any) -> str:
+    return "by name" if isinstance(value, dict) else "everywhere"
+
+
+# The elements of a place, or a mapping of what `on` may name there to the elements that stand there alone.
+Elements = Annotated[
+    Annotated[list[Element], Tag("everywhere")]
+    | Annotated[dict[str, list[Element]], Field(min_length=1), Tag("by name")],
+    Discriminator(_everywhere_or_by_name),
+]
 
 
 class Places(SpecModel):
-    """Elements by place, in the order they apply."""
+    """Elements by place, in the order they apply: a list, or lists by the name that `on` would have."""
 
-    host_egress: list[Element] | None = Field(None, alias="host.egress", description="What a node sends.")
-    link: list[Element] | None = Field(None, description="In front of the wire, each way.")
-    switch_ingress: list[Element] | None = Field(None, alias="switch.ingress", description="Up from a host.")
-    switch_egress: list[Element] | None = Field(None, alias="switch.egress", description="Down to a host.")
-    host_ingress: list[Element] | None = Field(
-        None, alias="host.ingress", description="What a node receives."
-    )
+    host_egress: Elements | None = Field(None, alias="host.egress", description="What a node sends.")
+    link: Elements | None = Field(None, description="In front of the wire of a host, each way.")
+    switch_ingress: Elements | None = Field(None, alias="switch.ingress", description="Up from a host.")
+    wan: Elements | None = Field(None, description="In front of each link between two zones.")
+    switch_egress: Elements | None = Field(None, alias="switch.egress", description="Down to a host.")
+    host_ingress: Elements | None = Field(None, alias="host.ingress", description="What a node receives.")
 
     def by_place(self) -> dict[str, list[Element]]:
-        """Return the places that are given, in the order packets pass them."""
+        """Return the elements of the places that are given, in the order packets pass them."""
+        return {place: [element for element, _ in found] for place, found in self.placed().items()}
+
+    def placed(self) -> dict[str, list[tuple[Element, list[str] | None]]]:
+        """Return the same, each element with the name that it stands below; None in a list."""
         given = {field.alias or name: getattr(self, name) for name, field in Places.model_fields.items()}
-        return {place: given[place] for place in PLACES if given[place] is not None}
+        return {place: list(_placed(given[place])) for place in PLACES if given[place] is not None}
+
+
+def _placed(elements: list[Element] | dict[str, list[Element]]) -> Iterator[tuple[Element, list[str] | None]]:
+    if isinstance(elements, list):
+        yield from ((element, None) for element in elements)
+    else:
+        yield from ((element, [name]) for name, below in elements.items() for element in below)
 
 
 def _one_or_many(value: Any) -> str:

@@ -24,6 +24,7 @@ from crosswind.spec.level import Level, LevelValue
 Point = dict[str, Level]  # A level of each factor.
 Factors = Mapping[str, list[Level] | Range]
 
+CONDITIONS_MAX = 1000  # Of an experiment, written in the file or made of levels.
 _DRAWS = 50
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources.abc import Traversable
 from pathlib import Path as FilePath
 from types import MappingProxyType
@@ -18,16 +18,23 @@ from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.events import CollectionEndEvent, CollectionStartEvent, Event, NodeEvent
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from crosswind.spec.problems import Problem, SpecErrors
+from crosswind.spec.read_file import read_file
 
 Path = tuple[str | int, ...]
+Place = tuple[int, int]  # Line and column, from 1.
 
-# Aliases are expanded; without bounds a few lines could expand to more than the machine's memory.
-_VALUES_MAX = 50_000
-_DEPTH_MAX = 64
+# A file at these bounds is read or refused within seconds: checking a value by the models takes up to 100 us
+# (2026-11-23, two busy cores). Aliases are expanded; without bounds a few lines could expand to more than the
+# machine's memory, and the parser's own recursion has no end.
 _BYTES_MAX = 4 << 20
+_VALUES_MAX = 20_000
+_DEPTH_MAX = 64
+# What the parser written in Python takes within 3 s.
+_SLOW_MAX = 512 << 10
 
 # What the parser gives to values without a tag. Which of them a scalar has is decided below, by YAML 1.2.
 _PLAIN_TAGS = {
@@ -67,7 +74,14 @@ class Document:
 
         Raises: OSError: it cannot be read.
         """
-        return (self.kept.get(name) or FilePath(self.name).parent / name).read_bytes()
+        return read_file(self.kept.get(name) or FilePath(self.name).parent / name)
+
+    def under(self, key: str) -> Document:
+        """Return the document whose one key has this one's data as its value."""
+        place = self.values[()]
+        values = {(): place} | {(key, *path): at for path, at in self.values.items()}
+        keys = {(key,): place} | {(key, *path): at for path, at in self.keys.items()}
+        return replace(self, data={key: self.data}, values=values, keys=keys)
 
     def problem(self, path: Path, message: str, *, at_key: bool = False) -> Problem:
         """Return a problem at `path`, or at the nearest part of it that the file has."""
@@ -85,10 +99,13 @@ def read_document(
 
     Raises: SpecErrors: the file cannot be read, is not UTF-8, or is not YAML.
     """
-    file = source if isinstance(source, Traversable) else FilePath(source)
     name = str(source)
     try:
-        content = file.read_bytes()
+        # The catalogue may lie in an archive; whatever else is named is a path.
+        if isinstance(source, str | os.PathLike):
+            content = read_file(source, _BYTES_MAX)
+        else:
+            content = source.read_bytes()
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise SpecErrors([Problem(name, 0, 0, f"cannot be read: {reason}; name a YAML file")]) from None
@@ -112,13 +129,15 @@ def parse_document(
         raise SpecErrors([Problem(name, line, column, "is not UTF-8; save it as UTF-8")]) from None
     reader = _Reader(name)
     try:
-        root = YAML(typ="rt", pure=True).compose(text)
+        root = _compose(text)
         data = reader.value(root, (), 0) if root is not None else None
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
         message = f"is not YAML: {error.problem or error.context}"
         raise SpecErrors([Problem(name, line, column, message)]) from None
+    except _Beyond as beyond:
+        raise SpecErrors([Problem(name, beyond.line, beyond.column, str(beyond))]) from None
     except RecursionError:
         raise SpecErrors(
             [Problem(name, 1, 1, f"is nested too deeply; at most {_DEPTH_MAX} levels")]
@@ -132,6 +151,51 @@ def parse_document(
     if reader.problems:
         raise SpecErrors(reader.problems)
     return Document(name, data, text, reader.values, reader.keys, kept)
+
+
+class _Beyond(Exception):
+    """The text has more than a file may have; found before the rest of it is read."""
+
+    def __init__(self, event: Event, message: str) -> None:
+        super().__init__(message)
+        self.line, self.column = event.start_mark.line + 1, event.start_mark.column + 1
+
+
+def _compose(text: str) -> Node | None:
+    """Return the root of the text, or None where there is nothing.
+
+    The parser written in C takes 0.1 s for 4 MiB, the one in Python 13 s. But C knows YAML 1.1 only, where
+    `[1:30]` is an error. What it refuses goes to the other one, unless that would take too long.
+    """
+    try:
+        return _bounded(YAML(typ="safe"), text)
+    except YAMLError:
+        if len(text) > _SLOW_MAX:
+            raise
+        return _bounded(YAML(typ="safe", pure=True), text)
+
+
+def _bounded(yaml: YAML, text: str) -> Node | None:
+    _check_bounds(yaml.parse(text))
+    root: Node | None = yaml.compose(text)
+    return root
+
+
+def _check_bounds(events: Iterator[Event]) -> None:
+    """Raise where the text is too deep or has too many values, before anything is made of it."""
+    depth = count = 0
+    for event in events:
+        if isinstance(event, CollectionStartEvent):
+            depth += 1
+            if depth > _DEPTH_MAX:
+                raise _Beyond(event, f"is nested too deeply; at most {_DEPTH_MAX} levels")
+        elif isinstance(event, CollectionEndEvent):
+            depth -= 1
+        if isinstance(event, NodeEvent):
+            count += 1
+            # Keys are nodes, too, so a mapping has two for each of its values.
+            if count > 2 * _VALUES_MAX:
+                raise _Beyond(event, f"has more than {_VALUES_MAX} values before this one; split the file")
 
 
 class _Reader:
@@ -149,9 +213,8 @@ class _Reader:
             raise RecursionError
         if len(self.values) > _VALUES_MAX:
             line, column = _place(node)
-            raise SpecErrors(
-                [Problem(self.name, line, column, f"has more than {_VALUES_MAX} values; use fewer aliases")]
-            )
+            message = f"has more than {_VALUES_MAX} values; split it or use fewer aliases"
+            raise SpecErrors([Problem(self.name, line, column, message)])
         if str(node.tag) not in _PLAIN_TAGS:
             self._wrong(node, f'tag "{node.tag}" is not known; leave tags out')
             return None
@@ -177,10 +240,7 @@ class _Reader:
 
     def _scalar(self, node: ScalarNode) -> Any:
         text = str(node.value)
-        if node.style == ">":
-            # The parser marks the places where lines were folded, for writing them again.
-            return text.replace("\a", "")
-        if node.style is not None:
+        if node.style:  # Quoted, literal or folded.
             return text
         if _NULL.fullmatch(text):
             return None

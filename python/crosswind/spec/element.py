@@ -1,140 +1,42 @@
-"""The elements of a condition: what happens to packets at one place (reference: docs/reference)."""
+"""One element of a condition: its kind and parameters (reference: docs/reference/elements.md)."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, Any
 
-from pydantic import Field, GetJsonSchemaHandler, model_validator
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, create_model, model_validator
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema, PydanticCustomError
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from crosswind.spec.base import On, SpecModel, keys_of
-from crosswind.spec.buffer import BufferOrUnlimited
-from crosswind.spec.capacity import Capacity
-from crosswind.spec.credit import Credit
-from crosswind.spec.delay import Delay
-from crosswind.spec.impairment import Corrupt, Duplicate, Reorder
-from crosswind.spec.loss import Lose
-from crosswind.spec.meter import Srtcm, Trtcm
-from crosswind.spec.monitor import Monitor
-from crosswind.spec.pace import Pace
-from crosswind.spec.quantities import Dscp, Rate, Size
-from crosswind.spec.queue import SHARED_MEMORY, Managed, Queue, ScheduledQueue
+from crosswind.spec.base import SpecModel, field_of, keys_of
+from crosswind.spec.element_kind import KINDS, ElementKind
+from crosswind.spec.quantities import QuantityError, shown
+from crosswind.spec.short_form import SHORT_FORMS, short_form
 
 
-class Police(SpecModel):
-    """Drops what the token bucket has no tokens for; never delays."""
-
-    rate_bps: Rate = Field(alias="rate", description="Refill, IP bits per second.")
-    burst_bytes: Size = Field(
-        alias="burst", description="Depth of the bucket, IP bytes; at least one packet."
-    )
-    on: On = None
-
-
-class Shape(Managed):
-    """Delays until the token bucket has tokens; drops what its queue drops."""
-
-    rate_bps: Rate = Field(alias="rate", description="Refill, IP bits per second.")
-    burst_bytes: Size = Field(
-        alias="burst", description="Depth of the bucket, IP bytes; at least one packet."
-    )
-    buffer: BufferOrUnlimited = Field(description="What may wait, in IP bytes.")
-    on: On = None
-
-
-class Mark(SpecModel):
-    """Rewrites the DSCP."""
-
-    dscp: Dscp
-    on: On = None
-
-
-class Schedule(SpecModel):
-    """Replaces the FIFO in front of the uplink (host.egress) or of the downlink (switch.egress)."""
-
-    by: Literal["strict", "wrr", "drr", "stfq"]
-    queues: list[ScheduledQueue] = Field(min_length=1, description="Under strict the first is the highest.")
-    memory_bytes: Size | None = Field(None, alias="memory", description=SHARED_MEMORY)
-    on: On = None
-
-
-AnyElement = (
-    Police
-    | Shape
-    | Credit
-    | Pace
-    | Srtcm
-    | Trtcm
-    | Mark
-    | Delay
-    | Lose
-    | Duplicate
-    | Corrupt
-    | Reorder
-    | Monitor
-    | Queue
-    | Schedule
-    | Capacity
-)
-
-
-class Element(SpecModel):
+class _Written(SpecModel):
     """One element: a mapping with one key, the element's name."""
 
-    police: Police | None = None
-    shape: Shape | None = None
-    credit: Credit | None = None
-    pace: Pace | None = None
-    srtcm: Srtcm | None = None
-    trtcm: Trtcm | None = None
-    mark: Mark | None = None
-    delay: Delay | None = None
-    lose: Lose | None = None
-    duplicate: Duplicate | None = None
-    corrupt: Corrupt | None = None
-    reorder: Reorder | None = None
-    monitor: Monitor | None = None
-    queue: Queue | None = None
-    schedule: Schedule | None = None
-    capacity: Capacity | None = None
+    @model_validator(mode="before")
+    @classmethod
+    def _is_a_mapping(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            form = SHORT_FORMS.get(data) if isinstance(data, str) else None
+            example = f"{data}: {form.example}" if form is not None else "delay: 20ms"
+            raise QuantityError(f"{shown(data)} is no element with its parameters; write {example}")
+        return data
 
     @model_validator(mode="after")
-    def _has_one_name(self) -> Element:
-        if len(self.model_fields_set) != 1 or self._given() is None:
+    def _has_one_name(self) -> _Written:
+        if len(self.model_fields_set) != 1 or getattr(self, self.word) is None:
             raise PydanticCustomError(
                 "element",
                 "must name one element with its parameters: {names}",
-                {"names": ", ".join(keys_of(Element))},
+                {"names": ", ".join(keys_of(type(self)))},
             )
         return self
-
-    def _given(self) -> AnyElement | None:
-        return (
-            self.police
-            or self.shape
-            or self.credit
-            or self.pace
-            or self.srtcm
-            or self.trtcm
-            or self.mark
-            or self.delay
-            or self.lose
-            or self.duplicate
-            or self.corrupt
-            or self.reorder
-            or self.monitor
-            or self.queue
-            or self.schedule
-            or self.capacity
-        )
-
-    @property
-    def given(self) -> AnyElement:
-        """The one element that is set."""
-        given = self._given()
-        assert given is not None  # Checked when the element was read.
-        return given
 
     @property
     def word(self) -> str:
@@ -145,9 +47,76 @@ class Element(SpecModel):
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         schema: dict[str, Any] = handler.resolve_ref_schema(handler(core))
         schema.update(minProperties=1, maxProperties=1)
-        for choice in schema["properties"].values():
+        for word, choice in schema["properties"].items():
             # `police: null` is as wrong as no element, so editors are not offered it.
             reference = next(option for option in choice.pop("anyOf") if "$ref" in option)
-            choice.update(reference)
             choice.pop("default", None)
+            if word in SHORT_FORMS:
+                choice["anyOf"] = [_short_schema(word), reference]
+            else:
+                choice.update(reference)
         return schema
+
+
+def _short_schema(word: str) -> dict[str, Any]:
+    """Return the schema of the one parameter that may stand in place of the mapping."""
+    key = SHORT_FORMS[word].key
+    schema: dict[str, Any] = KINDS[word].model.model_json_schema()["properties"][key]
+    plain = list(_plain(schema))
+    said = plain[0] if len(plain) == 1 else {"anyOf": plain}
+    return {**said, "description": f"In short for {{{key}: ...}}."}
+
+
+def _plain(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield what a schema allows besides nothing and mappings, which have no short form."""
+    options = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
+    for option in options:
+        yield from _plain(option)
+    if not options and "$ref" not in schema and schema.get("type") != "null":
+        yield schema
+
+
+_FIELDS: dict[str, Any] = {
+    word: (
+        Annotated[kind.model | None, short_form(word)] if word in SHORT_FORMS else kind.model | None,
+        None,
+    )
+    for word, kind in KINDS.items()
+}
+# What pydantic reads an element with: a field for each kind.
+ElementMapping: Any = create_model("Element", __base__=_Written, __doc__=_Written.__doc__, **_FIELDS)
+
+
+@dataclass(frozen=True)
+class Element:
+    """One element: its kind and its parameters, as the model of the kind read them."""
+
+    kind: ElementKind
+    given: Any
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return core_schema.no_info_after_validator_function(cls._of, handler.generate_schema(ElementMapping))
+
+    @classmethod
+    def _of(cls, written: _Written) -> Element:
+        return cls(KINDS[written.word], getattr(written, written.word))
+
+    def parameter(self, key: str) -> Any:
+        """Return what a parameter was read as, by its key in files."""
+        return getattr(self.given, field_of(self.kind.model, key))
+
+    @property
+    def word(self) -> str:
+        """The element's name in files."""
+        return self.kind.description.kind
+
+    @property
+    def on(self) -> list[str] | None:
+        """The names that it is restricted to; None is everywhere."""
+        found: list[str] | None = self.given.on
+        return found
+
+    def sent(self, uplink_bps: int | None, scale: float) -> dict[str, Any] | None:
+        """Return the parameters but `on` as the agent takes them; None where the element does nothing."""
+        return self.kind.sent(self.given, uplink_bps, scale)

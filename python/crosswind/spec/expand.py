@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from crosswind.spec.design import Design, Factors, Point, combinations_of, matches, points_of
-from crosswind.spec.document import Document, Path
+from crosswind.spec.design import CONDITIONS_MAX, Design, Factors, Point, combinations_of, matches, points_of
+from crosswind.spec.document import Document, Path, Place
 from crosswind.spec.draft import items, sound, sound_field, value_at
 from crosswind.spec.factor import Factor, Range, levels_of, unit_of
 from crosswind.spec.level import Level
@@ -25,7 +25,6 @@ from crosswind.spec.setting import Finding
 from crosswind.spec.translate import describe, dotted
 from crosswind.spec.trials import Trials
 
-CONDITIONS_MAX = 1000
 _REFERENCE = re.compile(r"\$([a-z][a-z0-9_]*)")
 _ITEM = re.compile(r"^conditions\[(\d+)\]")
 
@@ -292,6 +291,7 @@ def _text(text: str, of: Callable[[str], str]) -> str:
 def _renumbered(document: Document, written: list[_Written]) -> Expanded:
     """Return the document with these conditions, each value placed where the file has it."""
     values, keys = dict(document.values), dict(document.keys)
+    places_below = [(_by_condition(document.values), values), (_by_condition(document.keys), keys)]
     points: dict[str, Point] = {}
     origins: list[Path] = []
     for number, (path, entry, point, places) in enumerate(written):
@@ -304,8 +304,8 @@ def _renumbered(document: Document, written: list[_Written]) -> Expanded:
         if point and isinstance(name, str):
             points[name] = point
         values[("conditions", number)] = document.values[path]
-        for source, target in ((document.values, values), (document.keys, keys)):
-            for old, place in source.items():
+        for source, target in places_below:
+            for old, place in source.get(path, ()):
                 if old[: len(origin)] == origin:
                     target[(*start, *old[len(origin) :])] = place
         for where, text in _texts(value_at(document.data, *origin)):
@@ -313,6 +313,15 @@ def _renumbered(document: Document, written: list[_Written]) -> Expanded:
                 values[(*start, *where)] = document.values[places[whole[1]]]
     data = {**document.data, "conditions": [entry for _, entry, _, _ in written]}
     return Expanded(replace(document, data=data, values=values, keys=keys), points, origins)
+
+
+def _by_condition(places: Mapping[Path, Place]) -> dict[Path, list[tuple[Path, Place]]]:
+    """Return the places below each entry of the conditions, by the entry's path."""
+    found: dict[Path, list[tuple[Path, Place]]] = {}
+    for path, place in places.items():
+        if len(path) > 1 and path[0] == "conditions":
+            found.setdefault(path[:2], []).append((path, place))
+    return found
 
 
 def _problem(document: Document, path: Path, message: str, *, at_key: bool = False) -> Problem:

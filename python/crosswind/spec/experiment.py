@@ -8,35 +8,23 @@ from pydantic import AfterValidator, Discriminator, Field, PrivateAttr, Tag
 
 from crosswind.spec.base import SpecModel
 from crosswind.spec.condition import Condition
-from crosswind.spec.design import Design, Point
+from crosswind.spec.design import CONDITIONS_MAX, Design, Point
 from crosswind.spec.factor import Factor
-from crosswind.spec.names import name_rule
+from crosswind.spec.names import condition_name, name_rule
+from crosswind.spec.published import PublishedEntry
 from crosswind.spec.topology import Topology
 from crosswind.spec.trials import Trials
 
 Name = Annotated[
     str,
     AfterValidator(
-        name_rule(
-            "an experiment", r"[a-z0-9][a-z0-9._-]{0,63}", "up to 64 of a-z, 0-9, hyphen, dot, underscore"
-        )
+        name_rule("an experiment", r"[a-z0-9][a-z0-9._-]*", "of a-z, 0-9, hyphen, dot, underscore", 64)
     ),
 ]
-ConditionName = Annotated[
-    str,
-    AfterValidator(
-        name_rule(
-            "a condition",
-            r"[a-z0-9][a-z0-9._-]*(/[a-z0-9][a-z0-9._-]*)*",
-            "a-z, 0-9, hyphen, dot, underscore, slash",
-        )
-    ),
-]
+ConditionName = Annotated[str, AfterValidator(condition_name)]
 FactorName = Annotated[
     str,
-    AfterValidator(
-        name_rule("a factor", r"[a-z][a-z0-9_]{0,31}", "up to 32 of a-z, 0-9, underscore, a letter first")
-    ),
+    AfterValidator(name_rule("a factor", r"[a-z][a-z0-9_]*", "of a-z, 0-9, underscore, a letter first", 32)),
 ]
 
 
@@ -71,14 +59,20 @@ class Experiment(SpecModel):
     )
     conditions: list[ConditionEntry] = Field(
         min_length=1,
+        max_length=CONDITIONS_MAX,
         description="Names of the catalogue, or `name: condition`; one with `$factor` in it stands for many.",
     )
-    application: dict[str, dict[str, Any]] = Field(
+    # That it is one, and one that there is, is checked with the places of its keys; its model reads the rest.
+    application: dict[str, Any] = Field(
         min_length=1,
-        max_length=1,
         description="One application with its parameters, or with a `size` that fills them in.",
+        json_schema_extra={"maxProperties": 1},
     )
     trials: Trials
+    published: PublishedEntry | None = Field(
+        None,
+        description="Figures to stand beside the results: a name of the catalogue, or written out.",
+    )
 
     # What `application` says, read by the application's own model; set once the file is sound.
     _parameters: SpecModel = PrivateAttr()

@@ -73,9 +73,8 @@ def _fabric(resolved: dict[str, Any], condition: dict[str, Any], seed: int) -> d
             nodes += [{"name": name, "host": host} for name, host in _neighbours(entry)]
     return {
         "seed": seed,
-        "hosts": list(topology["hosts"]),
+        **{key: topology[key] for key in ("hosts", "switches", "links", "routes")},
         "nodes": nodes,
-        "uplink": dict(topology["uplink"]),
         "mtu_bytes": topology["mtu_bytes"],
         "tcp": dict(resolved["tcp"]),
         "merge_window_ns": MERGE_WINDOW_NS,

@@ -6,43 +6,22 @@ from collections.abc import Iterator
 from typing import Any
 
 from crosswind.spec.interference import Interference, NormalLaw, OnOffArrivals, ReplayArrivals
+from crosswind.spec.network import Network
 from crosswind.spec.quantities import Intensity
 from crosswind.spec.replay import replayed
 from crosswind.spec.scale import scaled
-from crosswind.spec.topology import Topology
+from crosswind.spec.topology import AnyTopology
 
 
-def resolve_interference(entry: Interference, topology: Topology, scale: float) -> Iterator[dict[str, Any]]:
+def resolve_interference(
+    entry: Interference, topology: AnyTopology, network: Network, scale: float
+) -> Iterator[dict[str, Any]]:
     """Yield one entry of the resolved condition for every pair of hosts, all defaults written out."""
-    # Shares of an unlimited uplink were refused when the file was read, except for the default bounds of a
-    # law.
-    uplink_bps = topology.uplink.rate_bps
-
-    def bps(intensity: Intensity) -> int:
-        if intensity.rate_bps is not None:
-            return scaled(intensity.rate_bps, scale)
-        return 0 if uplink_bps is None else intensity.of(scaled(uplink_bps, scale))
-
-    rate: dict[str, Any] | None
-    if entry.rate is None:
-        rate = None
-    elif isinstance(entry.rate, NormalLaw):
-        law = entry.rate.normal
-        rate = {
-            "normal": {
-                "mean_bps": bps(law.mean),
-                "sd_bps": bps(law.sd),
-                "low_bps": bps(law.low),
-                "high_bps": bps(law.high),
-            }
-        }
-    else:
-        rate = {"constant_bps": bps(entry.rate)}
     for first, second in entry.between:
         yield {
             "between": [first, second],
             "by": entry.by,
-            "rate": rate,
+            "rate": _rate(entry, network.slowest_bps([first, second]), scale),
             "hold_ns": entry.hold_ns,
             "pacing_ns": entry.pacing_ns,
             "arrivals": _arrivals(entry.arrivals, topology.mtu_bytes, scale),
@@ -51,6 +30,31 @@ def resolve_interference(entry: Interference, topology: Topology, scale: float) 
             "zero": entry.zero,
             "tcp": _tcp(entry, topology),
         }
+
+
+def _rate(entry: Interference, uplink_bps: int | None, scale: float) -> dict[str, Any] | None:
+    """Return the rate, given that of the slower host's link."""
+
+    def bps(intensity: Intensity) -> int:
+        if intensity.rate_bps is not None:
+            return scaled(intensity.rate_bps, scale)
+        # Shares of an unlimited uplink were refused when the file was read, except for the default bounds of
+        # a law.
+        return 0 if uplink_bps is None else intensity.of(scaled(uplink_bps, scale))
+
+    if entry.rate is None:
+        return None
+    if not isinstance(entry.rate, NormalLaw):
+        return {"constant_bps": bps(entry.rate)}
+    law = entry.rate.normal
+    return {
+        "normal": {
+            "mean_bps": bps(law.mean),
+            "sd_bps": bps(law.sd),
+            "low_bps": bps(law.low),
+            "high_bps": bps(law.high),
+        }
+    }
 
 
 def _arrivals(
@@ -65,7 +69,7 @@ def _arrivals(
     return {"on_off": {"on_ns": on_off.on_ns, "off_ns": on_off.off_ns, "shape_thousandths": shape}}
 
 
-def _tcp(entry: Interference, topology: Topology) -> dict[str, Any] | None:
+def _tcp(entry: Interference, topology: AnyTopology) -> dict[str, Any] | None:
     if not entry.is_tcp:
         return None
     if entry.by == "iperf3":  # Real processes have the settings of the topology's hosts.

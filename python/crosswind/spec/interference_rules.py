@@ -43,7 +43,8 @@ def interference_findings(data: Any, setting: Setting) -> Iterator[Finding]:
                 if setting.hosts is not None and host not in setting.hosts:
                     remedy = did_you_mean(host, setting.hosts) or f"hosts are {', '.join(setting.hosts)}"
                     yield where, f'"{text}": host {host} does not exist; {remedy}'
-        yield from _rate_findings(path, raw, setting)
+        hosts = {host for _, text in items(raw, "between") for host in sound(Pair, text) or ()}
+        yield from _rate_findings(path, raw, setting.between(hosts))
         yield from _kind_findings(path, raw)
         yield from _packet_findings(path, raw, setting)
         hold_ns, pacing_ns = (

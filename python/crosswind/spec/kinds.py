@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from crosswind.spec.document import read_document
-from crosswind.spec.load import Source, experiment_of, load_condition_file
+from crosswind.spec.load import Source, conditions_of, experiment_of
 from crosswind.spec.scale import not_preserved
-from crosswind.spec.setup import load_setup
+from crosswind.spec.setup import setup_of
 
 
 def check_file(source: Source) -> tuple[str, list[str]]:
@@ -21,6 +21,6 @@ def check_file(source: Source) -> tuple[str, list[str]]:
     if keys & {"name", "application", "trials", "conditions"}:
         return "experiment", not_preserved(experiment_of(document).scale)
     if "topology" in keys:
-        return "network for `crosswind up`", not_preserved(load_setup(source).scale)
-    load_condition_file(source)
+        return "network for `crosswind up`", not_preserved(setup_of(document).scale)
+    conditions_of(document)
     return "file of conditions", []

@@ -58,17 +58,18 @@ def experiment_of(document: Document) -> Experiment:
 
     Raises: SpecErrors: all that is wrong with it, each with its place.
     """
-    problems: list[Problem] = []
-    document, size = with_size(document, problems)
-    written_out = expanded(document, problems)
+    told: list[Problem] = []  # In the words of the file: conditions have its numbers, not those written out.
+    document, size = with_size(document, told)
+    written_out = expanded(document, told)
     document = written_out.document
+    problems: list[Problem] = []
     experiment = read(TypeAdapter(Experiment), document, problems)
     parameters = _read_parameters(document, problems)
     problems.extend(experiment_problems(document))
     if parameters is not None:
         problems.extend(misfit_problems(document, parameters))
-    if problems or experiment is None or parameters is None:
-        raise SpecErrors([written_out.as_written(problem) for problem in problems])
+    if told or problems or experiment is None or parameters is None:
+        raise SpecErrors([*told, *map(written_out.as_written, problems)])
     return experiment.with_parameters(parameters, size).with_points(written_out.points)
 
 
@@ -77,7 +78,11 @@ def load_condition_file(source: Source) -> dict[str, Condition]:
 
     Raises: SpecErrors: all that is wrong with it, each with its place.
     """
-    document = read_document(source)
+    return conditions_of(read_document(source))
+
+
+def conditions_of(document: Document) -> dict[str, Condition]:
+    """As `load_condition_file`, for a document that has been read."""
     problems: list[Problem] = []
     conditions = read(_NAMED_CONDITIONS, document, problems)
     for path, data in items(document.data):
@@ -134,14 +139,12 @@ def _read_parameters(document: Document, problems: list[Problem]) -> SpecModel |
     """Return the application's parameters, or None after adding what is wrong to `problems`."""
     read_well = None
     for path, raw in items(document.data, "application"):
-        if path[-1] in applications.names() and isinstance(raw, dict):
+        if path[-1] in applications.names():
             read_well = _parameters_of(document, path, raw, problems)
     return read_well
 
 
-def _parameters_of(
-    document: Document, path: Path, raw: dict[str, Any], problems: list[Problem]
-) -> SpecModel | None:
+def _parameters_of(document: Document, path: Path, raw: Any, problems: list[Problem]) -> SpecModel | None:
     model = applications.parameters_of(str(path[-1]))
     models: dict[Any, Any] = {id(raw): model, FILES: document.named_file}
     try:

@@ -79,6 +79,11 @@ class Dimension:
             raise QuantityError(f'"{value}" is zero; a {self.noun} here must be above zero')
         return base
 
+    def text(self, base: int) -> str:
+        """Return base units in the largest unit that makes a whole number of them."""
+        unit = max((unit for unit in self.units if base % self.units[unit] == 0), key=lambda u: self.units[u])
+        return f"{base // self.units[unit]}{unit}"
+
     def _remedy(self, number: str, unit: str) -> str:
         folded = unit.strip().casefold()
         for known in self.units:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 from crosswind.spec.capture_file import CaptureError, read_capture
 from crosswind.spec.interference import Replay
+from crosswind.spec.read_file import read_file
 
 # They travel with the condition, and are kept with every result: about 2 MB.
 PACKETS_MAX = 100_000
@@ -31,7 +31,7 @@ def replayed(replay: Replay, mtu_bytes: int, scale: float) -> dict[str, Any]:
     Raises: CaptureError: the file cannot be read or replayed; the message names it.
     """
     try:
-        captured = read_capture(Path(replay.file).read_bytes())
+        captured = read_capture(read_file(replay.file))
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise CaptureError(f"{replay.file}: cannot be read: {reason}; name a pcap or pcapng file") from None

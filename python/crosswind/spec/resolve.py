@@ -11,30 +11,21 @@ from types import MappingProxyType
 from typing import Any
 
 from crosswind.spec import applications
-from crosswind.spec.buffer import resolved_buffer
-from crosswind.spec.capacity import Capacity
 from crosswind.spec.condition import Condition, Places
-from crosswind.spec.credit import Credit
-from crosswind.spec.delay import Delay
-from crosswind.spec.element import AnyElement, Element, Mark, Police, Schedule, Shape
+from crosswind.spec.element import Element
 from crosswind.spec.experiment import Experiment
 from crosswind.spec.factor import Range, unit_of
-from crosswind.spec.impairment import Corrupt, Duplicate, Reorder
 from crosswind.spec.interference_resolved import resolve_interference
 from crosswind.spec.load import load_catalogue_condition
-from crosswind.spec.loss import Lose
-from crosswind.spec.meter import Srtcm, Trtcm
-from crosswind.spec.monitor import PROTOCOL_NUMBERS, Match, Monitor
 from crosswind.spec.named_file import named_files
+from crosswind.spec.network import Network
 from crosswind.spec.node_limits import NodeLimits
-from crosswind.spec.pace import Pace
-from crosswind.spec.process import process_of
-from crosswind.spec.queue import Queue, ScheduledQueue, resolved_queue
-from crosswind.spec.scale import not_preserved, preserved, scaled
-from crosswind.spec.topology import Topology
+from crosswind.spec.published import resolved_published
+from crosswind.spec.scale import not_preserved, preserved
+from crosswind.spec.topology import AnyTopology
 from crosswind.spec.trials import Trials
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 def resolve(experiment: Experiment) -> dict[str, Any]:
@@ -58,6 +49,7 @@ def resolve(experiment: Experiment) -> dict[str, Any]:
             | _levels(experiment, name)
             for name, condition in named_conditions(experiment)
         ],
+        **_published(experiment),
         "warnings": [*not_preserved(experiment.scale), *_remarks(experiment)],
         "preserved": preserved(experiment.scale),
     }
@@ -73,30 +65,25 @@ def named_conditions(experiment: Experiment) -> Iterator[tuple[str, Condition]]:
 
 
 def resolve_topology(
-    topology: Topology, scale: float, own_limits: Mapping[str, NodeLimits] = MappingProxyType({})
+    topology: AnyTopology, scale: float, own_limits: Mapping[str, NodeLimits] = MappingProxyType({})
 ) -> dict[str, Any]:
     """Return `topology` and `tcp` of the resolved experiment.
 
     Args:
         own_limits: what the application's own files limit nodes to.
     """
-    uplink = topology.uplink
     limits = {
         name: placed.limits.filled(own_limits.get(name, NodeLimits())).as_request()
         for name, placed in topology.nodes.items()
     }
+    files = {file.file: file.sha256 for file in named_files(topology)}
     return {
         "topology": {
-            "hosts": list(topology.hosts),
-            "nodes": {name: placed.host for name, placed in topology.nodes.items()},
+            **topology.network().resolved(scale),
             "limits": {name: limit for name, limit in limits.items() if limit},
-            "uplink": {
-                "rate_bps": scaled(uplink.rate_bps, scale),
-                "delay_ns": uplink.delay_ns,
-                **resolved_buffer(uplink.buffer, uplink.rate_bps, scale),
-            },
             "mtu_bytes": topology.mtu_bytes,
             "wait": topology.wait,
+            **({"files": _hashes(files)} if files else {}),
         },
         "tcp": {
             "congestion_control": topology.tcp.congestion_control,
@@ -107,21 +94,20 @@ def resolve_topology(
     }
 
 
-def resolve_condition(name: str, condition: Condition, topology: Topology, scale: float) -> dict[str, Any]:
+def resolve_condition(name: str, condition: Condition, topology: AnyTopology, scale: float) -> dict[str, Any]:
     """Return one condition of the resolved experiment: elements and interference in SI integers."""
-    timeline = sorted((condition.at or {}).items())
+    timeline, network = sorted((condition.at or {}).items()), topology.network()
     resolved = {
         "name": name,
         "summary": condition.summary,
-        "places": _places(condition, topology.uplink.rate_bps, scale),
+        "places": _places(condition, network, scale),
         "interference": [
             resolved
             for entry in condition.interferences()
-            for resolved in resolve_interference(entry, topology, scale)
+            for resolved in resolve_interference(entry, topology, network, scale)
         ],
         "timeline": [
-            {"at_ns": at_ns, "places": _places(places, topology.uplink.rate_bps, scale)}
-            for at_ns, places in timeline
+            {"at_ns": at_ns, "places": _places(places, network, scale)} for at_ns, places in timeline
         ],
     }
     files = _files([condition, *(places for _, places in timeline)])
@@ -130,99 +116,59 @@ def resolve_condition(name: str, condition: Condition, topology: Topology, scale
 
 def _files(parts: list[Places]) -> list[dict[str, str]]:
     """Return the files that a condition names, each once, with the hash of what it said."""
-    naming = [
-        element.given
+    found = [
+        file
         for part in parts
         for elements in part.by_place().values()
         for element in elements
-        if isinstance(element.given, Capacity | Delay | Lose)
+        for file in named_files(element.given)
     ]
-    return _hashes({file.file: file.sha256 for given in naming for file in given.files})
+    return _hashes({file.file: file.sha256 for file in found})
 
 
 def _hashes(files: dict[str, str]) -> list[dict[str, str]]:
     return [{"file": file, "sha256": sha256} for file, sha256 in sorted(files.items())]
 
 
-def _places(places: Places, uplink_bps: int | None, scale: float) -> dict[str, Any]:
+def _places(places: Places, network: Network, scale: float) -> dict[str, Any]:
     return {
-        place: [_element(element, uplink_bps, scale) for element in elements if not _does_nothing(element)]
-        for place, elements in places.by_place().items()
+        place: [
+            sent
+            for element, below in elements
+            for sent in _sent(element, below or element.on, network, place, scale)
+        ]
+        for place, elements in places.placed().items()
     }
 
 
-def _does_nothing(element: Element) -> bool:
-    return isinstance(element.given, Delay) and element.given.does_nothing
+def _sent(
+    element: Element,
+    on: list[str] | None,
+    network: Network,
+    place: str,
+    scale: float,
+) -> list[dict[str, Any]]:
+    """Return an element as the agent takes it.
 
-
-def _element(element: Element, uplink_bps: int | None, scale: float) -> dict[str, Any]:
-    given = element.given
-    parameters = _parameters_of(given, uplink_bps, scale)
-    if given.on is not None:
-        parameters["on"] = list(given.on)
-    return {element.word: parameters}
-
-
-def _parameters_of(given: AnyElement, uplink_bps: int | None, scale: float) -> dict[str, Any]:
-    match given:
-        case Police():
-            return {
-                "rate_bps": scaled(given.rate_bps, scale),
-                "burst_bytes": scaled(given.burst_bytes, scale),
-            }
-        case Shape():
-            return {
-                "rate_bps": scaled(given.rate_bps, scale),
-                "burst_bytes": scaled(given.burst_bytes, scale),
-                **resolved_queue(given, given.rate_bps, scale),
-            }
-        case Credit() | Pace() | Srtcm() | Trtcm():
-            return given.resolved(scale)
-        case Mark():
-            return {"dscp": given.dscp}
-        case Delay():
-            return given.parameters()
-        case Lose():
-            return {"law": given.law()}
-        case Reorder():
-            return {"share_ppb": given.share_ppb, "time_ns": given.time_ns}
-        case Duplicate() | Corrupt():
-            return {"share_ppb": given.share_ppb}
-        case Monitor():
-            return {
-                "what": list(given.what),
-                "window_ns": given.window_ns,
-                "burst_gap_ns": given.burst_gap_ns,
-                "match": _match(given.match),
-                "start": _start(given.start),
-            }
-        case Queue():
-            return resolved_queue(given, uplink_bps, scale)
-        case Schedule():
-            queues = [_scheduled_queue(queue, uplink_bps, scale) for queue in given.queues]
-            memory = {} if given.memory_bytes is None else {"memory_bytes": scaled(given.memory_bytes, scale)}
-            return {"by": given.by, "queues": queues} | memory
-        case Capacity():
-            process = {"process": process_of(given, scale)}
-            return process if given.direction is None else {**process, "direction": given.direction}
-
-
-def _match(match: Match) -> dict[str, Any]:
-    written = match.model_dump(by_alias=True, exclude_none=True)
-    if match.protocol is not None:
-        written["protocol"] = PROTOCOL_NUMBERS[match.protocol]
-    return {key.replace(" ", "_"): value for key, value in written.items()}
-
-
-def _start(start: int | Match | None) -> dict[str, Any]:
-    return {"packet": _match(start)} if isinstance(start, Match) else {"after_ns": start or 0}
-
-
-def _scheduled_queue(queue: ScheduledQueue, uplink_bps: int | None, scale: float) -> dict[str, Any]:
-    resolved: dict[str, Any] = {"dscp": None if queue.dscp == "default" else list(queue.dscp)}
-    if queue.weight is not None:
-        resolved["weight"] = queue.weight
-    return resolved | resolved_queue(queue, uplink_bps, scale)
+    Several where it is another one on links of other rates, none where it does nothing.
+    """
+    found: list[tuple[dict[str, Any] | None, list[str]]] = []
+    for link in network.wires(place, on):
+        parameters = element.sent(link.rate_bps, scale)
+        # A host has a name at its own places, where links have none.
+        name = {"host.egress": link.source, "host.ingress": link.target}.get(place, link.name)
+        same = next((names for known, names in found if known == parameters), None)
+        if same is None:
+            found.append((parameters, [name]))
+        else:
+            same.append(name)
+    if len(found) < 2:
+        # As it was written, which says more than a list of links.
+        parameters = found[0][0] if found else element.sent(None, scale)
+        if parameters is None:
+            return []
+        return [{element.word: parameters if on is None else {**parameters, "on": list(on)}}]
+    return [{element.word: {**(parameters or {}), "on": names}} for parameters, names in found]
 
 
 def _factors(experiment: Experiment) -> dict[str, Any]:
@@ -236,6 +182,14 @@ def _factors(experiment: Experiment) -> dict[str, Any]:
             "levels": list(dict.fromkeys(level.text for level in levels)),
         }
     return {"factors": found} if found else {}
+
+
+def _published(experiment: Experiment) -> dict[str, Any]:
+    """Return `published`; nothing where an experiment has none."""
+    if experiment.published is None:
+        return {}
+    names = [name for name, _ in named_conditions(experiment)]
+    return {"published": resolved_published(experiment.published, names)}
 
 
 def _design(experiment: Experiment) -> dict[str, Any]:

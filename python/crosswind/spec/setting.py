@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from crosswind.spec.document import Path
+from crosswind.spec.network import Link, Network
 
 Finding = tuple[Path, str]
 
@@ -18,6 +19,24 @@ class Setting:
     nodes: Collection[str] | None = None
     mtu_bytes: int | None = None
     scale: float = 1.0
-    uplink_bps: int | None = None  # As written.
+    network: Network | None = None
+    # Of the links that an element stands in front of, as written: the slowest, and whether one has no limit.
+    uplink_bps: int | None = None
     uplink_unlimited: bool = False
     measured_ns: int | None = None  # How long a trial is measured.
+
+    def at(self, place: str, on: Sequence[str] | None) -> Setting:
+        """Return this setting with the rates of the links at a place."""
+        return self if self.network is None else self._with(self.network.wires(place, on))
+
+    def between(self, hosts: Iterable[str]) -> Setting:
+        """Return this setting with the rates of the links of these hosts."""
+        if self.network is None:
+            return self
+        ups, downs = self.network.uplinks, self.network.downlinks
+        return self._with([link for host in hosts if host in ups for link in (ups[host], downs[host])])
+
+    def _with(self, links: Sequence[Link]) -> Setting:
+        rates_bps = [link.rate_bps for link in links if link.rate_bps is not None]
+        slowest_bps = min(rates_bps, default=None)
+        return replace(self, uplink_bps=slowest_bps, uplink_unlimited=len(rates_bps) < len(links))

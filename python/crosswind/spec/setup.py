@@ -6,6 +6,7 @@ will do as well: its topology, scale and conditions are taken, and the first con
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,15 +18,15 @@ from crosswind.spec.base import SpecModel
 from crosswind.spec.checks import conditions_problems, setting_of, topology_problems
 from crosswind.spec.condition import Condition
 from crosswind.spec.document import Document, read_document
-from crosswind.spec.draft import items
+from crosswind.spec.draft import items, value_at
 from crosswind.spec.experiment import ConditionEntry
-from crosswind.spec.load import Source, experiment_of, load_catalogue_condition, load_condition_file, read
+from crosswind.spec.load import Source, conditions_of, experiment_of, load_catalogue_condition, read
 from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.problems import Problem, SpecErrors
 from crosswind.spec.resolve import named_conditions, resolve_condition, resolve_topology
 from crosswind.spec.rules import condition_findings
 from crosswind.spec.setting import Setting
-from crosswind.spec.topology import Topology
+from crosswind.spec.topology import AnyTopology, Topology
 from crosswind.spec.translate import describe
 
 _EMPTY = "none"
@@ -45,10 +46,11 @@ class SetupFile(SpecModel):
 class Setup:
     """A network that can be brought up, and its own conditions, the first of which is in force at first."""
 
-    topology: Topology
+    topology: AnyTopology
     scale: float
     conditions: dict[str, Condition]
     setting: Setting
+    network: dict[str, Any]  # Topology and scale as written: a setup by themselves, for another process.
 
     def resolved(self, seed: int) -> dict[str, Any]:
         """Return what `fabric_of` needs, with the setup's own conditions."""
@@ -59,11 +61,12 @@ class Setup:
             "conditions": [self._resolve(name, condition) for name, condition in self.conditions.items()],
         }
 
-    def condition(self, text: str) -> dict[str, Any]:
+    def condition(self, text: str, known: Collection[str] = ()) -> dict[str, Any]:
         """Return a resolved condition for this network.
 
         Args:
             text: one of the setup's own conditions, a name of the catalogue, or a file with one condition.
+            known: more names, to suggest where `text` is none of these.
 
         Raises: SpecErrors: none of these, or a condition that does not fit this network.
         """
@@ -71,14 +74,25 @@ class Setup:
             return self._resolve(text, self.conditions[text])
         in_catalogue = text in catalog.condition_names()
         if not in_catalogue and not Path(text).exists():
-            known = [*self.conditions, *catalog.condition_names()]
-            remedy = did_you_mean(text, known, count=3) or "`crosswind conditions` lists the catalogue's"
+            names = [*self.conditions, *known, *catalog.condition_names()]
+            remedy = did_you_mean(text, names, count=3) or "`crosswind conditions` lists the catalogue's"
             raise SpecErrors([Problem(text, 0, 0, f"is neither a condition nor a file; {remedy}")])
         source: Source = catalog.condition_file(text) if in_catalogue else text
-        named = load_condition_file(source)
+        return self.condition_in(read_document(source), text if in_catalogue else None)
+
+    def condition_in(self, document: Document, name: str | None = None) -> dict[str, Any]:
+        """Return the one condition of a document, resolved for this network.
+
+        Args:
+            name: of the condition, where not the document's.
+
+        Raises: SpecErrors: not one condition, or one that does not fit this network.
+        """
+        named = conditions_of(document)
         if len(named) != 1:
-            raise SpecErrors([Problem(text, 1, 1, f"has {len(named)} conditions; keep the one to set")])
-        document = read_document(source)
+            raise SpecErrors(
+                [Problem(document.name, 1, 1, f"has {len(named)} conditions; keep the one to set")]
+            )
         ((path, data),) = items(document.data)
         problems = [
             document.problem((*path, *inner), describe((*path, *inner), message))
@@ -86,8 +100,8 @@ class Setup:
         ]
         if problems:
             raise SpecErrors(problems)
-        ((name, condition),) = named.items()
-        return self._resolve(text if in_catalogue else name, condition)
+        ((own_name, condition),) = named.items()
+        return self._resolve(name or own_name, condition)
 
     def _resolve(self, name: str, condition: Condition) -> dict[str, Any]:
         return resolve_condition(name, condition, self.topology, self.scale)
@@ -103,10 +117,13 @@ def load_setup(source: Source) -> Setup:
 
 def setup_of(document: Document) -> Setup:
     """As `load_setup`, for a document that has been read."""
+    network = {
+        key: value for key in ("topology", "scale") if (value := value_at(document.data, key)) is not None
+    }
     if isinstance(document.data, dict) and {"application", "trials", "conditions"} & set(document.data):
         experiment = experiment_of(document)
         conditions = dict(named_conditions(experiment))
-        return Setup(experiment.topology, experiment.scale, conditions, setting_of(document))
+        return Setup(experiment.topology, experiment.scale, conditions, setting_of(document), network)
     problems: list[Problem] = []
     file = read(TypeAdapter(SetupFile), document, problems)
     problems += [*topology_problems(document), *conditions_problems(document, [("condition",)])]
@@ -114,4 +131,4 @@ def setup_of(document: Document) -> Setup:
         raise SpecErrors(problems)
     entry = file.condition
     conditions = {entry: load_catalogue_condition(entry)} if isinstance(entry, str) else dict(entry)
-    return Setup(file.topology, file.scale, conditions, setting_of(document))
+    return Setup(file.topology, file.scale, conditions, setting_of(document), network)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 BYTES_MAX = 64 << 20
 
@@ -27,6 +27,20 @@ def meant(content: bytes) -> Iterator[tuple[int, str]]:
     """Yield lines without the space around them; empty lines and those that begin with # are passed over."""
     for number, line in numbered(content):
         stripped = line.strip()
+        if stripped and not stripped.startswith("#"):
+            yield number, stripped
+
+
+def meant_lines(lines: Iterable[bytes]) -> Iterator[tuple[int, str]]:
+    """Yield the same of a file that is too long to be in memory at once, from its lines.
+
+    Raises: LineError: a line is not UTF-8.
+    """
+    for number, line in enumerate(lines, 1):
+        try:
+            stripped = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+        except UnicodeDecodeError:
+            raise LineError(number, "is not UTF-8; save it as plain text") from None
         if stripped and not stripped.startswith("#"):
             yield number, stripped
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -13,6 +14,7 @@ from crosswind.spec.document import Document, Path
 from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.problems import Problem
 from crosswind.spec.quantities import shown
+from crosswind.spec.short_form import short_example
 
 
 def problems_of(
@@ -31,12 +33,19 @@ def problems_of(
             message = describe((*path[:-1], "key"), _rule(details, path[-1]))
             yield document.problem(path, message, at_key=True)
         elif details["type"] == "missing":
-            thing = dotted(path)
+            thing, short = dotted(path), short_example(path)
+            remedy = "add it" if short is None else f"add it, or write {short}"
             yield document.problem(
-                path, f'{thing + ": " if thing else ""}needs "{details["loc"][-1]}"; add it', at_key=True
+                path, f'{thing + ": " if thing else ""}needs "{details["loc"][-1]}"; {remedy}', at_key=True
             )
         else:
-            yield document.problem(path, describe(path, _rule(details, value)))
+            rule = _rule(details, value)
+            if details["type"] == "one_of" and (short := short_example(path)) is not None:
+                rule += f"; write {short}"
+            if short_example(path) is not None and not isinstance(value, dict):
+                # The parameter's own remedy says how it is written inside the mapping that it stands for.
+                rule = re.sub(r"; write (?=[0-9])", f"; write {path[-1]}: ", rule, count=1)
+            yield document.problem(path, describe(path, rule))
 
 
 def describe(path: Path, message: str) -> str:
@@ -88,10 +97,17 @@ def _rule(details: ErrorDetails, value: Any) -> str:
         return str(context["error"])
     if kind in _OWN_WORDS:
         return _OWN_WORDS[kind](value, context)
-    if kind == "element":
+    if kind in ("element", "one_of"):
         return details["msg"]
     # Rules that only an application's parameters have keep pydantic's words, which name the rule.
     return f"{shown(value)}: {details['msg'][:1].lower()}{details['msg'][1:]}"
+
+
+def _too_many(value: Any, context: Mapping[str, Any]) -> str:
+    if isinstance(value, dict) and context["max_length"] == 1:
+        keys = " and ".join(map(shown, value))
+        return f"has the keys {keys}, where one is expected; keep one, or write each behind a hyphen"
+    return f"has {len(value)} entries; at most {context['max_length']}"
 
 
 def _choice(value: Any, context: Mapping[str, Any]) -> str:
@@ -122,7 +138,5 @@ _OWN_WORDS: Mapping[str, _Words] = {
     "less_than": lambda value, context: f"{shown(value)} must be below {context['lt']:g}",
     "less_than_equal": lambda value, context: f"{shown(value)} must be at most {context['le']:g}",
     "too_short": lambda value, context: f"is empty; give at least {context['min_length']}",
-    "too_long": lambda value, context: (
-        f"has {context['actual_length']} entries; at most {context['max_length']}"
-    ),
+    "too_long": _too_many,
 }

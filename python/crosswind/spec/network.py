@@ -1,0 +1,274 @@
+"""The network of an experiment as a graph: hosts, switches, directed links, and ways between hosts.
+
+A star, zones and a graph all become one of these. Whatever asks about the network (which wire is behind a
+place, how fast it is, which way packets take) asks here, so nothing else depends on how a file wrote it.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, Literal
+
+from crosswind.spec.buffer import Bdp, Room, resolved_buffer
+from crosswind.spec.scale import scaled
+
+Form = Literal["star", "zones", "graph"]
+Routes = Literal["shortest", "ecmp"] | tuple[tuple[str, ...], ...]
+
+STAR_SWITCH = "switch"
+ARROW = "->"
+NO_LIMIT = Room()
+
+
+@dataclass(frozen=True)
+class Link:
+    """One direction of a link: from a host to its switch, from a switch to a host, or between two switches.
+
+    Attributes:
+        rate_bps: wire bits per second; None is unlimited.
+        delay_ns: propagation.
+        buffer: what may wait in front of it.
+        jitter_ns: standard deviation of the delay, which is normal and keeps the order of packets.
+        loss_ppb: share of the packets that is lost in front of the wire.
+        cost: what routes add up.
+    """
+
+    source: str
+    target: str
+    rate_bps: int | None
+    delay_ns: int = 0
+    buffer: Room | Bdp = NO_LIMIT
+    jitter_ns: int = 0
+    loss_ppb: int = 0
+    cost: int = 1
+
+    @property
+    def name(self) -> str:
+        """What conditions and results call it."""
+        return f"{self.source}{ARROW}{self.target}"
+
+    def resolved(self, scale: float) -> dict[str, Any]:
+        """Return it as the agent takes it (contracts.md, section 1)."""
+        # The agent reads the bytes of every link; null stands beside a limit in packets or in time.
+        buffer: dict[str, int | None] = {"buffer_bytes": None}
+        buffer |= resolved_buffer(self.buffer, self.rate_bps, scale)
+        found = {
+            "from": self.source,
+            "to": self.target,
+            "rate_bps": scaled(self.rate_bps, scale),
+            "delay_ns": self.delay_ns,
+            **buffer,
+        }
+        more = {"jitter_ns": self.jitter_ns, "loss_ppb": self.loss_ppb}
+        found |= {key: value for key, value in more.items() if value}
+        return found if self.cost == 1 else {**found, "cost": self.cost}
+
+    @classmethod
+    def of(cls, resolved: Mapping[str, Any]) -> Link:
+        """Return the link that a resolved experiment or a fabric describes."""
+        return cls(
+            resolved["from"],
+            resolved["to"],
+            resolved["rate_bps"],
+            resolved["delay_ns"],
+            Room(resolved.get("buffer_bytes"), resolved.get("buffer_packets"), resolved.get("buffer_ns")),
+            resolved.get("jitter_ns", 0),
+            resolved.get("loss_ppb", 0),
+            resolved.get("cost", 1),
+        )
+
+
+@dataclass(frozen=True)
+class Network:
+    """A graph of hosts and switches, and the nodes on the hosts.
+
+    Attributes:
+        form: how the file wrote it.
+        links: every host has one link to a switch and one from it.
+        routes: `shortest`, `ecmp`, or ways from host to host; what has no written way takes the shortest.
+        nodes: the host of each node.
+    """
+
+    form: Form
+    hosts: tuple[str, ...]
+    switches: tuple[str, ...]
+    links: tuple[Link, ...]
+    nodes: Mapping[str, str] = field(default_factory=dict)
+    routes: Routes = "shortest"
+
+    @classmethod
+    def of(cls, topology: Mapping[str, Any]) -> Network:
+        """Return the network of a resolved experiment, from its `topology`."""
+        written = topology["routes"]
+        routes: Routes = "ecmp" if written == "ecmp" else "shortest"
+        if isinstance(written, Mapping):
+            routes = tuple(tuple(way) for way in written["written"])
+        return cls(
+            topology["form"],
+            tuple(topology["hosts"]),
+            tuple(topology["switches"]),
+            tuple(map(Link.of, topology["links"])),
+            dict(topology["nodes"]),
+            routes,
+        )
+
+    def resolved(self, scale: float) -> dict[str, Any]:
+        """Return it as a resolved experiment has it."""
+        return {
+            "form": self.form,
+            "hosts": list(self.hosts),
+            "switches": list(self.switches),
+            "links": [link.resolved(scale) for link in self.links],
+            "routes": self.routes
+            if isinstance(self.routes, str)
+            else {"written": [list(way) for way in self.routes]},
+            "nodes": dict(self.nodes),
+        }
+
+    # --- links ---------------------------------------------------------------------------------------------
+
+    @cached_property
+    def link(self) -> Mapping[str, Link]:
+        """Links by their names."""
+        return {link.name: link for link in self.links}
+
+    @cached_property
+    def uplinks(self) -> Mapping[str, Link]:
+        """The link from each host to its switch, by host."""
+        hosts = set(self.hosts)
+        return {link.source: link for link in self.links if link.source in hosts}
+
+    @cached_property
+    def downlinks(self) -> Mapping[str, Link]:
+        """The link to each host from its switch, by host."""
+        hosts = set(self.hosts)
+        return {link.target: link for link in self.links if link.target in hosts}
+
+    @cached_property
+    def trunks(self) -> tuple[Link, ...]:
+        """The links between switches."""
+        hosts = set(self.hosts)
+        return tuple(link for link in self.links if not {link.source, link.target} & hosts)
+
+    def switch_of(self, host: str) -> str:
+        """Return the switch that a host is on."""
+        return self.uplinks[host].target
+
+    def slowest_bps(self, hosts: Iterable[str]) -> int | None:
+        """Return the lowest rate of the links to and from hosts; None where none has a limit."""
+        rates_bps = [each[host].rate_bps for host in hosts for each in (self.uplinks, self.downlinks)]
+        return min((rate_bps for rate_bps in rates_bps if rate_bps is not None), default=None)
+
+    def hosts_on(self, switch: str) -> list[str]:
+        """Return the hosts of a switch or zone."""
+        return [host for host in self.hosts if self.uplinks[host].target == switch]
+
+    # --- places --------------------------------------------------------------------------------------------
+
+    def wires(self, place: str, on: Sequence[str] | None) -> list[Link]:
+        """Return the links that elements at a place stand in front of, or just behind.
+
+        Args:
+            on: names that restrict the place; None is everywhere. A name that is unknown there has no wire.
+        """
+        if place == "wan":
+            return [link for link in self.trunks if on is None or link.name in on or link.source in on]
+        ups = place in ("host.egress", "link", "switch.ingress")
+        downs = place in ("host.ingress", "link", "switch.egress")
+        found: dict[str, Link] = {}
+        for name in self.hosts if on is None else on:
+            if name in self.link:
+                found[name] = self.link[name]
+                continue
+            host = self.nodes.get(name, name)
+            for each in [host] if host in self.uplinks else self._attached.get(name, ()):
+                found |= {link.name: link for link in [self.uplinks[each]] if ups}
+                found |= {link.name: link for link in [self.downlinks[each]] if downs}
+        return list(found.values())
+
+    @cached_property
+    def _attached(self) -> Mapping[str, list[str]]:
+        attached: dict[str, list[str]] = {switch: [] for switch in self.switches}
+        for host, link in self.uplinks.items():
+            attached[link.target].append(host)
+        return attached
+
+    def names_at(self, place: str) -> list[str]:
+        """Return what `on` may name at a place: first what files mostly name there."""
+        if place == "wan":
+            sources = dict.fromkeys(link.source for link in self.trunks)
+            return [*(link.name for link in self.trunks), *sources]
+        if place.startswith("host."):
+            return [*self.nodes, *self.hosts, *self.switches]
+        return [*self.hosts, *self.switches, *self.link]
+
+    # --- ways ----------------------------------------------------------------------------------------------
+
+    def way(self, source: str, target: str) -> list[Link] | None:
+        """Return the links that packets cross from host to host; None where there is no way.
+
+        Under `ecmp` it is one of the ways of least cost. On one host packets cross no link.
+        """
+        if source == target:
+            return []
+        for written in self.routes if not isinstance(self.routes, str) else ():
+            if (written[0], written[-1]) == (source, target):
+                return [self.link[f"{one}{ARROW}{other}"] for one, other in pairwise(written)]
+        at, end = self.switch_of(source), self.switch_of(target)
+        cost = self.costs_to(end)
+        if at not in cost:
+            return None
+        way = [self.uplinks[source]]
+        while at != end:
+            step = next(link for link in self._leaving[at] if cost.get(link.target) == cost[at] - link.cost)
+            way.append(step)
+            at = step.target
+        return [*way, self.downlinks[target]]
+
+    def costs_to(self, switch: str) -> Mapping[str, int]:
+        """Return the least cost from every switch that has a way to this one (Dijkstra 1959)."""
+        if switch not in self._costs:
+            found: dict[str, int] = {}
+            waiting = [(0, switch)]
+            while waiting:
+                cost, at = heapq.heappop(waiting)
+                if at in found:
+                    continue
+                found[at] = cost
+                for link in self._coming[at]:
+                    if link.source not in found:
+                        heapq.heappush(waiting, (cost + link.cost, link.source))
+            self._costs[switch] = found
+        return self._costs[switch]
+
+    @cached_property
+    def _costs(self) -> dict[str, Mapping[str, int]]:
+        return {}
+
+    @cached_property
+    def _leaving(self) -> Mapping[str, list[Link]]:
+        return _grouped(((link.source, link) for link in self.trunks), self.switches)
+
+    @cached_property
+    def _coming(self) -> Mapping[str, list[Link]]:
+        return _grouped(((link.target, link) for link in self.trunks), self.switches)
+
+
+def star_links(
+    hosts: Iterable[str], rate_bps: int | None = None, delay_ns: int = 0, buffer: Room | Bdp = NO_LIMIT
+) -> Iterator[Link]:
+    """Yield the links of a star: of every host the one to the switch, and the one back."""
+    for host in hosts:
+        yield Link(host, STAR_SWITCH, rate_bps, delay_ns, buffer)
+        yield Link(STAR_SWITCH, host, rate_bps, delay_ns, buffer)
+
+
+def _grouped(links: Iterable[tuple[str, Link]], switches: Iterable[str]) -> dict[str, list[Link]]:
+    found: dict[str, list[Link]] = {switch: [] for switch in switches}
+    for switch, link in links:
+        found[switch].append(link)
+    return found

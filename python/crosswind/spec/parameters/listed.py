@@ -1,0 +1,40 @@
+"""A list of values of one type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from crosswind.spec.draft import items
+from crosswind.spec.parameters.reader import Around, Reader, Sending
+from crosswind.spec.quantities import shown
+from crosswind.spec.setting import Finding
+
+_ITEM = "item"
+
+
+class ListReader:
+    """Reads a list of at least so many items; `unique`: each is given once."""
+
+    def __init__(self, of: Reader, *, least: int, unique: bool) -> None:
+        self.of = of
+        self._unique = unique
+        self.annotation = Annotated[list[of.annotation], Field(min_length=least)]  # type: ignore[name-defined]
+
+    def sent(self, name: str, value: Any, sending: Sending) -> dict[str, Any]:
+        """Return the items as each is sent."""
+        return {name: [self.of.sent(_ITEM, each, sending)[_ITEM] for each in value]}
+
+    def findings(self, raw: Any, around: Around) -> Iterator[Finding]:
+        """Yield what is wrong with the items, and items that are given twice."""
+        if not isinstance(raw, list):
+            return
+        before: list[Any] = []
+        for path, item in items(raw):
+            if self._unique and item in before:
+                yield path, f"{shown(item)} is given twice; keep one of them"
+            before.append(item)
+            for inner, message in self.of.findings(item, around):
+                yield (*path, *inner), message

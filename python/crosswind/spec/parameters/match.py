@@ -1,0 +1,69 @@
+"""Packets by what they are: which of them a monitor counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from crosswind.spec.base import SpecModel
+from crosswind.spec.draft import value_at
+from crosswind.spec.nearest import did_you_mean
+from crosswind.spec.parameters.reader import Around, Sending
+from crosswind.spec.quantities import Dscp, shown
+from crosswind.spec.setting import Finding
+
+PROTOCOL_NUMBERS = {"icmp": 1, "tcp": 6, "udp": 17}  # IANA.
+Port = Annotated[int, Field(ge=1, le=65_535)]
+
+
+class Match(SpecModel):
+    """Packets by what they are; what is absent may be anything."""
+
+    kind: Literal["real", "ghost"] | None = Field(
+        None, alias="class", description="Of the application, or of interference by ghosts."
+    )
+    dscp: list[Dscp] | None = Field(None, min_length=1, description="One of these.")
+    sender: str | None = Field(None, alias="from", description="The node that sent it.")
+    receiver: str | None = Field(None, alias="to", description="The node that it is for.")
+    protocol: Literal["tcp", "udp", "icmp"] | None = None
+    source_port: Port | None = Field(None, alias="source port", description="Of TCP or UDP.")
+    destination_port: Port | None = Field(None, alias="destination port", description="Of TCP or UDP.")
+
+    def header_keys(self) -> frozenset[tuple[str, object]]:
+        """Return what needs a packet's headers; ghosts have none and never match it."""
+        keys = ("sender", "receiver", "protocol", "source_port", "destination_port")
+        return frozenset((key, getattr(self, key)) for key in keys if getattr(self, key) is not None)
+
+
+def sent_match(match: Match) -> dict[str, Any]:
+    """Return a match as the agent takes it."""
+    written = match.model_dump(by_alias=True, exclude_none=True)
+    if match.protocol is not None:
+        written["protocol"] = PROTOCOL_NUMBERS[match.protocol]
+    return {key.replace(" ", "_"): value for key, value in written.items()}
+
+
+def match_findings(raw: Any, around: Around) -> Iterator[Finding]:
+    """Yield nodes of a match that there are not."""
+    nodes = around.setting.nodes
+    for end in ("from", "to"):
+        name = value_at(raw, end)
+        if nodes is not None and isinstance(name, str) and name not in nodes:
+            remedy = did_you_mean(name, list(nodes)) or f"nodes are {', '.join(nodes)}"
+            yield (end,), f"{shown(name)} is no node; {remedy}"
+
+
+class MatchReader:
+    """Reads which packets count."""
+
+    annotation = Match
+
+    def sent(self, name: str, value: Any, sending: Sending) -> dict[str, Any]:
+        """Return the keys that are given."""
+        return {name: sent_match(value)}
+
+    def findings(self, raw: Any, around: Around) -> Iterator[Finding]:
+        """Yield nodes that there are not."""
+        yield from match_findings(raw, around)

@@ -1,0 +1,26 @@
+"""A rate as a function of time: the keys of a capacity (reference: docs/reference/elements.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from crosswind.spec.parameters.process_keys import Process
+from crosswind.spec.parameters.process_rules import process_findings
+from crosswind.spec.parameters.process_sent import process_of
+from crosswind.spec.parameters.reader import Around, Sending
+from crosswind.spec.setting import Finding
+
+
+class ProcessReader:
+    """Reads the keys of a capacity that say how its rate changes."""
+
+    model = Process
+
+    def sent_from(self, name: str, given: Process, sending: Sending) -> dict[str, Any]:
+        """Return the process that the agent runs."""
+        return {name: process_of(given, sending.scale)}
+
+    def spread_findings(self, raw: Any, around: Around) -> Iterator[Finding]:
+        """Yield what is wrong between its keys."""
+        yield from process_findings(raw)

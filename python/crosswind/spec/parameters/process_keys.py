@@ -1,0 +1,105 @@
+"""What a link can carry, as a function of time alone (reference: docs/reference/elements.md)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import (
+    Discriminator,
+    Field,
+    Tag,
+    model_validator,
+)
+
+from crosswind.spec.ballani import Cloud, Tails
+from crosswind.spec.base import SpecModel
+from crosswind.spec.named_file import NamedFile, named_file
+from crosswind.spec.quantities import (
+    Duration,
+    Level,
+    LimitedLevel,
+    PartsPerBillion,
+    PositiveDuration,
+    PositivePartsPerBillion,
+    QuantityError,
+)
+from crosswind.spec.trace import OpportunityTrace, RateTrace, parse_opportunities, parse_rates
+
+LAWS = ("steps", "trace", "mahimahi", "quantiles", "ballani", "markov")
+BALLANI_HOLD_NS = 5_000_000_000
+
+
+class MarkovState(SpecModel):
+    """One state of a chain: the rate in it, and which other states may follow."""
+
+    rate_bps: Level = Field(alias="rate")
+    to: dict[str, PositivePartsPerBillion] = Field(
+        {}, description="Probability of each other state to follow; with the rest it stays."
+    )
+
+
+def _yes_or_time(value: Any) -> str:
+    return "yes" if isinstance(value, bool) else "time"
+
+
+Repeat = Annotated[
+    Annotated[bool, Tag("yes")] | Annotated[PositiveDuration, Tag("time")], Discriminator(_yes_or_time)
+]
+
+
+class Process(SpecModel):
+    """A rate as a function of time: one of the first six keys, and what belongs to it."""
+
+    steps: dict[Duration, Level] | None = Field(
+        None, min_length=1, description="A rate from each time on, the first from 0s."
+    )
+    trace: Annotated[NamedFile[RateTrace] | None, *named_file(parse_rates, "capacity.csv")] = Field(
+        None, description="A CSV file of times and rates; its path counts from the file that names it."
+    )
+    mahimahi: Annotated[
+        NamedFile[OpportunityTrace] | None, *named_file(parse_opportunities, "cellular.up")
+    ] = Field(None, description="A trace of Mahimahi: delivery opportunities of 1500 B.")
+    quantiles: dict[PartsPerBillion, LimitedLevel] | None = Field(
+        None,
+        min_length=2,
+        description="Shares and the rate that each is below, drawn anew every `hold`: evenly in between, and "
+        "outside as in the cell next to it.",
+    )
+    ballani: Cloud | None = Field(None, description="A cloud of the study, drawn anew every `hold`.")
+    markov: dict[str, MarkovState] | None = Field(
+        None, min_length=1, description="States by name; a step every `hold`, beginning in the first."
+    )
+    tails: Tails | None = Field(
+        None,
+        description="ballani: the law as its emulator drew it, or with the outer 2 %; published when absent.",
+    )
+    hold_ns: PositiveDuration | None = Field(
+        None,
+        alias="hold",
+        description="quantiles, ballani: how long a draw holds; 5s when absent for ballani. markov: how long "
+        "a step takes.",
+    )
+    resample_ns: PositiveDuration | None = Field(
+        None,
+        alias="resample",
+        description="steps, trace: play blocks of this length, each from a place drawn at random, instead of "
+        "the list in its order; steps need a `repeat`.",
+    )
+    repeat: Repeat | None = Field(
+        None,
+        description="steps: begin again after this time. trace: true, or after this time. "
+        "mahimahi: true when absent.",
+    )
+
+    @model_validator(mode="after")
+    def _repeats_after_the_last_row(self) -> Process:
+        trace = self.trace.says if self.trace is not None else None
+        if trace is not None and not isinstance(self.repeat, bool | None) and self.repeat <= trace.at_ns[-1]:
+            raise QuantityError(
+                f"repeats after {self.repeat}ns, but the last row of its trace is at {trace.at_ns[-1]}ns; "
+                "write a longer time, or true"
+            )
+        endless = trace is not None and trace.end_ns is None and len(trace.at_ns) == 1
+        if endless and self.resample_ns is not None and not self.repeat:
+            raise QuantityError("resamples a trace of one row, which has no end; end it with a row of `end`")
+        return self

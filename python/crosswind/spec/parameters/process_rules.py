@@ -1,0 +1,108 @@
+"""What must hold inside a process: which keys go together, and what a value alone cannot show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+from crosswind.spec.draft import items, sound, sound_field, value_at
+from crosswind.spec.nearest import did_you_mean
+from crosswind.spec.parameters.process_keys import LAWS, MarkovState, Process
+from crosswind.spec.quantile_law import CERTAIN_PPB
+from crosswind.spec.quantities import Duration, shown
+from crosswind.spec.setting import Finding
+
+# Which keys say more about which law.
+_BELONGS_TO = {
+    "tails": ("ballani",),
+    "hold": ("quantiles", "ballani", "markov"),
+    "repeat": ("steps", "trace", "mahimahi"),
+    "resample": ("steps", "trace"),
+}
+
+
+def process_findings(raw: Any) -> Iterator[Finding]:
+    """Yield what is wrong between the keys of the mapping `raw`."""
+    given = [law for law in LAWS if value_at(raw, law) is not None]
+    if len(given) != 1:
+        found = f"has {' and '.join(given)}" if given else "says nothing"
+        yield (), f"{found}; write exactly one of {', '.join(LAWS)}"
+        return
+    law = given[0]
+    for key, laws in _BELONGS_TO.items():
+        if value_at(raw, key) is not None and law not in laws:
+            yield (key,), f"does not go with {law}, only with {' or '.join(laws)}; leave it out"
+    if law == "markov":
+        yield from _markov_findings(raw)
+    if law == "quantiles":
+        yield from _quantile_findings(raw)
+    if law == "steps":
+        yield from _step_findings(raw)
+    if value_at(raw, "resample") is not None:
+        if law == "steps" and value_at(raw, "repeat") is None:
+            yield (), 'is resampled and needs "repeat", the time at which its steps are over; add it'
+        if value_at(raw, "repeat") is False:
+            yield ("repeat",), "must be true or a time: what is resampled goes on for ever"
+    if law == "mahimahi" and not isinstance(value_at(raw, "repeat"), bool | None):
+        yield ("repeat",), "must be true or false: the last line of the trace is its period"
+
+
+def _step_findings(raw: Any) -> Iterator[Finding]:
+    instants: dict[int, str] = {}
+    rates = sound_field(Process, "steps", raw) or {}
+    for step_path, _ in items(raw, "steps"):
+        at_ns = sound(Duration, step_path[-1])
+        if at_ns is None:
+            continue
+        if at_ns in instants:
+            yield step_path, f'is the same time as "{instants[at_ns]}"; keep one of them'
+        instants[at_ns] = str(step_path[-1])
+    if not instants:
+        return
+    first, last = min(instants), max(instants)
+    if first > 0:
+        yield ("steps",), f"begins at {instants[first]}; say what holds from 0s on"
+    if rates and all(rate == 0 for rate in rates.values()):
+        yield ("steps",), "has no rate above zero, and nothing would ever pass; give it one"
+    repeat = sound_field(Process, "repeat", raw)
+    if isinstance(repeat, bool):
+        yield ("repeat",), f"must be a time: after which to begin again, longer than {instants[last]}"
+    elif repeat is not None and repeat <= last:
+        text = shown(value_at(raw, "repeat"))
+        yield ("repeat",), f"{text} is not after the last step, {instants[last]}; write a longer time"
+
+
+def _quantile_findings(raw: Any) -> Iterator[Finding]:
+    if value_at(raw, "hold") is None:
+        yield (), 'needs "hold", how long a draw holds; add it'
+    quantiles = sorted((sound_field(Process, "quantiles", raw) or {}).items())
+    if quantiles and len(quantiles) < len(items(raw, "quantiles")):
+        yield ("quantiles",), "says twice what one share is; keep one of them"
+    for (share, rate), (next_share, next_rate) in pairwise(quantiles):
+        if next_rate < rate:
+            what = f"the rate at {next_share / 1e7:g}% is below that at {share / 1e7:g}%"
+            yield ("quantiles",), f"{what}; a quantile is never below a smaller one"
+    if quantiles and not quantiles[-1][1]:
+        yield ("quantiles",), "has no rate above zero, and nothing would ever pass; give it one"
+
+
+def _markov_findings(raw: Any) -> Iterator[Finding]:
+    if value_at(raw, "hold") is None:
+        yield (), 'needs "hold", how long a step of the chain takes; add it'
+    states = items(raw, "markov")
+    names = [str(state_path[-1]) for state_path, _ in states]
+    for state_path, state in states:
+        where = (*state_path, "to")
+        shares = sound_field(MarkovState, "to", state) or {}
+        for other in shares:
+            if other not in names:
+                remedy = did_you_mean(other, names) or f"states are {', '.join(names)}"
+                yield (*where, other), f"is no state; {remedy}"
+            if other == state_path[-1]:
+                yield (*where, other), "is the state itself, in which it stays with the rest; leave it out"
+        if sum(shares.values()) > CERTAIN_PPB:
+            yield where, f"adds up to {sum(shares.values()) / 1e7:g}%; at most 100%"
+    rates = [sound_field(MarkovState, "rate_bps", state) for _, state in states]
+    if states and all(rate == 0 for rate in rates):
+        yield ("markov",), "has no rate above zero, and nothing would ever pass; give it one"

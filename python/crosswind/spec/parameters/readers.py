@@ -1,0 +1,88 @@
+"""Find the reader of a type."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from crosswind.spec.description import (
+    Choice,
+    Flag,
+    Group,
+    Listed,
+    Named,
+    Parameter,
+    Quantity,
+    Type,
+    Words,
+)
+from crosswind.spec.parameters.buffer import BufferReader
+from crosswind.spec.parameters.choice import ChoiceReader, SpreadChoice
+from crosswind.spec.parameters.colour_action import ColourActionReader
+from crosswind.spec.parameters.dscps import DscpsReader
+from crosswind.spec.parameters.keys import Keys
+from crosswind.spec.parameters.listed import ListReader
+from crosswind.spec.parameters.losses import LossesReader
+from crosswind.spec.parameters.match import MatchReader
+from crosswind.spec.parameters.plain import flag, words
+from crosswind.spec.parameters.process import ProcessReader
+from crosswind.spec.parameters.quantity import QuantityReader
+from crosswind.spec.parameters.reader import Reader, Spread
+from crosswind.spec.parameters.start import StartReader
+from crosswind.spec.parameters.variation import VariationReader
+
+_NAMED: Mapping[str, Callable[..., Any]] = {
+    "buffer": BufferReader,
+    "colour-action": ColourActionReader,
+    "dscps": DscpsReader,
+    "losses": LossesReader,
+    "match": MatchReader,
+    "process": ProcessReader,
+    "start": StartReader,
+    "variation": VariationReader,
+}
+# What several elements have in common, such as the choice of what a queue drops, is read by one model.
+_made: dict[str, Any] = {}
+
+
+def keys_of_group(group: Group, **more: Any) -> Keys:
+    """Return the reader of a mapping.
+
+    Args:
+        more: fields that it has besides, as `pydantic.create_model` takes them.
+    """
+    return Keys(group, [(each, _reader_of(each)) for each in group.parameters], **more)
+
+
+def _reader_of(parameter: Parameter) -> Reader | Spread:
+    known = repr((parameter.type, parameter.scaled, parameter.key is None))
+    if known not in _made:
+        of = parameter.type
+        if parameter.key is None and isinstance(of, Choice):
+            _made[known] = SpreadChoice(of, _alternatives(of))
+        else:
+            _made[known] = _reader(of, is_scaled=parameter.scaled)
+    found: Reader | Spread = _made[known]
+    return found
+
+
+def _reader(of: Type, *, is_scaled: bool) -> Any:
+    match of:
+        case Quantity():
+            return QuantityReader(of, is_scaled=is_scaled)
+        case Flag():
+            return flag()
+        case Words():
+            return words(of.words)
+        case Listed():
+            return ListReader(_reader(of.of, is_scaled=is_scaled), least=of.least, unique=of.unique)
+        case Group():
+            return keys_of_group(of)
+        case Choice():
+            return ChoiceReader(of, _alternatives(of))
+        case Named():
+            return _NAMED[of.name](**of.arguments)
+
+
+def _alternatives(choice: Choice) -> dict[str, Keys]:
+    return {each.word: keys_of_group(each.group) for each in choice.alternatives}

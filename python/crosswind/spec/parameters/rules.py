@@ -1,0 +1,235 @@
+"""The predicates of rules: what must hold between parameters, as elements.json says it.
+
+A rule names its predicate, the keys that it is about, and what is said where it is broken: `{key}` in that is
+the value as it is written. Each predicate passes over what is unsound, which is reported anyway.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from crosswind.spec.description import Default, Rule
+from crosswind.spec.document import Path
+from crosswind.spec.draft import items, sound_field, value_at
+from crosswind.spec.parameters.reader import Around
+from crosswind.spec.quantities import shown
+from crosswind.spec.scale import scaled
+from crosswind.spec.setting import Finding
+
+if TYPE_CHECKING:
+    from crosswind.spec.parameters.keys import Keys
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The mapping that a rule is about: what reads it, what is written in it, and what is around it."""
+
+    keys: Keys
+    raw: Any
+    around: Around
+
+    def value(self, key: str) -> Any:
+        """Return what the value behind a dotted key means; None where it is absent or not sound."""
+        scope, leaf = self._inside(key)
+        part = scope.keys.part(leaf)
+        return None if part is None else sound_field(scope.keys.model, part[0].name, scope.raw)
+
+    def written(self, key: str) -> Any:
+        """Return the value behind a dotted key as it is written; its default where it is absent."""
+        scope, leaf = self._inside(key)
+        part = scope.keys.part(leaf)
+        written = value_at(scope.raw, leaf)
+        if written is None and part is not None and isinstance(part[0].presence, Default):
+            return part[0].presence.value
+        return written
+
+    def spots(self, key: str) -> Iterator[tuple[Path, Scope, str]]:
+        """Yield each mapping that has the last word of a dotted key, with its path; of a list, each item."""
+        first, _, rest = key.partition(".")
+        if not rest:
+            yield (), self, first
+            return
+        found = value_at(self.raw, first)
+        each = [((), found)] if isinstance(found, dict) else items(found)
+        for path, raw in each:
+            for inner, scope, leaf in self._below(first, raw).spots(rest):
+                yield (first, *path, *inner), scope, leaf
+
+    def _inside(self, key: str) -> tuple[Scope, str]:
+        *before, leaf = key.split(".")
+        scope = self
+        for word in before:
+            scope = scope._below(word, value_at(scope.raw, word))
+        return scope, leaf
+
+    def _below(self, word: str, raw: Any) -> Scope:
+        part = self.keys.part(word)
+        assert part is not None  # Keys of rules are keys of parameters.
+        reader: Any = part[1]
+        return Scope(getattr(reader, "of", reader), raw, self.around)
+
+
+def broken(rule: Rule, scope: Scope) -> Iterator[Finding]:
+    """Yield what breaks a rule in a mapping, with the path in it."""
+    yield from _PREDICATES[rule.predicate](rule, scope)
+
+
+def _said(rule: Rule, scope: Scope, **more: str) -> str:
+    """Return the message of a rule, each key in braces replaced by what is written behind it."""
+    return re.sub(
+        r"\{([a-z0-9_.]+)\}",
+        lambda found: more[found[1]] if found[1] in more else shown(scope.written(found[1])),
+        rule.message,
+    )
+
+
+def _compared(holds: Callable[[Any, Any], bool]) -> Callable[[Rule, Scope], Iterator[Finding]]:
+    """Return the predicate that one value is as it should be to another."""
+
+    def predicate(rule: Rule, scope: Scope) -> Iterator[Finding]:
+        key = rule.about["key"]
+        value, other = scope.value(key), scope.value(rule.about["other"])
+        if value is not None and other is not None and not holds(value, other):
+            yield tuple(key.split(".")), _said(rule, scope)
+
+    return predicate
+
+
+def _ascending(rule: Rule, scope: Scope) -> Iterator[Finding]:
+    scale, names = scope.around.setting.scale, rule.about["keys"]
+    values = [scope.value(name) for name in names]
+    if None in values:
+        return
+    sent = [0, *(scaled(value, scale) for value in values)]
+    if any(low >= high for low, high in pairwise(sent)):
+        after = "" if scale == 1 else f" after scaling by {scale:g}"
+        has = " and ".join(f"{name} {value}B" for name, value in zip(names, sent[1:], strict=True))
+        yield (), f"has {has}{after}; give 0B < {' < '.join(names)}"
+
+
+def _not_all_zero(rule: Rule, scope: Scope) -> Iterator[Finding]:
+    keys = rule.about["keys"]
+    if all(scope.value(key) == 0 for key in keys):
+        yield (keys[-1],), _said(rule, scope)
+
+
+def _sum_at_most(rule: Rule, scope: Scope) -> Iterator[Finding]:
+    values = [scope.value(key) for key in rule.about["keys"]]
+    if None not in values and sum(values) > rule.about["most"]:
+        yield (), _said(rule, scope, sum=f"{sum(values) / 1e7:g}")
+
+
+def _one_needed(rule: Rule, scope: Scope) -> Iterator[Finding]:
+    if all(value_at(scope.raw, key) is None for key in rule.about["keys"]):
+        yield (), _said(rule, scope)
+
+
+def _needs(rule: Rule, scope: Scope) -> Iterator[Finding]:
+    if scope.written(rule.about["other"]) is not None:
+        return
+    for path, inner, key in scope.spots(rule.about["key"]):
+        if value_at(inner.raw, key) is not None:
+            yield (*path, key), _said(rule, scope)
+
+
+def _only_with(rule: Rule, scope: Scope) -> Iterator[Finding]:
+    for path, inner, key in scope.spots(rule.about["key"]):
+        word = _other_word(rule, scope)
+        if word not in (None, *rule.about["words"]) and inner.value(key) not in (None, False):
+            yield (*path, key), _said(rule, scope, word=str(word))
+
+
+def _needed_with(rule: Rule, scope: Scope) -> Iterator[Finding]:
+    word = _other_word(rule, scope)
+    for path, inner, key in scope.spots(rule.about["key"]):
+        if word in rule.about["words"] and isinstance(inner.raw, dict) and inner.raw.get(key) is None:
+            yield path, _said(rule, scope, word=str(word))
+
+
+def _words_with(rule: Rule, scope: Scope) -> Iterator[Finding]:
+    if value_at(scope.raw, rule.about["other"]) is None:
+        return
+    for path, inner, key in scope.spots(rule.about["key"]):
+        word = _word(inner.value(key))
+        if word not in (None, *rule.about["words"]):
+            yield (*path, key), _said(rule, scope, word=str(word))
+
+
+def _word_at(rule: Rule, scope: Scope) -> Iterator[Finding]:
+    if scope.around.place not in rule.about["places"]:
+        yield from _words_found(rule, scope, [rule.about["word"]])
+
+
+def _word_limited(rule: Rule, scope: Scope) -> Iterator[Finding]:
+    if scope.around.setting.uplink_unlimited:
+        yield from _words_found(rule, scope, [rule.about["word"]])
+
+
+def _words_found(rule: Rule, scope: Scope, words: list[str]) -> Iterator[Finding]:
+    for path, word in items(scope.raw, rule.about["key"]):
+        if word in words:
+            yield path, _said(rule, scope, word=shown(word))
+
+
+def _partition(rule: Rule, scope: Scope) -> Iterator[Finding]:
+    """Each value is in one of the items, and exactly one of them takes all others."""
+    above, _, _ = rule.about["key"].rpartition(".")
+    taken: dict[Any, int] = {}
+    spots = list(scope.spots(rule.about["key"]))
+    rest = 0
+    for number, (path, inner, key) in enumerate(spots, start=1):
+        rest += value_at(inner.raw, key) == DEFAULT
+        for item_path, item in items(inner.raw, key):
+            part = inner.keys.part(key)
+            assert part is not None
+            reader: Any = part[1]
+            value = reader.one(item)
+            if value in taken:
+                message = f"{shown(item)} is already in queue {taken[value]}; a DSCP goes to one queue"
+                yield (*path, *item_path), message
+            elif value is not None:
+                taken[value] = number
+    if spots and rest != 1:
+        yield tuple(above.split(".")), f"{rest or 'none'} with {key}: {DEFAULT}; exactly one takes all others"
+
+
+DEFAULT = "default"
+
+
+def _other_word(rule: Rule, scope: Scope) -> str | None:
+    """Return the word of the other key, which stands in the mapping of the rule."""
+    return _word(scope.value(rule.about["other"]))
+
+
+def _word(value: Any) -> str | None:
+    if value is None:
+        return None
+    return value if isinstance(value, str) else str(value.word)
+
+
+def _elsewhere(rule: Rule, scope: Scope) -> Iterator[Finding]:
+    """Yield nothing: the rule is about other elements as well (crosswind.spec.together)."""
+    yield from ()
+
+
+_PREDICATES: Mapping[str, Callable[[Rule, Scope], Iterator[Finding]]] = {
+    "at_most": _compared(lambda value, other: value <= other),
+    "below": _compared(lambda value, other: value < other),
+    "at_least": _compared(lambda value, other: value >= other),
+    "ascending": _ascending,
+    "not_all_zero": _not_all_zero,
+    "sum_at_most": _sum_at_most,
+    "one_needed": _one_needed,
+    "needs": _needs,
+    "only_with": _only_with,
+    "needed_with": _needed_with,
+    "words_with": _words_with,
+    "word_at": _word_at,
+    "word_limited": _word_limited,
+    "word_queue": _elsewhere,
+    "partition": _partition,
+}

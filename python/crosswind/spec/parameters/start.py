@@ -1,0 +1,42 @@
+"""From when on a monitor measures: a time, or the first packet of a kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+from pydantic import Discriminator, Tag
+
+from crosswind.spec.draft import sound
+from crosswind.spec.parameters.match import Match, match_findings, sent_match
+from crosswind.spec.parameters.reader import Around, Sending
+from crosswind.spec.quantities import PositiveDuration
+from crosswind.spec.setting import Finding
+
+
+def _time_or_packet(value: Any) -> str:
+    return "packet" if isinstance(value, dict | Match) else "time"
+
+
+class StartReader:
+    """Reads when something begins; absent: with the measurement."""
+
+    annotation = (
+        Annotated[
+            Annotated[PositiveDuration, Tag("time")] | Annotated[Match, Tag("packet")],
+            Discriminator(_time_or_packet),
+        ]
+        | None
+    )
+
+    def sent(self, name: str, value: Any, sending: Sending) -> dict[str, Any]:
+        """Return the time after the start of the measurement, or the packet."""
+        return {name: {"packet": sent_match(value)} if isinstance(value, Match) else {"after_ns": value or 0}}
+
+    def findings(self, raw: Any, around: Around) -> Iterator[Finding]:
+        """Yield a start after the end, and nodes that there are not."""
+        start_ns, measured_ns = sound(self.annotation, raw), around.setting.measured_ns
+        if isinstance(start_ns, int) and measured_ns is not None and start_ns >= measured_ns:
+            measured_s = measured_ns / 1e9
+            yield (), f"would never come: a trial is measured for {measured_s:g}s; start earlier"
+        yield from match_findings(raw, around)

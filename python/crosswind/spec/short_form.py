@@ -1,0 +1,79 @@
+"""Short forms: an element's one parameter in place of the mapping, where it is enough (`delay: 20ms`).
+
+Whatever reads an element sees the mapping that the short form stands for, so there is one form behind this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BeforeValidator
+
+from crosswind.spec.description import Fill, Short, descriptions
+from crosswind.spec.document import Path
+from crosswind.spec.places import PLACES
+from crosswind.spec.quantities import RATE, QuantityError
+
+SHORT_FORMS: Mapping[str, Short] = {
+    kind: each.short for kind, each in descriptions().items() if each.short is not None
+}
+
+
+def short_form(word: str) -> BeforeValidator:
+    """Return the pydantic annotation of an element that may be written in its short form."""
+    return BeforeValidator(lambda value: parameters_in_full(word, value))
+
+
+def parameters_in_full(word: str, value: Any) -> Any:
+    """Return an element's parameters as a mapping, whichever way they are written."""
+    if word not in SHORT_FORMS or value is None or not isinstance(value, str | int | float | list):
+        return value
+    form = SHORT_FORMS[word]
+    parameters = {form.key: value}
+    return parameters | {key: _filled(fill, parameters[fill.of]) for key, fill in form.fills.items()}
+
+
+def condition_in_full(condition: Any) -> Any:
+    """Return a condition as plain values, with every element in its long form."""
+    if not isinstance(condition, dict):
+        return condition
+    full = _places_in_full(condition)
+    if isinstance(condition.get("at"), dict):
+        full["at"] = {time: _places_in_full(places) for time, places in condition["at"].items()}
+    return full
+
+
+def short_example(path: Path) -> str | None:
+    """Return how the element at `path` of a file is written in its short form, if it has one."""
+    # Of a place, or of a name below it.
+    in_place = len(path) > 2 and isinstance(path[-2], int) and not set(PLACES).isdisjoint(path[-4:-2])
+    form = SHORT_FORMS.get(str(path[-1])) if in_place else None
+    return None if form is None else f"{path[-1]}: {form.example}"
+
+
+def _places_in_full(places: Any) -> Any:
+    if not isinstance(places, dict):
+        return places
+    return {key: _elements_in_full(value) if key in PLACES else value for key, value in places.items()}
+
+
+def _elements_in_full(elements: Any) -> Any:
+    if isinstance(elements, dict):
+        return {name: _elements_in_full(below) for name, below in elements.items()}
+    return [_element_in_full(element) for element in elements] if isinstance(elements, list) else elements
+
+
+def _element_in_full(element: Any) -> Any:
+    if not isinstance(element, dict):
+        return element
+    return {word: parameters_in_full(str(word), value) for word, value in element.items()}
+
+
+def _filled(fill: Fill, rate: Any) -> str:
+    """Return the size that is not written: what the rate brings in the time, or more."""
+    try:
+        rate_bps = RATE.read_positive(rate)
+    except QuantityError:  # Unlimited; or not sound, which is found where the rate is read.
+        rate_bps = 0
+    return f"{max(rate_bps * fill.time_ns // (8 * 10**9), fill.least_bytes)}B"

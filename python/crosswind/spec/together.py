@@ -1,0 +1,115 @@
+"""What must hold between the elements of a condition: what a link has once, what needs a queue behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from crosswind.spec.description import Rule
+from crosswind.spec.document import Path
+from crosswind.spec.draft import items, sound, sound_field, value_at
+from crosswind.spec.element_kind import KINDS
+from crosswind.spec.parameters.match import Match, MatchReader
+from crosswind.spec.parameters.start import StartReader
+from crosswind.spec.quantities import shown
+from crosswind.spec.setting import Finding
+
+MATCHES_MAX = 8  # Different matches by headers in a condition: the bits of a packet's labels.
+
+_BEFORE_A_LINK = ("host.egress", "link", "wan", "switch.egress")
+
+# Elements as they are written, each with its path.
+_Elements = Sequence[tuple[Path, Any]]
+
+
+def second_findings(elements: _Elements) -> Iterator[Finding]:
+    """Yield what a link has twice, among the elements of one place: queues or schedulers, or capacities."""
+    taken: dict[str, set[tuple[str | None, str]]] = {}
+    for path, raw in elements:
+        for word, kind in KINDS.items():
+            where = kind.description.where
+            if where == "anywhere" or value_at(raw, word) is None:
+                continue
+            links = _links(word, raw[word])
+            # What replaces the FIFO does so whatever its word is.
+            before = taken.setdefault(where if where == "port" else word, set())
+            if any(_same_link(one, other) for one in links for other in before):
+                yield (*path, word), _SECOND[where]
+            before |= links
+
+
+_SECOND = {
+    "port": "is a second queue or scheduler for the same link; a link has one",
+    "link": "is a second one for the same link and direction; a link has one",
+}
+
+
+def _links(word: str, raw: Any) -> set[tuple[str | None, str]]:
+    """Return the (host, direction) that an element is for; the host None where it is everywhere."""
+    model = KINDS[word].model
+    on = sound_field(model, "on", raw)
+    direction = sound_field(model, "direction", raw) if "direction" in model.model_fields else None
+    hosts: list[str | None] = [None] if on is None else list(on)
+    return {(host, way) for host in hosts for way in ("up", "down") if direction in (None, way)}
+
+
+def _same_link(one: tuple[str | None, str], other: tuple[str | None, str]) -> bool:
+    return one[1] == other[1] and (one[0] == other[0] or None in (one[0], other[0]))
+
+
+def queue_behind_findings(place: str, elements: _Elements) -> Iterator[Finding]:
+    """Yield words that ask for a queue where none stands behind them, wherever they stand themselves."""
+    if place in _BEFORE_A_LINK:
+        return
+    *queues, last = [
+        word
+        for word, kind in KINDS.items()
+        if kind.description.queues and kind.description.where == "anywhere"
+    ]
+    remedy = f"put a {', '.join(queues)} or {last} behind it, or move it to {', '.join(_BEFORE_A_LINK)}"
+    behind: list[Any] = []  # The `on` of each queue that stands behind; None: everywhere.
+    for path, raw in reversed(elements):
+        for word, rule in _asking(raw):
+            if None in behind or value_at(raw, word, "on") in behind:
+                continue
+            for what_path, what in items(raw, word, rule.about["key"]):
+                if what in rule.about["words"]:
+                    message = rule.message.replace("{word}", shown(what))
+                    yield (*path, *what_path), f"{message}; {remedy}"
+        for word in (*queues, last):
+            on = value_at(raw, word, "on")
+            if value_at(raw, word) is not None and on not in behind:
+                behind.append(on)
+
+
+def _asking(element: Any) -> Iterator[tuple[str, Rule]]:
+    """Yield the rules of an element about words that need a queue behind it, each with the element's word."""
+    for word, kind in KINDS.items():
+        if value_at(element, word) is not None:
+            for rule in kind.description.group.rules:
+                if rule.predicate == "word_queue":
+                    yield word, rule
+
+
+def too_many_matches(elements: Iterable[tuple[Path, Any]]) -> Iterator[Finding]:
+    """Yield the match by headers that is one too many for a condition, its timeline included."""
+    keys = [
+        (word, parameter.key)
+        for word, kind in KINDS.items()
+        for parameter, reader in kind.keys.parts
+        if isinstance(reader, MatchReader | StartReader) and parameter.key is not None
+    ]
+    different: set[frozenset[tuple[str, object]]] = set()
+    for path, raw in elements:
+        for word, key in keys:
+            match = sound(Match, value_at(raw, word, key))
+            headers = match.header_keys() if match is not None else frozenset()
+            if not headers or headers in different:
+                continue
+            different.add(headers)
+            if len(different) == MATCHES_MAX + 1:
+                yield (
+                    (*path, word, key),
+                    f"is one more than the {MATCHES_MAX} different sets of nodes, protocol and ports "
+                    "that a condition has room for; use fewer",
+                )

@@ -1,0 +1,243 @@
+"""A value for each ordered pair of zones: one for all, written out, or in a CSV file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Discriminator, Field, Tag, model_validator
+
+from crosswind.spec.base import SpecModel
+from crosswind.spec.document import Path
+from crosswind.spec.named_file import NamedFile, named_file
+from crosswind.spec.quantities import (
+    RATE,
+    TIME,
+    Duration,
+    PartsPerBillion,
+    QuantityError,
+    Rate,
+    read_parts_per_billion,
+    read_rate,
+    shown,
+)
+from crosswind.spec.topology.names import ZoneName
+from crosswind.spec.topology.table import Cell, Table, parse_table
+
+_PLAIN = re.compile(r"[+-]?[0-9]{1,18}(\.[0-9]{1,18})?([eE][+-]?[0-9]{1,2})?")
+
+Finding = tuple[Path, str]
+Pair = tuple[str, str]
+Values = Mapping[Pair, int | None]
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Values by ordered pair; the diagonal has none."""
+
+    names: tuple[str, ...]
+    values: Values
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What the cells of a matrix are.
+
+    Attributes:
+        noun: for messages.
+        read: reads a cell with a unit of its own.
+        per_unit: base units in one of each unit.
+        most: the largest value, in base units.
+    """
+
+    noun: str
+    read: Callable[[object], int | None]
+    per_unit: Mapping[str, int]
+    most: int = 2**63 - 1
+
+
+_TIMES = {unit: TIME.units[unit] for unit in ("s", "ms", "us", "ns")}
+_DELAYS = Kind("delay", TIME.read, MappingProxyType(_TIMES))
+_JITTERS = Kind("jitter", TIME.read, MappingProxyType(_TIMES))
+_RATES = Kind("rate", read_rate, RATE.units)
+_LOSSES = Kind("loss", read_parts_per_billion, MappingProxyType({"%": 10**7}), most=10**9)
+
+_UNIT = "Of every number; absent where each has a unit of its own."
+
+
+class MatrixFile(SpecModel):
+    """A square table in a CSV file."""
+
+    matrix: Annotated[NamedFile[Table], *named_file(parse_table, "delays.csv")] = Field(
+        description="A CSV file with a row and a column for each zone; its path counts from this file."
+    )
+    unit: str | None = Field(None, description=_UNIT)
+
+    kind: ClassVar[Kind]
+    # What part of a value in the file holds from one end to the other.
+    share: ClassVar[Fraction] = Fraction(1)
+
+    def read(self) -> Matrix | None:
+        """Return the matrix; None where the file was not read.
+
+        Raises: QuantityError: names the first bad cell.
+        """
+        table = self.matrix.says
+        return (
+            None if table is None else _matrix(self.matrix.file, table, self.kind.noun, self.unit, self.share)
+        )
+
+    @model_validator(mode="after")
+    def _can_be_read(self) -> MatrixFile:
+        self.read()
+        return self
+
+
+class DelayMatrix(MatrixFile):
+    """Delays from a CSV file."""
+
+    unit: Literal["s", "ms", "us", "ns"] | None = Field(None, description=_UNIT)
+    value: Literal["one-way", "round-trip"] = Field(
+        description="What was measured; half of a round trip is the delay of each way."
+    )
+
+    kind = _DELAYS
+
+    @property
+    def share(self) -> Fraction:  # type: ignore[override]  # Of this kind alone the file says which.
+        return Fraction(1, 2) if self.value == "round-trip" else Fraction(1)
+
+
+class JitterMatrix(MatrixFile):
+    """Standard deviations of delays from a CSV file."""
+
+    unit: Literal["s", "ms", "us", "ns"] | None = Field(None, description=_UNIT)
+
+    kind = _JITTERS
+
+
+class RateMatrix(MatrixFile):
+    """Rates from a CSV file."""
+
+    unit: Literal["bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"] | None = Field(None, description=_UNIT)
+
+    kind = _RATES
+
+
+class LossMatrix(MatrixFile):
+    """Shares of lost packets from a CSV file."""
+
+    unit: Literal["%"] | None = Field(None, description=_UNIT)
+
+    kind = _LOSSES
+
+
+_KINDS = {kind.noun: kind for kind in (_DELAYS, _JITTERS, _RATES, _LOSSES)}
+
+
+@lru_cache(maxsize=16)
+def _matrix(file: str, table: Table, noun: str, unit: str | None, share: Fraction) -> Matrix:
+    values = {
+        (source, target): _value(_KINDS[noun], file, cell, (source, target), unit, share)
+        for source, row in zip(table.names, table.cells, strict=True)
+        for target, cell in zip(table.names, row, strict=True)
+        if source != target
+    }
+    return Matrix(table.names, values)
+
+
+def _value(kind: Kind, file: str, cell: Cell, pair: Pair, unit: str | None, share: Fraction) -> int | None:
+    where = f"{shown(file)} row {cell.row} ({pair[0]}), column {cell.column} ({pair[1]})"
+    if cell.is_missing:
+        raise QuantityError(
+            f"{where} is empty; every ordered pair has a {kind.noun}: fill it in, or leave the zone out"
+        )
+    try:
+        value = (
+            kind.read(cell.text) if _PLAIN.fullmatch(cell.text) is None else _number(kind, cell.text, unit)
+        )
+    except QuantityError as error:
+        raise QuantityError(f"{where}: {error}") from None
+    # Measured values have more digits than there are nanoseconds; half a nanosecond is rounded up.
+    return None if value is None else int(value * share + Fraction(1, 2))
+
+
+def _number(kind: Kind, text: str, unit: str | None) -> Fraction:
+    if unit is None:
+        raise QuantityError(f"{shown(text)} has no unit; write unit: with one of {', '.join(kind.per_unit)}")
+    value = Fraction(text) * kind.per_unit[unit]
+    if value < 0:
+        raise QuantityError(f"{shown(text)} is negative; a {kind.noun} is not")
+    if value > kind.most:
+        raise QuantityError(
+            f"{shown(text)} is above the largest {kind.noun}, {kind.most / kind.per_unit[unit]:g}{unit}"
+        )
+    if kind is _RATES and value < 1:
+        raise QuantityError(f"{shown(text)} is no rate above zero and would never send; write one")
+    return value
+
+
+# --- the three ways to write one ---------------------------------------------------------------------------
+
+
+def _written_as(value: Any) -> str:
+    if isinstance(value, MatrixFile) or (isinstance(value, dict) and "matrix" in value):
+        return "a file"
+    return "written out" if isinstance(value, dict) else "one value"
+
+
+def _of(one: Any, file: Any) -> Any:
+    return Annotated[
+        Annotated[one, Tag("one value")]
+        | Annotated[dict[ZoneName, dict[ZoneName, one]], Field(min_length=1), Tag("written out")]
+        | Annotated[file, Tag("a file")],
+        Discriminator(_written_as),
+    ]
+
+
+DelayOfPairs = _of(Duration, DelayMatrix)
+JitterOfPairs = _of(Duration, JitterMatrix)
+RateOfPairs = _of(Rate, RateMatrix)
+LossOfPairs = _of(PartsPerBillion, LossMatrix)
+
+
+def matrix_of(written: Any) -> Matrix | None:
+    """Return the matrix that was written; None where it is one value for all pairs, or an unread file."""
+    if isinstance(written, MatrixFile):
+        return written.read()
+    if not isinstance(written, dict):
+        return None
+    names = dict.fromkeys([*written, *(target for row in written.values() for target in row)])
+    values = {
+        (source, target): value
+        for source, row in written.items()
+        for target, value in row.items()
+        if source != target
+    }
+    return Matrix(tuple(names), values)
+
+
+def missing_cells(written: Any, noun: str, example: str) -> Iterator[Finding]:
+    """Yield the pairs of a matrix that is written out and has no value for them, with the path inside it."""
+    matrix = matrix_of(written)
+    if matrix is None or isinstance(written, MatrixFile):
+        return
+    for source in matrix.names:
+        for target in matrix.names:
+            if source == target or (source, target) in matrix.values:
+                continue
+            if source not in written:
+                yield (
+                    (source,),
+                    f"has no row; every ordered pair has a {noun}: add {source}: {{{target}: {example}}}",
+                )
+                break
+            yield (
+                (source,),
+                f"has no {noun} to {target}; every ordered pair has one: add {target}: {example}",
+            )

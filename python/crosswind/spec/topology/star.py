@@ -1,0 +1,100 @@
+"""A star: hosts around one switch, each with the same uplink."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from crosswind.spec.network import STAR_SWITCH, Network, star_links
+from crosswind.spec.quantities import QuantityError, shown
+from crosswind.spec.setting import Finding
+from crosswind.spec.topology.common import (
+    HOSTS_MAX,
+    Hosts,
+    LimitedNode,
+    Uplink,
+    WrittenBuffer,
+    written_buffer,
+)
+from crosswind.spec.topology.names import HostName, NodeName
+
+
+def _hosts(value: Any) -> Any:
+    """Let `hosts: 4` stand for h0 to h3."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        if not 1 <= value <= HOSTS_MAX:
+            raise QuantityError(f'"{value}" is outside 1 to {HOSTS_MAX} hosts')
+        return [f"h{number}" for number in range(value)]
+    if not isinstance(value, list):
+        raise QuantityError(
+            f"{shown(value)} is neither a number of hosts nor a list of their names; write 4 or [h0, h1]"
+        )
+    return value
+
+
+class PlacedNode(LimitedNode):
+    """A node, and what its processes may use together; as much as the machine has where nothing is said."""
+
+    host: str = Field(description="One of the hosts.")
+
+
+def _placed(value: Any) -> Any:
+    """Let `db0: h0` stand for `db0: {host: h0}`."""
+    if isinstance(value, str):
+        return {"host": value}
+    if not isinstance(value, dict):
+        raise QuantityError(
+            f"{shown(value)} is neither a host nor a host with limits; write h0 or {{host: h0, memory: 2GiB}}"
+        )
+    return value
+
+
+class Star(Hosts):
+    """Hosts, nodes, links: a star around one switch. Or write [zones](#zones) or a [graph](#graph)."""
+
+    hosts: Annotated[
+        list[HostName],
+        BeforeValidator(_hosts),
+        Field(min_length=1, max_length=HOSTS_MAX),
+        WithJsonSchema(
+            {
+                "description": "A number (h0, h1, ...) or names.",
+                "anyOf": [
+                    {"type": "integer", "minimum": 1, "maximum": HOSTS_MAX},
+                    {"type": "array", "items": {"type": "string"}, "minItems": 1},
+                ],
+            }
+        ),
+    ]
+    uplink: Uplink = Field(description="The link from each host to the switch; the same for every host.")
+    nodes: dict[
+        NodeName, Annotated[PlacedNode, BeforeValidator(_placed, json_schema_input_type=str | PlacedNode)]
+    ] = Field(
+        min_length=1,
+        description="Where each part of the application runs: `node: host`, or a host with limits.",
+    )
+
+    def network(self) -> Network:
+        """Return the star as a graph."""
+        uplink = self.uplink
+        return Network(
+            "star",
+            tuple(self.hosts),
+            (STAR_SWITCH,),
+            tuple(star_links(self.hosts, uplink.rate_bps, uplink.delay_ns, uplink.buffer)),
+            {name: placed.host for name, placed in self.nodes.items()},
+        )
+
+    def findings(self, raw: Any) -> Iterator[Finding]:
+        """Yield what is wrong between its parts that is not found where only some of them are sound."""
+        if STAR_SWITCH in self.hosts:
+            place = self.hosts.index(STAR_SWITCH)
+            yield ("hosts", place), f'"{STAR_SWITCH}" is the name of the switch; give the host another name'
+        if STAR_SWITCH in self.nodes:
+            yield ("nodes", STAR_SWITCH), "is also the name of the switch; give the node another name"
+
+    def buffers(self, raw: Any) -> Iterator[WrittenBuffer]:
+        """Yield every buffer, with the path inside the topology and the rate that empties it."""
+        yield written_buffer(("uplink", "buffer"), raw, self.uplink.buffer, [self.uplink.rate_bps])

@@ -1,0 +1,44 @@
+"""Say in one line what a network is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from crosswind.doctor.quantities import rate_text, time_text
+from crosswind.spec.network import Link, Network
+
+
+def network_line(network: Network) -> str:
+    """Return what a network is: its form, how much of it there is, and how fast and long its links are."""
+    uplinks = [*network.uplinks.values(), *network.downlinks.values()]
+    hosts = f"{_count(network.hosts, 'host')}, {_links(uplinks)}"
+    trunks = network.trunks
+    if network.form == "star":
+        return f"a star of {hosts}"
+    between = f", {_links(trunks)}" if trunks else ""
+    if network.form == "zones":
+        return f"{_count(network.switches, 'zone')}{between}; {hosts}"
+    routes = network.routes if isinstance(network.routes, str) else f"{_count(network.routes, 'written way')}"
+    pairs = {frozenset((link.source, link.target)) for link in trunks}
+    joined = f"{_count(network.switches, 'switch')} and {_count(list(pairs), 'link')} between them"
+    return f"{joined}{between}; {hosts}; routes: {routes}"
+
+
+def _links(links: Sequence[Link]) -> str:
+    """Return rates and delays of links, as a range where they differ."""
+    rates_bps = {link.rate_bps for link in links}
+    limited = sorted(rate_bps for rate_bps in rates_bps if rate_bps is not None)
+    rates = [*map(rate_text, dict.fromkeys([limited[0], limited[-1]]))] if limited else []
+    rates += ["unlimited"] if None in rates_bps else []
+    delays_ns = [link.delay_ns for link in links]
+    delays = (
+        dict.fromkeys(map(time_text, (min(delays_ns), max(delays_ns))))
+        if any(delays_ns)
+        else {"no delay": None}
+    )
+    return f"{' to '.join(rates)}, {' to '.join(delays)} each way"
+
+
+def _count(things: Sequence[object], noun: str) -> str:
+    plural = "es" if noun.endswith("ch") else "s"
+    return f"{len(things)} {noun}{'' if len(things) == 1 else plural}"

@@ -1,0 +1,105 @@
+"""An SVG file with the colours and the type of the report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html import escape
+from importlib import resources
+
+from crosswind.spec.network import Network
+from crosswind.topology.line import network_line
+
+TEXT_PX = 13
+MARGIN_PX = 24
+# Mean width of a letter of this size; pictures must be laid out without a browser.
+LETTER_PX = 7.2
+BOLD_LETTER_PX = 7.9
+
+
+@dataclass
+class Svg:
+    """A picture that grows by elements."""
+
+    width: float
+    height: float
+    title: str
+    parts: list[str] = field(default_factory=list)
+
+    def text(self, x: float, y: float, words: str, kind: str = "", anchor: str = "middle") -> None:
+        """Add a line of text around, or beside, a point."""
+        self.parts.append(
+            f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" class="{kind}">{escape(words)}</text>'
+        )
+
+    def line(self, x1: float, y1: float, x2: float, y2: float, kind: str, hint: str) -> None:
+        """Add a line; `hint` is shown where a pointer rests on it."""
+        self.parts.append(
+            f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" class="{kind}">'
+            f"<title>{escape(hint)}</title></line>"
+        )
+
+    def box(self, x: float, y: float, width: float, height: float, kind: str, style: str = "") -> None:
+        """Add a rectangle by its upper left corner."""
+        styled = f' style="{style}"' if style else ""
+        self.parts.append(
+            f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="5" '
+            f'class="{kind}"{styled}/>'
+        )
+
+    def file(self) -> str:
+        """Return the whole file."""
+        head = (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width:.0f} {self.height:.0f}" '
+            f'width="{self.width:.0f}" height="{self.height:.0f}" role="img">'
+        )
+        return "\n".join(
+            [
+                head,
+                f"<title>{escape(self.title)}</title>",
+                f"<style>{_style()}</style>",
+                f'<rect width="{self.width:.0f}" height="{self.height:.0f}" class="paper"/>',
+                *self.parts,
+                "</svg>\n",
+            ]
+        )
+
+
+def titled(network: Network, width: float, height: float) -> Svg:
+    """Return a picture whose first line says what the network is."""
+    found = Svg(width, height, network_line(network))
+    found.text(MARGIN_PX, MARGIN_PX + TEXT_PX, network_line(network), "head", "start")
+    return found
+
+
+def title_width(network: Network) -> float:
+    """Return how wide that line is, with the margins."""
+    return len(network_line(network)) * BOLD_LETTER_PX + 2 * MARGIN_PX
+
+
+def text_width(words: str) -> float:
+    """Return about how wide a text is."""
+    return len(words) * LETTER_PX
+
+
+def _style() -> str:
+    """Return the report's colours, and what they colour here."""
+    report = resources.files("crosswind.report").joinpath("assets/report.css").read_text(encoding="utf-8")
+    colours = report.partition("* { box-sizing")[0].replace(":root:not(.printing)", ":root")
+    return f"""
+{colours.strip()}
+.paper {{ fill: var(--paper); }}
+text {{
+  font: {TEXT_PX}px system-ui, -apple-system, "Segoe UI", Roboto, "Liberation Sans", sans-serif;
+  fill: var(--ink);
+}}
+.head {{ font-weight: 600; }}
+.soft {{ fill: var(--soft); font-size: 12px; }}
+.label {{ paint-order: stroke; stroke: var(--paper); stroke-width: 5px; }}
+.switch {{ fill: var(--s1); }}
+.on-switch {{ fill: var(--card); font-weight: 600; }}
+.host {{ fill: var(--card); stroke: var(--line); }}
+.trunk {{ stroke: var(--soft); stroke-width: 2; }}
+.uplink {{ stroke: var(--line); stroke-width: 1.5; }}
+.cell {{ fill: var(--s1); }}
+.plain {{ fill: var(--grid); }}
+"""
