@@ -17,7 +17,7 @@ class Exit(IntEnum):
     PREFLIGHT = 3  # This machine cannot honour the request.
     TRIALS = 4  # Trials failed or are void.
     REGRESSION = 5  # `check` found one.
-    UNDECIDED = 6  # More trials are needed, or trials are no repetitions; the message says what would help.
+    UNDECIDED = 6  # More trials are needed, or trials are not independent; the message says what would help.
     NOT_COMPARABLE = 7  # The fingerprints differ.
     CLEANUP_INCOMPLETE = 8
 

@@ -5,7 +5,8 @@ from it. Nothing here starts or measures anything.
 """
 
 from crosswind.store.folder import ResultsFolder, latest_folder
-from crosswind.store.journal import Journal, Step
+from crosswind.store.journal import AlreadyEnded, Journal, Step
+from crosswind.store.lock import FolderInUse, only_writer
 from crosswind.store.monitors import store_monitors
 from crosswind.store.provenance import machine_fingerprint, provenance
 from crosswind.store.rows import Metric, TrialRow
@@ -13,6 +14,8 @@ from crosswind.store.samples import NoSamples, store_samples
 from crosswind.store.tables import write_tables
 
 __all__ = [
+    "AlreadyEnded",
+    "FolderInUse",
     "Journal",
     "Metric",
     "NoSamples",
@@ -21,6 +24,7 @@ __all__ = [
     "TrialRow",
     "latest_folder",
     "machine_fingerprint",
+    "only_writer",
     "provenance",
     "store_monitors",
     "store_samples",

@@ -14,6 +14,8 @@ def replacing(path: Path) -> Iterator[Path]:
     File and folder are flushed to disk first, so a journal entry written afterwards never points at nothing.
     """
     temporary = path.with_name(f".{path.name}.part")
+    # A process that was killed may have left one.
+    temporary.unlink(missing_ok=True)
     try:
         yield temporary
         with temporary.open("rb") as written:

@@ -4,13 +4,16 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
+from crosswind.store.documents import WITHOUT_IT, Provenance, read_document, read_resolved
 from crosswind.store.durable import sync_folder, write_text
 from crosswind.store.journal import Journal
+from crosswind.store.lock import only_writer
 
 # Of a run: what is kept of the machine and the network comes from before its trials and from after them.
 Side = Literal["before", "after"]
@@ -69,14 +72,20 @@ class ResultsFolder:
                 raise FileNotFoundError(f"{path}: no {part} in it, so it is not the folder of a run")
         return cls(path)
 
+    def writing(self) -> AbstractContextManager[None]:
+        """Be the only process that writes this folder while the block runs.
+
+        Raises: FolderInUse: another one does; names it.
+        """
+        return only_writer(self.path)
+
     def journal(self) -> Journal:
         """Open the journal."""
         return Journal(self.path / "journal.sqlite")
 
     def resolved(self) -> dict[str, Any]:
         """Return the resolved experiment of this run."""
-        resolved: dict[str, Any] = json.loads((self.path / "resolved.json").read_text())
-        return resolved
+        return read_resolved(self.path / "resolved.json")
 
     def kept_files(self) -> dict[str, Path]:
         """Return the copies of the files that this run's experiment names, by the names they have there."""
@@ -100,8 +109,8 @@ class ResultsFolder:
         path = self.path / "provenance.json"
         if not path.is_file():
             return {"before": None, "after": None}
-        both: dict[str, Any] = json.loads(path.read_text())
-        return both
+        both = read_document(path, Provenance, WITHOUT_IT)
+        return {"before": both.get("before"), "after": both.get("after")}
 
     def remove_partial_files(self) -> None:
         """Remove the half-written files of a process that was killed; they were never part of the results."""
@@ -115,8 +124,8 @@ def fingerprint_file(folder: Path, side: Side) -> Path:
 
 
 def files_named(resolved: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Return the files that conditions and the application name: `file`, as it was written, and `sha256`."""
-    naming = [*resolved["conditions"], resolved["application"]]
+    """Return the files that an experiment names, each with `file`, as it was written, and `sha256`."""
+    naming = [resolved["topology"], *resolved["conditions"], resolved["application"]]
     return [entry for part in naming for entry in part.get("files", [])]
 
 

@@ -6,16 +6,21 @@ report` during a run) never blocks the writer. A trial counts as finished only a
 
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
+from crosswind.errors import CrosswindError, Exit
+from crosswind.store.documents import RUN_AGAIN, Damaged, blaming
 from crosswind.store.rows import Metric, TrialRow, attempt_name
 
-StepName = Literal["planned", "started", "up", "prepared", "measured", "stored", "failed"]
+StepName = Literal["planned", "started", "up", "prepared", "measured", "stored", "failed", "interrupted"]
+# An attempt has one of these, as its last step.
+_ENDS = ("stored", "failed", "interrupted")
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS steps (
@@ -26,6 +31,12 @@ CREATE TABLE IF NOT EXISTS steps (
     detail TEXT NOT NULL
 )
 """
+
+
+class AlreadyEnded(CrosswindError):
+    """A second end for one attempt, or a second result for one trial: nothing was written."""
+
+    exit = Exit.INTERNAL
 
 
 @dataclass(frozen=True)
@@ -44,10 +55,12 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         # Steps of one run come from one thread; autocommit makes each of them a transaction of its own.
+        self._path = path
         self._connection = sqlite3.connect(path, isolation_level=None)
-        self._connection.execute("PRAGMA journal_mode=WAL")
-        self._connection.execute("PRAGMA synchronous=FULL")
-        self._connection.execute(_SCHEMA)
+        with self._readable():
+            self._connection.execute("PRAGMA journal_mode=WAL")
+            self._connection.execute("PRAGMA synchronous=FULL")
+            self._connection.execute(_SCHEMA)
 
     def __enter__(self) -> Self:
         return self
@@ -66,30 +79,49 @@ class Journal:
         self._append([(row.trial, 0, "planned", {"row": row.as_dict()}) for row in rows])
 
     def stored(self, planned: str, row: TrialRow, metrics: Iterable[Metric]) -> None:
-        """Append `stored`: from this instant on the attempt is finished and never lost."""
+        """Append `stored`: from this instant on the attempt is finished and never lost.
+
+        Raises: AlreadyEnded: this attempt has ended, or an attempt of its trial counts already.
+        """
         detail = {"row": row.as_dict(), "metrics": [list(metric) for metric in metrics]}
-        self.write(planned, row.attempt, "stored", detail)
+        self._end(planned, row, "stored", detail)
 
     def failed(self, planned: str, row: TrialRow) -> None:
-        """Append `failed`, with the reason in the row."""
-        self.write(planned, row.attempt, "failed", {"row": row.as_dict()})
+        """Append `failed` or, as the row's status says, `interrupted`; the row has the reason.
+
+        Raises: AlreadyEnded: this attempt has ended.
+        """
+        self._end(
+            planned, row, "interrupted" if row.status == "interrupted" else "failed", {"row": row.as_dict()}
+        )
 
     def steps(self) -> list[Step]:
-        """Return every step in the order in which they were written."""
-        rows = self._connection.execute("SELECT at, trial, attempt, step, detail FROM steps ORDER BY rowid")
-        return [Step(at, trial, attempt, step, json.loads(text)) for at, trial, attempt, step, text in rows]
+        """Return every step in the order in which they were written.
+
+        Raises: Damaged: the file is not as it was written.
+        """
+        select = "SELECT at, trial, attempt, step, detail FROM steps ORDER BY rowid"
+        with self._readable():
+            rows = self._connection.execute(select).fetchall()
+            return [
+                Step(at, trial, attempt, step, json.loads(text)) for at, trial, attempt, step, text in rows
+            ]
 
     def planned(self) -> list[TrialRow]:
         """Return the planned trials in order of position; each row says `pending`."""
-        rows = [TrialRow(**step.detail["row"]) for step in self.steps() if step.step == "planned"]
-        return sorted(rows, key=lambda row: row.position)
+        steps = self.steps()
+        with self._readable():
+            rows = [TrialRow(**step.detail["row"]) for step in steps if step.step == "planned"]
+            return sorted(rows, key=lambda row: row.position)
 
     def attempts(self) -> dict[str, list[TrialRow]]:
         """Return the ended attempts of every planned trial, in order; the list may be empty."""
         ended: dict[str, list[TrialRow]] = {row.trial: [] for row in self.planned()}
-        for step in self.steps():
-            if step.step in ("stored", "failed"):
-                ended[step.trial].append(TrialRow(**step.detail["row"]))
+        steps = self.steps()
+        with self._readable():
+            for step in steps:
+                if step.step in _ENDS:
+                    ended[step.trial].append(TrialRow(**step.detail["row"]))
         return ended
 
     def rows(self) -> list[TrialRow]:
@@ -99,15 +131,17 @@ class Journal:
 
     def metrics(self) -> list[tuple[str, Metric]]:
         """Return the metrics of every stored attempt, each with the attempt's name."""
-        return [
-            (step.detail["row"]["trial"], Metric(*metric))
-            for step in self.steps()
-            if step.step == "stored"
-            for metric in step.detail["metrics"]
-        ]
+        steps = self.steps()
+        with self._readable():
+            return [
+                (step.detail["row"]["trial"], Metric(*metric))
+                for step in steps
+                if step.step == "stored"
+                for metric in step.detail["metrics"]
+            ]
 
     def record_interruptions(self) -> list[TrialRow]:
-        """Turn attempts that were started and never ended into failed ones; return them.
+        """Turn attempts that were started and never ended into interrupted ones; return them.
 
         They are left over when the command line, the agent or the machine was killed.
         """
@@ -116,14 +150,14 @@ class Journal:
         for step in self.steps():
             if step.step == "started":
                 begun[step.trial, step.attempt] = step.at
-            elif step.step in ("stored", "failed"):
+            elif step.step in _ENDS:
                 begun.pop((step.trial, step.attempt), None)
         interrupted = []
         for (trial, attempt), started in begun.items():
             fields = planned[trial].as_dict() | {
                 "trial": attempt_name(trial, attempt),
                 "attempt": attempt,
-                "status": "failed",
+                "status": "interrupted",
                 "reason": "interrupted: the run ended before this trial was stored",
                 "started": started,
             }
@@ -131,10 +165,43 @@ class Journal:
             self.failed(trial, interrupted[-1])
         return interrupted
 
-    def _append(self, entries: Iterable[tuple[str, int, StepName, dict[str, Any]]]) -> None:
+    @contextmanager
+    def _readable(self) -> Iterator[None]:
+        """Name the file when it is damaged; a disk that is full or a lock is no damage."""
+        try:
+            with blaming(self._path, RUN_AGAIN):
+                yield
+        except Damaged as damaged:
+            if isinstance(damaged.__cause__, sqlite3.OperationalError):
+                raise damaged.__cause__ from None
+            raise
+
+    def _end(self, planned: str, row: TrialRow, step: StepName, detail: dict[str, Any]) -> None:
+        """Append the last step of an attempt, unless it has one.
+
+        One transaction looks and writes, so this holds whoever else writes the journal.
+        """
+
+        def check() -> None:
+            for ended in self.attempts()[planned]:
+                same = ended.attempt == row.attempt
+                if same or (step == "stored" and ended.satisfies):
+                    raise AlreadyEnded(
+                        f"journal: {ended.trial} is {ended.status} already, so {row.trial} cannot become "
+                        f"{row.status} as well; two processes wrote this folder; start a new run"
+                    )
+
+        self._append([(planned, row.attempt, step, detail)], check)
+
+    def _append(
+        self,
+        entries: Iterable[tuple[str, int, StepName, dict[str, Any]]],
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
         at = datetime.now(UTC).isoformat(timespec="microseconds")
         self._connection.execute("BEGIN IMMEDIATE")
         try:
+            check()
             self._connection.executemany(
                 "INSERT INTO steps VALUES (?, ?, ?, ?, ?)",
                 [(at, trial, attempt, step, json.dumps(detail)) for trial, attempt, step, detail in entries],

@@ -3,7 +3,8 @@
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, NamedTuple
 
-Status = Literal["done", "failed", "pending"]
+# `interrupted`: the run was ended in the middle of the attempt, which says nothing of its condition.
+Status = Literal["done", "failed", "interrupted", "pending"]
 Fidelity = Literal["faithful", "degraded", "void"]
 
 

@@ -1,7 +1,9 @@
 """Raw latencies of a trial: from the load generator's CSV to samples/<trial>.parquet, and to metrics.
 
 Quantiles are of type 7 (linear between order statistics), as DuckDB's `quantile_cont`, NumPy and R compute
-them. Only operations that succeeded inside the measured phase count; failed ones are counted as `errors`.
+them. Only operations that succeeded inside the measured phase count; failed ones are counted as `errors`. A
+row whose operation has a dot in its name is a part of an operation that has a row of its own: it has metrics
+by its name, and is in no total and not in samples/<trial>.parquet.
 """
 
 from collections.abc import Mapping
@@ -19,6 +21,7 @@ _COLUMNS = (
     "{'operation': 'VARCHAR', 'connection': 'INTEGER', 'intended_ns': 'BIGINT', 'started_ns': 'BIGINT', "
     "'finished_ns': 'BIGINT', 'ok': 'TINYINT', 'measured': 'TINYINT'}"
 )
+_WHOLE = "NOT contains(operation, '.')"
 _QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 
 
@@ -54,7 +57,7 @@ def store_samples(
             copy_to_parquet(
                 connection,
                 "SELECT trial, node, operation, connection, intended_ns, started_ns, finished_ns, "
-                "ok = 1 AS ok, measured = 1 AS measured FROM samples",
+                f"ok = 1 AS ok, measured = 1 AS measured FROM samples WHERE {_WHOLE}",
                 temporary,
             )
     return metrics
@@ -63,7 +66,7 @@ def store_samples(
 def _metrics(connection: duckdb.DuckDBPyConnection, node: str, open_loop: bool) -> list[Metric]:
     counted = connection.execute(
         "SELECT count(*) FILTER (ok = 1), count(*) FILTER (ok = 0), "
-        "max(finished_ns) - min(started_ns) FROM samples WHERE measured = 1"
+        f"max(finished_ns) - min(started_ns) FROM samples WHERE measured = 1 AND {_WHOLE}"
     ).fetchone()
     assert counted is not None
     operations, errors, span_ns = counted
@@ -85,10 +88,11 @@ def _metrics(connection: duckdb.DuckDBPyConnection, node: str, open_loop: bool) 
 def _latencies(connection: duckdb.DuckDBPyConnection, node: str, metric: str, duration: str) -> list[Metric]:
     """Return the statistics of a duration over all operations and, where there are several, by operation."""
     columns = ", ".join(f"quantile_cont(ns, {quantile})" for quantile in _QUANTILES.values())
+    succeeded = f"(SELECT operation, {duration} AS ns FROM samples WHERE measured = 1 AND ok = 1)"
     rows = connection.execute(
-        f"SELECT operation, {columns}, max(ns), avg(ns) "
-        f"FROM (SELECT operation, {duration} AS ns FROM samples WHERE measured = 1 AND ok = 1) "
-        "GROUP BY GROUPING SETS ((), (operation)) ORDER BY operation NULLS FIRST"
+        f"SELECT NULL, {columns}, max(ns), avg(ns) FROM {succeeded} WHERE {_WHOLE} UNION ALL "
+        f"SELECT operation, {columns}, max(ns), avg(ns) FROM {succeeded} GROUP BY operation "
+        "ORDER BY 1 NULLS FIRST"
     ).fetchall()
     names = [*_QUANTILES, "max", "mean"]
     return [

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from crosswind.testbed.agent import Agent, Ended
 from crosswind.testbed.errors import TestbedError
+from crosswind.testbed.outputs import KEEP, last_words, printed, shorten
 
 # With what the kernel needs to end the rest, a stop takes less than five seconds.
 GRACE_S = 4.0
@@ -61,15 +62,23 @@ class Process:
         """Send a signal to its process group."""
         self._agent.request("signal", process=self.number, signal=number)
 
+    def printed(self) -> str:
+        """Return its standard output: of a long one head and tail, with a line between that says so."""
+        return printed(self.stdout).text
+
+    def complained(self) -> str:
+        """Return its standard error, likewise."""
+        return printed(self.stderr).text
+
     def last_words(self) -> str:
         """Return the last lines of its standard error, or else of its output, for an error message."""
         for log in (self.stderr, self.stdout):
             try:
-                lines = log.read_text(errors="replace").strip().splitlines()
+                words = last_words(log)
             except OSError:
                 return "its log cannot be read"
-            if lines:
-                return " | ".join(lines[-3:])
+            if words:
+                return words
         return "it wrote nothing"
 
 
@@ -158,6 +167,7 @@ class Fabric:
         self.kept: dict[str, Any] = {"recording": None, "capture": None}
         self.nodes: dict[str, Node] = {}
         self.wait_mode = ""
+        self._outputs: set[Path] = set()
 
     @property
     def application_account(self) -> tuple[int, int]:
@@ -187,6 +197,9 @@ class Fabric:
             # show.
             if error is None:
                 raise
+        finally:
+            for output in self._outputs:
+                shorten(output)
 
     def start(
         self,
@@ -198,18 +211,25 @@ class Fabric:
         env: Mapping[str, str] | None = None,
         root: Root | None = None,
         account: tuple[int, int] | None = None,
+        whole_output: bool = False,
     ) -> Process:
         """Start a process in a node as the application's account; its output goes to the trial's logs.
+
+        Of a long output head and tail are kept (`outputs`).
 
         Args:
             cwd: as the process sees it.
             root: its root file system; the host's when absent.
             account: the user and group id it runs as, where not those of applications; only as root.
+            whole_output: its output is data of the trial, a line for each operation, which is read line by
+                line before the fabric goes; until then nothing of it is left out.
         """
         folder = self._logs / node
         folder.mkdir(parents=True, exist_ok=True)
         stdout, stderr = folder / f"{name}.out", folder / f"{name}.err"
         asked: dict[str, Any] = {} if root is None else {"root": root.as_request()}
+        if not whole_output:
+            asked["keep"] = KEEP
         if account is not None:
             asked["account"] = {"uid": account[0], "gid": account[1]}
         started = self._agent.request(
@@ -223,6 +243,7 @@ class Fabric:
             stderr=str(stderr),
             **asked,
         )
+        self._outputs |= {stdout, stderr}
         return Process(self._agent, started["process"], node, name, stdout, stderr)
 
     def stop(self, processes: Sequence[Process], grace_s: float = GRACE_S) -> None:

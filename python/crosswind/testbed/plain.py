@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from crosswind.spec.buffer import Room
+from crosswind.spec.network import STAR_SWITCH, star_links
+
 
 def plain_fabric(
     nodes: Sequence[str] = ("n0", "n1"),
@@ -25,11 +28,14 @@ def plain_fabric(
         congestion_control: one that the kernel knows.
         socket_buffer_bytes: the most that a connection's socket holds; None leaves it to the machine.
     """
+    hosts = [f"h{number}" for number in range(len(nodes))]
     return {
         "seed": seed,
-        "hosts": [f"h{number}" for number in range(len(nodes))],
+        "hosts": hosts,
+        "switches": [STAR_SWITCH],
+        "links": [link.resolved(1.0) for link in star_links(hosts, rate_bps, delay_ns, Room(buffer_bytes))],
+        "routes": "shortest",
         "nodes": [{"name": name, "host": f"h{number}"} for number, name in enumerate(nodes)],
-        "uplink": {"rate_bps": rate_bps, "delay_ns": delay_ns, "buffer_bytes": buffer_bytes},
         "mtu_bytes": 1500,
         "tcp": {
             "congestion_control": congestion_control,
