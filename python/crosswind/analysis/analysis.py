@@ -1,6 +1,6 @@
 """What samples say: quantiles with intervals, how many trials they need, and how groups compare.
 
-Intervals and comparisons are over trials, and refused where the guard finds that these are no repetitions.
+Intervals and comparisons are over trials, and refused where the guard finds that these are not independent.
 Where rows are operations or shares of trials, each trial is reduced to one value first (`each.py`); pooling
 the rows instead gives a description and no interval.
 """
@@ -18,7 +18,6 @@ from crosswind.analysis.each import Each
 from crosswind.analysis.samples import Samples
 from crosswind.errors import CrosswindError
 from crosswind.stats import (
-    BucketHistory,
     Confirm,
     FewerTrials,
     Guard,
@@ -38,14 +37,14 @@ from crosswind.stats import (
     coefficient_of_variation,
     confirm,
     fewer_trials,
-    guard,
+    guard_together,
+    guarded_interval,
+    guarded_ratio,
     hodges_lehmann,
     holm,
     kruskal_wallis,
     mann_whitney,
-    quantile_interval,
     quantiles,
-    ratio_interval,
 )
 
 Estimate = Interval | NeedsTrials | RefusedInterval
@@ -121,6 +120,7 @@ class Analysis:
     overall: KruskalWallis | None  # of three groups or more
     comparisons: list[Comparison]
     left_out: int  # planned trials of a run that are in none of this
+    set_aside: tuple[str, ...]  # columns without numbers beside the only one that has them
 
 
 def analyse(samples: Samples, question: Question) -> Analysis:
@@ -139,8 +139,11 @@ def analyse(samples: Samples, question: Question) -> Analysis:
     reduced = _reduced(samples, question.each)
     rows = np.bincount(samples.group_of, minlength=len(samples.groups)).tolist()
     buckets = samples.buckets or [()] * len(samples.groups)
+    trials = {name: _per_trial(samples, number, question.each) for number, name in enumerate(samples.groups)}
+    told_of = dict(zip(samples.groups, buckets, strict=True))
+    seen = guard_together(trials, told_of) if question.ordered else {}
     groups = [
-        _group(name, rows[number], _per_trial(samples, number, question.each), question, buckets[number])
+        _group(name, rows[number], trials[name], question, seen.get(name))
         for number, name in enumerate(samples.groups)
     ]
     # A condition of which no trial counts is shown, and cannot be compared.
@@ -180,6 +183,7 @@ def _analysis(
         overall=overall,
         comparisons=comparisons,
         left_out=samples.left_out,
+        set_aside=samples.set_aside,
     )
 
 
@@ -254,12 +258,9 @@ def _check_shares(samples: Samples, group: int, each: str, trials: Sequence[NDAr
         )
 
 
-def _group(
-    name: str, rows: int, trials: PerTrial, question: Question, buckets: Sequence[BucketHistory]
-) -> Group:
-    seen = guard(trials, buckets) if question.ordered else None
-    refused = seen if seen is not None and seen.refused else None
-    estimates = {p: _estimate(trials, p, question.confidence, refused) for p in question.quantiles}
+def _group(name: str, rows: int, trials: PerTrial, question: Question, seen: Guard | None) -> Group:
+    refused = seen is not None and seen.refused
+    estimates = {p: guarded_interval(trials, p, seen, question.confidence) for p in question.quantiles}
     repetitions = None if refused else _repetitions(trials, question)
     fewer = () if refused else _fewer(trials, question.confidence)
     return Group(name, rows, trials, dict(estimates), _variation(trials.values), seen, repetitions, fewer)
@@ -269,13 +270,6 @@ def _fewer(trials: PerTrial, confidence: float) -> tuple[FewerTrials, ...]:
     if len(trials) not in _FEW_OF:
         return ()
     return tuple(fewer_trials(trials.values, few, confidence=confidence) for few in FEW)
-
-
-def _estimate(trials: PerTrial, p: float, confidence: float, refused: Guard | None) -> Estimate:
-    found = quantile_interval(trials, p, confidence)
-    if refused is None or isinstance(found, NeedsTrials):
-        return found
-    return RefusedInterval(p, confidence, found.n, found.estimate, refused)
 
 
 def _pooled(name: str, values: NDArray[np.float64], question: Question) -> Group:
@@ -321,15 +315,11 @@ def _difference(baseline: Group, group: Group, confidence: float) -> Difference 
     values = [value for side in sides for value in side.values]
     if not all(math.isfinite(value) for value in values):
         return None
-    refused = next(
-        (seen for seen in (baseline.guard, group.guard) if seen is not None and seen.refused), None
-    )
+    seen = [side.guard for side in (baseline, group) if side.guard is not None]
     if min(values) > 0:
-        ratio = ratio_interval(*sides, confidence)
-        if refused is None or not isinstance(ratio, RatioInterval):
-            return ratio
-        return RefusedComparison("ratio", confidence, ratio.estimate, refused)
+        return guarded_ratio(*sides, seen, confidence)
     shift = hodges_lehmann(*sides, confidence)
+    refused = next((side for side in seen if side.refused), None)
     if refused is None or not isinstance(shift, ShiftInterval):
         return shift
     return RefusedComparison("difference", confidence, shift.estimate, refused)

@@ -6,7 +6,8 @@ import xml.etree.ElementTree as ElementTree
 
 from crosswind.analysis.check import Check, Checked
 from crosswind.analysis.compare_text import refusal
-from crosswind.report.units import count, number, quantity
+from crosswind.report.change import speed_change, speed_interval
+from crosswind.report.units import count, quantity
 from crosswind.stats import RatioNeedsTrials, RefusedComparison
 
 _MARKS = {
@@ -16,6 +17,8 @@ _MARKS = {
     "failed": "failed",
     "refused": "refused",
 }
+# What a JUnit reader is told of an outcome; nothing of one that passed.
+_JUNIT = {"regression": "failure", "failed": "failure", "undecided": "skipped", "refused": "skipped"}
 
 
 def lines(check: Check) -> list[str]:
@@ -34,8 +37,8 @@ def sentence(checked: Checked, allowed: float) -> str:
     base, run = (quantity(median, compared.measure.unit) for median in compared.medians)
     told = f"{compared.measure.label} {run}, was {base}"
     if checked.slowdown is not None:
-        low, estimate, high = (number(times) for times in checked.slowdown)
-        told += f": {estimate} times as slow ({low} - {high}), allowed {number(1 + allowed)}"
+        low, estimate, high = checked.slowdown
+        told += f": {speed_change(estimate)} ({speed_interval(low, high)}), allowed {100 * allowed:.10g} %"
     if isinstance(compared.ratio, RefusedComparison):
         return f"{told}; refused: {refusal(compared.ratio.guard)}"
     if checked.outcome == "failed":
@@ -61,25 +64,37 @@ def answer(check: Check) -> str:
         return f"Failed: trials under {failed} did not end, and what failed has not passed."
     if "refused" in outcomes:
         refused = f"{outcomes.count('refused')} of {len(outcomes)} conditions"
-        return f"Refused: trials under {refused} are no repetitions."
+        return f"Refused: trials under {refused} are not independent."
     if "undecided" in outcomes:
         return f"Undecided: {outcomes.count('undecided')} of {len(outcomes)} conditions need more trials."
     return f"Passed: none of {len(outcomes)} conditions is {slower}."
 
 
 def junit(check: Check) -> str:
-    """Return the check as JUnit XML: a test for every condition; what is undecided has not passed either."""
-    failed = [checked for checked in check.checked if checked.outcome != "pass"]
+    """Return the check as JUnit XML: a test for every condition.
+
+    A regression and trials that failed are failures. What is undecided or refused is skipped, with its
+    reason: nothing was found to be wrong, and the exit status says that it has not passed.
+    """
+    outcomes = [_JUNIT.get(checked.outcome) for checked in check.checked]
     suite = ElementTree.Element(
-        "testsuite", name="crosswind check", tests=str(len(check.checked)), failures=str(len(failed))
+        "testsuite",
+        name="crosswind check",
+        tests=str(len(check.checked)),
+        failures=str(outcomes.count("failure")),
+        skipped=str(outcomes.count("skipped")),
     )
-    for checked in check.checked:
+    for checked, outcome in zip(check.checked, outcomes, strict=True):
         case = ElementTree.SubElement(
             suite, "testcase", classname=checked.compared.measure.label, name=checked.compared.condition
         )
-        if checked in failed:
-            told = sentence(checked, check.allowed)
-            ElementTree.SubElement(case, "failure", type=checked.outcome, message=told).text = told
+        if outcome is None:
+            continue
+        told = sentence(checked, check.allowed)
+        found = ElementTree.SubElement(case, outcome, message=told)
+        if outcome == "failure":
+            found.set("type", checked.outcome)
+            found.text = told
     ElementTree.indent(suite)
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 

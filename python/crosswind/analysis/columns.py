@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,6 +36,7 @@ class Columns:
     session: str | None  # that trials were found to belong to; none where somebody said what a trial is
     time: str | None
     unit: str | None
+    set_aside: tuple[str, ...]  # without numbers, which is how the one with the values was found
 
     def place(self, name: str) -> int:
         """Return the place of a column in a row, from 0."""
@@ -48,14 +49,20 @@ class Columns:
 
 
 def columns_of(
-    path: Path, names: Sequence[str], values: str | None, by: Sequence[str], trial: str | None
+    path: Path,
+    names: Sequence[str],
+    values: str | None,
+    by: Sequence[str],
+    trial: str | None,
+    first_rows: Callable[[], Sequence[Sequence[str]]],
 ) -> Columns:
     """Return which column is what.
 
     Args:
         path: of the file, for messages.
         names: all of them, from the first line.
-        values, by, trial: as somebody named them; None for what the names tell.
+        values, by, trial: as somebody named them; None for what the names and the first rows say.
+        first_rows: returns some rows, which are read only where the names leave a choice.
     Raises: BadSamples: one of them is not there, or nothing says which has the values.
     """
     if len(set(names)) != len(names):
@@ -70,7 +77,9 @@ def columns_of(
         if name not in names:
             remedy = did_you_mean(name, names) or f"there are {', '.join(names)}"
             raise BadSamples(f'{path}:1: there is no column "{name}"; {remedy}')
-    values = values or _values(path, names, taken)
+    set_aside: tuple[str, ...] = ()
+    if values is None:
+        values, set_aside = _values(path, names, taken, first_rows)
     left = [name for name in names if name not in (*taken, values)]
     return Columns(
         names=tuple(names),
@@ -80,6 +89,7 @@ def columns_of(
         session=None if session == values else session,
         time=_called(left, TIME_NAMES),
         unit=_called(left, UNIT_NAMES),
+        set_aside=set_aside,
     )
 
 
@@ -88,13 +98,40 @@ def _called(names: Sequence[str], known: Sequence[str]) -> str | None:
     return next((name for wanted in known for name in names if name.casefold() == wanted), None)
 
 
-def _values(path: Path, names: Sequence[str], taken: Sequence[str]) -> str:
-    """Return the column with the values where only one can be meant."""
+def _values(
+    path: Path,
+    names: Sequence[str],
+    taken: Sequence[str],
+    first_rows: Callable[[], Sequence[Sequence[str]]],
+) -> tuple[str, tuple[str, ...]]:
+    """Return the column with the values where only one can be meant, and those that were set aside for it.
+
+    Only one can be meant where only one is left, or only one of them has numbers.
+    """
     left = [name for name in names if name not in taken]
     if len(left) > 1:
         left = [name for name in left if name.casefold() not in _NO_VALUES]
+    if len(left) > 1:
+        rows = first_rows()
+        numeric = [name for name in left if _has_numbers(rows, names.index(name))]
+        if len(numeric) == 1:
+            return numeric[0], tuple(name for name in left if name not in numeric)
     if len(left) != 1:
         raise BadSamples(
             f"{path}:1: which column has the values? --column says it: {', '.join(left or names)}"
         )
-    return left[0]
+    return left[0], ()
+
+
+def number_in(cell: str) -> float | None:
+    """Return the number in a cell, None where it has none."""
+    try:
+        return float(cell)
+    except ValueError:
+        return None
+
+
+def _has_numbers(rows: Sequence[Sequence[str]], place: int) -> bool:
+    """Return whether a column has numbers and nothing else; an empty cell is refused later, with its line."""
+    cells = [row[place] for row in rows if place < len(row) and row[place].strip()]
+    return bool(cells) and all(number_in(cell) is not None for cell in cells)

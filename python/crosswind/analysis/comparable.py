@@ -108,9 +108,31 @@ def _without_files(part: object) -> object:
 
 def _differences(before: Any, now: Any, where: str = "") -> list[str]:
     """Return where two values of resolved.json differ, such as `.parameters.clients: 4 and 8`."""
-    if isinstance(before, Mapping) and isinstance(now, Mapping):
-        keys = dict.fromkeys((*before, *now))
+    if before == now:
+        return []
+    parts = [_parts(side) for side in (before, now)]
+    if any(parts):
         return [
-            line for key in keys for line in _differences(before.get(key), now.get(key), f"{where}.{key}")
+            line
+            for key in dict.fromkeys((*parts[0], *parts[1]))
+            for line in _differences(parts[0].get(key), parts[1].get(key), f"{where}.{key}")
         ]
-    return [] if before == now else [f"{where}: {before} and {now}"]
+    return [f"{where}: {_value_text(before)} and {_value_text(now)}"]
+
+
+def _parts(value: Any) -> dict[Any, Any]:
+    """Return what a value is made of, by name or by place from 1; nothing of one that is shown as a whole."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, list) and any(isinstance(part, Mapping | list) for part in value):
+        return dict(enumerate(value, 1))
+    return {}
+
+
+def _value_text(value: Any) -> str:
+    """Return a value as an experiment file has it."""
+    if value is None or value in ({}, []):
+        return "none"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ", ".join(map(_value_text, value)) if isinstance(value, list) else str(value)

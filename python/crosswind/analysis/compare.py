@@ -1,7 +1,7 @@
 """Two runs side by side: better, worse or undecided, for every condition and every number of a trial.
 
 Estimates are ratios of medians over trials, with exact intervals; the verdict is the report's: the interval
-leaves 1 out, and there is none where the guard finds that the trials of one run are no repetitions. With many
+leaves 1 out, and there is none where the guard finds that the trials of a run are not independent. With many
 comparisons some leave it out by chance, so each has a p value that is corrected for how many there are, and
 what remains shown then is marked.
 """
@@ -17,8 +17,9 @@ from typing import Literal
 from crosswind.analysis.comparable import NotComparable, Sameness, sameness
 from crosswind.report.measure import Measure
 from crosswind.report.summary import ConditionSummary, Ratio, Summary, summarise
+from crosswind.report.together import guards
 from crosswind.stats import (
-    BucketHistory,
+    Guard,
     MannWhitney,
     PerTrial,
     RefusedComparison,
@@ -99,8 +100,11 @@ def compare(base: Path, other: Path, *, force: bool = False) -> RunComparison:
             f"{base} and {other}: no condition in both has counted trials with the same numbers"
         )
     tests = [mann_whitney(of_other, of_base) for _, _, (of_base, of_other) in untested]
+    seen = _guards(runs, untested)
     compared = [
-        _compared(name, measure, sides[0], sides[1], _lost(runs, name), test, float(p), _buckets(runs, name))
+        _compared(
+            name, measure, sides[0], sides[1], _lost(runs, name), test, float(p), seen[measure.key, name]
+        )
         for (name, measure, sides), test, p in zip(untested, tests, holm([t.p for t in tests]), strict=True)
     ]
     return RunComparison(
@@ -135,8 +139,22 @@ def _lost(runs: tuple[Summary, Summary], name: str) -> tuple[int, int]:
     return base, other
 
 
-def _buckets(runs: Iterable[Summary], name: str) -> list[BucketHistory]:
-    return [bucket for run in runs for bucket in _condition(run, name).buckets]
+def _guards(
+    runs: tuple[Summary, Summary], compared: Iterable[tuple[str, Measure, tuple[PerTrial, ...]]]
+) -> dict[tuple[str, str], list[Guard]]:
+    """Return (figure, condition) -> what the guard found in base and other, all of them judged together."""
+    series: dict[str, dict[tuple[int, str], PerTrial]] = {}
+    for name, measure, sides in compared:
+        series.setdefault(measure.key, {}).update({(run, name): side for run, side in enumerate(sides)})
+    buckets = {
+        (run, name): _condition(runs[run], name).buckets for judged in series.values() for run, name in judged
+    }
+    found = guards(series, buckets, runs[0].primary.key)
+    return {
+        (figure, name): [seen[run, name] for run in range(len(runs))]
+        for figure, seen in found.items()
+        for _, name in seen
+    }
 
 
 def _compared(
@@ -147,10 +165,10 @@ def _compared(
     lost: tuple[int, int],
     test: MannWhitney,
     p_holm: float,
-    buckets: Sequence[BucketHistory],
+    seen: Sequence[Guard],
 ) -> Compared:
     positive = all(0 < value < math.inf for side in (base, other) for value in side.values)
-    ratio = guarded_ratio(base, other, buckets=buckets) if positive else None
+    ratio = guarded_ratio(base, other, seen) if positive else None
     trials = len(base), len(other)
     if isinstance(ratio, RefusedComparison):
         verdict: Verdict = "refused"

@@ -10,7 +10,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from crosswind.analysis.compare import Compared, RunComparison, Verdict
-from crosswind.report.units import column_unit, count, number, percent, short_names, times, units_of
+from crosswind.report.change import change, change_interval
+from crosswind.report.units import column_unit, count, percent, short_names, units_of
 from crosswind.stats import Guard, RatioInterval, RatioNeedsTrials, RefusedComparison
 
 PLAIN_COLUMNS = 150  # of text that is not going to a terminal: wide enough that no cell is broken
@@ -46,7 +47,7 @@ def _table(comparison: RunComparison) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     table.add_column("condition", overflow="fold")
     table.add_column("number", overflow="fold")
-    for header in ("base", "other", "ratio", "chance of\nbeing larger", "p", "trials"):
+    for header in ("base", "other", "change", "chance of\nbeing larger", "p", "trials"):
         table.add_column(header, justify="right", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
     above = ""
@@ -64,13 +65,13 @@ def _cells(compared: Compared) -> list[str]:
     base, other = (unit.show(median) for median in compared.medians)
     ratio, interval = compared.ratio, ""
     if isinstance(ratio, RatioInterval):
-        interval = f"\n[dim]{number(ratio.low)} - {number(ratio.high)}[/dim]"
+        interval = f"\n[dim]{change_interval(ratio.low, ratio.high)}[/dim]"
     trials = compared.trials
     return [
         escape(", ".join(part for part in (compared.measure.label, unit.name) if part)),
         base,
         other,
-        f"{times(ratio.estimate) if ratio else '-'}{interval}",
+        f"{change(ratio.estimate) if ratio else '-'}{interval}",
         percent(compared.test.a12),
         "< 0.0001" if compared.p_holm < 1e-4 else f"{compared.p_holm:.2g}",
         str(trials[0]) if trials[0] == trials[1] else f"{trials[0]}, {trials[1]}",
@@ -93,10 +94,10 @@ def _reading(comparison: RunComparison) -> list[str]:
     """Return how the table is to be read."""
     many = len(comparison.compared)
     return [
-        "base, other: medians over trials. ratio: Hodges-Lehmann, with its exact 95 % interval, by itself; "
-        "undecided where it holds 1.",
+        "base, other: medians over trials. change: of other against base (Hodges-Lehmann), with its exact "
+        "95 % interval, by itself; undecided where that lies on both sides.",
         f"p: Mann-Whitney, corrected for {many} comparison{'' if many == 1 else 's'} (Holm). "
-        "more a side: a forecast, if the ratio stays where it is.",
+        "more a side: a forecast, if the change stays what it is.",
     ]
 
 
@@ -110,7 +111,7 @@ def _refused(comparison: RunComparison) -> list[str]:
 
 
 def refusal(guard: Guard) -> str:
-    """Return why trials are no repetitions, and what would help."""
+    """Return why trials are not independent, and what would help."""
     return f"{guard.reason}; what helps: {guard.remedy}"
 
 

@@ -16,8 +16,8 @@ from typing import Any
 
 from crosswind.errors import CrosswindError
 from crosswind.report.measure import Measure
-from crosswind.report.summary import ConditionSummary, Summary, summarise
-from crosswind.stats import LOOKS, PerTrial, Refused, StoppingRule, confirm
+from crosswind.report.summary import Summary, summarise
+from crosswind.stats import LOOKS, Guard, PerTrial, Refused, StoppingRule, confirm, guard_together
 
 # What is asked of an experiment that does not say it: what the report's curves of repetitions show.
 _ASKED = {"quantile": 0.5, "within": 0.05, "confidence": 0.95}
@@ -85,7 +85,14 @@ def predict(resolved: Mapping[str, Any], pilot: Path) -> Prediction:
     # Without growth the number is fixed in advance, and one look suffices.
     rule = StoppingRule(**(until or _ASKED), at_least=1, at_most=_NO_END if until else 1)
     measure = _judged_by(summary)
-    conditions = [_needed(name, found.get(name), measure, rule) for name in names]
+    shared = {name: found[name].per_trial(measure.key) for name in names if name in found}
+    seen = guard_together(shared, {name: found[name].buckets for name in shared})
+    conditions = [
+        _needed(name, shared[name], seen[name], rule)
+        if name in shared
+        else Needed(name, 0, None, False, "not in the pilot")
+        for name in names
+    ]
     known = [needed.trials for needed in conditions if needed.trials is not None]
     return Prediction(
         pilot=pilot,
@@ -105,11 +112,8 @@ def _judged_by(summary: Summary) -> Measure:
     return next(medians, summary.primary)
 
 
-def _needed(name: str, condition: ConditionSummary | None, measure: Measure, rule: StoppingRule) -> Needed:
-    if condition is None:
-        return Needed(name, 0, None, False, "not in the pilot")
-    values = condition.per_trial(measure.key)
-    look = rule.look(values, condition.buckets)
+def _needed(name: str, values: PerTrial, seen: Guard, rule: StoppingRule) -> Needed:
+    look = rule.look(values, seen)
     if look.guard.refused:
         return Needed(name, look.n, None, False, f"{look.waiting_for}; {look.guard.remedy}")
     if look.modes or look.forecast is None:

@@ -12,19 +12,21 @@ import math
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crosswind.analysis.columns import BadSamples, Columns, columns_of
+from crosswind.analysis.columns import BadSamples, Columns, columns_of, number_in
 from crosswind.analysis.instant import first_misplaced, instant_s
+from crosswind.spec.read_file import require_file
 from crosswind.stats import BucketHistory
 
 _DELIMITERS = ",;\t"
 _PROBLEMS_MAX = 10
+_FIRST_ROWS = 100  # say which column has numbers where the names leave a choice
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,7 @@ class Samples:
     sessions: int = 0  # of all groups together
     buckets: tuple[tuple[BucketHistory, ...], ...] = ()  # of each group, those that outlive trials; of a run
     left_out: int = 0  # planned trials of a run that have no value here
+    set_aside: tuple[str, ...] = ()  # columns without numbers beside the only one that has them
 
 
 def read_samples(
@@ -70,6 +73,7 @@ def read_samples(
         order; each with its line.
     """
     try:
+        require_file(path)
         with path.open(newline="", encoding="utf-8-sig") as file:
             return _read(path, file, column, by, trial, ordered)
     except OSError as error:
@@ -86,10 +90,18 @@ def _read(
         raise BadSamples(f"{path}:1: is empty; the first line names the columns")
     delimiter = max(_DELIMITERS, key=first.count)
     names = [name.strip() for name in next(csv.reader([first], delimiter=delimiter))]
-    bare = all(_number(name) is not None for name in names)
+    bare = all(number_in(name) is not None for name in names)
     if bare:
         names = [str(place) for place in range(1, len(names) + 1)]
-    columns = columns_of(path, names, column, by, trial)
+
+    def first_rows() -> list[list[str]]:
+        file.seek(0)
+        rows = list(islice(csv.reader(file, delimiter=delimiter), _FIRST_ROWS))
+        file.seek(0)
+        file.readline()
+        return rows if bare else rows[1:]
+
+    columns = columns_of(path, names, column, by, trial, first_rows)
     if columns.values_alone and (values := _plain(file, [] if not bare else [first])):
         return _alone(path, columns.values, values)
     file.seek(0)
@@ -200,6 +212,7 @@ class _Rows:
             trial_of=trial_of,
             session=columns.session,
             sessions=len(self._sessions.known),
+            set_aside=columns.set_aside,
         )
 
 
@@ -241,12 +254,12 @@ def _width(row: list[str], names: Sequence[str]) -> str:
 
 def _problem(cell: str) -> str | None:
     """Return what is wrong with a cell that has to hold a value, None if nothing is."""
-    number = _number(cell)
+    number = number_in(cell)
     if number is None:
         text = cell.strip()
         if not text:
             return "the cell is empty; write inf for what never ended, or leave the row out and say so"
-        if "," in text and _number(text.replace(",", "")) is not None:
+        if "," in text and number_in(text.replace(",", "")) is not None:
             return f'"{text}" has a comma; write decimals with a point, and nothing between thousands'
         if text[0].isdigit():
             return f'"{text}" is not a plain number; write all values in one unit, and none beside them'
@@ -254,10 +267,3 @@ def _problem(cell: str) -> str | None:
     if math.isnan(number):
         return "NaN has no rank; write inf for what never ended, or leave the row out and say so"
     return None
-
-
-def _number(cell: str) -> float | None:
-    try:
-        return float(cell)
-    except ValueError:
-        return None

@@ -9,8 +9,9 @@ from rich.table import Table
 
 from crosswind.analysis.analysis import Analysis, Comparison, Estimate, Group
 from crosswind.analysis.each import quantile_name
+from crosswind.report.change import change, change_interval
 from crosswind.report.repetitions import needed
-from crosswind.report.units import count, number, percent, times
+from crosswind.report.units import count, number, percent
 from crosswind.stats import (
     Interval,
     NeedsTrials,
@@ -32,6 +33,8 @@ def print_analysis(analysis: Analysis, console: Console) -> None:
     console.print(_groups_table(analysis), soft_wrap=False)
     for line in _reading(analysis):
         console.print(line, style="dim", markup=False, soft_wrap=False)
+    if analysis.set_aside:
+        console.print(_set_aside(analysis), style="yellow", markup=False, soft_wrap=False)
     if analysis.left_out:
         console.print(_left_out(analysis.left_out), style="yellow", markup=False, soft_wrap=False)
     for line in _guards(analysis):
@@ -150,6 +153,13 @@ def _checked(analysis: Analysis) -> str:
     return "the guard, which goes by the order of the rows, found nothing against it"
 
 
+def _set_aside(analysis: Analysis) -> str:
+    return (
+        f"{analysis.column} is the only column with numbers; not used: {', '.join(analysis.set_aside)} "
+        "(--by makes groups of one)."
+    )
+
+
 def _left_out(trials: int) -> str:
     return (
         f"Planned trials that are in none of this: {trials}. They failed, were void, did not run or lack the "
@@ -192,9 +202,9 @@ def _difference(comparison: Comparison) -> str:
     ratio = isinstance(found, RatioInterval | RatioNeedsTrials) or (
         isinstance(found, RefusedComparison) and found.of == "ratio"
     )
-    estimate = times(found.estimate) if ratio else f"{found.estimate:+.3g}"
+    estimate = change(found.estimate) if ratio else f"{found.estimate:+.3g}"
     if isinstance(found, RatioInterval):
-        return f"{estimate}\n[dim]{number(found.low)} - {number(found.high)}[/dim]"
+        return f"{estimate}\n[dim]{change_interval(found.low, found.high)}[/dim]"
     if isinstance(found, ShiftInterval):
         return f"{estimate}\n[dim]{found.low:+.3g} to {found.high:+.3g}[/dim]"
     if isinstance(found, RefusedComparison):

@@ -25,7 +25,7 @@ from crosswind.stats.bounded import Bounded, difference_of, ratio_of
 from crosswind.stats.boxplot import BoxPlot, box_plot
 from crosswind.stats.bucket_history import BucketHistory
 from crosswind.stats.confirm import Confirm, ConfirmCurve, confirm, confirm_by_subsets, confirm_curve
-from crosswind.stats.correction import benjamini_hochberg, holm
+from crosswind.stats.correction import benjamini_hochberg, hochberg, holm
 from crosswind.stats.cusum import Shift, permutation_cusum
 from crosswind.stats.decide import more_trials_to_decide
 from crosswind.stats.dip import dip, dip_test
@@ -41,6 +41,7 @@ from crosswind.stats.guard import (
     RefusedComparison,
     RefusedInterval,
     guard,
+    guard_together,
     guarded_interval,
     guarded_ratio,
 )
@@ -59,6 +60,7 @@ from crosswind.stats.law_equivalence import (
 from crosswind.stats.ljung_box import autocorrelations, ljung_box
 from crosswind.stats.mann_kendall import mann_kendall
 from crosswind.stats.mann_whitney import MannWhitney, mann_whitney
+from crosswind.stats.matched_guard import matched_guard
 from crosswind.stats.mdone import MD1
 from crosswind.stats.modes import Mode, modes
 from crosswind.stats.normal_scores import normal_scores
@@ -147,8 +149,10 @@ __all__ = [
     "ecdf",
     "fewer_trials",
     "guard",
+    "guard_together",
     "guarded_interval",
     "guarded_ratio",
+    "hochberg",
     "hodges_lehmann",
     "holm",
     "jain_index",
@@ -163,6 +167,7 @@ __all__ = [
     "log_linear",
     "mann_kendall",
     "mann_whitney",
+    "matched_guard",
     "merge",
     "modes",
     "more_trials_to_decide",

@@ -22,14 +22,14 @@ def bartels(values: ArrayLike) -> Tested:
     if is_constant(series):
         return CONSTANT
     alike, alternating = bartels_tails(series)
-    statistic = float(_ratio(_ranks(series)[np.newaxis, :])[0])
+    statistic = float(bartels_rows(_ranks(series)[np.newaxis, :])[0])
     return Tested(statistic, min(1.0, 2 * min(alike, alternating)), law_of(series.size))
 
 
 def bartels_tails(values: ArrayLike) -> tuple[float, float]:
     """Return how often a ratio is at most, and how often at least, that of `values`."""
     ranks = _ranks(series_of(values, 4))
-    return permutation_p(lambda rows: -_ratio(rows), ranks), permutation_p(_ratio, ranks)
+    return permutation_p(lambda rows: -bartels_rows(rows), ranks), permutation_p(bartels_rows, ranks)
 
 
 def _ranks(series: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -39,7 +39,8 @@ def _ranks(series: NDArray[np.float64]) -> NDArray[np.float64]:
     return ranks
 
 
-def _ratio(ranks: NDArray[np.float64]) -> NDArray[np.float64]:
+def bartels_rows(ranks: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the ratio of each row."""
     middle = (ranks.shape[1] + 1) / 2
     ratio: NDArray[np.float64] = (np.diff(ranks) ** 2).sum(axis=1) / ((ranks - middle) ** 2).sum(axis=1)
     return ratio

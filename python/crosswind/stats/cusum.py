@@ -35,12 +35,13 @@ def permutation_cusum(values: ArrayLike) -> Shift:
     if is_constant(series):
         return Shift(0.0, 1.0, 1, "constant")
     scores = normal_scores(series)
-    curve = _curve(scores[np.newaxis, :])[0]
-    p = permutation_p(lambda rows: _curve(rows).max(axis=1), scores)
+    curve = cusum_curves(scores[np.newaxis, :])[0]
+    p = permutation_p(lambda rows: cusum_curves(rows).max(axis=1), scores)
     return Shift(float(curve.max()), p, int(np.argmax(curve)) + 1, law_of(series.size))
 
 
-def _curve(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+def cusum_curves(rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the statistic of a change behind each value but the last; `rows` add up to 0."""
     n = rows.shape[1]
     first = np.arange(1, n)
     curve: NDArray[np.float64] = np.abs(rows.cumsum(axis=1)[:, :-1]) * np.sqrt(n / (first * (n - first)))

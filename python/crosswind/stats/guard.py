@@ -1,62 +1,48 @@
-"""The guard: whether trials are repetitions of one experiment, or history leaks from one to the next.
+"""The guard: whether trials are independent of each other, or history leaks from one to the next.
 
 An interval over trials holds if they are independent and of one law. The guard looks for what breaks that, in
 this order, and names the first thing that it finds:
 
 1. physical: buckets that outlive trials held the same at every start (`BucketHistory`, where known);
-2. the level changed once (permutation CUSUM), or drifts (Mann-Kendall);
-3. the level is not stationary (KPSS);
-4. neighbours are alike, or alternate (Ljung-Box, Bartels);
-5. the interval grew although trials were added: only a warning.
+2. the level changed once (permutation CUSUM), or drifts (KPSS);
+3. neighbours are alike, or alternate (Ljung-Box, Bartels);
+4. the interval grew although trials were added: only a warning.
 
-The tests look at ranks or normal scores, so a trial that failed (+inf) is the slowest and nothing else. Their
-p values are exact or from permutations, and Holm's rule keeps them together at one false alarm in twenty
-independent series; each at 5 % by itself gives one in six. The rule has weights, for what leaks of history
-look like. Half of the error is the CUSUM's: a change of level is what drained budgets and throttled machines
-leave, and a doubling after 6 of 10 trials has p = 0.02 at best. A quarter is for like neighbours, asked as a
-question of its own: half of a two-sided Bartels test waits for alternation, which is rarer. So 20 trials that
-keep 0.8 of the deviation of the one before are refused in 81 of 100 series, with a tenth for both of Bartels'
-sides in 73; what it costs is alternation, found in 46 instead of 52 where every second of 20 trials takes 1.4
-times as long. Dickey-Fuller is not asked: "must reject a random walk" fails for every second independent
-series of 10 or 20 trials.
+The tests look at normal scores, so a trial that failed (+inf) is the slowest and nothing else; between them
+they have one p (`order_evidence`). Series that are reported together are judged together: of ten conditions
+each refused at 5 %, one is refused in four of ten clean reports. Hochberg's rule keeps that at one report in
+twenty. It needs series that are independent or alike, as trials are that ran at different moments, and where
+all conditions leak it asks 5 % of each; Holm's would ask 0.5 % of the first of ten. Dickey-Fuller is not
+asked: "must reject a random walk" fails for every second independent series of 10 or 20 trials. Nor is
+Mann-Kendall, which found no drift that KPSS without lags had missed.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from crosswind.stats.bartels import bartels_tails
 from crosswind.stats.bucket_history import BucketHistory
-from crosswind.stats.correction import holm
-from crosswind.stats.cusum import permutation_cusum
+from crosswind.stats.correction import hochberg
+from crosswind.stats.cusum import cusum_curves
 from crosswind.stats.interval import Interval, NeedsTrials, quantile_interval
-from crosswind.stats.kpss import kpss_permutation
-from crosswind.stats.ljung_box import ljung_box_permutation
-from crosswind.stats.mann_kendall import mann_kendall
 from crosswind.stats.normal_scores import normal_scores
+from crosswind.stats.order_evidence import OrderEvidence, order_evidence
 from crosswind.stats.ratio import RatioInterval, RatioNeedsTrials, ratio_interval
 from crosswind.stats.series import is_constant
 from crosswind.stats.trials import PerTrial, require_per_trial
 
 # With five trials the rarest order has p = 2/120, which most of the tests can never count.
 GUARD_TRIALS_MIN = 6
-# Two thousand orders of so many trials take 16 MB and some tens of milliseconds; of a million trials, 16 GB.
+# Eight thousand orders of so many trials take a second.
 GUARD_TRIALS_MAX = 1000
 ALPHA = 0.05
-# The tests in the order in which they are named, with their shares of ALPHA.
-SHARES = {
-    "permutation CUSUM": 0.52,
-    "Mann-Kendall": 0.04,
-    "KPSS": 0.02,
-    "Ljung-Box": 0.12,
-    "Bartels, alike": 0.25,
-    "Bartels, alternating": 0.05,
-}
 
-Leak = Literal["bucket", "shift", "trend", "level", "dependence"]
+Name = TypeVar("Name", bound=Hashable)
+Leak = Literal["bucket", "shift", "drift", "dependence"]
 
 
 @dataclass(frozen=True)
@@ -70,7 +56,7 @@ class Guard:
     remedy: str = ""  # what would help
     change: int | None = None  # index of the first trial after the change, where there is one
     levels: tuple[float, ...] = ()  # medians before and after it, in the unit of the values
-    p: dict[str, float] = field(default_factory=dict)  # of each test, after Holm's rule
+    p: dict[str, float] = field(default_factory=dict)  # of each test, corrected for all that was asked
     warning: str = ""
 
     @property
@@ -80,51 +66,89 @@ class Guard:
 
 
 def guard(values: PerTrial, buckets: Sequence[BucketHistory] = ()) -> Guard:
-    """Return whether `values` may be taken for independent repetitions.
+    """Return whether `values`, which are reported alone, may be taken for independent trials.
+
+    Args and Returns: as of `guard_together`.
+    """
+    return guard_together({"": values}, {"": buckets})[""]
+
+
+def guard_together(
+    series: Mapping[Name, PerTrial],
+    buckets: Mapping[Name, Sequence[BucketHistory]] | None = None,
+    share: float = 1.0,
+) -> dict[Name, Guard]:
+    """Return of series that are reported together whether each may be taken for independent trials.
+
+    However many they are, and where none depends on its past, one of them is refused in at most 5 of 100
+    reports.
 
     Args:
-        values: one per trial, any unit, in the order in which the trials ran; +inf or -inf for a failed one.
+        series: one value per trial, any unit, in the order in which the trials ran; +inf or -inf for a failed
+            one.
         buckets: what is known of those that outlive trials.
-    Returns: "unknown" with fewer than 6 trials or more than 1000, unless a bucket speaks already.
-    Raises: NotPerTrial: `values` are not one per trial.
+        share: of the 5 %, where the report has other series besides, whose shares are the rest.
+    Returns: "unknown" with fewer than 6 trials, or more where many series are judged together, or more than
+        1000, unless a bucket speaks already.
+    Raises: NotPerTrial: some values are not one per trial.
     """
-    series = np.array(require_per_trial(values).values, dtype=np.float64)
-    n = series.size
+    found = {name: _unasked(values, (buckets or {}).get(name, ())) for name, values in series.items()}
+    asked = [name for name, seen in found.items() if seen is None]
+    level = ALPHA * share
+    evidence = [order_evidence(normal_scores(series[name].values), level / len(asked)) for name in asked]
+    corrected = hochberg([each.p for each in evidence]) / share if asked else ()
+    for name, each, p in zip(asked, evidence, corrected, strict=True):
+        found[name] = _judged(series[name], each, float(p), len(asked) / level)
+    return {name: seen for name, seen in found.items() if seen is not None}
+
+
+def _unasked(values: PerTrial, buckets: Sequence[BucketHistory]) -> Guard | None:
+    """Return what is seen without a look at the order of the values; None where that has to be looked at."""
+    n = len(require_per_trial(values))
     for bucket in buckets:
         if fault := bucket.fault():
             return Guard("refused", n, "bucket", fault, _bucket_remedy(bucket))
     if n < GUARD_TRIALS_MIN:
-        return Guard("unknown", n, reason=f"not enough trials to tell: {n} of {GUARD_TRIALS_MIN}")
+        return _too_few(n, GUARD_TRIALS_MIN)
     if n > GUARD_TRIALS_MAX:
         return Guard(
             "unknown", n, reason=f"too many trials to compare their orders: {n} of {GUARD_TRIALS_MAX}"
         )
-    if is_constant(series):
-        return Guard("clear", n)
-    scores = normal_scores(series)
-    shift = permutation_cusum(series)
-    alike, alternating = bartels_tails(series)
-    single = {
-        "permutation CUSUM": shift.p,
-        "Mann-Kendall": mann_kendall(series).p,
-        "KPSS": kpss_permutation(scores).p,
-        "Ljung-Box": ljung_box_permutation(scores).p,
-        "Bartels, alike": alike,
-        "Bartels, alternating": alternating,
-    }
-    corrected = holm(list(single.values()), [SHARES[name] for name in single])
-    found = dict(zip(single, corrected.tolist(), strict=True))
-    failed = {name: p for name, p in found.items() if p < ALPHA}
-    if not failed:
-        return Guard("clear", n, p=found, warning=_widening(values))
-    first, p = next(iter(failed.items()))
+    return Guard("clear", n) if is_constant(np.array(values.values)) else None
+
+
+def _judged(values: PerTrial, evidence: OrderEvidence, p: float, rarity: float) -> Guard:
+    """Return the verdict on a series.
+
+    Args:
+        p: of its evidence, corrected for what was asked besides.
+        rarity: how many orders there have to be for one of them to be rare enough.
+    """
+    n = len(values)
+    times = p / evidence.p
+    found = {name: min(1.0, times * each) for name, each in evidence.each.items()}
+    if p >= ALPHA:
+        # The rarest order and its mirror image cannot be told from each other.
+        needed = next(size for size in range(GUARD_TRIALS_MIN, n + 20) if math.factorial(size) > 2 * rarity)
+        return _too_few(n, needed) if n < needed else Guard("clear", n, p=found, warning=_widening(values))
+    first, p = next((name, each) for name, each in found.items() if each < ALPHA)
     leak, text, remedy = _LEAKS[first]
-    reason = f"{text} ({first}, p = {p:.2g})"
     if leak != "shift":
-        return Guard("refused", n, leak, reason, remedy, p=found)
-    levels = tuple(float(np.median(part)) for part in (series[: shift.at], series[shift.at :]))
-    reason = f"{text} after trial {shift.at} of {n} ({first}, p = {p:.2g})"
-    return Guard("refused", n, leak, reason, remedy, shift.at, levels, found)
+        return Guard("refused", n, leak, f"{text} ({first}, p = {p:.2g})", remedy, p=found)
+    at = _change(np.array(values.values))
+    levels = tuple(float(np.median(part)) for part in (values.values[:at], values.values[at:]))
+    reason = f"{text} after trial {at} of {n} ({first}, p = {p:.2g})"
+    return Guard("refused", n, leak, reason, remedy, at, levels, found)
+
+
+def _too_few(n: int, needed: int) -> Guard:
+    return Guard("unknown", n, reason=f"not enough trials to tell: {n} of {needed}")
+
+
+def _change(series: NDArray[np.float64]) -> int:
+    """Return the index of the first value after the likeliest change."""
+    scores = normal_scores(series)
+    return int(np.argmax(cusum_curves((scores - scores.mean())[np.newaxis, :])[0])) + 1
 
 
 _RESET = (
@@ -133,11 +157,10 @@ _RESET = (
 )
 _LEAKS: dict[str, tuple[Leak, str, str]] = {
     "permutation CUSUM": ("shift", "the level changed", _RESET),
-    "Mann-Kendall": ("trend", "values drift with the number of the trial", _RESET),
-    "KPSS": ("level", "the level is not stationary", _RESET),
+    "KPSS": ("drift", "values drift with the number of the trial", _RESET),
     "Ljung-Box": (
         "dependence",
-        "a trial resembles, or avoids, those before it",
+        "consecutive trials are correlated",
         "average what belongs together into one value (block by session), and randomise the order",
     ),
     "Bartels, alike": (
@@ -172,7 +195,7 @@ def _widening(values: PerTrial) -> str:
 
 @dataclass(frozen=True)
 class RefusedInterval:
-    """An interval exists by its formula and is not given, because the trials are not repetitions."""
+    """An interval exists by its formula and is not given, because the trials are not independent."""
 
     p: float
     confidence: float
@@ -198,31 +221,30 @@ class RefusedComparison:
 
 
 def guarded_ratio(
-    base: PerTrial, group: PerTrial, confidence: float = 0.95, buckets: Sequence[BucketHistory] = ()
+    base: PerTrial, group: PerTrial, seen: Sequence[Guard], confidence: float = 0.95
 ) -> RatioInterval | RatioNeedsTrials | RefusedComparison:
     """Return what `ratio_interval` returns, or a refusal where the guard refuses one of the groups.
 
     Args:
-        buckets: of both groups; further as for `guard`.
+        seen: what the guard found in the two.
     """
     found = ratio_interval(base, group, confidence)
-    if not isinstance(found, RatioInterval):
+    refused = next((side for side in seen if side.refused), None)
+    if refused is None or not isinstance(found, RatioInterval):
         return found
-    refused = [seen for seen in (guard(base, buckets), guard(group)) if seen.refused]
-    return RefusedComparison("ratio", confidence, found.estimate, refused[0]) if refused else found
+    return RefusedComparison("ratio", confidence, found.estimate, refused)
 
 
 def guarded_interval(
-    values: PerTrial, p: float, confidence: float = 0.95, buckets: Sequence[BucketHistory] = ()
+    values: PerTrial, p: float, seen: Guard | None, confidence: float = 0.95
 ) -> Interval | NeedsTrials | RefusedInterval:
     """Return what `quantile_interval` returns, or the refusal of the guard in the place of an interval.
 
     Args:
-        values: one per trial, in the order in which the trials ran; further as for `quantile_interval`.
-        buckets: as for `guard`.
+        values: one per trial; further as for `quantile_interval`.
+        seen: what the guard found in them; None where they have no order.
     """
     found = quantile_interval(values, p, confidence)
-    if isinstance(found, NeedsTrials):
+    if seen is None or not seen.refused or isinstance(found, NeedsTrials):
         return found
-    seen = guard(values, buckets)
-    return RefusedInterval(p, confidence, found.n, found.estimate, seen) if seen.refused else found
+    return RefusedInterval(p, confidence, found.n, found.estimate, seen)

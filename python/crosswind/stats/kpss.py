@@ -1,4 +1,4 @@
-"""KPSS: whether a series keeps its level."""
+"""KPSS: whether a series keeps its level, or drifts."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -8,46 +8,29 @@ from crosswind.stats.series import is_constant, series_of
 from crosswind.stats.tested import CONSTANT, Tested
 from crosswind.stats.values import Refused
 
-# p at these statistics; beyond them only "more than 0.1" and "less than 0.01" is known.
-_TABLE_STATISTIC = (0.347, 0.463, 0.574, 0.739)
-_TABLE_P = (0.1, 0.05, 0.025, 0.01)
 
+def kpss(values: ArrayLike, lags: int = 0) -> Tested:
+    """Test that the values are independent, against a level that moves, by permutation; exact at any n.
 
-def kpss(values: ArrayLike, lags: int | None = None) -> Tested:
-    """Test the hypothesis that the level is stationary, whatever the dependence between neighbours.
+    The published table of p values holds for long series whose neighbours may depend on each other, and uses
+    lags to allow for that. Orders of independent values need no such allowance: of series of ten trials that
+    double after the sixth, 75 of 100 are refused at 5 % without lags, and 28 with the published two.
 
     Args:
         values: shape (n,), n >= 4, finite, any unit; in the order of the trials.
-        lags: of the long-run variance (Bartlett weights), in [0, n - 2]; when absent 4 (n/100)^(1/4), rounded
-            down.
-    Returns: p from the asymptotic table, in [0.01, 0.1].
-    Source: Kwiatkowski, Phillips, Schmidt and Shin 1992, table 1.
+        lags: of the long-run variance (Bartlett weights), in [0, n - 2]. Each costs power against a step.
+    Source: Kwiatkowski, Phillips, Schmidt and Shin 1992, for the statistic.
     """
     series = series_of(values, 4, finite=True)
     if is_constant(series):
         return CONSTANT
-    statistic = float(_statistic(series[np.newaxis, :], _lags(series.size, lags))[0])
-    return Tested(statistic, float(np.interp(statistic, _TABLE_STATISTIC, _TABLE_P)), "table")
+    if not 0 <= lags <= series.size - 2:
+        raise Refused(f"lags: {lags} is not in [0, {series.size - 2}] for {series.size} values")
+    statistic = float(kpss_rows(series[np.newaxis, :], lags)[0])
+    return Tested(statistic, permutation_p(lambda rows: kpss_rows(rows, lags), series), law_of(series.size))
 
 
-def kpss_permutation(values: ArrayLike, lags: int | None = None) -> Tested:
-    """Test with the statistic of `kpss` that the values are independent, by permutation; exact at any n."""
-    series = series_of(values, 4, finite=True)
-    if is_constant(series):
-        return CONSTANT
-    used = _lags(series.size, lags)
-    statistic = float(_statistic(series[np.newaxis, :], used)[0])
-    return Tested(statistic, permutation_p(lambda rows: _statistic(rows, used), series), law_of(series.size))
-
-
-def _lags(n: int, lags: int | None) -> int:
-    used = int(4 * (n / 100) ** 0.25) if lags is None else lags
-    if not 0 <= used <= n - 2:
-        raise Refused(f"lags: {used} is not in [0, {n - 2}] for {n} values")
-    return used
-
-
-def _statistic(rows: NDArray[np.float64], lags: int) -> NDArray[np.float64]:
+def kpss_rows(rows: NDArray[np.float64], lags: int = 0) -> NDArray[np.float64]:
     """Return sum of S_t^2 / (n^2 long-run variance) of each row, S_t the sums of deviations from the mean."""
     n = rows.shape[1]
     deviations = rows - rows.mean(axis=1, keepdims=True)

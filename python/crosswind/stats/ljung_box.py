@@ -35,7 +35,7 @@ def ljung_box(values: ArrayLike, lags: int | None = None) -> Tested:
     if is_constant(series):
         return CONSTANT
     used = _lags(series.size, lags)
-    q = float(_statistic(series[np.newaxis, :], used)[0])
+    q = float(ljung_box_rows(series[np.newaxis, :], used)[0])
     return Tested(q, float(stats.chi2.sf(q, used)), "asymptotic")
 
 
@@ -45,18 +45,24 @@ def ljung_box_permutation(values: ArrayLike, lags: int | None = None) -> Tested:
     if is_constant(series):
         return CONSTANT
     used = _lags(series.size, lags)
-    q = float(_statistic(series[np.newaxis, :], used)[0])
-    return Tested(q, permutation_p(lambda rows: _statistic(rows, used), series), law_of(series.size))
+    q = float(ljung_box_rows(series[np.newaxis, :], used)[0])
+    return Tested(q, permutation_p(lambda rows: ljung_box_rows(rows, used), series), law_of(series.size))
+
+
+def usual_lags(n: int) -> int:
+    """Return the lags that are asked where nobody says how many."""
+    return max(1, min(10, n // 5))
 
 
 def _lags(n: int, lags: int | None) -> int:
-    used = max(1, min(10, n // 5)) if lags is None else lags
+    used = usual_lags(n) if lags is None else lags
     if not 1 <= used <= n - 1:
         raise Refused(f"lags: {used} is not in [1, {n - 1}] for {n} values")
     return used
 
 
-def _statistic(rows: NDArray[np.float64], lags: int) -> NDArray[np.float64]:
+def ljung_box_rows(rows: NDArray[np.float64], lags: int) -> NDArray[np.float64]:
+    """Return Q of each row."""
     n = rows.shape[1]
     shares = _autocorrelations(rows, lags) ** 2 / (n - np.arange(1, lags + 1))
     q: NDArray[np.float64] = n * (n + 2) * shares.sum(axis=1)

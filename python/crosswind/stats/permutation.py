@@ -36,11 +36,16 @@ def law_of(n: int) -> str:
     return "exact" if n <= ALL_ORDERS_MAX else "permutation"
 
 
+def all_orders(n: int) -> NDArray[np.intp]:
+    """Return all orders of 0..n-1, shape (n!, n); the first is ascending."""
+    return np.array(list(permutations(range(n))), dtype=np.intp).reshape(math.factorial(n), n)
+
+
 @lru_cache(maxsize=8)
 def _orders(n: int) -> NDArray[np.intp]:
     """Return orders of 0..n-1, shape (orders, n); the first is the order itself."""
     if n <= ALL_ORDERS_MAX:
-        return np.array(list(permutations(range(n))), dtype=np.intp).reshape(math.factorial(n), n)
+        return all_orders(n)
     drawn = np.tile(np.arange(n), (SAMPLED_ORDERS, 1))
     np.random.default_rng(SEED).permuted(drawn[1:], axis=1, out=drawn[1:])
     return drawn

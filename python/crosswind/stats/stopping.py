@@ -9,11 +9,9 @@ neither does what the guard refuses. What never becomes narrow ends at `at_most`
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from crosswind.stats.bucket_history import BucketHistory
 from crosswind.stats.guard import Guard, guard
 from crosswind.stats.interval import Interval, quantile_interval
 from crosswind.stats.modes import Mode, modes
@@ -55,7 +53,7 @@ class StoppingRule:
     at_least: int
     at_most: int
 
-    def look(self, values: PerTrial, buckets: Sequence[BucketHistory] = ()) -> Look:
+    def look(self, values: PerTrial, seen: Guard | None = None) -> Look:
         """Return whether trials with these `values` are enough.
 
         The answer depends on nothing but what was measured, so an interrupted run that is continued gets the
@@ -63,13 +61,13 @@ class StoppingRule:
 
         Args:
             values: one per trial, any unit, in the order in which the trials ran; +inf or -inf if it failed.
-            buckets: what is known of those that outlive trials.
+            seen: what the guard found in them beside the other conditions; asked of these alone when absent.
         Raises: NotPerTrial: `values` are not one per trial.
         """
         values = require_per_trial(values)
         n, looks = len(values), self._looks
         achieved, held = self._achieved(values), self._held(values)
-        found, seen = modes(values.values) if n else (), guard(values, buckets)
+        found, seen = modes(values.values) if n else (), seen or guard(values)
         waiting_for = self._waiting_for(achieved, held, looks, found, seen)
         return Look(
             n, achieved, not waiting_for, waiting_for, self._forecast(n, achieved, looks - held), found, seen
