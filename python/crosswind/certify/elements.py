@@ -1,13 +1,16 @@
-"""One line for each element and kind of interference: parameters under which it decides about single packets.
+"""Each element and kind of interference with parameters under which it decides about single packets.
 
-The live suite records the emulator's decisions under each and replays them in virtual time. What is new to
-the engine gets its line here.
+The live suite records the emulator's decisions under each and replays them in virtual time. The lines here
+are chosen with care; an element, or a word of one, that has none is certified with typical parameters.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+
+from crosswind.certify.typical import chosen, typical
+from crosswind.spec.description import descriptions
 
 # What is offered: 400 packets of 1500 IP bytes.
 OFFERED_BPS = 16_000_000
@@ -105,8 +108,9 @@ def _shape(**queue: Any) -> list[Mapping[str, Any]]:
     return [{"shape": {"rate_bps": 8_000_000, "burst_bytes": 10_000, **queue}}]
 
 
-# By name: the place, the elements, and the uplinks' rate where the element needs a link that is busy.
-ELEMENTS: Mapping[str, tuple[str, list[Mapping[str, Any]], int | None]] = {
+_Line = tuple[str, list[Mapping[str, Any]], int | None]
+
+_LINES: Mapping[str, _Line] = {
     "link": ("link", [], _BUSY_BPS),
     "police": ("switch.ingress", [{"police": {"rate_bps": 8_000_000, "burst_bytes": 10_000}}], None),
     "shape": ("switch.ingress", _shape(buffer_bytes=40_000, drop="tail"), None),
@@ -161,6 +165,31 @@ ELEMENTS: Mapping[str, tuple[str, list[Mapping[str, Any]], int | None]] = {
     "reorder": ("link", [{"reorder": {"share_ppb": 50_000_000, "time_ns": 2_000_000}}], None),
     "monitor": ("link", [{"monitor": _EVERYTHING_SEEN}], _BUSY_BPS),
 }
+
+
+def _others() -> dict[str, _Line]:
+    """Return a line with typical parameters for each element, and word of a choice, that has none above."""
+    known = {
+        word
+        for _, elements, _ in _LINES.values()
+        for element in elements
+        for kind, sent in element.items()
+        for word in chosen(descriptions()[kind], sent)
+    }
+    found: dict[str, _Line] = {}
+    for description in descriptions().values():
+        place = {"anywhere": "switch.ingress", "port": "host.egress", "link": "link"}[description.where]
+        busy_bps = _BUSY_BPS if description.where == "port" else None
+        for name, sent in typical(description):
+            said = set(chosen(description, sent))
+            if not said <= known:
+                known |= said
+                found[name] = (place, [{description.kind: sent}], busy_bps)
+    return found
+
+
+# By name: the place, the elements, and the uplinks' rate where the element needs a link that is busy.
+ELEMENTS: Mapping[str, _Line] = {**_LINES, **_others()}
 
 
 def _ghosts(**more: Any) -> Mapping[str, Any]:

@@ -19,7 +19,7 @@ IP_BYTES = 1500
 WIRE_BYTES = 1538
 HEADER_BYTES = 28
 # More than any gap of a path that still has packets to give: at 1 Mbit/s they are 12 ms apart.
-_SILENCE_S = 0.25
+SILENCE_S = 0.25
 # A system call for so much: for more, packets come in bursts; for less, the sender cannot keep up.
 _CALL_S = 50e-6
 _TRAIN_MAX = 44  # 44 x 1472 bytes are the most that one call can send.
@@ -109,7 +109,7 @@ def flood_task(
         *("--to", where, "--rate-bps", f"{ip_rate_bps:.0f}", "--payload-bytes", str(ip_bytes - HEADER_BYTES)),
         *("--train", str(train), "--duration", f"{duration_s:g}"),
     ]
-    receive = ["--listen", where, "--silence", str(_SILENCE_S)]
+    receive = ["--listen", where, "--silence", str(SILENCE_S)]
     return Task(
         receive=lambda folder: [load, "flood-receive", *receive, "--out", str(folder / FILE)],
         send=lambda folder: [load, "flood-send", *send],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any, TypeVar
 
 from crosswind.app.load import await_listening
 from crosswind.certify.bare import BarePair
-from crosswind.testbed import Agent, Ended, Fabric, Files, Process, TestbedError
+from crosswind.testbed import Agent, Ended, Fabric, Files, Process, TestbedError, WorkFolder
 
 END_S = 60.0
 
@@ -38,9 +37,9 @@ def over_bare(
     Args:
         prepare: is given the pair before anything is sent, such as to put a queueing discipline on it.
     """
-    with BarePair() as pair, tempfile.TemporaryDirectory() as name:
+    with BarePair() as pair, WorkFolder() as work:
         prepare(pair)
-        folder = Path(name)
+        folder = work.path
         receiver = pair.start(1, task.receive(folder), stdout=subprocess.PIPE)
         assert receiver.stdout is not None
         receiver.stdout.readline()
@@ -74,8 +73,8 @@ def onto_one(
         record: a new file for a recording of the emulator's decisions.
     """
     *senders, receiver = (node["name"] for node in spec["nodes"])
-    with Agent() as agent, tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+    with WorkFolder() as work, Agent() as agent:
+        folder = work.path
         folder.chmod(0o777)  # The agent runs processes under an unprivileged account.
         with Fabric(agent, spec, folder / "logs", Files(record=record)) as fabric:
             fabric.measure()

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
-from crosswind.doctor.calibration import Calibration, CalibrationUnreadableError, stored_calibration
+from crosswind.doctor.calibration import AGE_MAX, Calibration, CalibrationUnreadableError, stored_calibration
 from crosswind.doctor.machine import Machine, this_machine
 from crosswind.doctor.quantities import count_text, memory_text, rate_text, time_text
+from crosswind.spec.description import descriptions
+from crosswind.spec.network import Link, Network
 from crosswind.testbed import NotHere
 
-AGE_MAX = timedelta(days=7)
 # What the engine decides per second on one core, with room for the application's own packets.
 GHOST_PACKETS_PER_S_MAX = 2_000_000
 # The emulator's packet rings, as crates/emulator/src/port/veth.rs takes them: so much for each node, until
@@ -151,26 +152,41 @@ def _delays(resolved: Mapping[str, Any], calibration: Calibration) -> Iterator[s
             )
 
 
-# The rate at which an element lets packets go, by its word. A meter only colours.
-_RATE_OF = {"police": "rate_bps", "shape": "rate_bps", "pace": "rate_bps", "credit": "high_bps"}
-
-
 def _all_rates(resolved: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
-    uplink_bps = resolved["topology"]["uplink"]["rate_bps"]
-    if uplink_bps is not None:
-        yield "uplink", uplink_bps
+    network = Network.of(resolved["topology"])
+    yield from _of_links(network, lambda link: link.rate_bps)
     for place, kind, parameters in _elements(resolved):
-        rate_bps = parameters.get(_RATE_OF[kind]) if kind in _RATE_OF else None
-        # Above the uplink's it is the uplink that limits, about which everything has been said.
-        if rate_bps is not None and (uplink_bps is None or rate_bps < uplink_bps):
+        key = descriptions()[kind].limits_rate
+        rate_bps = None if key is None else parameters.get(descriptions()[kind].sent_name(key))
+        wires_bps = [link.rate_bps for link in network.wires(place, parameters.get("on"))]
+        # Above those of all its links it is the links that limit, about which everything has been said.
+        if rate_bps is not None and any(wire_bps is None or rate_bps < wire_bps for wire_bps in wires_bps):
             yield f"{kind} at {place}", rate_bps
 
 
+def _of_links(network: Network, value: Callable[[Link], int | None]) -> Iterator[tuple[str, int]]:
+    """Yield each different value of links with the links that have it, those of hosts first."""
+    uplinks = [*network.uplinks.values(), *network.downlinks.values()]
+    for links, is_uplink in ((uplinks, True), (network.trunks, False)):
+        by_value: dict[int, list[Link]] = {}
+        for link in links:
+            if (found := value(link)) is not None:
+                by_value.setdefault(found, []).append(link)
+        for found, same in by_value.items():
+            yield _links_text(same, "uplink" if is_uplink and len(same) == len(uplinks) else None), found
+
+
+def _links_text(links: Sequence[Link], all_of_them: str | None) -> str:
+    more = len(links) - 1
+    return all_of_them or links[0].name + (f" and {more} more link{'s' * (more > 1)}" if more else "")
+
+
 def _all_delays(resolved: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
-    yield "uplink", resolved["topology"]["uplink"]["delay_ns"]
+    yield from _of_links(Network.of(resolved["topology"]), lambda link: link.delay_ns)
     for place, kind, parameters in _elements(resolved):
-        if kind == "delay":
-            yield f"delay at {place}", parameters["time_ns"]
+        key = descriptions()[kind].adds_delay
+        if key is not None:
+            yield f"{kind} at {place}", parameters[descriptions()[kind].sent_name(key)]
 
 
 def _elements(resolved: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:

@@ -1,8 +1,12 @@
-"""What this machine was measured to honour: its format (JSON, schema 2), and where the last one is kept."""
+"""What this machine was measured to honour: its format (JSON, schema 2), and which one is kept, and where.
+
+A busy hour makes a calibration worse and nothing makes it better than the machine, so the best of a week is
+kept.
+"""
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Literal
 
@@ -15,6 +19,8 @@ from crosswind.testbed.folders import cache_folder
 
 # A delay is honoured when 99 % of packets are within this share of it.
 ERROR_SHARE_MAX = 0.1
+# Kernels, firmware and neighbours of a virtual machine change: older ones are replaced by any other.
+AGE_MAX = timedelta(days=7)
 
 
 class CalibrationUnreadableError(CrosswindError):
@@ -92,6 +98,23 @@ class Calibration(_Part):
             goodput_bps_max=self.goodput_bps,
         )
 
+    def holds(self, other: Calibration) -> bool:
+        """Return whether it is still true when `other` is measured: one machine, one version, and not old."""
+        return (
+            not self.machine.differences(other.machine)
+            and (self.version, self.rootless) == (other.version, other.rootless)
+            and timedelta(0) <= other.measured_at - self.measured_at <= AGE_MAX
+        )
+
+    def better_than(self, other: Calibration) -> bool:
+        """Return whether it honours shorter delays; where they are the same, higher rates of packets."""
+        return self._merit() > other._merit()
+
+    def _merit(self) -> tuple[float, ...]:
+        found = self.honours
+        delay_ns = float("inf") if found.delay_ns_min is None else found.delay_ns_min
+        return -self.early, -delay_ns, found.packets_per_s_max or 0, found.goodput_bps_max
+
     @property
     def early(self) -> int:
         """Packets that left before they were due; must be 0."""
@@ -113,8 +136,20 @@ def _passed(rate: RateCheck) -> bool:
 
 
 def calibration_file() -> Path:
-    """Return where the last calibration of this account on this machine is kept."""
+    """Return where the calibration of this account on this machine is kept."""
     return cache_folder() / "calibration.json"
+
+
+def keep_better(measured: Calibration) -> Calibration:
+    """Store a calibration, unless the stored one is better and still holds; return the one that is kept."""
+    try:
+        stored = stored_calibration()
+    except CalibrationUnreadableError:
+        stored = None
+    if stored is not None and stored.holds(measured) and stored.better_than(measured):
+        return stored
+    store_calibration(measured)
+    return measured
 
 
 def store_calibration(calibration: Calibration) -> Path:
@@ -125,7 +160,7 @@ def store_calibration(calibration: Calibration) -> Path:
 
 
 def stored_calibration() -> Calibration | None:
-    """Return the last calibration, or None when there was none.
+    """Return the calibration that is kept, or None where there is none.
 
     Raises: CalibrationUnreadableError: there is one of another format; a new calibration replaces it.
     """

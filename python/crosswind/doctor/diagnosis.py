@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from crosswind.doctor.calibration import Calibration, store_calibration
+from crosswind.doctor.calibration import Calibration, calibration_file, keep_better
 from crosswind.doctor.finding import Finding, Verdict, missing, ok, warning
 from crosswind.doctor.hardware import LOAD_PER_CORE_MAX, look_at_hardware
 from crosswind.doctor.kernel import look_at_kernel
@@ -17,6 +17,7 @@ from crosswind.doctor.machine import this_machine
 from crosswind.doctor.measure import calibrate, two_nodes
 from crosswind.doctor.privileges import look_at_privileges
 from crosswind.doctor.programs import look_at_programs
+from crosswind.doctor.quantities import moment_text
 from crosswind.testbed import Agent, Fabric, TestbedError, WorkFolder
 
 
@@ -25,12 +26,16 @@ class Diagnosis:
     """What was found.
 
     Attributes:
-        calibration: None where no fabric came up or a probe failed; a finding says why.
-        kept_in: the calibration's file; None without one.
+        calibration: as it was measured now; None where no fabric came up or a probe failed, and a finding
+            says why.
+        kept: the one that experiments are checked against, an earlier one where that is better; None without
+            a calibration.
+        kept_in: its file; None without one.
     """
 
     findings: list[Finding]
     calibration: Calibration | None
+    kept: Calibration | None
     kept_in: Path | None
 
     @property
@@ -45,12 +50,13 @@ class Diagnosis:
             "ready": self.ready,
             "findings": [vars(finding) for finding in self.findings],
             "calibration": calibration.model_dump(mode="json", by_alias=True) if calibration else None,
+            "kept": self.kept.model_dump(mode="json", by_alias=True) if self.kept else None,
             "kept_in": str(self.kept_in) if self.kept_in else None,
         }
 
 
 def diagnose(say: Callable[[str], None]) -> Diagnosis:
-    """Look at everything; where nothing is missing, bring a fabric up, calibrate, and keep the calibration.
+    """Look at everything; where nothing is missing, bring a fabric up and calibrate; keep the better one.
 
     Args:
         say: is told what is being done, in a few words each time.
@@ -63,10 +69,14 @@ def diagnose(say: Callable[[str], None]) -> Diagnosis:
         *look_at_programs(),
     ]
     if any(finding.verdict == Verdict.MISSING for finding in findings):
-        return Diagnosis(findings, None, None)
+        return Diagnosis(findings, None, None, None)
     tried, calibration = _try_fabric(say)
     findings += tried
-    return Diagnosis(findings, calibration, store_calibration(calibration) if calibration else None)
+    if calibration is None:
+        return Diagnosis(findings, None, None, None)
+    kept = keep_better(calibration)
+    findings.append(exactness(calibration, kept))
+    return Diagnosis(findings, calibration, kept, calibration_file())
 
 
 def _try_fabric(say: Callable[[str], None]) -> tuple[list[Finding], Calibration | None]:
@@ -89,7 +99,7 @@ def _try_fabric(say: Callable[[str], None]) -> tuple[list[Finding], Calibration 
                 nodes,
                 missing("calibration", str(error), "run `crosswind doctor` again; report it if it stays"),
             ], None
-        return [nodes, exactness(calibration)], calibration
+        return [nodes], calibration
 
 
 def _no_nodes(error: TestbedError) -> Finding:
@@ -100,11 +110,13 @@ def _no_nodes(error: TestbedError) -> Finding:
     )
 
 
-def exactness(calibration: Calibration) -> Finding:
-    """Judge whether the calibration itself can be believed."""
+def exactness(calibration: Calibration, kept: Calibration) -> Finding:
+    """Judge whether a calibration can be believed; one that is worse than the kept one does no harm."""
     name = "calibration"
     if calibration.early:
         return warning(name, f"{calibration.early} packets left early, which must never happen", "report it")
+    if kept != calibration:
+        return ok(name, f"not as good as that of {moment_text(kept.measured_at)}, which is kept")
     if calibration.load_average > LOAD_PER_CORE_MAX * calibration.machine.cores:
         return warning(
             name,

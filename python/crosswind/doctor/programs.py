@@ -6,7 +6,6 @@ import shutil
 
 from crosswind.app import registry
 from crosswind.app.availability import availability
-from crosswind.app.requirements.iperf3 import IPERF3
 from crosswind.doctor.finding import Finding, missing, ok, warning
 from crosswind.doctor.quantities import memory_text
 from crosswind.store.provenance import tool_version
@@ -23,7 +22,7 @@ _UNPACKAGED = "unpackaged"
 
 def look_at_programs() -> list[Finding]:
     """Return findings about binaries, their versions, applications and disk space."""
-    return [*binaries(), *applications(), iperf3(), disk()]
+    return [*binaries(), *applications(), disk()]
 
 
 def binaries() -> list[Finding]:
@@ -51,38 +50,25 @@ def versions(found: dict[str, str]) -> Finding:
 
 
 def applications() -> list[Finding]:
-    """Ask each installed application what it lacks; the others run without it."""
-    findings = []
+    """Say in one line which applications could run; what an experiment needs is asked when it is planned.
+
+    An application that cannot be loaded is a damaged package, and has a line of its own.
+    """
+    ready, findings = list[str](), list[Finding]()
+    lacking = 0
     for name in registry.names():
         try:
-            application = registry.find(name)
+            parts = availability(registry.find(name))
         except registry.BrokenApplication as error:
             what, _, remedy = str(error).rpartition("; ")
             findings.append(warning(f"application {name}", what, remedy))
             continue
-        for part in availability(application):
-            if part.ready:
-                findings.append(ok(f"application {part.name}", "ready"))
-                continue
-            findings.append(
-                warning(
-                    f"application {part.name}",
-                    "; ".join(item.what for item in part.missing),
-                    "; ".join(dict.fromkeys(item.remedy for item in part.missing)),
-                )
-            )
-    return findings
-
-
-def iperf3() -> Finding:
-    """Look for the generator of real interference; ghost interference needs nothing."""
-    if IPERF3.missing():
-        return warning(
-            "iperf3",
-            "not there; conditions that say `by: iperf3` cannot run",
-            "crosswind apps install iperf3",
-        )
-    return ok("iperf3", "there")
+        ready += [part.name for part in parts if part.ready]
+        lacking += sum(not part.ready for part in parts)
+    found = f"ready: {', '.join(ready) or 'none'}"
+    if lacking:
+        found += f"; not installed: {lacking}, see `crosswind apps`"
+    return [ok("applications", found), *findings]
 
 
 def disk() -> Finding:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 
 def time_text(ns: float) -> str:
     """Return nanoseconds in the unit that fits: `850 ns`, `4.21 us`, `1.3 ms`, `2 s`."""
@@ -21,6 +23,11 @@ def memory_text(size_bytes: float) -> str:
 def count_text(number: float) -> str:
     """Return a count with its thousands apart, such as `100 000`."""
     return f"{number:,.0f}".replace(",", " ")
+
+
+def moment_text(instant: datetime) -> str:
+    """Return an instant to the minute, such as `2026-05-04 12:00 UTC`."""
+    return f"{instant.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def _scaled(value: float, units: tuple[tuple[float, str], ...]) -> str:

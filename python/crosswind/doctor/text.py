@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from rich.console import Console
 from rich.text import Text
 
-from crosswind.doctor.calibration import Calibration
+from crosswind.doctor.calibration import AGE_MAX, Calibration
 from crosswind.doctor.diagnosis import Diagnosis
 from crosswind.doctor.finding import Finding, Verdict
-from crosswind.doctor.quantities import count_text, rate_text, time_text
+from crosswind.doctor.quantities import count_text, moment_text, rate_text, time_text
 
 _STYLES = {Verdict.OK: "green", Verdict.WARNING: "yellow", Verdict.MISSING: "bold red"}
 _VERDICT_WIDTH = max(map(len, Verdict))
@@ -22,9 +24,11 @@ def print_diagnosis(diagnosis: Diagnosis, console: Console) -> None:
         _print_finding(finding, width, console)
     if diagnosis.calibration is not None:
         console.print()
-        console.print("What this machine honours", style="bold")
+        console.print("What this machine honours, measured now", style="bold")
         for what, figure in figures(diagnosis.calibration):
             console.print(f"  {what:{_FIGURE_WIDTH}}  {figure}", markup=False)
+    if (kept := diagnosis.kept) is not None and kept != diagnosis.calibration:
+        console.print(kept_text(kept, diagnosis.kept_in), markup=False)
     console.print()
     console.print(answer(diagnosis), style="bold" if diagnosis.ready else "bold red", markup=False)
 
@@ -61,6 +65,18 @@ def figures(calibration: Calibration) -> list[tuple[str, str]]:
         )
     )
     return rows
+
+
+def kept_text(kept: Calibration, file: Path | None) -> str:
+    """Return which earlier calibration experiments are checked against, and for how long."""
+    found = kept.honours
+    delays = "no delays" if found.delay_ns_min is None else f"delays from {time_text(found.delay_ns_min)}"
+    packets = "" if found.packets_per_s_max is None else f", {count_text(found.packets_per_s_max)} packets/s"
+    return (
+        f"Kept is the better one of {moment_text(kept.measured_at)}: {delays}{packets}, "
+        f"{rate_text(found.goodput_bps_max)}. `crosswind plan` goes by it until "
+        f"{moment_text(kept.measured_at + AGE_MAX)}; delete {file} if this machine has changed since."
+    )
 
 
 def answer(diagnosis: Diagnosis) -> str:

@@ -11,8 +11,10 @@ from rich.table import Table
 
 from crosswind.fingerprint.comparison import Change, FigureComparison, FingerprintComparison
 from crosswind.fingerprint.figures import AtLeast, Found, Margin
+from crosswind.report.change import change as said
+from crosswind.report.change import change_interval
 from crosswind.report.table import PLAIN_COLUMNS
-from crosswind.report.units import Unit, column_unit, number, quantity, times, units_of
+from crosswind.report.units import Unit, column_unit, quantity, units_of
 from crosswind.stats import Alike, Bounded
 
 _STYLES: dict[Alike, str] = {"same": "green", "different": "red", "undecided": "dim"}
@@ -81,7 +83,7 @@ def change_text(change: Change, unit: str) -> tuple[str, str]:
     """Return a change and its interval."""
     if change.kind == "ratio":
         found = change.interval
-        return times(found.value), f"{number(found.low)} - {number(found.high)}"
+        return said(found.value), change_interval(found.low, found.high)
     shown = column_unit([abs(change.interval.value), change.most], units_of(unit))
     value, interval = value_text(change.interval, shown)
     return f"{'+' if change.interval.value > 0 else ''}{value}", interval

@@ -9,6 +9,7 @@ from typing import Any
 
 from crosswind.errors import CrosswindError
 from crosswind.fingerprint.fingerprint import SCHEMA
+from crosswind.spec.read_file import read_file
 
 
 class NotAFingerprint(CrosswindError):
@@ -21,10 +22,10 @@ def read_fingerprint(path: Path) -> dict[str, Any]:
     Raises: NotAFingerprint: it cannot be read, is none, or is of a later schema.
     """
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(read_file(path))
     except OSError as error:
         raise NotAFingerprint(f"{path}: cannot be read: {error.strerror or error}") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise NotAFingerprint(f"{path}: is no whole JSON ({error}); is the file cut off?") from None
     schema = document.get("schema") if isinstance(document, Mapping) else None
     if not isinstance(schema, int) or "between" not in document:

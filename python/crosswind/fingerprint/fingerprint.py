@@ -211,7 +211,11 @@ def measure(
     say(what)
     taken_bps = max(transfer.goodput_bps for _, transfer in found.transfers)
     offered_bps = OVERLOAD * max(found.bulk.fastest_bps, taken_bps)
-    sent.expect(2 * full_speed_s * offered_bps / 8, what)
+
+    def spend(more_bytes: int) -> None:
+        sent.expect(more_bytes, what)
+        sent.add(more_bytes)
+
     path_mtu_bytes = found.machines_before["near"]["interface"]["path_mtu_bytes"] or IP_BYTES
     trace = duty_cycle(
         network,
@@ -220,8 +224,8 @@ def measure(
         rest_s,
         full_speed_s / SAMPLES,
         min(IP_BYTES, path_mtu_bytes),
+        spend,
     )
-    sent.add(round(2 * full_speed_s * offered_bps / 8))
     found.offered_bps, found.trace, found.token_bucket = offered_bps, trace, identify(trace)
     with network() as ends:
         found.machines_after = machines(ends)

@@ -129,7 +129,7 @@ def _round_trips(document: Mapping[str, Any]) -> Figure | None:
                 mode="lines",
                 line={"width": 2, "shape": "hv"},
                 meta={"series": series},
-                hovertemplate="%{x:.4g} ms: %{y:.4~%}<extra></extra>",
+                hovertemplate=f"{name}<br>%{{x:.4g}} ms: %{{y:.4~%}}<extra></extra>",
             )
         )
     figure.update_layout(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 from crosswind.certify.claim import Claim, at_most
 from crosswind.certify.elements import ELEMENTS, INTERFERED_BPS, INTERFERENCE, OFFERED_BPS, OFFERED_S
 from crosswind.certify.flood import flood_fabric
-from crosswind.testbed import TestbedError, find_binary
+from crosswind.testbed import TestbedError, WorkFolder, find_binary
 from crosswind.testbed.binaries import SIMULATE
 from crosswind.testbed.plain import plain_fabric
 
@@ -27,8 +26,8 @@ def claims() -> Iterator[Claim]:
     """Yield the decisions that differ, for each element and source; then the packets unaccounted for."""
     accounts = {}
     for name, fabric in fabrics().items():
-        with tempfile.TemporaryDirectory() as folder:
-            recording = Path(folder) / "live.cwr"
+        with WorkFolder() as work:
+            recording = work.path / "live.cwr"
             _, measurement = flood_fabric(fabric, OFFERED_BPS, OFFERED_S, recording)
             compared = _compare(recording)
         accounts[name] = measurement["conservation"]

@@ -19,6 +19,7 @@ from crosswind.doctor.quantities import time_text
 from crosswind.errors import CrosswindError
 from crosswind.fingerprint.trace.delay_trace import delays_of_fingerprint, is_delays, read_delays
 from crosswind.spec.quantities import TIME, QuantityError
+from crosswind.spec.read_file import read_file
 
 Values = NDArray[np.float64]
 
@@ -46,13 +47,13 @@ class Floor:
         Raises: CrosswindError: it is neither, or cannot be read.
         """
         file = Path(words)
-        if not file.is_file():
+        if not file.exists():
             try:
                 return cls(np.array([float(TIME.read_positive(words))]))
             except QuantityError as error:
                 raise CrosswindError(f"--floor {words}: is no file, and as a time {error}") from None
         try:
-            content = file.read_bytes()
+            content = read_file(file)
         except OSError as error:
             raise CrosswindError(f"--floor {words}: cannot be read: {error.strerror or error}") from None
         trace = read_delays(words, content) if is_delays(content) else delays_of_fingerprint(words, content)

@@ -2,21 +2,30 @@
 
 Packets are UDP and nobody slows down, so that the path is never idle while it is offered something. What
 waits in it when the sender stops still arrives and is counted; a phase ends with its last packet.
+
+A sender that stands still (its machine is busy, or it was stopped) leaves the path idle, which a bucket fills
+in, and a receiver that waits too long gives up before the end. Such a burst says nothing of the network. It
+is measured again where the network is ours, and refused where a bucket would remember it.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
-from crosswind.certify.flood import FILE, IP_BYTES, Flood, flood_task, read_flood
-from crosswind.fingerprint.measure.ends import PACKETS_PORT, Network
-from crosswind.fingerprint.measure.packets import carried
+from crosswind.certify.flood import FILE, IP_BYTES, SILENCE_S, Flood, flood_task, read_flood
+from crosswind.fingerprint.measure.ends import PACKETS_PORT, Ends, Network
+from crosswind.fingerprint.measure.packets import Interrupted, carried
 from crosswind.fingerprint.measure.wall_clock import left_alone
-from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
+from crosswind.fingerprint.trace.traffic_trace import GAP_S, TrafficTrace
+
+# A hundredth of a burst moves no figure by more than its interval; below GAP_S nobody sees a gap.
+_LATE_SHARE = 0.01
+_TRIES = 5
 
 
 def duty_cycle(
@@ -26,6 +35,7 @@ def duty_cycle(
     off_s: float,
     sample_s: float,
     ip_bytes: int = IP_BYTES,
+    spend: Callable[[int], None] = lambda _: None,
 ) -> TrafficTrace:
     """Return what arrived at the far end of what the near one sent, in IP bits.
 
@@ -35,17 +45,70 @@ def duty_cycle(
         off_s: at least so long nothing is, between two phases.
         sample_s: length of the samples.
         ip_bytes: of a packet; no more than the path takes whole.
+        spend: is told how many bytes are about to be sent, each time.
+    Raises: Interrupted: an end stood still; five times, where the network is ours.
     """
+    for number in range(1, _TRIES + 1):
+        spend(round(sum(on_s) * offered_bps / 8))
+        with network() as ends:
+            try:
+                floods = _floods(ends, offered_bps, on_s, off_s, ip_bytes)
+                return sampled(floods, sample_s)
+            except Interrupted as error:
+                if not ends.ours:
+                    raise Interrupted(
+                        f"{error}; what it left in a token bucket is not known: let the network rest for as "
+                        "long as one takes to fill, and measure again"
+                    ) from None
+                if number == _TRIES:
+                    raise Interrupted(
+                        f"{error}; so it was {_TRIES} times: measure on a machine that does less"
+                    ) from None
+    raise AssertionError("the last try returns or raises")
+
+
+def _floods(
+    ends: Ends, offered_bps: float, on_s: Sequence[float], off_s: float, ip_bytes: int
+) -> list[Flood]:
     floods: list[Flood] = []
-    with network() as ends, left_alone(ends.far):
+    with left_alone(ends.far):
         for length_s in on_s:
             if floods:
                 # The clock of another machine is no measure of time here.
                 since_s = time.time() - float(floods[-1].received_ns[-1]) / 1e9 if ends.one_machine else 0.0
                 time.sleep(max(0.0, off_s - since_s))
             task = flood_task(offered_bps, length_s, where=ends.far.at(PACKETS_PORT), ip_bytes=ip_bytes)
-            floods.append(carried(ends, task, FILE, length_s, partial(read_flood, duration_s=length_s)))
-    return sampled(floods, sample_s)
+            read = partial(read_flood, duration_s=length_s)
+            flood, said = carried(ends, task, FILE, length_s, read)
+            refuse_interrupted(ends, flood, said)
+            floods.append(flood)
+    return floods
+
+
+def refuse_interrupted(ends: Ends, flood: Flood, said: Mapping[str, Any]) -> None:
+    """Compare what arrived with what was sent.
+
+    Args:
+        said: by both ends (docs/reference/contracts.md, section 4).
+    Raises: Interrupted: the sender stood still, the receiver gave up before its end, or had no room.
+    """
+    allowed_s = max(GAP_S, _LATE_SHARE * flood.offered_s)
+    late_s, lasted_s = said["latest_ns"] / 1e9, said["lasted_ns"] / 1e9
+    if late_s > allowed_s:
+        raise Interrupted(
+            f"{ends.near.name}: the sender stood still for {late_s:.3g} s of a burst of {flood.offered_s:g} "
+            f"s, where at most {allowed_s:.3g} s may be"
+        )
+    if flood.span_s < lasted_s - SILENCE_S:
+        raise Interrupted(
+            f"{ends.far.name}: packets arrived for {flood.span_s:.3g} s of the {lasted_s:.3g} s in which "
+            f"they were sent, and then none for {SILENCE_S:g} s"
+        )
+    if said["overflowed"]:
+        raise Interrupted(
+            f"{ends.far.name}: the receiver had no room for {said['overflowed']} packets that the network "
+            "had carried"
+        )
 
 
 def sampled(floods: Sequence[Flood], sample_s: float) -> TrafficTrace:

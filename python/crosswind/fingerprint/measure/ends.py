@@ -33,6 +33,12 @@ READY_S = 20.0
 GRACE_S = 5.0
 _SHORT_S = 30.0
 # The program ends with the input, and the shell with the program, in its place.
+# A folder that goes with the program that holds it, and that ends with its input.
+_FOLDER = """\
+trap 'kill $!; rm -rf "$folder" || { sleep 1; rm -rf "$folder"; }; exit 0' TERM
+folder=$(mktemp -d -t crosswind-XXXXXX) || exit
+sleep 2147483647 & echo "$folder"; wait
+"""
 _SCRIPT = """\
 exec 3<&0
 {command} </dev/null 3<&- & program=$!
@@ -52,6 +58,7 @@ class End:
         python: a Python there, for what only system calls tell.
         iperf3, nuttcp: words that start them there.
         host: tells hosts apart, emulated or real; None where nobody says on which one it is.
+        work: a folder of this machine for its files; None where it has some place of its own.
     """
 
     name: str
@@ -62,6 +69,7 @@ class End:
     iperf3: tuple[str, ...]
     nuttcp: tuple[str, ...]
     host: str | None
+    work: Path | None = None
 
     def at(self, port: int) -> str:
         """Return the address with a port."""
@@ -96,13 +104,19 @@ class End:
 
     @contextmanager
     def folder(self) -> Iterator[str]:
-        """Give a folder there that is gone afterwards."""
-        made = self.run(["mktemp", "-d"]).decode().strip()
-        try:
-            yield made
-        finally:
-            with contextlib.suppress(TestbedError):  # An end that is gone says so where it mattered.
-                self.run(["rm", "-rf", made])
+        """Give a folder there that is gone afterwards.
+
+        If this process is killed, a folder elsewhere goes with its input; one in `work` is left to `cleanup`,
+        since the nodes of a fabric are killed with it.
+
+        Raises: TestbedError: it cannot be made.
+        """
+        if self.work is not None:
+            with tempfile.TemporaryDirectory(dir=self.work) as made:
+                yield made
+            return
+        with Running(self, ["sh", "-c", _FOLDER]) as holder:
+            yield holder.first_line()
 
     def read(self, file: str) -> bytes:
         """Return the content of a file there."""
@@ -158,6 +172,18 @@ class Running:
                 raise TestbedError(f"{self}: not listening after {READY_S:g} s at most; {self._how()}")
             time.sleep(0.005)
 
+    def first_line(self) -> str:
+        """Wait for the first line that it prints, and return it.
+
+        Raises: TestbedError: it ended without one, or printed none within `READY_S`.
+        """
+        deadline_s = time.monotonic() + READY_S
+        while b"\n" not in (said := _content(self._out)):
+            if self._process.poll() is not None or time.monotonic() > deadline_s:
+                raise TestbedError(f"{self}: printed nothing within {READY_S:g} s; {self._how()}")
+            time.sleep(0.005)
+        return said.partition(b"\n")[0].decode()
+
     def said(self, offset: int = 0) -> bytes:
         """Return what it has printed so far, from an offset on."""
         return _content(self._out, offset)
@@ -203,12 +229,14 @@ class Ends:
     Attributes:
         one_machine: whether both share this machine's clock and files.
         tool: that makes bulk transfers; `traffic` takes ends on one machine.
+        ours: whether the network was made for one measurement, so that another one finds it fresh.
     """
 
     near: End
     far: End
     one_machine: bool
     tool: Tool
+    ours: bool
 
 
 # Opens the network anew for each measurement where it is ours: then no bucket remembers the one before.

@@ -4,18 +4,32 @@ from __future__ import annotations
 
 from crosswind.certify.probe import FILE, Probes, probe_task, read_probes
 from crosswind.fingerprint.measure.ends import PACKETS_PORT, Network
-from crosswind.fingerprint.measure.packets import carried
+from crosswind.fingerprint.measure.packets import Interrupted, carried
 from crosswind.fingerprint.measure.wall_clock import left_alone
 
 PACKETS, PACKETS_PER_S = 400, 200
+# The receiver gives up after two seconds without a packet, and takes the rest for lost.
+_LATE_S = 1.0
 
 
 def one_way(network: Network, packets: int = PACKETS) -> Probes | None:
-    """Return what became of the packets; None where the two clocks are not one."""
+    """Return what became of the packets; None where the two clocks are not one.
+
+    Raises: Interrupted: the sender stood still.
+    """
     with network() as ends:
         if not ends.one_machine:
             return None
         task = probe_task(PACKETS_PER_S, packets, where=ends.far.at(PACKETS_PORT))
         sends_s = packets / PACKETS_PER_S
         with left_alone(ends.far):
-            return carried(ends, task, FILE, sends_s, lambda folder: read_probes(folder / FILE, packets))
+            probes, said = carried(
+                ends, task, FILE, sends_s, lambda folder: read_probes(folder / FILE, packets)
+            )
+        late_s = said["latest_ns"] / 1e9
+        if late_s > _LATE_S:
+            raise Interrupted(
+                f"{ends.near.name}: the sender of small packets stood still for {late_s:.2f} s, where "
+                f"{_LATE_S:g} s is too long for its receiver; measure again on a machine that does less"
+            )
+        return probes

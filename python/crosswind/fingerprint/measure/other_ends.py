@@ -46,7 +46,8 @@ def other_ends(near: str, far: str, address: str, tool: Tool | None) -> Ends:
             "through which it counts and talks; use --tool iperf3 or nuttcp"
         )
     sender, receiver = (_programs(end, one_machine) for end in (sender, receiver))
-    return Ends(sender, receiver, one_machine, tool or ("traffic" if one_machine else "iperf3"))
+    tool = tool or ("traffic" if one_machine else "iperf3")
+    return Ends(sender, receiver, one_machine, tool, ours=False)
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -14,7 +13,7 @@ from crosswind.app.nuttcp import Nuttcp
 from crosswind.app.requirements.iperf3 import IPERF3
 from crosswind.fingerprint.measure.crossing import Tunnel, forward, tunnelled
 from crosswind.fingerprint.measure.ends import End, Ends, Tool, words_here
-from crosswind.testbed import Agent, Fabric, Node, find_binary
+from crosswind.testbed import Agent, Fabric, Node, WorkFolder, find_binary
 from crosswind.testbed.binaries import AGENT, LOAD
 
 _LOOPBACK = "127.0.0.1"
@@ -32,9 +31,9 @@ def own_fabric(
     Raises: CannotCross: a node cannot forward, or a tunnel not be made.
     """
     names = [node["name"] for node in spec["nodes"]]
-    with Agent() as agent, tempfile.TemporaryDirectory() as logs, Fabric(agent, spec, Path(logs)) as fabric:
+    with WorkFolder() as work, Agent() as agent, Fabric(agent, spec, work.path / "logs") as fabric:
         fabric.measure()
-        near, *others = (_end_at(fabric.nodes[name]) for name in names)
+        near, *others = (_end_at(fabric.nodes[name], work.path) for name in names)
         if not others:
             near = replace(near, address=_LOOPBACK)
         far = others[0] if others else near
@@ -42,14 +41,14 @@ def own_fabric(
             forward(near, far, middle)
         if tunnel is not None:
             near, far = tunnelled(near, far, tunnel)
-        yield Ends(near, far, one_machine=True, tool=tool)
+        yield Ends(near, far, one_machine=True, tool=tool, ours=True)
 
 
-def _end_at(node: Node) -> End:
+def _end_at(node: Node, work: Path) -> End:
     enter = (str(find_binary(AGENT)), "enter", str(node.pid), "--")
     load = str(find_binary(LOAD))
     iperf3, nuttcp = words_here(IPERF3, "iperf3"), words_here(Nuttcp.tool, "nuttcp")
-    return End(node.name, enter, node.address, load, sys.executable, iperf3, nuttcp, node.host)
+    return End(node.name, enter, node.address, load, sys.executable, iperf3, nuttcp, node.host, work)
 
 
 def with_nodes(spec: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from crosswind.doctor.quantities import rate_text
 from crosswind.fingerprint.regime.record import Record, RegimeFileError, is_record, read_record
 from crosswind.fingerprint.regime.statistics import statistics_of
 from crosswind.report.table import PLAIN_COLUMNS
+from crosswind.spec.read_file import read_file, require_file
 
 READING = (
     "a value is a point at full speed, and else the mean of a time on; neighbours are not independent, so "
@@ -26,6 +27,7 @@ _HEADERS = ("regime", "measured", "values", "p1", "p25", "p50", "p75", "p99", "m
 
 def is_regime(path: Path) -> bool:
     """Return whether a file is one of a regime."""
+    require_file(path)
     with path.open("rb") as file:
         return is_record(file.readline())
 
@@ -38,7 +40,7 @@ def read_regimes(paths: list[Path]) -> dict[str, Record]:
     found = {}
     for path in paths:
         try:
-            found[str(path)] = read_record(path.read_bytes())
+            found[str(path)] = read_record(read_file(path))
             statistics_of(found[str(path)])
         except OSError as error:
             raise RegimeFileError(f"{path}: cannot be read: {error.strerror or error}") from None

@@ -8,6 +8,8 @@ over. A run that broke off is read as far as it went.
 With `--bidir` an interval has two sums, of which `sum` is what the client sent. Up to 3.10 the second is
 called `sum` too, and readers of JSON keep the last of two equal names, so they are told apart here.
 
+Which time an interval covers is decided in `iperf3_intervals.py`; `iperf3_text.py` reads a run without `-J`.
+
 Source: iperf3 3.1.3 and 3.12, `iperf_api.c` (the JSON's `intervals` and `error`); esnet/iperf issue 952.
 """
 
@@ -19,11 +21,12 @@ from typing import Any
 import numpy as np
 
 from crosswind.fingerprint.trace.ip_bits import TCP_HEADERS_BYTES, UDP_HEADERS_BYTES, ip_share
+from crosswind.fingerprint.trace.iperf3_intervals import Interval, counted
 from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
 
 _FORTH, _BACK = "sum", "sum_bidir_reverse"
-# What iperf3 ends with may be shorter, and empty.
-_SHORTEST_S = 1e-3
+# Begins, ends and durations come from one clock, rounded differently.
+_RESOLUTION_S = 1e-3
 _LARGEST = 1e18
 
 
@@ -49,12 +52,30 @@ def iperf3_trace(run: Mapping[str, Any], *, back: bool = False) -> tuple[Traffic
     wanted = _BACK if back else _FORTH
     if back and intervals and not any(isinstance(each, Mapping) and _BACK in each for each in intervals):
         raise ValueError("was not measured both ways (`iperf3 --bidir`); leave --back out")
-    rows = [row for number, each in enumerate(intervals) if (row := _interval(number, each, wanted))]
+    share = _ip_share(run.get("start"))
+    rows = [_interval(number, each, wanted, share) for number, each in enumerate(intervals)]
+    return trace_of(rows, _RESOLUTION_S, error)
+
+
+def trace_of(
+    intervals: Sequence[Interval], resolution_s: float, error: str | None
+) -> tuple[TrafficTrace, str | None]:
+    """Return the samples of a run's intervals, and what iperf3 complained of, if anything.
+
+    Args:
+        intervals: those to be omitted included.
+        resolution_s: to which their begins and ends are written.
+        error: that iperf3 ended with.
+    Raises: ValueError: nothing was carried, or the time of an interval cannot be known.
+    """
+    rows = counted(intervals, resolution_s)
     if not rows:
-        raise ValueError(f"iperf3 carried nothing ({error or 'no intervals'}); measure again")
-    begin, end, payload_bits = np.array(rows).T
+        raise ValueError(
+            f"iperf3 carried nothing ({error or 'no interval that has a length'}); measure again"
+        )
+    columns = np.array([(row.begin_s, row.end_s, row.ip_bits) for row in rows]).T
     complaint = f"iperf3 ended with an error ({error}); read as far as it went" if error else None
-    return TrafficTrace.of(begin, end, payload_bits * _ip_share(run.get("start"))), complaint
+    return TrafficTrace.of(*columns), complaint
 
 
 def _ip_share(start: object) -> float:
@@ -67,12 +88,16 @@ def _ip_share(start: object) -> float:
     return ip_share(start.get("tcp_mss_default"), TCP_HEADERS_BYTES)
 
 
-def _interval(number: int, interval: Any, wanted: str) -> tuple[float, float, float] | None:
-    """Return begin, end and bits of an interval; None where it was omitted or is the empty last one."""
+def _interval(number: int, interval: Any, wanted: str, ip_share: float) -> Interval:
     total = interval.get(wanted) if isinstance(interval, Mapping) else None
-    said = [total.get(key) for key in ("start", "end", "bytes")] if isinstance(total, Mapping) else []
-    sound = [float(value) for value in said if isinstance(value, int | float) and abs(value) < _LARGEST]
-    if len(sound) != 3 or total is None:
+    said = {key: _number(total, key) for key in ("start", "end", "bytes", "seconds")}
+    begin, end, payload = said["start"], said["end"], said["bytes"]
+    if begin is None or end is None or payload is None or total is None:
         raise ValueError(f"interval {number} has no {wanted} of start, end and bytes; is it iperf3's?")
-    begin, end, payload = sound
-    return None if end - begin < _SHORTEST_S or total.get("omitted") is True else (begin, end, 8 * payload)
+    omitted = total.get("omitted") is True
+    return Interval(f"interval {number}", begin, end, 8 * payload * ip_share, said["seconds"], omitted)
+
+
+def _number(total: Any, key: str) -> float | None:
+    value = total.get(key) if isinstance(total, Mapping) else None
+    return float(value) if isinstance(value, int | float) and abs(value) < _LARGEST else None

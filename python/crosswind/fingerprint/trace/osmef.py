@@ -33,12 +33,12 @@ def osmef_trace(run: Mapping[str, Any]) -> tuple[TrafficTrace, str | None]:
         )
     seconds, ip_bits, without = [], [], []
     for name, transfer in transfers.items():
-        rx, tx = (_end(transfer, end) for end in ("rx", "tx"))
-        mebibytes, lasts_s = _number(rx, "megabytes"), _number(rx, "real_seconds")
+        rx, tx = (end_of(transfer, end) for end in ("rx", "tx"))
+        mebibytes, lasts_s = number_of(rx, "megabytes"), number_of(rx, "real_seconds")
         if mebibytes is None or not lasts_s:
             without.append(name)
             continue
-        segment = int(_number(tx, "mss") or TCP_SEGMENT_BYTES)
+        segment = int(number_of(tx, "mss") or TCP_SEGMENT_BYTES)
         seconds.append(lasts_s)
         ip_bits.append(mebibytes * _MEBI_BITS * ip_share(segment, TCP_HEADERS_BYTES))
     if not seconds:
@@ -47,12 +47,14 @@ def osmef_trace(run: Mapping[str, Any]) -> tuple[TrafficTrace, str | None]:
     return TrafficTrace.of([0.0], [max(seconds)], [sum(ip_bits)]), complaint
 
 
-def _end(transfer: Any, end: str) -> Mapping[str, Any]:
+def end_of(transfer: Any, end: str) -> Mapping[str, Any]:
+    """Return what nuttcp printed at an end, `rx` or `tx`, of a transfer; nothing where it did not."""
     said = transfer.get(end) if isinstance(transfer, Mapping) else None
     return said if isinstance(said, Mapping) else {}
 
 
-def _number(said: Mapping[str, Any], key: str) -> float | None:
+def number_of(said: Mapping[str, Any], key: str) -> float | None:
+    """Return a number that nuttcp printed; None where it is missing, not finite, negative or absurd."""
     try:
         value = float(said[key])
     except (KeyError, TypeError, ValueError):

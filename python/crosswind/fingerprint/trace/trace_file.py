@@ -9,8 +9,8 @@ until the next time. A rate of 0 is a rest, in which nothing was sent.
 
 **A fingerprint** (`crosswind fingerprint`): its trace; of a regime (`--regime`) that of its longest sitting.
 
-**iperf3's JSON** (`iperf3_trace.py`), **OSMeF's JSON** (`osmef_trace.py`), and **nuttcp's intervals**
-(`nuttcp_trace.py`).
+**iperf3's JSON** (`iperf3.py`) and its **text** (`iperf3_text.py`), **OSMeF's JSON** (`osmef.py`), and
+**nuttcp's intervals** (`nuttcp.py`).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import numpy as np
 from crosswind.errors import CrosswindError
 from crosswind.fingerprint.regime.record import is_record, read_record
 from crosswind.fingerprint.trace.iperf3 import iperf3_trace, with_both_sums
+from crosswind.fingerprint.trace.iperf3_text import iperf3_text_trace, is_iperf3_text
 from crosswind.fingerprint.trace.nuttcp import is_nuttcp, nuttcp_trace
 from crosswind.fingerprint.trace.osmef import osmef_trace
 from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
@@ -65,6 +66,8 @@ def _read(content: bytes, window_s: float, back: bool) -> tuple[TrafficTrace, st
         return read_record(content).longest_trace(), None
     if content.lstrip()[:1] == b"{":
         return _json(content, back)
+    if is_iperf3_text(content):
+        return iperf3_text_trace(content, back=back)
     _, first = next(meant(content), (0, ""))
     if first.isdigit():
         return mahimahi_trace(content, window_s), None

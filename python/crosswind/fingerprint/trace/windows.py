@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
-from crosswind.spec.capture_file import CapturedPacket, CaptureError, packets_of
+from crosswind.spec.capture_file import CapturedPacket, CaptureError, LinkNotRead, packets_of
 from crosswind.spec.trace import OPPORTUNITY_IP_BYTES, parse_opportunities
 
 _WINDOWS_MAX = 1_000_000
@@ -29,6 +29,8 @@ def capture_trace(content: bytes, window_s: float) -> tuple[TrafficTrace, str | 
     complaint = None
     try:
         packets.extend(packets_of(content))
+    except LinkNotRead:
+        raise
     except CaptureError as error:
         # What a generator gave before it failed is in the list.
         if not packets:
