@@ -76,7 +76,7 @@ class ToolLoad(Load):
         self.process.wait(max(0.0, self._warm_up_s - WINDOW_LEAD_S))
 
     def _printed(self) -> str:
-        return self.process.stdout.read_text(errors="replace")
+        return self.process.printed()
 
 
 def whole_seconds(tool: str, **lengths_ns: int) -> None:

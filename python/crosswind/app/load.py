@@ -111,7 +111,7 @@ def await_listening(server: Process, words: str = "listening") -> None:
     Raises: TestbedError: it ended, or did not say so within `READY_S`.
     """
     deadline = time.monotonic() + READY_S
-    while not any(words in log.read_text(errors="replace") for log in (server.stdout, server.stderr)):
+    while words not in server.printed() and words not in server.complained():
         if server.ended is not None or time.monotonic() > deadline:
             state = "still silent" if server.ended is None else str(server.ended)
             raise TestbedError(

@@ -12,7 +12,7 @@ from crosswind.app.command.json_path import read_path
 from crosswind.app.command.readiness import Pattern
 from crosswind.app.command.unit import UnitWord, unit_of
 from crosswind.spec.base import SpecModel
-from crosswind.spec.names import name_rule
+from crosswind.spec.names import NAME_BYTES_MAX, name_rule
 from crosswind.spec.quantities import OperationRate, QuantityError, shown
 
 # Of a number that stands alone, where others have a quantile.
@@ -38,6 +38,10 @@ def _with_value(pattern: str) -> str:
 def _below(name: str) -> str:
     if not name or name.startswith("/") or ".." in name.split("/"):
         raise QuantityError(f"{shown(name)} is not in the working folder; name a file in it")
+    if "\0" in name or any(len(part.encode()) > NAME_BYTES_MAX for part in name.split("/")):
+        raise QuantityError(
+            f"{shown(name)} can be no file; between slashes, up to {NAME_BYTES_MAX} bytes without a NUL"
+        )
     return name
 
 
@@ -49,7 +53,9 @@ def _path(text: str) -> str:
 MetricName = Annotated[
     str,
     AfterValidator(
-        name_rule("a metric", r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", "letters, digits, hyphen, dot, underscore")
+        name_rule(
+            "a metric", r"[A-Za-z0-9][A-Za-z0-9._-]*", "letters, digits, hyphens, dots, underscores", 64
+        )
     ),
     AfterValidator(_free),
 ]

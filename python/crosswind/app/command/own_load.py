@@ -15,11 +15,13 @@ from crosswind.store.rows import Metric
 from crosswind.testbed.agent import Ended
 from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.fabric import Process
+from crosswind.testbed.outputs import HEAD_BYTES, TAIL_BYTES, printed
 
 # The first line of a file of operations: contracts.md, section 4.
 _OPERATIONS = "operation,connection,intended_ns,started_ns,finished_ns,ok,measured"
 _CONNECTIONS = "connection,local,remote"
-_BYTES_MAX = 1 << 30
+# Of a file that is searched as one text; a file of numbers is read line by line, however long it is.
+_TEXT_BYTES_MAX = 64 << 20
 _NAMES_SHOWN = 12
 
 
@@ -99,22 +101,33 @@ class OwnLoad(Load):
             return {VALUE: float(elapsed_ns)}
         source = metric.samples or metric.file
         where = f"{self.process}: metric {name}: {source or 'its output'}"
-        text = self._text(source, where)
+        left_out = ""
         try:
             if metric.samples is not None:
-                return statistics_of(column_of(text, metric.column), metric.unit)
+                with self._file(metric.samples, where).open("rb") as lines:
+                    return statistics_of(column_of(lines, metric.column), metric.unit)
+            if metric.file is not None:
+                text = self._text(metric.file, where)
+            else:
+                own = printed(self.process.stdout)
+                text = own.text
+                if own.left_out_bytes:
+                    left_out = (
+                        f"; {own.left_out_bytes} bytes in the middle of it were left out, since it is longer "
+                        f"than {(HEAD_BYTES + TAIL_BYTES) >> 20} MiB: write the result to a file (`in: FILE`)"
+                    )
             if metric.json_path is not None:
                 return {VALUE: from_json(text, metric.json_path, metric.unit)}
             assert metric.regex is not None
             return {VALUE: from_regex(text, metric.regex, metric.unit)}
         except NoResult as error:
-            raise TestbedError(f"{where}: {error}") from None
+            raise TestbedError(f"{where}: {error}{left_out}") from None
 
-    def _text(self, file: str | None, where: str) -> str:
-        path = self.process.stdout if file is None else self._file(file, where)
+    def _text(self, file: str, where: str) -> str:
+        path = self._file(file, where)
         size = path.stat().st_size
-        if size > _BYTES_MAX:
-            raise TestbedError(f"{where}: has {size} bytes; at most {_BYTES_MAX} are read; write less")
+        if size > _TEXT_BYTES_MAX:
+            raise TestbedError(f"{where}: has {size} bytes; at most {_TEXT_BYTES_MAX} are read; write less")
         return path.read_text(errors="replace")
 
     def _operations(self, file: str) -> Path:

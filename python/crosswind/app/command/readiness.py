@@ -117,8 +117,8 @@ def regex_look(server: Process, pattern: str) -> Look:
     compiled = re.compile(pattern, re.MULTILINE)
 
     def look() -> str | None:
-        for log in (server.stdout, server.stderr):
-            if compiled.search(log.read_text(errors="replace")):
+        for written in (server.printed(), server.complained()):
+            if compiled.search(written):
                 return None
         return f"it has not written {shown(pattern)}"
 

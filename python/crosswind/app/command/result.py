@@ -9,16 +9,18 @@ import csv
 import json
 import math
 import re
+from array import array
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crosswind.app.command.json_path import read_path, value_at
 from crosswind.app.command.unit import unit_of
 from crosswind.spec.quantities import QuantityError, shown
-from crosswind.spec.text_lines import LineError, meant
+from crosswind.spec.text_lines import LineError, meant_lines
 
 _QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 
@@ -74,40 +76,51 @@ def from_regex(text: str, pattern: str, unit: str) -> float:
     return number * found.factor
 
 
-def column_of(text: str, column: str | None) -> list[float]:
+def column_of(file: Iterable[bytes], column: str | None) -> NDArray[np.float64]:
     """Return the numbers of a file: one on each line, or those of a column of CSV with a header.
 
-    Empty lines and those that begin with # are passed over.
+    Lines are read one by one, so that only the numbers take memory. Empty lines and those that begin with #
+    are passed over.
+
+    Args:
+        file: its lines.
     """
     try:
-        lines = list(meant(text.encode()))
+        lines = meant_lines(file)
+        if column is None:
+            numbers = array("d", (_number(line, f"line {number}") for number, line in lines))
+        else:
+            numbers = array("d", _csv_column(lines, column))
     except LineError as error:
         raise NoResult(str(error)) from None
-    if column is None:
-        numbers = [_number(line, f"line {number}") for number, line in lines]
-    else:
-        numbers = list(_csv_column(lines, column))
     if not numbers:
         raise NoResult("it has no numbers")
-    return numbers
+    return np.frombuffer(numbers)
 
 
-def _csv_column(lines: list[tuple[int, str]], column: str) -> Iterator[float]:
-    rows = csv.reader(line for _, line in lines)
+def _csv_column(lines: Iterator[tuple[int, str]], column: str) -> Iterator[float]:
+    number = 0
+
+    def texts() -> Iterator[str]:
+        nonlocal number
+        for at, line in lines:
+            number = at
+            yield line
+
+    rows = csv.reader(texts())
     header = [name.strip() for name in next(rows, [])]
     if column not in header:
         raise NoResult(f'it has no column "{column}"; its header is {", ".join(header) or "empty"}')
     index = header.index(column)
     for row in rows:
-        number = lines[rows.line_num - 1][0]
         if index >= len(row):
             raise NoResult(f'line {number} has {len(row)} columns and ends before "{column}"')
         yield _number(row[index], f"line {number}")
 
 
-def statistics_of(numbers: list[float], unit: str) -> dict[str, float]:
+def statistics_of(numbers: NDArray[np.float64], unit: str) -> dict[str, float]:
     """Return quantiles (type 7), greatest and mean, in the base unit."""
-    values = np.asarray(numbers) * unit_of(unit).factor
+    values = numbers * unit_of(unit).factor
     found = {name: float(np.quantile(values, quantile)) for name, quantile in _QUANTILES.items()}
     return {**found, "max": float(values.max()), "mean": float(values.mean())}
 

@@ -161,7 +161,9 @@ class Dns(Application):
             length_ns=asked.warm_up_ns + asked.duration_ns,
             timeout_ns=asked.timeout_ns,
         )
-        process = stage.fabric.start(CLIENT, "dnsperf", command, cwd=stage.folder, env=program.env)
+        process = stage.fabric.start(
+            CLIENT, "dnsperf", command, cwd=stage.folder, env=program.env, whole_output=True
+        )
         return DnsperfLoad(process, asked)
 
     def stop(self, stage: Stage) -> None:

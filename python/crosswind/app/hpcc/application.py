@@ -56,7 +56,7 @@ class HpccLoad(Load):
 
     def first_error(self) -> str | None:
         # mpirun says it between two lines of dashes.
-        lines = self.process.stderr.read_text(errors="replace").splitlines()
+        lines = self.process.complained().splitlines()
         words = [line.strip() for line in lines if line.strip("- ")]
         return " ".join(words[-6:]) or None
 

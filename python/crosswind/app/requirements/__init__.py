@@ -9,11 +9,11 @@ from crosswind.app.requirements.cargo_program import CargoProgram
 from crosswind.app.requirements.debian import DebianPackages
 from crosswind.app.requirements.go_program import GoProgram
 from crosswind.app.requirements.maven_artifacts import MavenArtifacts
-from crosswind.app.requirements.on_path import OnPath
 from crosswind.app.requirements.own_program import OwnProgram
 from crosswind.app.requirements.patched_go_program import PatchedGoProgram
 from crosswind.app.requirements.python_packages import PythonPackages
 from crosswind.app.requirements.requirement import CannotInstall, Program, Requirement
+from crosswind.app.requirements.wheel_program import WheelProgram
 
 __all__ = [
     "CannotInstall",
@@ -21,10 +21,10 @@ __all__ = [
     "DebianPackages",
     "GoProgram",
     "MavenArtifacts",
-    "OnPath",
     "OwnProgram",
     "PatchedGoProgram",
     "Program",
     "PythonPackages",
     "Requirement",
+    "WheelProgram",
 ]

@@ -9,13 +9,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from crosswind.app.requirements.built_program import BuiltProgram
 from crosswind.app.requirements.private_folder import Fresh
+from crosswind.app.requirements.private_program import PrivateProgram
 from crosswind.app.requirements.tool import run_tool
 
 
 @dataclass(frozen=True)
-class CargoProgram(BuiltProgram):
+class CargoProgram(PrivateProgram):
     """A Rust program.
 
     Args:
@@ -30,7 +30,7 @@ class CargoProgram(BuiltProgram):
     kind: ClassVar[str] = "cargo"
 
     def commands(self) -> list[str]:
-        root = shlex.quote(str(self.built.parent.parent))
+        root = shlex.quote(str(self.installed.parent.parent))
         return [
             f"cargo install --locked --no-track --root {root} --version {self.version} --bin {self.name} "
             f"{self.crate}",
@@ -40,7 +40,7 @@ class CargoProgram(BuiltProgram):
     def asked(self) -> Mapping[str, Any]:
         return asdict(self)
 
-    def build(self, work: Path, fresh: Fresh) -> Path:
+    def obtain(self, work: Path, fresh: Fresh) -> Path:
         run_tool(
             [
                 "cargo",

@@ -10,13 +10,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from crosswind.app.requirements.built_program import BuiltProgram
 from crosswind.app.requirements.private_folder import Fresh
+from crosswind.app.requirements.private_program import PrivateProgram
 from crosswind.app.requirements.tool import run_tool
 
 
 @dataclass(frozen=True)
-class GoProgram(BuiltProgram):
+class GoProgram(PrivateProgram):
     """A Go program.
 
     Args:
@@ -36,14 +36,14 @@ class GoProgram(BuiltProgram):
         return [
             f"mkdir {self.name} && cd {self.name} && go mod init {self.name}-build",
             f"go get {self.module}@{self.version}",
-            f"go build -mod=mod -o {shlex.quote(str(self.built))} {self.package}",
+            f"go build -mod=mod -o {shlex.quote(str(self.installed))} {self.package}",
             self.declared(),
         ]
 
     def asked(self) -> Mapping[str, Any]:
         return asdict(self)
 
-    def build(self, work: Path, fresh: Fresh) -> Path:
+    def obtain(self, work: Path, fresh: Fresh) -> Path:
         # Some hundred MB of sources, of no use once the program is built.
         env = {
             "GOPATH": str(work / "path"),

@@ -122,7 +122,8 @@ class _SockperfLoad(ToolLoad):
     def outcome(self) -> Outcome:
         printed = self._printed()
         summary = parse_summary(printed)
-        round_trips = parse_log((self._folder / LOG).read_text(errors="replace"))
+        with (self._folder / LOG).open(errors="replace") as lines:
+            round_trips = parse_log(lines)
         if not round_trips:
             raise OutputError(
                 "sockperf: not one message was answered in the measured phase; is the path cut?"

@@ -6,7 +6,7 @@ round trips.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -67,29 +67,27 @@ def complaint_of(printed: str) -> str | None:
     return None if found is None else f"sockperf: {(found[1] or found[2]).strip()}"
 
 
-def parse_log(text: str) -> list[RoundTrip]:
-    """Read a full log.
+def parse_log(lines: Iterable[str]) -> list[RoundTrip]:
+    """Read a full log line by line: only the round trips take memory.
 
     Raises: OutputError: it is cut off, or has no header.
     """
-    before, header, rows = text.partition(HEADER)
-    if not header:
-        raise OutputError(f"sockperf: its full log of {len(before)} characters has no messages")
-    if "---" not in rows:
-        raise OutputError("sockperf: its full log is cut off; is the disk full?")
-    return list(_rows(rows))
+    rest = iter(lines)
+    if not any(line.startswith(HEADER) for line in rest):
+        raise OutputError("sockperf: its full log has no messages")
+    round_trips: list[RoundTrip] = []
+    for line in rest:
+        if line.startswith("---"):
+            return round_trips
+        fields = line.split(",")
+        if len(fields) == 4:
+            round_trips.append(RoundTrip(_ns(fields[1]), _ns(fields[2])))
+    raise OutputError("sockperf: its full log is cut off; is the disk full?")
 
 
 def plain(printed: str) -> str:
     """Return the text without its colours."""
     return _COLOUR.sub("", printed)
-
-
-def _rows(rows: str) -> Iterator[RoundTrip]:
-    for line in rows.splitlines():
-        fields = line.split(",")
-        if len(fields) == 4:
-            yield RoundTrip(_ns(fields[1]), _ns(fields[2]))
 
 
 def _ns(seconds: str) -> int:

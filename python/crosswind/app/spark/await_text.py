@@ -6,6 +6,7 @@ from pathlib import Path
 
 from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.fabric import Process
+from crosswind.testbed.outputs import printed
 
 POLL_S = 0.02
 
@@ -21,7 +22,7 @@ def await_text(
     Raises: TestbedError: one of them ended, or the text was not there within `timeout_s`.
     """
     deadline = time.monotonic() + timeout_s
-    while text not in output.read_text(errors="replace"):
+    while text not in printed(output).text:
         for needed in (*alive, process):
             if needed.ended is not None:
                 raise TestbedError(

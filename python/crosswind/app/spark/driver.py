@@ -71,7 +71,7 @@ class Driver(Load):
 
     def await_measured_phase(self) -> None:
         deadline = time.monotonic() + BEGIN_S
-        while "measured phase\n" not in self.process.stdout.read_text():
+        while "measured phase\n" not in self.process.printed():
             if self.process.wait(0.005) is not None:
                 return
             if time.monotonic() > deadline:
@@ -91,7 +91,7 @@ class Driver(Load):
         )
 
     def first_error(self) -> str | None:
-        return first_cause(self.process.stderr.read_text(errors="replace"), self._asked.workload)
+        return first_cause(self.process.complained(), self._asked.workload)
 
     def _plan(self) -> dict[str, Any]:
         asked = self._asked

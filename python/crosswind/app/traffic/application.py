@@ -126,5 +126,5 @@ class _TrafficLoad(Load):
 
     def _begins_ns(self) -> int | None:
         """Return the instant that `traffic` has announced, CLOCK_MONOTONIC."""
-        words = self.process.stdout.read_text().split()
+        words = self.process.printed().split()
         return int(words[1]) if len(words) == 2 and words[0] == "begins" else None

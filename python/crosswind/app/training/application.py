@@ -172,7 +172,7 @@ def await_word(worker: Process, word: str, timeout_s: float) -> bool:
     Raises: TestbedError: it is still silent after `timeout_s`.
     """
     deadline = time.monotonic() + timeout_s
-    while word not in worker.stdout.read_text(errors="replace").split():
+    while word not in worker.printed().split():
         if worker.ended is not None:
             return False
         if time.monotonic() > deadline:

@@ -1,6 +1,6 @@
 """FerretDB: MongoDB's wire protocol in front of the PostgreSQL cluster.
 
-It proves the client of `mongodb` where no mongod can be had, and it is a system of its own: a stateless
+It is a system of its own, and speaks MongoDB's protocol where there is no mongod (not on x86-64): a stateless
 gateway on db0 that turns each command into SQL. It needs far more processor time for an operation than
 PostgreSQL, which hides small effects of a network, and reads the whole collection for a scan (workload e).
 

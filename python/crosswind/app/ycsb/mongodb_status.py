@@ -1,9 +1,14 @@
-"""Read what the command replSetGetStatus answers, as relaxed extended JSON.
+"""Read the answers of the commands hello and replSetGetStatus, as relaxed extended JSON.
 
-Source: MongoDB documentation, replSetGetStatus.
+Source: MongoDB documentation, hello, replSetGetStatus.
 """
 
 import json
+
+
+def takes_writes(said: str) -> bool:
+    """Tell whether the member that answered hello is the primary, and its election is over."""
+    return json.loads(said).get("isWritablePrimary") is True
 
 
 def follows(said: str, primary: str, members: int) -> bool:

@@ -8,6 +8,7 @@ from crosswind.app.base import Stage
 from crosswind.testbed.agent import Ended
 from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.fabric import PROBE_INTERVAL_S, Process
+from crosswind.testbed.outputs import HEAD_BYTES
 
 READY_S = 60.0
 # Filling a replicated store through a slow network is not what is measured, but it must end.
@@ -34,7 +35,7 @@ def run_to_end(
         raise TestbedError(f"{process}: not done after {timeout_s:g} s; {process.last_words()}")
     if ended != Ended(0, None):
         raise TestbedError(f"{process}: {ended}; {process.last_words()}")
-    return process.stdout.read_text(errors="replace")
+    return process.printed()
 
 
 def await_answer(
@@ -62,8 +63,10 @@ def await_answer(
     while True:
         process = stage.fabric.start(node, name, command, cwd=stage.folder, env=env)
         ended = process.wait(timeout_s)
-        log = process.stdout.read_bytes()
-        said, before = log[before:].decode(errors="replace"), len(log)
+        with process.stdout.open("rb") as log:
+            log.seek(before)
+            said = log.read(HEAD_BYTES).decode(errors="replace")
+            before = log.seek(0, 2)
         if ended == Ended(0, None) and accept(said):
             return said
         for server in alive:

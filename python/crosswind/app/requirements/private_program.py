@@ -1,4 +1,4 @@
-"""A program that is built from source: the system's own is preferred, and what was built is kept alone."""
+"""A program that is built from source or taken out of a wheel, below the cache; one on PATH is preferred."""
 
 import shutil
 from abc import abstractmethod
@@ -13,12 +13,12 @@ from crosswind.testbed.errors import NotHere
 from crosswind.testbed.folders import remove_tree
 
 
-class BuiltProgram(Requirement):
-    """One program, on PATH or built below the cache.
+class PrivateProgram(Requirement):
+    """One program, on PATH or in a folder of its own below the cache.
 
     Attributes:
         name: of the program.
-        version: that is built.
+        version: that is installed.
         kind: folder of such programs below the cache.
     """
 
@@ -28,23 +28,23 @@ class BuiltProgram(Requirement):
     def missing(self) -> list[str]:
         if self._found() is not None:
             return []
-        return [f"{self.name}: neither on PATH nor built by Crosswind"]
+        return [f"{self.name}: neither on PATH nor installed by Crosswind"]
 
     def install(self, say: Callable[[str], None]) -> None:
         with self._private.installing(say, lambda: self._found() is not None) as fresh:
             if fresh is None:
                 return
-            say(f"building {self.name} {self.version}; this takes minutes")
+            say(self.step)
             work = fresh.path / "work"
             work.mkdir()
             (fresh.path / "bin").mkdir()
-            built = self.build(work, fresh).replace(fresh.path / "bin" / self.name)
+            program = self.obtain(work, fresh).replace(fresh.path / "bin" / self.name)
             remove_tree(work)
-            fresh.record[self.name] = f"{self.version} {sha256(built)}"
+            fresh.record[self.name] = f"{self.version} {sha256(program)}"
 
     def versions(self) -> dict[str, str]:
         path = self.program().path
-        return dict(self._private.record) if path == self.built else {self.name: identity(path)}
+        return dict(self._private.record) if path == self.installed else {self.name: identity(path)}
 
     def program(self) -> Program:
         """Return the program.
@@ -57,27 +57,32 @@ class BuiltProgram(Requirement):
         return Program(path, {})
 
     def declared(self) -> str:
-        """Return the command that declares what was built by hand, at `built`, complete."""
+        """Return the command that declares what was installed by hand, at `installed`, complete."""
         return self._private.declared({self.name: self.version})
+
+    @property
+    def step(self) -> str:
+        """What the installation does, for its user."""
+        return f"building {self.name} {self.version}; this takes minutes"
 
     @abstractmethod
     def asked(self) -> Mapping[str, Any]:
-        """Return everything that decides what gets built."""
+        """Return everything that decides what gets installed."""
 
     @abstractmethod
-    def build(self, work: Path, fresh: Fresh) -> Path:
-        """Build the program in a folder that is thrown away afterwards; return its path there."""
+    def obtain(self, work: Path, fresh: Fresh) -> Path:
+        """Bring the program into a folder that is removed afterwards; return its path there."""
 
     @property
     def _private(self) -> PrivateFolder:
         return PrivateFolder(self.kind, self.name, self.asked())
 
     @property
-    def built(self) -> Path:
+    def installed(self) -> Path:
         """Where the program is, or will be, unless it is on PATH."""
         return self._private.path / "bin" / self.name
 
     def _found(self) -> Path | None:
         if on_path := shutil.which(self.name):
             return Path(on_path)
-        return self.built if self._private.is_complete else None
+        return self.installed if self._private.is_complete else None
