@@ -17,11 +17,14 @@ if TYPE_CHECKING:
 def finish(outcome: Outcome, *, as_json: bool = False) -> Exit:
     """Write the report, print what the run found and how it ended, and return its exit status."""
     from crosswind.report import print_table, write_report
+    from crosswind.store import FolderInUse
 
+    # A run that found no room for its first table has nothing to show but why.
+    has_tables = (outcome.folder / "trials.parquet").is_file()
+    report: Path | None = None
     try:
-        report: Path | None = write_report(outcome.folder)
-    except OSError as error:
-        report = None
+        report = write_report(outcome.folder) if has_tables else None
+    except (OSError, FolderInUse) as error:
         click.echo(f"report.html not written: {error}; try `crosswind report {outcome.folder}`", err=True)
     if as_json:
         print_json(
@@ -33,9 +36,10 @@ def finish(outcome: Outcome, *, as_json: bool = False) -> Exit:
             }
         )
         return outcome.exit
-    print_table(outcome.folder, console())
+    if has_tables:
+        print_table(outcome.folder, console())
     if report:
         click.echo(f"report: {report}")
     for remark in outcome.remarks:
-        click.echo(remark, err=True)
+        console(stderr=True).print(remark, markup=False)
     return outcome.exit

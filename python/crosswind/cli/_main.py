@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
+from types import FrameType
 from typing import NoReturn
 
 import click
 
 from crosswind import __version__
+from crosswind.cli._machine import refused_by_machine
 from crosswind.cli._output import print_error
 from crosswind.cli._verbs import VerbGroup
 from crosswind.errors import CrosswindError, Exit
 
-# What a shell reports for a process that Ctrl-C ended.
+# What a shell reports for a process that Ctrl-C ended, or SIGTERM.
 _INTERRUPTED = 130
+_TERMINATED = 143
+
+
+class Terminated(BaseException):
+    """SIGTERM came; what was made is removed on the way out, as after Ctrl-C."""
+
+    def __str__(self) -> str:
+        return "terminated"
 
 
 @click.group(
@@ -34,7 +45,14 @@ def group() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit with its status."""
+    signal.signal(signal.SIGTERM, _terminate)
     sys.exit(run(arguments))
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:
+    # Once: a second signal must not cut short what the first one began to remove.
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise Terminated
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -57,13 +75,20 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         print_error("interrupted")
         return _INTERRUPTED
+    except Terminated:
+        print_error("terminated")
+        return _TERMINATED
     except BrokenPipeError:
         # The reader, such as `head`, has seen enough. Python would complain once more when it closes stdout.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.DONE
-    except Exception as error:  # The last resort: whatever it is, it is our fault.
+    except Exception as error:
         if os.environ.get("CROSSWIND_DEBUG"):
             raise
+        if (refused := refused_by_machine(error)) is not None:
+            print_error(str(refused))
+            return refused.exit
+        # The last resort: whatever it is, it is our fault.
         print_error(
             f"internal error: {type(error).__name__}: {error}; "
             "set CROSSWIND_DEBUG=1 to see where, and report it"

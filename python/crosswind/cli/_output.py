@@ -12,11 +12,16 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-def console() -> Console:
-    """Return a console for tables and progress; it honours NO_COLOR and is plain off a terminal."""
+def console(*, stderr: bool = False) -> Console:
+    """Return a console for tables and prose; it honours NO_COLOR and is plain off a terminal.
+
+    On a terminal prose is broken between words. Off one each paragraph is a line, which scripts can search.
+    """
     from rich.console import Console
 
-    return Console(highlight=False, soft_wrap=True)
+    found = Console(stderr=stderr, highlight=False)
+    found.soft_wrap = not found.is_terminal
+    return found
 
 
 def print_error(text: str, *, prefix: bool = True) -> None:

@@ -44,7 +44,7 @@ def _quantiles(
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--column", metavar="NAME", help="With the values; not needed where only one can be meant.")
+@click.option("--column", metavar="NAME", help="With the values; not needed where only one has numbers.")
 @click.option(
     "--by",
     multiple=True,
@@ -95,6 +95,13 @@ def _quantiles(
     show_default=True,
     help="Of a capture: the least retransmission timeout of its senders.",
 )
+@click.option(
+    "--connections",
+    type=click.IntRange(min=1),
+    multiple=True,
+    metavar="N",
+    help="Of results of OSMeF: only runs of so many connections; may be repeated.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the analysis as JSON.")
 @click.pass_context
 def command(
@@ -111,6 +118,7 @@ def command(
     baseline: str | None,
     unordered: bool,
     rto: str,
+    connections: tuple[int, ...],
     as_json: bool,
 ) -> None:
     """Say what the samples in FILE show: quantiles, intervals, comparisons; or what a capture says of TCP.
@@ -122,24 +130,36 @@ def command(
     crosswind analyze results/jobs/latest                       the trials of a run
     crosswind analyze streams.csv --column mbps --each jain     a row a connection: fairness of each run
     crosswind analyze trace.pcapng                              a capture: round trips and timeouts of TCP
+    crosswind analyze output/paper --connections 30             results of OSMeF: its Table 1, and corrected
 
     FILE is a CSV of anybody's, one value a row. Intervals are over trials: where rows share one (a column
     `trial`, `run`, ... or the one that --trial names), --each says what a trial gives; its rows are never
     taken for trials. Or FILE is a results folder: the first number of each trial, or the one that --column
-    names, by condition. Where their order shows that trials are no repetitions (the level changed, drifts, or
-    neighbours resemble each other), intervals are refused. Write inf for what never ended. A column
+    names, by condition. Where their order shows that trials are not independent (the level changed,
+    drifts, or neighbours are alike), intervals are refused. Write inf for what never ended. A column
     `timestamp`, `started`, `date` or `time` has to agree with the order, and `unit` has to be one.
 
     FILE may also be a capture, pcap or pcapng, of Crosswind's or anybody's: of each flow of TCP its round
     trips, by handshake and by acknowledgement, what it sent again, and what of it a timeout caused.
+
+    Or FILE is a folder with results of OSMeF (JSON), or with such a folder for each scenario. Its Table 1 is
+    shown as its report computes it, and beside it from each run by itself, without runs of another machine. A
+    scenario whose level changed on the way is named.
     """
+    from crosswind.analysis.osmef_runs import is_osmef
     from crosswind.simulation import is_capture
 
     if is_capture(file):
         _only(context, file, "is a capture", ("file", "rto", "as_json"))
         _capture(file, rto, as_json)
         return
-    _only(context, file, "is no capture", tuple(name for name in context.params if name != "rto"))
+    if is_osmef(file):
+        _only(context, file, "holds results of OSMeF", ("file", "connections", "as_json"))
+        _osmef(file, connections, as_json)
+        return
+    of_others = {"rto": "is no capture", "connections": "holds no results of OSMeF"}
+    for option, why in of_others.items():
+        _only(context, file, why, tuple(name for name in context.params if name != option))
     from crosswind.analysis import Question, analyse, read_samples, run_samples
     from crosswind.analysis.text import print_analysis
 
@@ -168,6 +188,22 @@ def _only(context: click.Context, file: Path, why: str, of_it: tuple[str, ...]) 
     for option in context.command.params:
         if option.name not in of_it and context.get_parameter_source(str(option.name)) is given:
             raise CrosswindError(f"{option.opts[0]}: means nothing here, because {file} {why}; leave it out")
+
+
+def _osmef(folder: Path, connections: tuple[int, ...], as_json: bool) -> None:
+    from crosswind.analysis.osmef_runs import read_osmef
+    from crosswind.analysis.osmef_table import osmef_table
+    from crosswind.analysis.osmef_text import print_osmef
+    from crosswind.report.plain import as_plain
+
+    table = osmef_table(str(folder), read_osmef(folder), connections)
+    if not any(scenario.rows for scenario in table.scenarios):
+        numbers = ", ".join(map(str, connections))
+        raise CrosswindError(f"--connections: {folder} has no run of {numbers}; leave it out to see all")
+    if as_json:
+        print_json(as_plain(table))
+    else:
+        print_osmef(table, console())
 
 
 def _capture(file: Path, rto: str, as_json: bool) -> None:

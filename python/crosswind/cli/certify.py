@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from crosswind.cli._machine import require_writable
 from crosswind.cli._output import console, print_json
 from crosswind.errors import Exit
 
@@ -27,6 +28,8 @@ def command(as_json: bool, out: Path | None) -> Exit:
     where the machine was too busy to say. Nothing is changed but the certificate's own file. Exit status 4
     when a claim failed, 6 when none failed and some are undecided.
     """
+    if out is not None:
+        require_writable(out, "name another file with --out")
     from rich.console import Console
 
     from crosswind.certify.certificate import store_certificate

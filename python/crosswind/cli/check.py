@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from crosswind.cli._machine import require_writable
 from crosswind.cli._output import print_json
 from crosswind.cli._share import share
 from crosswind.errors import Exit
@@ -41,6 +42,8 @@ def command(run: Path, base: Path, allowed: float, force: bool, junit: Path | No
     from crosswind.analysis.check import check
     from crosswind.report.plain import as_plain
 
+    if junit is not None:
+        require_writable(junit, "name another file with --junit")
     found = check(run, base, allowed, force=force)
     if junit is not None:
         junit.write_text(check_text.junit(found), encoding="utf-8")

@@ -84,9 +84,9 @@ def from_trace(
     """Print a condition that gives what was measured in a TRACE, and how near it comes.
 
     TRACE is what a sender was given that wanted all it could get: CSV of time and rate, where a rate of 0 is
-    a rest, the JSON of `iperf3 -J`, the intervals of `nuttcp -i1`, a pcap or pcapng of one way, a trace of
-    Mahimahi, a JSON of OSMeF, or a fingerprint. It may also be delays: one on a line, CSV of time and delay,
-    or with --delays those of a fingerprint.
+    a rest, what iperf3 prints (`-J` or text), the intervals of `nuttcp -i1`, a pcap or pcapng of one way, a
+    trace of Mahimahi, a JSON of OSMeF, or a fingerprint. It may also be delays: one on a line, CSV of time
+    and delay, or with --delays those of a fingerprint.
 
     \b
     Models of rates, the simplest first:
@@ -103,10 +103,12 @@ def from_trace(
     from crosswind.errors import CrosswindError
     from crosswind.fingerprint.fit.fitted_condition import condition_from
     from crosswind.fingerprint.fit.floor import Floor
+    from crosswind.spec.names import CONDITION_MAX, condition_name
     from crosswind.spec.quantities import TIME, QuantityError, read_limited_rate
+    from crosswind.spec.read_file import read_file
 
     try:
-        content = trace.read_bytes()
+        content = read_file(trace)
     except OSError as error:
         raise CrosswindError(f"{trace}: cannot be read: {error.strerror or error}") from None
     try:
@@ -117,7 +119,11 @@ def from_trace(
         window_s = TIME.read_positive(window) / 1e9
     except QuantityError as error:
         raise CrosswindError(f"--window {window}: {error}") from None
-    called = name or re.sub(r"[^a-z0-9]+", "-", trace.stem.lower()).strip("-") or "measured"
+    stem = re.sub(r"[^a-z0-9]+", "-", trace.stem.lower())[:CONDITION_MAX].strip("-")
+    try:
+        called = condition_name(name) if name is not None else stem or "measured"
+    except QuantityError as error:
+        raise CrosswindError(f"--name: {error}") from None
     made = condition_from(
         str(trace),
         content,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from crosswind.cli._machine import require_writable
 from crosswind.errors import CrosswindError, Exit
 
 _DATABASE, _DATABASE_DEPLOYED = "icpe23-ycsb-b", "icpe23-ycsb-b-deployed"
@@ -42,6 +43,7 @@ def command(app: str, deployed: bool, results: Path) -> Exit:
 
     if deployed and app == "rpc":
         raise CrosswindError("--deployed: there is no such set-up for rpc; leave out --app rpc")
+    require_writable(results, "name a folder that you may write with --results")
     name = _QUICK if app == "rpc" else _with_database(deployed)
     named = named_experiment(name)
     click.echo(f"{name}: {named.resolved['summary']}", err=True)

@@ -14,8 +14,8 @@ def command(as_json: bool) -> Exit:
     """Say whether this machine can run Crosswind, what it honours, and what is missing.
 
     Takes about five seconds, most of them for a calibration: two nodes, real packets, and how exactly they
-    were delayed. The calibration is kept, and `crosswind plan` checks experiments against it. Nothing else is
-    changed. Run it on a quiet machine. Exit status 3 when something is missing.
+    were delayed. The best calibration of the last seven days is kept, and `crosswind plan` checks experiments
+    against it. Nothing else is changed. Run it on a quiet machine. Exit status 3 when something is missing.
     """
     from rich.console import Console
 

@@ -12,6 +12,7 @@ import click
 from click.core import ParameterSource
 
 from crosswind.cli._bounds import bounded, bounds_of
+from crosswind.cli._machine import require_writable
 from crosswind.errors import CrosswindError
 
 if TYPE_CHECKING:
@@ -223,11 +224,11 @@ def command(
         raise CrosswindError(
             "neither FILE nor --far WORDS --to ADDRESS: no network is meant; give one of them"
         )
+    out = out or Path("fingerprint.json" if regime is None else "regime.jsonl")
+    require_writable(out, "name a file that you may write with --out")
     if regime is not None:
-        out = out or Path("regime.jsonl")
         measure_regime(network, header_of, regime, wanted_ns, point_ns, out, most_bytes, SEED, bounds)
         return
-    out = out or Path("fingerprint.json")
     with Console(stderr=True).status("") as status:
         sent = SentBytes(most_bytes, *([partial(_allows, status)] if send_at_most is None else []))
         found = begin(network, name, SEED, sent, bounds, cloud=cloud)

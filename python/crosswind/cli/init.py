@@ -29,5 +29,8 @@ def command(file: Path) -> None:
     except FileExistsError:
         raise NotWrittenError(f"{file} exists; name another file, or remove it") from None
     except OSError as error:
-        raise NotWrittenError(f"{file} cannot be written: {(error.strerror or str(error)).lower()}") from None
+        reason = (error.strerror or str(error)).lower()
+        raise NotWrittenError(
+            f"{file} cannot be written: {reason}; name a file in a folder that you may write"
+        ) from None
     click.echo(f"wrote {file}; next: crosswind plan {file}, then crosswind run {file}")

@@ -7,6 +7,7 @@ from typing import Literal
 
 import click
 
+from crosswind.cli._machine import require_writable
 from crosswind.cli._output import console, print_json
 from crosswind.errors import CrosswindError
 
@@ -21,8 +22,17 @@ from crosswind.errors import CrosswindError
     type=click.Choice(["latex", "markdown"]),
     help="Print the summary as a table for a paper; write nothing.",
 )
+@click.option(
+    "--published",
+    is_flag=True,
+    help="Print the figures that the experiment names as published, beside those of the run; write nothing.",
+)
 def command(
-    folder: Path, more: tuple[Path, ...], as_json: bool, language: Literal["latex", "markdown"] | None
+    folder: Path,
+    more: tuple[Path, ...],
+    as_json: bool,
+    language: Literal["latex", "markdown"] | None,
+    published: bool,
 ) -> None:
     """Print what the results in FOLDER say and write report.html beside them.
 
@@ -34,34 +44,58 @@ def command(
     from crosswind.fingerprint.regime.table import is_regime
 
     if folder.is_file() and is_regime(folder):
-        if language:
-            raise CrosswindError(f"{folder} is a regime: it has a table of its own, and no --table")
+        if language or published:
+            raise CrosswindError(
+                f"{folder} is a regime: it has a table of its own, and neither --table nor --published"
+            )
         _regimes([folder, *more], as_json)
         return
     if more:
         raise CrosswindError(f"{folder} is no regime: give one folder, one fingerprint, or several regimes")
     if folder.is_file():
-        if as_json or language:
-            raise CrosswindError(f"{folder} is a fingerprint: it has a page, and neither --json nor --table")
+        if as_json or language or published:
+            raise CrosswindError(
+                f"{folder} is a fingerprint: it has a page, and neither --json, --table nor --published"
+            )
         from crosswind.fingerprint.page import write_page
 
+        require_writable(folder.with_suffix(".html"), "copy the file to a folder that you may write")
         click.echo(f"page: {write_page(folder)}")
         return
     from crosswind.report import summarise, write_report
     from crosswind.report.cautions import cautions
+    from crosswind.report.folder import Results
     from crosswind.report.paper_table import paper_table
+    from crosswind.report.published import as_json as published_json
+    from crosswind.report.published import published_figures
+    from crosswind.report.published_table import print_published
     from crosswind.report.table import print_summary
 
-    if as_json and language:
-        raise click.UsageError("--json and --table: give one of them")
-    summary = summarise(folder)
+    if bool(as_json) + bool(language) + published > 1:
+        raise click.UsageError("--json, --table and --published: give one of them")
+    results = Results(folder)
+    summary = summarise(results)
+    figures = published_figures(summary, results) if as_json or published else None
     if as_json:
-        print_json(summary.as_json() | {"cautions": [caution.as_json() for caution in cautions(summary)]})
+        beside = {} if figures is None else {"published": published_json(figures)}
+        plain = summary.as_json() | {"cautions": [caution.as_json() for caution in cautions(summary)]}
+        print_json(plain | beside)
+        return
+    if published:
+        if figures is None:
+            raise CrosswindError(
+                f"{folder}: its experiment names no published figures; add them as `published:` and run it, "
+                "or report a run of an experiment of the catalogue that has them, such as icpe23-ycsb-b"
+            )
+        print_published(figures, console())
         return
     if language:
         click.echo(paper_table(summary, language), nl=False)
         return
     print_summary(summary, console())
+    require_writable(
+        summary.folder / "report.html", "make the folder writable, or copy it; --json writes nothing"
+    )
     click.echo(f"report: {write_report(folder)}")
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 import click
 
 from crosswind.cli._bounds import bounded, bounds_of
+from crosswind.cli._keep_going import keep_going_option
+from crosswind.cli._machine import require_writable
 from crosswind.errors import Exit
 
 
@@ -19,11 +21,22 @@ from crosswind.errors import Exit
     show_default=True,
     help="Folder of all results.",
 )
+@click.option(
+    "--only",
+    metavar="CONDITION",
+    multiple=True,
+    help="Run this condition only; may be repeated.",
+)
+@click.option("--once", is_flag=True, help="Run one trial of each condition, to see whether all works.")
+@keep_going_option
 @bounded
 @click.option("--json", "as_json", is_flag=True, help="Print folder, exit status and remarks as JSON.")
 def command(
     file: str,
     results: Path,
+    only: tuple[str, ...],
+    once: bool,
+    keep_going: bool,
     load_at_most: float | None,
     memory_at_most: str | None,
     traffic_at_most: str | None,
@@ -32,14 +45,18 @@ def command(
     """Run an experiment, trial by trial, and store each as it ends.
 
     FILE is an experiment file or the name of an experiment of the catalogue. A run that was interrupted is
-    continued with `crosswind resume`. What the machine does beside when it begins is kept with the results,
+    continued with `crosswind resume`. When all trials of the first block fail for the same reason, the run
+    stops, unless --keep-going is given. What the machine does beside when it begins is kept with the results,
     and refused where it is more than the --...-at-most say.
     """
     from crosswind.cli._experiment import named_experiment
     from crosswind.cli._finish import finish
+    from crosswind.plan import selected
     from crosswind.runner import progress_for, run
 
+    require_writable(results, "name a folder that you may write with --results")
     bounds = bounds_of(load_at_most, memory_at_most, traffic_at_most)
     named = named_experiment(file)
-    outcome = run(named.resolved, named.text, named.folder, results, progress_for(), bounds)
+    resolved = selected(named.resolved, only, once)
+    outcome = run(resolved, named.text, named.folder, results, progress_for(), bounds, keep_going=keep_going)
     return finish(outcome, as_json=as_json)

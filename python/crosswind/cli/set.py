@@ -2,23 +2,65 @@
 
 from __future__ import annotations
 
+import json
+import re
+import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from crosswind.errors import CrosswindError
+
+if TYPE_CHECKING:
+    from crosswind.spec import Setup
+
+# One byte more than a document may have, so that its reader refuses what is longer.
+_BYTES_READ_MAX = (4 << 20) + 1
+# A name or a path has neither a colon before a space nor a brace at its start.
+_INLINE = re.compile(r"\s*\{|.*:(\s|$)", re.DOTALL)
+
 
 @click.command()
-@click.argument("condition", metavar="FILE|NAME")
+@click.argument("condition", metavar="FILE|NAME|-|CONDITION")
 @click.option("--up", "pid", type=int, metavar="PID", help="Which `crosswind up`, where several run.")
 def command(condition: str, pid: int | None) -> None:
     """Change the condition of the fabric that is up, while programs run in it.
 
-    FILE holds one condition; NAME is one of the experiment that is up, or of the catalogue. Prints the
-    instant from which it holds, in ns of CLOCK_MONOTONIC.
+    FILE holds one condition (- is standard input); NAME is one of the experiment that is up, or of the
+    catalogue; CONDITION is written out: 'link: [{delay: {time: 40ms}}]'. Prints the instant from which it
+    holds, in ns of CLOCK_MONOTONIC.
     """
+    from crosswind.cli._condition import carried_out
+    from crosswind.spec import condition_for_agent
+    from crosswind.spec.document import parse_document
+    from crosswind.spec.setup import setup_of
     from crosswind.testbed.control import ask
 
-    # The other process has a current folder of its own.
-    meant = str(Path(condition).resolve()) if Path(condition).is_file() else condition
-    changed = ask({"do": "set", "condition": meant}, pid)
+    up = ask({"do": "network"}, pid)
+    if condition in up["conditions"] and not Path(condition).is_file():
+        request: dict[str, Any] = {"do": "set", "own": condition}
+    else:
+        # Read and resolved here: a file that never ends holds nobody up but this command.
+        setup = setup_of(parse_document(json.dumps(up["network"]).encode(), "the network that is up"))
+        resolved = carried_out(_resolved(condition, setup, up["conditions"]))
+        request = {"do": "set", "condition": condition_for_agent(resolved)}
+    changed = ask(request, pid)
     click.echo(f"{changed['condition']} effective_ns {changed['effective_ns']}")
+
+
+def _resolved(condition: str, setup: Setup, known: list[str]) -> dict[str, Any]:
+    """Return the condition that is meant, resolved for the network that is up."""
+    from crosswind.spec.document import parse_document
+
+    if condition == "-":
+        return setup.condition_in(parse_document(sys.stdin.buffer.read(_BYTES_READ_MAX), "standard input"))
+    path = Path(condition)
+    if not path.exists() and _INLINE.match(condition):
+        return setup.condition_in(parse_document(condition.encode(), "condition").under("inline"))
+    if path.exists() and not path.is_file():
+        raise CrosswindError(
+            f"{condition}: is not a regular file; write its content to one, or pass it on: "
+            f"crosswind set - < {condition}"
+        )
+    return setup.condition(condition, known)

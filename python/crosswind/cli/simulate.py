@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from crosswind.cli._machine import require_writable
 from crosswind.cli._output import console, print_json
 from crosswind.errors import CrosswindError, Exit
 
@@ -56,6 +57,9 @@ def command(
     No nodes are made, no privileges are needed, and a second of traffic may take less than one.
     """
     from crosswind.simulation import is_recording
+
+    if packets is not None:
+        require_writable(packets, "name another file with --packets")
 
     exclusive = bool(offers) == is_recording(file)
     if exclusive:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from crosswind.cli._machine import require_writable
 from crosswind.errors import CrosswindError, Exit
 
 if TYPE_CHECKING:
@@ -56,17 +57,25 @@ def command(file: str, condition: str | None, record: Path | None, capture: Path
         files = Files(record=record, capture=capture, snap_bytes=SIZE.read_positive(snap))
     except QuantityError as error:
         raise CrosswindError(f"--snap: {error}") from None
+    for path, option in ((record, "--record"), (capture, "--capture")):
+        if path is not None:
+            require_writable(path, f"name another file with {option}")
     setup = load_setup(find_experiment(file))
     resolved = setup.resolved(SEED)
+    own = {each["name"]: each for each in resolved["conditions"]}
     resolved["conditions"] = [carried_out(setup.condition(condition or next(iter(setup.conditions))))]
     spec = fabric_of(resolved, resolved["conditions"][0]["name"])
 
     def answer(request: Mapping[str, Any]) -> dict[str, Any]:
+        # The client reads files and resolves conditions: nothing that it names is opened here.
         if request["do"] == "nodes":
             return {name: node.pid for name, node in fabric.nodes.items()}
+        if request["do"] == "network":
+            return {"network": setup.network, "conditions": list(own)}
         if request["do"] == "set":
-            changed = carried_out(setup.condition(request["condition"]))
-            effective_ns = fabric.set(condition_for_agent(changed))
+            name = request.get("own")
+            changed = request["condition"] if name is None else condition_for_agent(carried_out(own[name]))
+            effective_ns = fabric.set(changed)
             fabric.measure()
             return {"condition": changed["name"], "effective_ns": effective_ns}
         raise CrosswindError(f"{request['do']!r}: no such request; is this the same version of crosswind?")
@@ -124,8 +133,7 @@ def _serve_until_told(agent: Agent, server: ControlServer, interruption: Interru
             with interruption.allowed():
                 ready, _, _ = select.select([sys.stdin, server], [], [], 1.0)
             agent.check()
-            if server in ready:
-                server.serve_one()
+            server.serve()
             if sys.stdin in ready and not os.read(sys.stdin.fileno(), 4096):
                 return
     except Interrupted:

@@ -3,6 +3,7 @@
 from crosswind.plan.adaptive import next_conditions
 from crosswind.plan.fingerprint import planned_fingerprint
 from crosswind.plan.outline import Outline, outline
+from crosswind.plan.selection import selected
 from crosswind.plan.trials import Trial, block_of, chosen_blocks, next_block, planned
 
 __all__ = [
@@ -15,4 +16,5 @@ __all__ = [
     "outline",
     "planned",
     "planned_fingerprint",
+    "selected",
 ]

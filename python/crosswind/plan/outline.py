@@ -8,6 +8,9 @@ from typing import Any
 from crosswind.plan.expected import trial_s
 from crosswind.plan.fingerprint import planned_fingerprint
 from crosswind.plan.trials import Trial, planned
+from crosswind.spec.description import descriptions
+from crosswind.spec.network import Network
+from crosswind.topology import network_line
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,7 @@ class Outline:
         factors: what varies between conditions, with its levels as written.
         points: the level of each factor, by condition; nothing of conditions without factors.
         adaptive: whether which conditions are run follows from what was measured.
+        network: what the network is, in one line.
         actions: what will be done to the machine, one sentence each.
     """
 
@@ -34,6 +38,7 @@ class Outline:
     factors: dict[str, list[str]]
     points: dict[str, dict[str, float | str]]
     adaptive: bool
+    network: str
     actions: list[str]
     warnings: list[str]
     preserved: list[str]
@@ -65,6 +70,7 @@ def outline(resolved: dict[str, Any]) -> Outline:
             if "factors" in condition
         },
         adaptive="design" in resolved,
+        network=network_line(Network.of(resolved["topology"])),
         actions=_actions(resolved),
         warnings=list(resolved["warnings"]),
         preserved=list(resolved["preserved"]),
@@ -104,12 +110,13 @@ def _actions(resolved: dict[str, Any]) -> list[str]:
 
 
 def _longest_rest_s(resolved: dict[str, Any]) -> float:
-    """Return the time in which the slowest credit bucket regains what it holds at first."""
-    credits = [
-        entry["credit"]
+    """Return the time in which the slowest bucket whose level trials keep regains what it holds at first."""
+    buckets = [
+        parameters
         for condition in resolved["conditions"]
-        for entries in condition["places"].values()
-        for entry in entries
-        if "credit" in entry
+        for elements in condition["places"].values()
+        for element in elements
+        for kind, parameters in element.items()
+        if descriptions()[kind].drains
     ]
-    return max(float(credit["initial_bits"] / credit["refill_bps"]) for credit in credits)
+    return max(float(bucket["initial_bits"] / bucket["refill_bps"]) for bucket in buckets)

@@ -11,7 +11,7 @@ from crosswind.plan.outline import Outline
 def describe(outline: Outline) -> str:
     """Return an outline as text of several lines."""
     lines = [f"{outline.name}: {outline.summary}" if outline.summary else outline.name, ""]
-    lines += [_count(outline), ""]
+    lines += [_count(outline), f"network: {outline.network}", ""]
     if outline.factors:
         lines.append(_factors(outline))
         lines += [f"  {name}: {', '.join(levels)}" for name, levels in outline.factors.items()]

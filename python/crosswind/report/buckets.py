@@ -35,7 +35,7 @@ def bucket_histories(resolved: Mapping[str, Any], trials: Sequence[Credits]) -> 
         histories.append(
             BucketHistory(
                 refill_bps=known[0]["refill_bps"],
-                rest_s=asked["rest_s"] or 0.0,
+                rest_s=asked.get("rest_s") or 0.0,
                 level_bytes=[credit["first_bits"] / 8 for credit in known],
                 left_bytes=[credit["left_bits"] / 8 for credit in known],
                 depth_bytes=known[0]["budget_bits"] / 8,

@@ -55,7 +55,7 @@ class Kind(Enum):
     )
     INTERVAL_REFUSED = (
         "serious",
-        "The trials are not repetitions of one experiment, so an interval over them would not hold: a bucket "
+        "The trials are not independent, so an interval over them would not hold: a bucket "
         "held less and less, their level changed, they drift, or neighbours resemble each other.",
         "Bring the system to the same state before every trial, rest longer, or block by session; the "
         "caution says what was seen, after which trial, and what helps.",
@@ -91,7 +91,9 @@ class Kind(Enum):
     )
     MANY_COMPARISONS = (
         "note",
-        "Intervals hold at 95 % one by one; among many comparisons one in twenty misses on average.",
+        "Intervals hold at 95 % one by one; among many comparisons one in twenty misses on average. What is "
+        "called better or worse is corrected for all comparisons (Holm), so an interval can leave 1 out and "
+        "not be called either.",
         "Confirm a single small difference with a run of its own.",
     )
     ONE_SESSION = (

@@ -4,9 +4,9 @@ from crosswind.report.caution import Caution, Kind, caution, sentences
 from crosswind.report.measure import QUANTILE_NAMES
 from crosswind.report.setting_cautions import setting_cautions
 from crosswind.report.straggler_cautions import straggler_cautions
-from crosswind.report.summary import Summary
+from crosswind.report.summary import Summary, TrialSummary
 from crosswind.report.units import count, quantity, short_names
-from crosswind.stats import GUARD_TRIALS_MIN, NeedsTrials, RefusedInterval, guard, modes
+from crosswind.stats import GUARD_TRIALS_MIN, NeedsTrials, RefusedInterval, modes
 
 
 def cautions(summary: Summary) -> list[Caution]:
@@ -22,7 +22,11 @@ def cautions(summary: Summary) -> list[Caution]:
 
 def _trials(summary: Summary) -> list[Caution]:
     found = []
-    done = {(trial.row.block, trial.row.position) for trial in summary.trials if trial.counted}
+
+    def place(trial: TrialSummary) -> tuple[int, int]:
+        return trial.row.block, trial.row.position
+
+    done = {place(trial) for trial in summary.trials if trial.counted}
     short = short_names(condition.name for condition in summary.conditions)
 
     def where(kind: str) -> str:
@@ -30,7 +34,7 @@ def _trials(summary: Summary) -> list[Caution]:
 
     def repeated(kind: str) -> str:
         again = sum(
-            kind in (trial.row.status, trial.row.fidelity) and (trial.row.block, trial.row.position) in done
+            kind in (trial.row.status, trial.row.fidelity) and place(trial) in done
             for trial in summary.trials
         )
         return f" Succeeded when tried again: {again}." if again else ""
@@ -40,7 +44,8 @@ def _trials(summary: Summary) -> list[Caution]:
         if many := summary.count(name):
             again = repeated(name) if name != "degraded" else ""
             found.append(caution(kind, f"{_trial_count(many)} {name}", f"{where(name)}.{again}"))
-    if pending := summary.count("pending"):
+    tried = {place(trial) for trial in summary.trials if trial.row.status in ("done", "failed")}
+    if pending := len({place(trial) for trial in summary.trials} - tried):
         found.append(caution(Kind.TRIALS_MISSING, f"{_trial_count(pending)} missing"))
     return found
 
@@ -66,7 +71,7 @@ def _repetitions(summary: Summary) -> list[Caution]:
     primary = summary.primary
     grown: dict[str, list[str]] = {}  # what was seen -> under which conditions
     for condition in summary.conditions:
-        seen = guard(condition.per_trial(primary.key), condition.buckets)
+        seen = condition.guards[primary.key]
         if seen.refused:
             levels = [quantity(level, primary.unit) for level in seen.levels]
             change = f": {levels[0]} before, {levels[1]} after" if levels else ""
@@ -74,9 +79,8 @@ def _repetitions(summary: Summary) -> list[Caution]:
                 Caution(
                     Kind.INTERVAL_REFUSED,
                     f"Interval refused under {short[condition.name]}",
-                    f"The trials are not repetitions of one experiment in {primary.label}: {seen.reason}"
-                    f"{change}. An "
-                    f"interval over them would not hold. What helps: {seen.remedy}.",
+                    f"The trials are not independent in {primary.label}: {seen.reason}{change}. An interval "
+                    f"over them would not hold. What helps: {seen.remedy}.",
                 )
             )
         elif seen.warning:
@@ -160,12 +164,13 @@ def _intervals(summary: Summary) -> list[Caution]:
         ]
     fewest = min(answer.n for answer in missing.values())
     needed = max(answer.needed for answer in missing.values())
-    which = "every condition" if len(missing) == len(summary.conditions) else f"{len(missing)} conditions"
+    count = f"{len(missing)} of {len(summary.conditions)} conditions have"
+    which = "every condition has" if len(missing) == len(summary.conditions) else count
     return [
         Caution(
             Kind.TOO_FEW_TRIALS,
             "Too few trials for an interval",
-            f"A 95 % interval for the median over trials needs {needed}; {which} has fewer (the fewest: "
+            f"A 95 % interval for the median over trials needs {needed}; {which} fewer (the fewest: "
             f"{fewest}). Sessions of one set-up easily differ by 10 to 20 %, so read smaller differences as "
             f"none, and add trials (repeat: {{at least: {needed}}}).{_untold(fewest)}",
         )
@@ -173,7 +178,7 @@ def _intervals(summary: Summary) -> list[Caution]:
 
 
 def _untold(trials: int) -> str:
-    few = f" Not enough trials to tell whether they are repetitions either: that takes {GUARD_TRIALS_MIN}."
+    few = f" Not enough trials to tell whether they are independent either: that takes {GUARD_TRIALS_MIN}."
     return few if trials < GUARD_TRIALS_MIN else ""
 
 

@@ -37,16 +37,23 @@ def finished(key: str, alt: str, height_px: int, figure: go.Figure) -> Figure:
 
 
 def log_axis(title: str, values: Iterable[float]) -> dict[str, Any]:
-    """Return a logarithmic axis that holds `values` with some room, labelled at 1, 2, 5 if it spans few
-    decades."""
+    """Return a logarithmic axis that holds `values` with some room, labelled with whole numbers.
+
+    Labels stand at powers of ten; at 1, 2, 5 where there are few; within a decade where plotly puts them, for
+    there may be no 1, 2 or 5.
+    """
     known = [value for value in values if 0 < value < math.inf] or [1.0]
     low, high = math.log10(min(known)), math.log10(max(known))
     room = 0.04 * (high - low) + 0.03
+    span = high - low + 2 * room
+    steps: dict[str, Any] = {"dtick": 1} if high - low > 2 else {"dtick": "D2"} if span > 1 else {}
     return {
         "type": "log",
         "title": {"text": title},
         "range": [low - room, high + room],
-        "dtick": 1 if high - low > 2 else "D2",
+        # Without a format of its own a label between powers of ten is a bare digit: 5, 100, 2, 5.
+        "tickformat": ",~r",
+        **steps,
     }
 
 

@@ -5,7 +5,6 @@ a trial does not have (a failed trial has no samples) is answered with None or a
 error.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,6 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crosswind.errors import CrosswindError
+from crosswind.store.documents import (
+    FROM_JOURNAL,
+    WITHOUT_IT,
+    Damaged,
+    Measurement,
+    Provenance,
+    Shape,
+    blaming,
+    read_document,
+    read_resolved,
+)
 
 
 class NotAResultsFolder(CrosswindError):
@@ -33,7 +43,7 @@ class TrialRow:
     position: int
     condition: str
     application: str
-    status: str  # done, failed or pending
+    status: str  # done, failed, interrupted or pending
     reason: str | None
     fidelity: str | None  # faithful, degraded or void
     fidelity_reason: str | None
@@ -149,12 +159,13 @@ class Results:
     @cached_property
     def resolved(self) -> dict[str, Any]:
         """The resolved experiment, {} if it is missing."""
-        return _json(self.path / "resolved.json")
+        path = self.path / "resolved.json"
+        return read_resolved(path) if path.exists() else {}
 
     @cached_property
     def provenance(self) -> dict[str, Any]:
         """The machine before and after, {} if it is missing."""
-        return _json(self.path / "provenance.json")
+        return _document(self.path / "provenance.json", Provenance, WITHOUT_IT)
 
     @cached_property
     def trials(self) -> list[TrialRow]:
@@ -162,10 +173,14 @@ class Results:
         rows = self._rows(
             "trials.parquet",
             "trial, block, position, condition, application, status, reason, fidelity, fidelity_reason, "
-            "epoch_us(started::timestamptz), duration_s, attempt, seed",
+            "epoch_us(started::timestamptz), duration_s::double, attempt, seed",
             order="position, attempt",
         )
-        return [TrialRow(*(*row[:9], _utc(row[9]), *row[10:])) for row in rows]
+        trials = [TrialRow(*(*row[:9], _utc(row[9]), *row[10:])) for row in rows]
+        for name in ("trial", "block", "position", "condition", "status", "attempt"):
+            if any(getattr(row, name) is None for row in trials):
+                raise Damaged(self.path / "trials.parquet", f"a row has no {name}", FROM_JOURNAL)
+        return trials
 
     @cached_property
     def metrics(self) -> Mapping[str, list[tuple[str | None, str, str, float]]]:
@@ -178,38 +193,64 @@ class Results:
                 metrics.setdefault(trial, []).append((row[0], row[1], row[2], row[3]))
         return metrics
 
+    @cached_property
+    def units(self) -> Mapping[tuple[str, str], str]:
+        """(metric, statistic) -> unit, of everything that some trial stored."""
+        if not (self.path / "metrics.parquet").exists():
+            return {}
+        rows = self._rows("metrics.parquet", "distinct metric, statistic, unit")
+        return {(metric, statistic): unit for metric, statistic, unit in rows}
+
     def operations(self, trial: str) -> Operations | None:
         """Return the measured operations of `trial`, or None if it has no samples."""
         path = self.path / "samples" / f"{trial}.parquet"
         if not path.exists():
             return None
-        columns = "node, connection, intended_ns, started_ns, finished_ns, ok::boolean as ok"
+        columns = (
+            "node::varchar as node, connection::bigint as connection, intended_ns::bigint as intended_ns, "
+            "started_ns::bigint as started_ns, finished_ns::bigint as finished_ns, ok::boolean as ok"
+        )
         select = f"select {columns} from read_parquet(?) where measured::boolean"
-        table = self._database.execute(select, [str(path)]).fetchnumpy()
-        return Operations(*(np.ma.getdata(table[field]) for field in Operations.__dataclass_fields__))
+        with blaming(path, WITHOUT_IT):
+            table = self._database.execute(select, [str(path)]).fetchnumpy()
+            if any(np.ma.getmaskarray(column).any() for column in table.values()):
+                raise ValueError("a row lacks a value that every row has")
+            return Operations(*(np.ma.getdata(table[field]) for field in Operations.__dataclass_fields__))
 
     def measurement(self, trial: str) -> dict[str, Any]:
         """Return the measurement of `trial` less its tables, {} if it has none."""
-        return _json(self.path / "monitors" / f"{trial}.json")
+        return _document(self.path / "monitors" / f"{trial}.json", Measurement, WITHOUT_IT)
 
     def drops(self, trial: str) -> list[PacketRow]:
         """Return the recorded drops of `trial`, oldest first."""
-        columns = "at_ns, src, dst, tcp_seq, payload_bytes, element, reason, null"
-        return [PacketRow(*row) for row in self._monitor_rows(trial, "drops", columns)]
+        columns = (
+            "at_ns::bigint, src::varchar, dst::varchar, payload_bytes::bigint, element::varchar, "
+            "reason::varchar, tcp_seq::bigint"
+        )
+        rows = self._monitor_rows(trial, "drops", columns, may_be_null=1)
+        return [
+            PacketRow(at, src, dst, seq, size, of, why, None) for at, src, dst, size, of, why, seq in rows
+        ]
 
     def retransmissions(self, trial: str) -> list[PacketRow]:
         """Return the recorded retransmissions of `trial`, oldest first."""
-        columns = "at_ns, src, dst, tcp_seq, payload_bytes, '', '', since_first_ns"
-        return [PacketRow(*row) for row in self._monitor_rows(trial, "retransmissions", columns)]
+        columns = (
+            "at_ns::bigint, src::varchar, dst::varchar, payload_bytes::bigint, tcp_seq::bigint, "
+            "since_first_ns::bigint"
+        )
+        rows = self._monitor_rows(trial, "retransmissions", columns, may_be_null=2)
+        return [PacketRow(at, src, dst, seq, size, "", "", since) for at, src, dst, size, seq, since in rows]
 
     def held_acknowledgements(self, trial: str) -> list[HeldRow]:
         """Return the acknowledgements of `trial` that were held back, oldest first."""
-        columns = "at_ns, node, src, dst, held_ns"
+        columns = "at_ns::bigint, node::varchar, src::varchar, dst::varchar, held_ns::bigint"
         return [HeldRow(*row) for row in self._monitor_rows(trial, "held_acknowledgements", columns)]
 
     def queues(self, trial: str) -> list[QueueRow]:
         """Return what the elements of `trial` held and sent, step by step, oldest first."""
-        columns = 'at_ns, element, "class", departed_bytes, queued_bytes'
+        columns = (
+            'at_ns::bigint, element::varchar, "class"::varchar, departed_bytes::bigint, queued_bytes::bigint'
+        )
         return [QueueRow(*row) for row in self._monitor_rows(trial, "counters", columns)]
 
     def interference(self, trial: str) -> list[tuple[str, int, float | None]]:
@@ -217,25 +258,35 @@ class Results:
 
         A rate of None is unlimited.
         """
-        return self._monitor_rows(trial, "interference", "source, at_ns, rate_bps")
+        columns = "source::varchar, at_ns::bigint, rate_bps::bigint"
+        return self._monitor_rows(trial, "interference", columns, may_be_null=1)
 
     def histograms(self, trial: str) -> list[HistogramRow]:
         """Return the bins that the monitors of `trial` filled, none where it has no monitors."""
-        columns = 'element, what, unit, counts, low, high, "count"'
+        columns = (
+            "element::varchar, what::varchar, unit::varchar, counts::varchar, low::bigint, "
+            '"count"::bigint, high::bigint'
+        )
+        rows = self._monitor_rows(trial, "histograms", columns, may_be_null=1, order="what, element, low")
         return [
-            HistogramRow(*row)
-            for row in self._monitor_rows(trial, "histograms", columns, order="what, element, low")
+            HistogramRow(element, what, unit, counts, low, high, count)
+            for element, what, unit, counts, low, count, high in rows
         ]
 
     def counters(self, trial: str) -> list[CounterRow]:
         """Return what the elements of `trial` counted in each step in which something happened."""
-        columns = "at_ns, element, departed_bytes, queued_bytes"
-        rows = self._monitor_rows(trial, "counters", f"class, {columns}")
-        return [CounterRow(*row) for kind, *row in rows if kind == "real"]
+        return [
+            CounterRow(row.at_ns, row.element, row.departed_bytes, row.queued_bytes)
+            for row in self.queues(trial)
+            if row.traffic == "real"
+        ]
 
     def trends(self, trial: str) -> list[TrendRow]:
         """Return the courses over time that the monitors of `trial` kept."""
-        columns = 'element, what, unit, at_ns, step_ns, mean, "max"'
+        columns = (
+            "element::varchar, what::varchar, unit::varchar, at_ns::bigint, step_ns::bigint, mean::double, "
+            '"max"::bigint'
+        )
         return [TrendRow(*row) for row in self._monitor_rows(trial, "trends", columns)]
 
     def logs(self, trial: str) -> Path | None:
@@ -243,18 +294,22 @@ class Results:
         path = Path("logs") / trial
         return path if (self.path / path).is_dir() else None
 
-    def _monitor_rows(self, trial: str, table: str, columns: str, order: str = "at_ns") -> list[Any]:
+    def _monitor_rows(
+        self, trial: str, table: str, columns: str, *, may_be_null: int = 0, order: str = "at_ns"
+    ) -> list[Any]:
+        """Return rows of a table of monitors, of which so many columns at the end may be null."""
         name = f"monitors/{trial}.{table}.parquet"
-        return self._rows(name, columns, order=order) if (self.path / name).exists() else []
+        if not (self.path / name).exists():
+            return []
+        rows = self._rows(name, columns, order, WITHOUT_IT)
+        if any(None in row[: len(row) - may_be_null] for row in rows):
+            raise Damaged(self.path / name, "a row lacks a value that every row has", WITHOUT_IT)
+        return rows
 
-    def _rows(self, name: str, columns: str, order: str = "1") -> list[Any]:
+    def _rows(self, name: str, columns: str, order: str = "1", remedy: str = FROM_JOURNAL) -> list[Any]:
         select = f"select {columns} from read_parquet(?) order by {order}"
-        try:
+        with blaming(self.path / name, remedy):
             return self._database.execute(select, [str(self.path / name)]).fetchall()
-        except duckdb.Error as error:
-            raise NotAResultsFolder(
-                f"{self.path / name}: {error}; it does not follow the results format, version 1"
-            ) from error
 
     @cached_property
     def _database(self) -> duckdb.DuckDBPyConnection:
@@ -264,11 +319,8 @@ class Results:
         return database
 
 
-def _json(path: Path) -> dict[str, Any]:
-    if not path.exists():
-        return {}
-    loaded = json.loads(path.read_text(encoding="utf-8"))
-    return loaded if isinstance(loaded, dict) else {}
+def _document(path: Path, shape: type[Shape], remedy: str) -> dict[str, Any]:
+    return read_document(path, shape, remedy) if path.exists() else {}
 
 
 def _utc(microseconds: int | None) -> datetime | None:

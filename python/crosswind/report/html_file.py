@@ -32,7 +32,7 @@ def render(template: str, figures: Sequence[Figure], **context: Any) -> str:
         lstrip_blocks=True,
     )
     environment.globals.update(
-        number=units.number, count=units.count, percent=units.percent, times=units.times,
+        number=units.number, count=units.count, percent=units.percent,
         duration=units.duration, quantity=units.quantity, rate=units.rate,
         day=_day, flat=flat, pretty=_pretty, coded=_coded,
     )  # fmt: skip

@@ -1,12 +1,15 @@
 """Pictures of what the network did over time: the interference it was offered, and the packets it dropped."""
 
 from collections import Counter
+from collections.abc import Mapping
+from typing import Any
 
 import plotly.graph_objects as go
 
 from crosswind.report.figure import Figure, finished, rounded
 from crosswind.report.folder import Results
 from crosswind.report.summary import ConditionSummary, Summary
+from crosswind.spec.network import ARROW, Network
 
 BINS = 60  # of a trial's time axis
 SECONDS_AXIS = {"title": {"text": "s since the trial began"}, "rangemode": "tozero"}
@@ -14,12 +17,12 @@ SECONDS_AXIS = {"title": {"text": "s since the trial began"}, "rangemode": "toze
 
 def network_figures(summary: Summary, results: Results) -> list[Figure]:
     """Return a picture of interference and one of drops for each condition that had any."""
-    uplink_bps = summary.resolved.get("topology", {}).get("uplink", {}).get("rate_bps") or 0
+    uplinks = _uplinks(summary.resolved)
     offered = {
         condition.name: {
             # A draw without a limit sends as fast as its host can: at the rate of the uplink.
             trial.row.trial: [
-                (source, at, uplink_bps if rate is None else rate)
+                (source, at, uplinks.get(source.split(ARROW)[0], 0) if rate is None else rate)
                 for source, at, rate in results.interference(trial.row.trial)
             ]
             for trial in condition.counted
@@ -36,6 +39,14 @@ def network_figures(summary: Summary, results: Results) -> list[Figure]:
         if drops is not None:
             figures.append(drops)
     return figures
+
+
+def _uplinks(resolved: Mapping[str, Any]) -> dict[str, int]:
+    """Return the rate of each host's uplink; nothing where results have no network."""
+    if "links" not in resolved.get("topology", {}):
+        return {}
+    uplinks = Network.of(resolved["topology"]).uplinks
+    return {host: uplink.rate_bps or 0 for host, uplink in uplinks.items()}
 
 
 def place_of(element: str) -> str:

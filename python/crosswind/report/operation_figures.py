@@ -121,13 +121,13 @@ def _lines(summary: Summary, lines: dict[str, list[tuple[str, Curve]]]) -> go.Fi
                     x=[milliseconds(value) for value in curve.value],
                     y=[rounded(share) for share in curve.share],
                     name=short[condition.name],
-                    text=trial,
                     mode="lines",
                     line={"width": 1.3, "shape": "hv", "dash": dash},
                     legendgroup=condition.name,
                     showlegend=position == 0,
                     meta={"series": number},
-                    hovertemplate="%{text}<br>%{x:.4g} ms: %{y:.4~%}<extra></extra>",
+                    hovertemplate=f"{short[condition.name]}<br>{trial}<br>"
+                    "%{x:.4g} ms: %{y:.4~%}<extra></extra>",
                 )
             )
     figure.update_layout(legend={"orientation": "h", "y": -0.28, "yanchor": "top"}, hovermode="closest")

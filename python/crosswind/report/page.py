@@ -6,6 +6,7 @@ from pathlib import Path
 from crosswind.report import html_file, strip, units
 from crosswind.report.answer import answers
 from crosswind.report.cautions import cautions
+from crosswind.report.change import change, change_interval
 from crosswind.report.curves import THRESHOLDS_NS, read_curves
 from crosswind.report.describe import describe
 from crosswind.report.figure import Figure
@@ -19,10 +20,14 @@ from crosswind.report.network_section import network_section
 from crosswind.report.operation_figures import operation_figures
 from crosswind.report.profile import profile_answers, profile_figures, profile_of, sensitivity_of
 from crosswind.report.profile.answers import elasticity, said
+from crosswind.report.published import published_figures, shown_in
 from crosswind.report.repetition_figures import repetition_figures
 from crosswind.report.repetitions import needed, repetitions
 from crosswind.report.summary import Estimate, Ratio, Summary, summarise
 from crosswind.stats import Interval, NeedsTrials, RatioInterval, RefusedComparison, RefusedInterval
+from crosswind.store.documents import RUN_AGAIN, blaming
+from crosswind.store.durable import write_text
+from crosswind.store.lock import only_writer
 
 
 def write_report(folder: Path) -> Path:
@@ -30,11 +35,14 @@ def write_report(folder: Path) -> Path:
 
     Args:
         folder: of one run, or of an experiment (then its `latest`).
-    Raises: NotAResultsFolder: `folder` holds no results.
+    Raises:
+        NotAResultsFolder: `folder` holds no results.
+        FolderInUse: a run writes the folder; it writes the report too, when it ends.
     """
     results = Results(folder)
     path = results.path / "report.html"
-    path.write_text(render(results), encoding="utf-8")
+    with only_writer(results.path):
+        write_text(path, render(results))
     return path
 
 
@@ -44,16 +52,23 @@ def render(results: Results) -> str:
     curves = read_curves(summary, results)
     found = monitored(summary, results)
     repeated = repetitions(summary)
-    profile = profile_of(summary)
+    with blaming(results.path / "resolved.json", RUN_AGAIN):
+        profile = profile_of(summary)
+        described = {c["name"]: describe(c) for c in summary.resolved.get("conditions", [])}
     sensitive = sensitivity_of(profile) if profile else None
-    figures: list[Figure] = [
-        *(profile_figures(profile, found) if profile else ()),
-        *operation_figures(summary, curves),
-        *measure_figures(summary),
-        *repetition_figures(summary, repeated),
-        *network_figures(summary, results),
-        *monitor_figures(summary, results, found),
-    ]
+    # Without a trial that counts, every axis would be empty.
+    figures: list[Figure] = (
+        []
+        if not any(trial.counted for trial in summary.trials)
+        else [
+            *(profile_figures(profile, found) if profile else ()),
+            *operation_figures(summary, curves),
+            *measure_figures(summary),
+            *repetition_figures(summary, repeated),
+            *network_figures(summary, results),
+            *monitor_figures(summary, results, found),
+        ]
+    )
     short = units.short_names(condition.name for condition in summary.conditions)
     scale = strip.axis(summary)
     return html_file.render(
@@ -76,14 +91,19 @@ def render(results: Results) -> str:
         strip_scale=scale,
         strip_header=strip.header(scale) if scale else None,
         strips={c.name: strip.row(scale, c) for c in summary.conditions} if scale else {},
-        described={c["name"]: describe(c) for c in summary.resolved.get("conditions", [])},
+        described=described,
         curves=curves,
         repetitions={name: told.confirm for name, told in repeated.items()},
         needed=needed,
         monitored=found,
         network=network_section(results),
         monitor_titles=TITLES,
+        published=published_figures(summary, results),
+        shown_in=shown_in,
         in_unit=units.in_unit,
+        times=units.times,
+        change=change,
+        change_interval=change_interval,
         thresholds=list(THRESHOLDS_NS),
         available=_available,
         refused=_refused,

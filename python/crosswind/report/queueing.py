@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from crosswind.report.folder import QueueRow
+from crosswind.spec.description import descriptions
 
 STEP_NS = 100_000_000  # of the series, where a trial does not say it
 STANDING_SHARE = 0.5  # of the looks at which something must have stood there
 WAIT_SHARE = 0.1  # of the operation's time that the fullest look would have taken to drain
-SHAPERS = ("shape", "credit", "credit-loop", "pace")
 
 
 @dataclass(frozen=True)
@@ -61,4 +61,10 @@ class Queues:
 def waited_at(element: str) -> str:
     """Return in words what it is to wait at an element: in a queue, or for a shaper."""
     kind = element.rpartition(":")[2]
-    return f"shaper wait at {element}" if kind in SHAPERS else f"queueing at {element}"
+    return f"shaper wait at {element}" if kind in _shapers() else f"queueing at {element}"
+
+
+def _shapers() -> set[str]:
+    """Return the names in series of what makes packets wait for a rate; what only drops has no queue."""
+    limiting = [each for each in descriptions().values() if each.limits_rate is not None]
+    return {name for each in limiting for name in each.names}

@@ -31,7 +31,7 @@ def repetition_figures(summary: Summary, found: dict[str, Repetitions]) -> list[
                 legendgroup=condition.name,
                 showlegend=True,
                 meta={"series": number},
-                hovertemplate="%{x} trials: ±%{y:.3~%}<extra></extra>",
+                hovertemplate=f"{short[condition.name]}<br>%{{x}} trials: ±%{{y:.3~%}}<extra></extra>",
             )
         )
     within = next(iter(found.values())).confirm.within

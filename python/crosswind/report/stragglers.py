@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from crosswind.report.folder import CounterRow, Results, TrialRow
+from crosswind.store.documents import RUN_AGAIN, blaming
 
 STEP_NS = 100_000_000  # of the counters (contracts.md, section 3)
 HELD_SHARE = 0.1  # of a trial's steps: what a shuffle of several rounds notices
@@ -62,7 +63,8 @@ def stragglers_of(results: Results, row: TrialRow) -> list[Straggler]:
     if not buckets or not window:
         return []
     steps = max(1, (window["ended_ns"] - window["started_ns"]) // STEP_NS)
-    return find_stragglers(results.counters(row.trial), buckets, steps)
+    with blaming(results.path / "resolved.json", RUN_AGAIN):
+        return find_stragglers(results.counters(row.trial), buckets, steps)
 
 
 def find_stragglers(

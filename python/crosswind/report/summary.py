@@ -1,7 +1,7 @@
 """What a results folder says, as data: every number of the table and of the report comes from here.
 
 Estimates are medians over *trials* of a number that each trial gives (its own P99, its own job time), with
-the exact interval for that median, unless the guard finds that the trials are no repetitions. Counted are
+the exact interval for that median, unless the guard finds that the trials are not independent. Counted are
 trials that are done and not void; failed and void ones are listed beside them.
 """
 
@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from crosswind.report.buckets import Credits, bucket_histories, credits_of
 from crosswind.report.causes import SlowOperations, slow_operations
@@ -21,8 +21,10 @@ from crosswind.report.host import Host, host_of
 from crosswind.report.measure import QUANTILES, Measure, measures_of, primary_of
 from crosswind.report.plain import as_plain
 from crosswind.report.stragglers import Straggler, stragglers_of
+from crosswind.report.together import corrected, guards
 from crosswind.stats import (
     BucketHistory,
+    Guard,
     Interval,
     NeedsTrials,
     PerTrial,
@@ -35,6 +37,9 @@ from crosswind.stats import (
     quantile_interval,
     quantiles,
 )
+from crosswind.store.documents import WITHOUT_IT, blaming
+
+SLOW_SHARE = "slow share"  # stands for a figure where figures are judged together
 
 Metrics = list[tuple[str | None, str, str, float]]  # node, metric, statistic, value
 Estimate = Interval | NeedsTrials | RefusedInterval
@@ -78,9 +83,11 @@ class ConditionSummary:
     summary: str
     trials: list[TrialSummary]  # all of them, in the order they ran
     buckets: list[BucketHistory]  # that outlive trials
+    guards: dict[str, Guard]  # of every measure, by key: whether the trials are independent in it
     estimates: dict[str, Estimate]  # of every measure, by key
     slow_share: Estimate
     ratios: dict[str, Ratio]  # times the baseline's, by key; not of the baseline, nor where a value is <= 0
+    p: dict[str, float]  # of each ratio with an interval, corrected for all comparisons of the report
     slow: SlowOperations  # over 100 ms
     tail: SlowOperations  # of trials whose tail is shorter
     interference_bps: float | None  # median over trials
@@ -103,8 +110,13 @@ class ConditionSummary:
         """Return the values of a measure in the order of the counted trials that have one."""
         return _per_trial(self.counted, _of(key))
 
+    def verdict(self, measure: Measure) -> Literal["better", "worse", ""]:
+        """Return what the ratio to the baseline means; nothing where chance may have made it."""
+        shown = self.p.get(measure.key, 1.0) < 0.05
+        return measure.verdict(self.ratios.get(measure.key)) if shown else ""
+
     def count(self, kind: str) -> int:
-        """Return how many trials are `faithful`, `degraded`, `void`, `failed` or `pending`."""
+        """Return how many attempts have this status (`failed`) or fidelity (`faithful`)."""
         return sum(kind in (trial.row.fidelity, trial.row.status) for trial in self.trials)
 
 
@@ -132,7 +144,7 @@ class Summary:
         return sorted(trials, key=lambda trial: (trial.row.position, trial.row.attempt))
 
     def count(self, kind: str) -> int:
-        """Return how many trials are `faithful`, `degraded`, `void`, `failed` or `pending`."""
+        """Return how many attempts have this status (`failed`) or fidelity (`faithful`)."""
         return sum(condition.count(kind) for condition in self.conditions)
 
     @property
@@ -193,13 +205,9 @@ def summarise(folder: Path | Results) -> Summary:
     open_loop = any(metric == "response" for metric, _ in stored)
     measures = measures_of(figures, stored, open_loop=open_loop)
     trials = {name: [_trial(results, row, measures) for row in members] for name, members in rows.items()}
-    baseline = next(iter(trials), "")
-    conditions = [
-        _condition(
-            name, described.get(name, {}).get("summary") or "", members, trials[baseline], measures, resolved
-        )
-        for name, members in trials.items()
-    ]
+    baseline, primary = next(iter(trials), ""), primary_of(figures, open_loop=open_loop)
+    summaries = {name: described.get(name, {}).get("summary") or "" for name in trials}
+    conditions = _conditions(trials, summaries, baseline, measures, primary, resolved)
     return Summary(
         folder=results.path,
         name=resolved.get("name") or results.path.parent.name,
@@ -208,7 +216,7 @@ def summarise(folder: Path | Results) -> Summary:
         application=application.get("name") or _first(r.application for r in results.trials),
         open_loop=open_loop,
         measures=measures,
-        primary=primary_of(figures, open_loop=open_loop),
+        primary=primary,
         baseline=baseline,
         conditions=conditions,
         resolved=resolved,
@@ -225,11 +233,19 @@ def _trial(results: Results, row: TrialRow, measures: Sequence[Measure]) -> Tria
         if metric == "drops":
             drops[(node or "", statistic)] += int(value)
     interference = [value for _, metric, _, value in metrics if metric == "interference.offered"]
-    latency_ns = _latency(operations, metrics)
+    with blaming(results.path / "samples" / f"{row.trial}.parquet", WITHOUT_IT):
+        latency_ns = _latency(operations, metrics)
     measurement = results.measurement(row.trial)
     cores = (results.provenance.get("before") or {}).get("cores")
     values = {measure.key: _value(measure, latency_ns, metrics) for measure in measures}
-    slow, tail = (None, None) if operations is None else slow_operations(results, row.trial, operations)
+    with blaming(results.path / "monitors" / f"{row.trial}.json", WITHOUT_IT):
+        slow, tail = (None, None) if operations is None else slow_operations(results, row.trial, operations)
+        host, credits = host_of(measurement), credits_of(measurement)
+        generated = (
+            None
+            if operations is None or not operations.ok.size
+            else generator(operations, measurement, cores)
+        )
     return TrialSummary(
         row=row,
         counted=counted,
@@ -240,13 +256,13 @@ def _trial(results: Results, row: TrialRow, measures: Sequence[Measure]) -> Tria
         values={key: value for key, value in values.items() if value is not None},
         slow=slow,
         tail=tail,
-        generator=generator(operations, measurement, cores) if operations and operations.ok.size else None,
+        generator=generated,
         ledger_error_ns={s: value for _, metric, s, value in metrics if metric == "ledger.error"},
-        host=host_of(measurement),
+        host=host,
         interference_bps=sum(interference) / len(interference) if interference else None,
         drops=dict(drops),
         retransmissions=_total(metrics, "retransmissions"),
-        credits=credits_of(measurement),
+        credits=credits,
         stragglers=stragglers_of(results, row),
         logs=results.logs(row.trial),
     )
@@ -271,37 +287,86 @@ def _latency(operations: Operations | None, metrics: Metrics) -> dict[str, float
     return {s: value for _, metric, s, value in metrics if metric == wanted and s in QUANTILES}
 
 
+def _conditions(
+    trials: Mapping[str, list[TrialSummary]],
+    summaries: Mapping[str, str],
+    baseline: str,
+    measures: Sequence[Measure],
+    primary: Measure,
+    resolved: Mapping[str, Any],
+) -> list[ConditionSummary]:
+    """Return all conditions; what is claimed of one depends on how many there are."""
+    counted = {name: [trial for trial in members if trial.counted] for name, members in trials.items()}
+    buckets = {
+        name: bucket_histories(resolved, [trial.credits for trial in members])
+        for name, members in counted.items()
+    }
+    series = {
+        key: {name: _per_trial(members, value) for name, members in counted.items()}
+        for key, value in _values_of(measures).items()
+    }
+    seen = guards(series, buckets, primary.key)
+    ratios = {
+        (measure.key, name): found
+        for measure in measures
+        for name in trials
+        if name != baseline
+        and (found := ratio(series[measure.key], seen[measure.key], baseline, name)) is not None
+    }
+    known = {
+        (key, name): (series[key][name], series[key][baseline])
+        for (key, name), ratio in ratios.items()
+        if isinstance(ratio, RatioInterval)
+    }
+    p = corrected(known, primary.key)
+    return [
+        _condition(
+            name,
+            summaries[name],
+            trials[name],
+            buckets[name],
+            {key: (series[key][name], seen[key][name]) for key in series},
+            {key: ratio for (key, of), ratio in ratios.items() if of == name},
+            {key: corrected_p for (key, of), corrected_p in p.items() if of == name},
+        )
+        for name in trials
+    ]
+
+
+def _values_of(measures: Sequence[Measure]) -> dict[str, Callable[[TrialSummary], float | None]]:
+    """Return what a report judges of a trial, by key."""
+    return {measure.key: _of(measure.key) for measure in measures} | {SLOW_SHARE: lambda t: t.slow_share}
+
+
 def _condition(
     name: str,
     summary: str,
     trials: list[TrialSummary],
-    baseline: list[TrialSummary],
-    measures: Sequence[Measure],
-    resolved: Mapping[str, Any],
+    buckets: list[BucketHistory],
+    judged: Mapping[str, tuple[PerTrial, Guard]],
+    ratios: dict[str, Ratio],
+    p: dict[str, float],
 ) -> ConditionSummary:
     counted = [trial for trial in trials if trial.counted]
-    base = [trial for trial in baseline if trial.counted]
-    buckets, base_buckets = (
-        bucket_histories(resolved, [trial.credits for trial in side]) for side in (counted, base)
-    )
     interference = PerTrial.of(
         {t.row.trial: t.interference_bps for t in counted if t.interference_bps is not None}
     )
     drops: Counter[tuple[str, str]] = Counter()
     for trial in counted:
         drops.update(trial.drops)
-    both = [*base_buckets, *buckets]
-    compared = (
-        {} if trials is baseline else {m.key: _ratio(base, counted, _of(m.key), both) for m in measures}
-    )
+    # A trial that has no such number is left out of n, not counted as 0.
+    estimates = {key: guarded_interval(values, 0.5, seen) for key, (values, seen) in judged.items()}
+    slow_share = estimates.pop(SLOW_SHARE)
     return ConditionSummary(
         name=name,
         summary=summary,
         trials=trials,
         buckets=buckets,
-        estimates={measure.key: _estimate(counted, _of(measure.key), buckets) for measure in measures},
-        slow_share=_estimate(counted, lambda t: t.slow_share, buckets),
-        ratios={key: ratio for key, ratio in compared.items() if ratio is not None},
+        guards={key: seen for key, (_, seen) in judged.items()},
+        estimates=estimates,
+        slow_share=slow_share,
+        ratios=ratios,
+        p=p,
         slow=SlowOperations.together(t.slow for t in counted if t.slow is not None),
         tail=SlowOperations.together(t.tail for t in counted if t.tail is not None),
         interference_bps=quantile_interval(interference, 0.5).estimate,
@@ -310,26 +375,14 @@ def _condition(
     )
 
 
-def _estimate(
-    trials: list[TrialSummary],
-    value: Callable[[TrialSummary], float | None],
-    buckets: Sequence[BucketHistory],
-) -> Estimate:
-    """Return the median over trials; a trial that has no such number is left out of n, not counted as 0."""
-    return guarded_interval(_per_trial(trials, value), 0.5, buckets=buckets)
-
-
-def _ratio(
-    base: list[TrialSummary],
-    group: list[TrialSummary],
-    value: Callable[[TrialSummary], float | None],
-    buckets: Sequence[BucketHistory],
+def ratio(
+    series: Mapping[str, PerTrial], seen: Mapping[str, Guard], baseline: str, name: str
 ) -> Ratio | None:
-    """Return how many times larger `group` is; None where a value is 0, infinite or negative."""
-    sides = _per_trial(base, value), _per_trial(group, value)
-    if not all(0 < number < math.inf for side in sides for number in side.values):
+    """Return how many times larger a condition is; None where a value is missing, infinite or not above 0."""
+    sides = series[baseline], series[name]
+    if not all(sides) or not all(0 < number < math.inf for side in sides for number in side.values):
         return None
-    return guarded_ratio(*sides, buckets=buckets)
+    return guarded_ratio(*sides, (seen[baseline], seen[name]))
 
 
 def _of(key: str) -> Callable[[TrialSummary], float | None]:

@@ -1,4 +1,4 @@
-"""The summary as a table for a terminal.
+"""A run on a terminal: its answer, its table, and the three weightiest warnings; the report has the rest.
 
 Plain text where the output is not a terminal, uncoloured where NO_COLOR is set: rich sees to both.
 """
@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from crosswind.report.answer import answers
 from crosswind.report.cautions import cautions
+from crosswind.report.change import change, change_interval
 from crosswind.report.measure import Measure
 from crosswind.report.summary import ConditionSummary, Estimate, Summary, summarise
-from crosswind.report.units import column_unit, count, number, percent, short_names, times, units_of, wrapped
+from crosswind.report.units import column_unit, count, percent, short_names, units_of, wrapped
 from crosswind.stats import Interval, NeedsTrials, RatioInterval, RefusedComparison, RefusedInterval
 
 if TYPE_CHECKING:
@@ -19,9 +21,12 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 PLAIN_COLUMNS = 150  # of text that is not going to a terminal: wide enough that no cell is broken
-NAME_COLUMNS = 16  # that a condition's name may always take
+NAME_COLUMNS = 24  # that a condition's name may always take: most names then have two lines at most
+ANSWER_NAME_COLUMNS, ANSWER_RANK = 16, 2  # the first figure, its change and the trials go before long names
 LABEL_COLUMNS = 12  # of a label on one line
 GAP_COLUMNS = 3  # of padding and divider, for every column
+_UNBREAKABLE = {0xA0: 0xE000, 0x202F: 0xE001}  # spaces that hold together, as letters without a meaning
+WARNINGS = 3  # with a table of some conditions they fit on a screen of 24 lines
 
 _STYLES = {"better": "green", "worse": "red", "": "none"}
 
@@ -32,6 +37,7 @@ Cell = Callable[[ConditionSummary], str]
 class Column:
     """A column; where not all fit, those of the highest `rank` are left to the report."""
 
+    name: str
     header: str
     cells: list[str]
     rank: int
@@ -49,7 +55,7 @@ class Column:
 
 
 def print_table(folder: Path, console: "Console") -> None:
-    """Print what the results in `folder` say: a row per condition, then what to know before quoting it.
+    """Print what the results in `folder` say: the answer, a row per condition, and what to know of them.
 
     Raises: NotAResultsFolder: `folder` holds no results.
     """
@@ -62,23 +68,50 @@ def print_summary(summary: Summary, console: "Console") -> None:
 
     if not console.is_terminal:
         console.width = max(console.width, PLAIN_COLUMNS)
-    console.print(f"[bold]{escape(summary.name)}[/bold]  {escape(summary.summary)}", highlight=False)
-    console.print(summary_table(summary, console.width), soft_wrap=False)
+    told = answers(summary)
+    _say(f"[bold]{escape(summary.name)}[/bold]  {escape(summary.summary)}", console)
+    short = ". ".join(answer.short for answer in told[:2])
+    _say(f"[bold]{escape(short)}.[/bold] {escape(told[1].text)}", console)
+    _say(escape(" ".join(f"{answer.question} {answer.short}." for answer in told[2:])), console)
+    table, left_out = summary_table(summary, console.width)
+    console.print(table, soft_wrap=False)
     baseline = short_names(condition.name for condition in summary.conditions).get(summary.baseline, "none")
-    below = "; below a value its 95 % interval" if _any_interval(summary) else "; too few for intervals"
+    below = " with 95 % intervals" if _any_interval(summary) else _too_few(summary)
     against = f" Baseline: {escape(baseline)}." if summary.ratio_after else ""
     better = f"{summary.primary.better.capitalize()} {summary.primary.label} is better"
-    told = f"Medians over trials{below}.{against} {escape(better)}."
-    console.print(told, style="dim", highlight=False)
-    for caution in cautions(summary):
+    narrow = f" Too narrow for: {escape(', '.join(left_out))}." if left_out else ""
+    reading = f"Medians over trials{below}.{against} {escape(better)}.{narrow}"
+    _say(f"[dim]{reading}[/dim]", console)
+    found = cautions(summary)
+    for caution in found[:WARNINGS]:
         mark = "[bold yellow]![/bold yellow]" if caution.level == "serious" else "[dim]-[/dim]"
-        named = f"[dim]({caution.id})[/dim]"
-        text = f"{mark} [bold]{escape(caution.title)}.[/bold] {escape(caution.text)} {named}"
-        console.print(text, highlight=False)
+        first, ended, _ = caution.text.partition(". ")
+        text = f"{escape(first)}{ended.rstrip()} [dim]({caution.id})[/dim]"
+        _say(f"{mark} [bold]{escape(caution.title)}.[/bold] {text}", console)
+    if len(found) > WARNINGS:
+        _say(f"{len(found) - WARNINGS} more in the report.", console)
 
 
-def summary_table(summary: Summary, columns: int) -> "Table":
-    """Return the table alone, with what fits into `columns` characters; the report has all of it anyhow."""
+def _say(markup: str, console: "Console") -> None:
+    """Print a paragraph: on a terminal in lines that end between words, elsewhere as one line.
+
+    Rich breaks lines at every kind of space, also within `1 000` and before a unit, where ours do not break.
+    """
+    from rich.text import Text
+
+    text = Text.from_markup(markup)
+    text.plain = text.plain.translate(_UNBREAKABLE)
+    lines = text.wrap(console, console.width) if console.is_terminal else [text]
+    for line in lines:
+        line.plain = line.plain.translate({there: here for here, there in _UNBREAKABLE.items()})
+        console.print(line, highlight=False, soft_wrap=True)
+
+
+def summary_table(summary: Summary, columns: int) -> tuple["Table", list[str]]:
+    """Return the table alone, with what fits into `columns` characters, and the columns that do not.
+
+    The report has all of them.
+    """
     from rich import box
     from rich.markup import escape
     from rich.table import Table
@@ -86,24 +119,28 @@ def summary_table(summary: Summary, columns: int) -> "Table":
     short = short_names(condition.name for condition in summary.conditions)
     # A name may be broken at its hyphens, but hardly more than once on a wide terminal.
     name_columns = min(max(NAME_COLUMNS, columns // 5), max(map(len, short.values()), default=0))
-    shown = _fitting(_columns(summary), columns - name_columns - GAP_COLUMNS)
+    every = _columns(summary)
+    shown = _fitting(every, columns - GAP_COLUMNS, name_columns)
     left = columns - sum(column.columns for column in shown) - GAP_COLUMNS
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
     table.add_column("condition", overflow="fold")
     for column in shown:
         table.add_column(column.header, justify=column.justify, no_wrap=True)
     for row, condition in enumerate(summary.conditions):
         name = escape("\n".join(wrapped(short[condition.name], left)))
         table.add_row(name, *(column.cells[row] for column in shown))
-    return table
+    return table, [column.name for column in every if column not in shown]
 
 
-def _fitting(columns: list[Column], room: int) -> list[Column]:
-    """Return the columns that fit, in their order."""
+def _fitting(columns: list[Column], room: int, name_columns: int) -> list[Column]:
+    """Return the columns that fit beside names of `name_columns`, in their order.
+
+    For the answer, which is the columns of the first ranks, a name is broken more often.
+    """
     kept = []
     for column in sorted(columns, key=lambda column: column.rank):
         room -= column.columns
-        if room < 0:
+        if room < (min(name_columns, ANSWER_NAME_COLUMNS) if column.rank <= ANSWER_RANK else name_columns):
             break
         kept.append(column)
     return [column for column in columns if column in kept]
@@ -112,8 +149,8 @@ def _fitting(columns: list[Column], room: int) -> list[Column]:
 def _columns(summary: Summary) -> list[Column]:
     """Return all columns, in the order in which they stand."""
 
-    def column(header: str, cell: Cell, rank: int) -> Column:
-        return Column(header, [cell(condition) for condition in summary.conditions], rank)
+    def column(name: str, header: str, cell: Cell, rank: int) -> Column:
+        return Column(name, header, [cell(condition) for condition in summary.conditions], rank)
 
     primary, columns = summary.primary, []
     for place, measure in enumerate(summary.measures):
@@ -124,19 +161,33 @@ def _columns(summary: Summary) -> list[Column]:
         )
         if measure == summary.ratio_after:
             header = f"{_two_lines(primary.label)} vs\nbaseline"
-            columns.append(column(header, lambda condition: _ratio_cell(summary, condition), 1))
+            columns.append(
+                column(
+                    f"{primary.label} vs baseline",
+                    header,
+                    lambda condition: _ratio_cell(summary, condition),
+                    1,
+                )
+            )
     if summary.has_operations:
-        columns.append(column("over\n100 ms", lambda condition: _cell(condition.slow_share, percent), 40))
-    columns.append(column("dropped\npackets", lambda condition: count(sum(condition.drops.values())), 90))
-    trials = [_trials(condition, primary) for condition in summary.conditions]
-    return [*columns, Column("trials", trials, 2, "left")]
+        columns.append(
+            column("over 100 ms", "over\n100 ms", lambda condition: _cell(condition.slow_share, percent), 40)
+        )
+    columns.append(
+        column(
+            "dropped packets", "dropped\npackets", lambda condition: count(sum(condition.drops.values())), 90
+        )
+    )
+    some = _any_interval(summary)
+    trials = [_trials(condition, primary if some else None) for condition in summary.conditions]
+    return [*columns, Column("trials", "trials", trials, 2, "left")]
 
 
 def _measure_column(summary: Summary, measure: Measure, rank: int) -> Column:
     estimates = [condition.estimates[measure.key] for condition in summary.conditions]
     unit = column_unit((estimate.estimate for estimate in estimates), units_of(measure.unit))
     header = "\n".join(part for part in (_two_lines(measure.label), unit.name) if part)
-    return Column(header, [_cell(estimate, unit.show) for estimate in estimates], rank)
+    return Column(measure.label, header, [_cell(estimate, unit.show) for estimate in estimates], rank)
 
 
 def _two_lines(label: str) -> str:
@@ -159,21 +210,29 @@ def _ratio_cell(summary: Summary, condition: ConditionSummary) -> str:
     if ratio is None:
         return "-"
     if isinstance(ratio, RefusedComparison):
-        return f"{times(ratio.estimate)}\n[yellow]refused[/yellow]"
+        return f"{change(ratio.estimate)}\n[yellow]refused[/yellow]"
     if not isinstance(ratio, RatioInterval):
-        return times(ratio.estimate)
-    style = _STYLES[summary.primary.verdict(ratio)]
-    return f"[{style}]{times(ratio.estimate)}[/]\n[dim]{number(ratio.low)} - {number(ratio.high)}[/dim]"
+        return change(ratio.estimate)
+    style = _STYLES[condition.verdict(summary.primary)]
+    return f"[{style}]{change(ratio.estimate)}[/]\n[dim]{change_interval(ratio.low, ratio.high)}[/dim]"
 
 
-def _trials(condition: ConditionSummary, primary: Measure) -> str:
-    styles = {"faithful": "green", "degraded": "yellow", "void": "red", "failed": "red", "pending": "dim"}
+def _trials(condition: ConditionSummary, primary: Measure | None) -> str:
+    """Return how the trials of a condition ended, and how many `primary` takes where others have enough."""
+    styles = {"faithful": "green", "degraded": "yellow", "void": "red", "failed": "red"}
+    styles |= {"interrupted": "dim", "pending": "dim"}
     counts = {kind: condition.count(kind) for kind in styles}
     lines = [f"[{styles[kind]}]{many} {kind}[/{styles[kind]}]" for kind, many in counts.items() if many]
-    median = condition.estimates[primary.key]
-    if isinstance(median, NeedsTrials):
+    if primary and isinstance(median := condition.estimates[primary.key], NeedsTrials):
         lines.append(f"[dim]needs {median.needed} trials[/dim]")
     return "\n".join(lines)
+
+
+def _too_few(summary: Summary) -> str:
+    """Return why no condition has an interval, where that is for want of trials."""
+    medians = [condition.estimates[summary.primary.key] for condition in summary.conditions]
+    needed = [median.needed for median in medians if isinstance(median, NeedsTrials)]
+    return f"; an interval takes {max(needed)} trials" if needed else ""
 
 
 def _any_interval(summary: Summary) -> bool:

@@ -7,8 +7,6 @@ from datetime import UTC, datetime
 from sqlite3 import OperationalError
 from typing import Any
 
-import duckdb
-
 from crosswind.app import Application
 from crosswind.errors import CrosswindError
 from crosswind.plan import Trial
@@ -17,9 +15,18 @@ from crosswind.runner.disk import DiskFull, is_disk_full
 from crosswind.runner.fidelity import Verdict, judge
 from crosswind.runner.interruption import Interrupted, Interruption
 from crosswind.runner.plausible import check_plausible
+from crosswind.runner.reason import reason_of
 from crosswind.runner.trial import Measured, run_trial
-from crosswind.store import Journal, Metric, ResultsFolder, TrialRow, store_monitors, store_samples
-from crosswind.store.rows import attempt_name
+from crosswind.store import (
+    AlreadyEnded,
+    Journal,
+    Metric,
+    ResultsFolder,
+    TrialRow,
+    store_monitors,
+    store_samples,
+)
+from crosswind.store.rows import Status, attempt_name
 from crosswind.testbed import Files, WorkFolder
 
 
@@ -68,7 +75,12 @@ class Attempt:
     def run(self, work: WorkFolder, interruption: Interruption) -> tuple[TrialRow, list[Metric]]:
         """Run the attempt and write its last step; return its row and, unless it failed, its metrics.
 
-        Raises: DiskFull: there is not even room for the entry that it failed.
+        Whatever goes wrong in it, an application's output that nobody expected included, is the reason of a
+        failed attempt and no end of the run.
+
+        Raises:
+            DiskFull: there is not even room for the entry that it failed.
+            AlreadyEnded: another process wrote the end of this attempt; its files are left alone.
         """
         self._began = datetime.now(UTC)
         self._began_s = time.monotonic()
@@ -89,10 +101,12 @@ class Attempt:
             self._step("measured")
             metrics = [*measured.outcome.metrics, *self._store(measured)]
             check_plausible(metrics, self._resolved["application"]["figures"])
-            row = self._row(judge(measured.measurement))
+            row = self._row("done", judge(measured.measurement))
             self._journal.stored(self._trial.id, row, metrics)
             return row, metrics
-        except (CrosswindError, OSError, duckdb.Error, OperationalError) as error:
+        except AlreadyEnded:
+            raise
+        except Exception as error:  # An application's reader, or a plugin's, can raise anything.
             return self._fail(error), []
 
     def raise_if_it_stops_the_run(self) -> None:
@@ -117,13 +131,17 @@ class Attempt:
         return metrics
 
     def _fail(self, error: Exception) -> TrialRow:
-        """Record the attempt as failed; what it had written goes first, it may be what filled the disk."""
+        """Record the attempt as failed, or as interrupted by a signal.
+
+        What it had written goes first, it may be what filled the disk.
+        """
         self._remove_files()
+        status: Status = "failed"
         if isinstance(error, Interrupted):
-            self._stops_the_run = error
+            self._stops_the_run, status = error, "interrupted"
         elif is_disk_full(error):
             self._stops_the_run = DiskFull(self._folder.path, f"the results of {self._name}", error)
-        row = self._row(None, reason=str(error))
+        row = self._row(status, reason=reason_of(error))
         try:
             self._journal.failed(self._trial.id, row)
         except OperationalError as unwritten:
@@ -147,13 +165,13 @@ class Attempt:
     def _step(self, step: Any) -> None:
         self._journal.write(self._trial.id, self._number, step)
 
-    def _row(self, verdict: Verdict | None, reason: str | None = None) -> TrialRow:
+    def _row(self, status: Status, verdict: Verdict | None = None, reason: str | None = None) -> TrialRow:
         pending = planned_row(self._trial, self._resolved).as_dict()
         return TrialRow(
             **pending
             | {
                 "trial": self._name,
-                "status": "done" if verdict else "failed",
+                "status": status,
                 "reason": reason,
                 "fidelity": verdict.fidelity if verdict else None,
                 "fidelity_reason": verdict.reason or None if verdict else None,

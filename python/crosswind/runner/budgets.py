@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from crosswind.store.documents import RESTORE, blaming
 from crosswind.store.durable import write_text
 from crosswind.testbed import Fabric, TestbedError
 
@@ -57,10 +58,11 @@ class Budgets:
         self._path = path
         self._buckets: dict[str, dict[str, Bucket]] = {}
         if path is not None and path.is_file():
-            self._buckets = {
-                condition: {element: Bucket(**bucket) for element, bucket in buckets.items()}
-                for condition, buckets in json.loads(path.read_text()).items()
-            }
+            with blaming(path, RESTORE):
+                self._buckets = {
+                    condition: {element: Bucket(**bucket) for element, bucket in buckets.items()}
+                    for condition, buckets in json.loads(path.read_text()).items()
+                }
 
     @classmethod
     def of(cls, resolved: Mapping[str, Any], folder: Path) -> Self:

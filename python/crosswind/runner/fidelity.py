@@ -18,6 +18,10 @@ STEAL_SHARE_MAX = 0.01
 # The canary spins beside the emulator; while it stood still, so did everything on that core. Gaps of up to 10
 # ms by steal are ordinary on a virtual machine; a longer one is a visible stall in a trial of seconds.
 CANARY_GAP_NS_MAX = 20_000_000
+# While the emulator stands still nothing passes, so throughput loses this share and as many operations of an
+# open loop wait. Sessions of one set-up easily differ by a tenth: from there on the stall is as large as what
+# a trial is run to find, and neither its mean nor a quantile above P90 is the network's.
+STANDSTILL_SHARE_MAX = 0.1
 # Packets that come evenly are late as often as the emulator waits for its processor: this share of the window
 # makes as many miss their deadline as MISSED_SHARE_MAX allows, so less does not explain that more did.
 WAITED_SHARE_MIN = MISSED_SHARE_MAX
@@ -45,6 +49,10 @@ def judge(measurement: Mapping[str, Any]) -> Verdict:
         void.append("packets are unaccounted for")
     if host["ring_overruns"]:
         void.append(f"{host['ring_overruns']} packets lost in the capture ring")
+    still_share = _still_ns(host) / _window_ns(measurement)
+    if still_share >= STANDSTILL_SHARE_MAX:
+        void.append(f"{_longest(measurement)}; in all {still_share:.0%} of the trial")
+    if host["ring_overruns"] or still_share >= STANDSTILL_SHARE_MAX:
         void += _waited(measurement)
     if void:
         return Verdict("void", "; ".join(void))
@@ -54,13 +62,9 @@ def judge(measurement: Mapping[str, Any]) -> Verdict:
         degraded.append(f"{missed_share:.1%} of packets later than {ledger['bound_ns'] / 1000:g} us")
     if stolen(measurement):
         degraded.append(f"{host['steal_ns'] / 1e6:.0f} ms stolen by the hypervisor")
-    stalls = {stall["length_ns"]: stall["at_ns"] for stall in host.get("stalls") or []}
     gap_ns = standstill_ns(host) or 0
     if gap_ns > CANARY_GAP_NS_MAX:
-        still = f"the emulator's core stood still for {gap_ns / 1e6:.0f} ms"
-        if gap_ns in stalls:
-            still += f", {(stalls[gap_ns] - measurement['window']['started_ns']) / 1e9:.2f} s after the start"
-        degraded.append(still)
+        degraded.append(_longest(measurement))
     if missed_share > MISSED_SHARE_MAX or gap_ns > CANARY_GAP_NS_MAX:
         degraded += _waited(measurement)
     return Verdict("degraded", "; ".join(degraded)) if degraded else Verdict("faithful", "")
@@ -69,6 +73,27 @@ def judge(measurement: Mapping[str, Any]) -> Verdict:
 def stolen(measurement: Mapping[str, Any]) -> bool:
     """Return whether the hypervisor took so much of a measurement's time that it shows."""
     return bool((measurement["host"]["steal_ns"] or 0) > STEAL_SHARE_MAX * _window_ns(measurement))
+
+
+def _still_ns(host: Mapping[str, Any]) -> int:
+    """Return how long the emulator stood still, all visible stalls together."""
+    longest = standstill_ns(host) or 0
+    if longest <= CANARY_GAP_NS_MAX:
+        return 0
+    lengths = [int(stall["length_ns"]) for stall in host.get("stalls") or []]
+    # The longest gap need not be in the list, nor need there be a list.
+    return max(longest, sum(length for length in lengths if length > CANARY_GAP_NS_MAX))
+
+
+def _longest(measurement: Mapping[str, Any]) -> str:
+    """Return the longest standstill in words, with its instant where that is known."""
+    host = measurement["host"]
+    gap_ns = standstill_ns(host) or 0
+    still = f"the emulator's core stood still for {gap_ns / 1e6:.0f} ms"
+    stalls = {stall["length_ns"]: stall["at_ns"] for stall in host.get("stalls") or []}
+    if gap_ns not in stalls:
+        return still
+    return f"{still}, {(stalls[gap_ns] - measurement['window']['started_ns']) / 1e9:.2f} s after the start"
 
 
 def _waited(measurement: Mapping[str, Any]) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from crosswind.spec import fabric_of
 from crosswind.store import ResultsFolder
+from crosswind.store.documents import WITHOUT_IT, blaming
 from crosswind.store.durable import write_text
 from crosswind.store.folder import Side, fingerprint_file
 from crosswind.testbed import TestbedError
@@ -21,18 +22,20 @@ def attach_fingerprint(
     """
     before = folder.provenance()["before"] or {}
     planned = before.get("fingerprint")
-    if not planned or planned["left_out"]:
-        return
+    with blaming(folder.path / "provenance.json", WITHOUT_IT):
+        if not planned or planned["left_out"]:
+            return
+        first, second = planned["between"]
+        spec = fabric_of(dict(resolved), planned["condition"])
+        length_s = float(planned["length_s"])
     # Here, since it takes a while to import and most runs are too short for one.
     from crosswind.fingerprint.document import text_of
     from crosswind.fingerprint.short import short_fingerprint
 
-    say(f"fingerprint of the network under {planned['condition']}, about {planned['length_s']:g} s")
-    spec = fabric_of(dict(resolved), planned["condition"])
-    first, second = planned["between"]
+    say(f"fingerprint of the network under {planned['condition']}, about {length_s:g} s")
     try:
-        document = short_fingerprint(spec, (first, second), planned["length_s"])
-    except (TestbedError, ValueError, LookupError) as error:
+        document = short_fingerprint(spec, (first, second), length_s)
+    except (TestbedError, ValueError, LookupError, RecursionError) as error:
         why = f"{side} the trials: {error}"
         say(f"no fingerprint {why}")
         folder.write_provenance(before=before | {"fingerprint": planned | {"left_out": why}})

@@ -1,6 +1,5 @@
 """Whether an experiment that grows needs another block: each condition is asked of the stopping rule."""
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -8,8 +7,9 @@ from typing import Any
 
 from crosswind.report.buckets import Credits, bucket_histories, credits_of
 from crosswind.runner.figures import value_of
-from crosswind.stats import Look, PerTrial, StoppingRule
+from crosswind.stats import Look, PerTrial, StoppingRule, guard_together
 from crosswind.store import Journal, Metric
+from crosswind.store.documents import WITHOUT_IT, Measurement, read_document
 
 # Where operations are known, a trial is judged by their median: tails are too restless to wait for.
 OPERATIONS = ("latency", "response")
@@ -32,12 +32,10 @@ def unsettled(resolved: Mapping[str, Any], journal: Journal, folder: Path) -> di
     worst = math.inf if figure["better"] == "lower" else -math.inf
     names = [condition["name"] for condition in resolved["conditions"]]
     credits = _credits(journal, folder)
-    looks = {
-        name: rule.look(
-            PerTrial.of(values.get(name, {}), failed=worst), bucket_histories(resolved, credits.get(name, []))
-        )
-        for name in names
-    }
+    trials = {name: PerTrial.of(values.get(name, {}), failed=worst) for name in names}
+    # Together, as the report judges them: a condition that is refused here by chance alone costs a block.
+    seen = guard_together(trials, {name: bucket_histories(resolved, credits.get(name, [])) for name in names})
+    looks = {name: rule.look(trials[name], seen[name]) for name in names}
     return {name: look for name, look in looks.items() if not look.stop}
 
 
@@ -76,7 +74,8 @@ def _credits(journal: Journal, folder: Path) -> dict[str, list[Credits]]:
         for row in attempts:
             path = folder / "monitors" / f"{row.trial}.json"
             if row.satisfies and path.is_file():
-                found.setdefault(row.condition, []).append(credits_of(json.loads(path.read_text())))
+                measurement = read_document(path, Measurement, WITHOUT_IT)
+                found.setdefault(row.condition, []).append(credits_of(measurement))
     return found
 
 
@@ -92,7 +91,8 @@ def _values(journal: Journal, figure: Mapping[str, Any]) -> dict[str, dict[str, 
         metrics.setdefault(trial, []).append(metric)
     values: dict[str, dict[str, float | None]] = {}
     for planned, attempts in journal.attempts().items():
-        if attempts:
+        # An interrupted attempt says nothing of its condition, so such a trial is one that nobody has tried.
+        if any(row.status != "interrupted" for row in attempts):
             counted: Sequence[str] = [row.trial for row in attempts if row.satisfies]
             value = value_of(figure, metrics.get(counted[-1], ())) if counted else None
             values.setdefault(attempts[0].condition, {})[planned] = value

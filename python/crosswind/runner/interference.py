@@ -102,7 +102,7 @@ class _Pair:
             env=program.env,
         )
         deadline = time.monotonic() + READY_S
-        while "listening" not in self._server.stdout.read_text(errors="replace"):
+        while "listening" not in self._server.printed():
             if self._server.ended is not None or time.monotonic() > deadline:
                 raise TestbedError(f"{self._server}: does not listen; {self._server.last_words()}")
             time.sleep(0.005)

@@ -37,7 +37,8 @@ def judge_run(
     last = [rows[-1] for rows in attempts.values() if rows]
     failed = [row for row in last if row.status == "failed"]
     void = [row for row in last if row.fidelity == "void"]
-    pending = sum(not rows for rows in attempts.values())
+    # What was interrupted has still to run.
+    pending = sum(not rows or rows[-1].status == "interrupted" for rows in attempts.values())
     remarks = []
     if stopped:
         remarks.append(stopped)

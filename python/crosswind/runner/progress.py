@@ -99,6 +99,8 @@ def verdict(row: TrialRow, figures: str) -> str:
     """Return how an attempt ended, in one line."""
     if row.status == "failed":
         return f"failed: {row.reason}"
+    if row.status == "interrupted":
+        return str(row.reason)
     doubt = f" ({row.fidelity_reason})" if row.fidelity_reason else ""
     return f"{figures}, {row.fidelity}{doubt}"
 

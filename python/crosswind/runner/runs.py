@@ -11,7 +11,7 @@ from crosswind.app import Application
 from crosswind.errors import CrosswindError, Exit
 from crosswind.fingerprint.measure import end_facts
 from crosswind.fingerprint.measure.machines import ANYTHING, Bounds, refuse_busy
-from crosswind.plan import planned, planned_fingerprint
+from crosswind.plan import planned, planned_fingerprint, selected
 from crosswind.runner.attempt import planned_row
 from crosswind.runner.machine import check_same_machine, machine_now
 from crosswind.runner.outcome import Outcome
@@ -20,7 +20,9 @@ from crosswind.runner.progress import Progress
 from crosswind.runner.remarks import remarks
 from crosswind.runner.sitting import Sitting
 from crosswind.spec import load_experiment, resolve
+from crosswind.spec.read_file import read_file
 from crosswind.store import ResultsFolder
+from crosswind.store.documents import WITHOUT_IT, blaming
 from crosswind.store.folder import files_named
 from crosswind.testbed import Hello
 
@@ -40,6 +42,8 @@ def run(
     results: Path,
     progress: Progress,
     bounds: Bounds = ANYTHING,
+    *,
+    keep_going: bool = False,
 ) -> Outcome:
     """Run a resolved experiment from its first trial to its last.
 
@@ -49,6 +53,7 @@ def run(
         source_folder: where it lies; its git commit is recorded.
         results: the folder of all results.
         bounds: what the machine may do beside when this begins.
+        keep_going: go on though all trials of the first block failed for the same reason.
     Raises: CrosswindError: the machine cannot do it, or does too much beside; nothing was started and no
         folder made.
     """
@@ -64,51 +69,67 @@ def run(
     for remark in noted:
         progress.say(f"note: {remark}")
     folder = ResultsFolder.create(results, resolved, source_text, _named_files(resolved, source_folder))
-    folder.write_provenance(before=now)
-    with folder.journal() as journal:
-        journal.plan(planned_row(trial, resolved) for trial in planned(dict(resolved)))
-        outcome = Sitting(resolved, application, folder, journal, progress).execute()
-    _write_after(folder, resolved, application, hello, source_folder, since)
+    with folder.writing():
+        folder.write_provenance(before=now)
+        with folder.journal() as journal:
+            journal.plan(planned_row(trial, resolved) for trial in planned(dict(resolved)))
+            sitting = Sitting(resolved, application, folder, journal, progress, keep_going=keep_going)
+            outcome = sitting.execute()
+        _write_after(folder, resolved, application, hello, source_folder, since)
     return outcome
 
 
-def resume(path: Path, progress: Progress, bounds: Bounds = ANYTHING) -> Outcome:
+def resume(path: Path, progress: Progress, bounds: Bounds = ANYTHING, *, keep_going: bool = False) -> Outcome:
     """Continue a run: trials that are stored and believable stay, all others are run.
 
     Args:
         bounds: what the machine may do beside when this begins; what is not given is as when the run began.
+        keep_going: as in `run`.
     Raises:
+        FolderInUse: another process is running this run.
         ExperimentChanged: experiment.yaml resolves to something else than when the run started.
         MachineChanged: the machine's fingerprint differs.
         TooBusy: the machine does too much beside; nothing was started.
     """
     since = end_facts.look()
     folder = ResultsFolder.open(path)
+    with folder.writing():
+        return _continued(folder, progress, bounds, since, keep_going)
+
+
+def _continued(
+    folder: ResultsFolder, progress: Progress, bounds: Bounds, since: end_facts.Look, keep_going: bool
+) -> Outcome:
     resolved = folder.resolved()
     source = load_experiment(folder.path / "experiment.yaml", folder.kept_files())
-    again = json.loads(json.dumps(resolve(source)))
+    again = json.loads(json.dumps(selected(resolve(source), **resolved.get("selection", {}))))
     if again != resolved:
-        differing = ", ".join(key for key in resolved if resolved[key] != again.get(key))
+        keys = dict.fromkeys((*resolved, *again))
+        differing = ", ".join(key for key in keys if resolved.get(key) != again.get(key))
         raise ExperimentChanged(
-            f"{folder.path}/experiment.yaml: its meaning changed since the run started ({differing}); "
-            "undo the change, or start a new run"
+            f"{folder.path}/experiment.yaml: its meaning is not that of resolved.json, with which the run "
+            f"started ({differing}); undo the change of either file, or start a new run"
         )
     hello = preflight(resolved)
     application = application_of(resolved)
     now = machine_now(resolved, application, hello, folder.path)
     before = folder.provenance()["before"]
-    declared = Bounds(**(before or {}).get("bounds", {}))
+    provenance = folder.path / "provenance.json"
+    with blaming(provenance, WITHOUT_IT):
+        declared = Bounds(**(before or {}).get("bounds", {}))
     refuse_busy({"here": end_facts.facts(_HERE, since=since)}, declared.replaced_by(bounds))
     if before is None:
         folder.write_provenance(before=now)
     else:
-        check_same_machine(before, now)
+        with blaming(provenance, WITHOUT_IT):
+            check_same_machine(before, now)
     folder.remove_partial_files()
     with folder.journal() as journal:
         if not journal.planned():
             journal.plan(planned_row(trial, resolved) for trial in planned(resolved))
         journal.record_interruptions()
-        outcome = Sitting(resolved, application, folder, journal, progress).execute()
+        sitting = Sitting(resolved, application, folder, journal, progress, keep_going=keep_going)
+        outcome = sitting.execute()
     _write_after(folder, resolved, application, hello, folder.path, since)
     return outcome
 
@@ -120,7 +141,7 @@ def _named_files(resolved: Mapping[str, Any], folder: Path) -> dict[str, bytes]:
     """
     files = {}
     for entry in files_named(resolved):
-        content = (folder / entry["file"]).read_bytes()
+        content = read_file(folder / entry["file"])
         if hashlib.sha256(content).hexdigest() != entry["sha256"]:
             raise ExperimentChanged(f"{folder / entry['file']}: changed while the run started; start again")
         files[entry["sha256"]] = content

@@ -20,10 +20,11 @@ from crosswind.runner.growth import can_settle, forecast, performance, unsettled
 from crosswind.runner.interruption import Interrupted, Interruption
 from crosswind.runner.outcome import Outcome, judge_run
 from crosswind.runner.progress import Progress
+from crosswind.runner.reason import exception_text, same_reason
 from crosswind.runner.trial import prepare_application
 from crosswind.store import Journal, ResultsFolder, TrialRow, write_tables
 from crosswind.store.folder import Side, fingerprint_file
-from crosswind.testbed import WorkFolder
+from crosswind.testbed import TestbedError, WorkFolder
 
 # A void trial says that the machine was disturbed; three in a row say that it will stay so.
 ATTEMPTS_MAX = 3
@@ -43,7 +44,10 @@ class Sitting:
         folder: ResultsFolder,
         journal: Journal,
         progress: Progress,
+        *,
+        keep_going: bool,
     ) -> None:
+        self._keep_going = keep_going
         self._resolved = dict(resolved)
         self._application = application
         self._folder = folder
@@ -84,10 +88,18 @@ class Sitting:
         if not self._application.is_prepared(self._resolved["topology"]["nodes"]):
             self._progress.say(f"preparing the data of {self._application.name}; later runs will find them")
         logs = self._folder.path / "logs" / "prepare"
-        with self._interruption.allowed():
-            prepare_application(
-                self._resolved, self._application, work=work, logs=logs, named=self._folder.kept_files()
-            )
+        try:
+            with self._interruption.allowed():
+                prepare_application(
+                    self._resolved, self._application, work=work, logs=logs, named=self._folder.kept_files()
+                )
+        except (CrosswindError, OSError):
+            raise
+        except Exception as unread:  # As in a trial, what an application's programs print can be anything.
+            raise TestbedError(
+                f"preparing the data of {self._application.name}: {exception_text(unread)}; "
+                f"{logs} has what was printed"
+            ) from unread
 
     def _fingerprint(self, side: Side) -> None:
         with self._interruption.allowed():
@@ -149,10 +161,10 @@ class Sitting:
         """Run one attempt and keep it.
 
         Raises:
-            Interrupted: a signal came; the attempt is recorded as failed.
+            Interrupted: a signal came; the attempt is recorded as interrupted.
             DiskFull: the results cannot grow; the attempt is recorded as failed where there was room for
             that.
-            _Stopped: it failed, and the experiment says to stop then.
+            _Stopped: it failed, and the experiment says to stop then; or nothing works at all.
         """
         self._tries[trial.id] += 1
         number = 1 + len(self._journal.attempts()[trial.id])
@@ -167,6 +179,36 @@ class Sitting:
         attempt.raise_if_it_stops_the_run()
         if row.status == "failed" and self._limits["failed"] == "stop":
             raise _Stopped("limits: stopped after a failed trial, as `failed: stop` says")
+        if row.status == "failed" and not self._keep_going:
+            self._stop_if_nothing_works(trial)
+
+    def _stop_if_nothing_works(self, trial: Trial) -> None:
+        """End the sitting when all trials of the first block failed for the same reason.
+
+        Then the reason lies in the experiment or the machine, and the other trials would fail as well. One
+        failed trial shows no such thing, so where a block has only one, the first two trials have to fail.
+        Of a run that is continued, only what this sitting tried counts.
+
+        Args:
+            trial: that failed just now.
+        """
+        planned = self._journal.planned()
+        first = [row for row in planned if row.block == 0]
+        first = first if len(first) > 1 else planned[:2]
+        attempts = self._journal.attempts()
+        last = [attempts[row.trial][-1] for row in first if self._tries[row.trial]]
+        if trial.id not in {row.trial for row in first} or len(last) < len(first) or len(first) < 2:
+            return
+        grows = self._resolved["trials"]["repeat"]["until"] is not None or "design" in self._resolved
+        left = len(self._open_trials())
+        if not left and not grows:
+            return
+        if all(row.status == "failed" for row in last) and same_reason([row.reason for row in last]):
+            which = "trials of the first block" if first[-1].block == 0 else "first trials"
+            raise _Stopped(
+                f"stopped: all {len(first)} {which} failed for the same reason, so the others were not run; "
+                f"`crosswind resume {self._folder.path} --keep-going` runs them all the same"
+            )
 
     def _write_tables(self) -> None:
         try:

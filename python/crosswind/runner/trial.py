@@ -8,11 +8,14 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from crosswind.app import Application, Load, Outcome, Stage
+from crosswind.errors import CrosswindError
 from crosswind.plan import Trial
 from crosswind.runner.budgets import Budgets
 from crosswind.runner.interference import real_noise
 from crosswind.runner.limits import check_limits, within_limits
+from crosswind.runner.reason import exception_text
 from crosswind.spec import fabric_of, limits_of, real_interference
+from crosswind.spec.network import STAR_SWITCH, star_links
 from crosswind.testbed import Agent, Ended, Fabric, Files, TestbedError, WorkFolder
 
 EMPTY_CONDITION = {"name": "none", "places": {}, "interference": [], "timeline": []}
@@ -82,10 +85,12 @@ def run_trial(
             outcome = load.outcome()
         except TestbedError as failure:
             _fail(failure, application, stage)
-        except (ValueError, LookupError) as unread:
-            # The application did not expect this of its tool, such as JSON that is cut off. It costs the
-            # trial, not the run.
-            why = f"{load.process}: what it brought home cannot be read ({type(unread).__name__}: {unread})"
+        except CrosswindError:
+            raise
+        except Exception as unread:
+            # The application did not expect this of its tool, such as JSON that is cut off, or that is
+            # nested deeper than Python follows. It costs the trial, not the run.
+            why = f"{load.process}: what it brought home cannot be read ({exception_text(unread)})"
             _fail(TestbedError(f"{why}; its logs have what it said"), application, stage)
         application.stop(stage)
     _check_kept(fabric.kept)
@@ -122,7 +127,12 @@ def prepare_application(
         return
     spec = fabric_of(dict(resolved), resolved["conditions"][0]["name"], resolved["trials"]["seed"])
     # At full speed: how the data came about is no part of the experiment.
-    spec |= {"condition": EMPTY_CONDITION, "uplink": {"rate_bps": None, "delay_ns": 0, "buffer_bytes": None}}
+    spec |= {
+        "condition": EMPTY_CONDITION,
+        "switches": [STAR_SWITCH],
+        "links": [link.resolved(1.0) for link in star_links(spec["hosts"])],
+        "routes": "shortest",
+    }
     with Agent() as agent, Fabric(agent, spec, logs) as fabric:
         folder = work.fresh("prepare", *fabric.application_account)
         application.prepare(Stage(fabric, folder, resolved["trials"]["seed"], named))
@@ -140,7 +150,12 @@ def await_end(load: Load, began_s: float, application: Application, stage: Stage
         # Told, and not waited for: with it the servers may hang, and all together end within five seconds.
         load.process.signal(signal.SIGTERM)
         _fail(TestbedError(f"{load.process}: still running after {load.longest_s:g} s"), application, stage)
-    why = load.first_error() or load.process.last_words()
+    try:
+        why = load.first_error() or load.process.last_words()
+    except CrosswindError:
+        raise
+    except Exception:  # What a failed tool wrote can be anything; its last lines are text in any case.
+        why = load.process.last_words()
     _fail(TestbedError(f"{load.process}: {ended}; {why}"), application, stage)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from crosswind.report.table import PLAIN_COLUMNS
 from crosswind.report.units import column_unit, count, duration, quantity
+from crosswind.spec.read_file import require_file
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,6 +28,7 @@ _LEFT_OUT = {
     "not-ip": "are not IP",
     "headers-cut": "were cut inside their headers (keep 128 bytes of each)",
     "no-stamp": "have no stamp",
+    "link-not-read": "are of links that are not read (capture on Ethernet, raw IP, `any`, loopback or PPP)",
     "out-of-order": "are too far out of the order of their stamps (sort the file with reordercap)",
     "too-many-flows": "are of flows beyond the 65 536 that are followed at a place",
 }
@@ -35,6 +37,7 @@ _LEFT_OUT = {
 def is_capture(path: Path) -> bool:
     """Return whether a file begins as pcap or pcapng does; False where it cannot be read."""
     try:
+        require_file(path)
         with path.open("rb") as file:
             return file.read(4) in _BEGINNINGS
     except OSError:

@@ -6,7 +6,9 @@ from typing import Any
 
 from crosswind.errors import CrosswindError
 from crosswind.spec.document import parse_document
+from crosswind.spec.read_file import require_file
 from crosswind.spec.setup import Setup, load_setup, setup_of
+from crosswind.spec.topology.written_back import topology_of
 
 _FIRST_WORD = b"crosswind-recording "
 
@@ -21,6 +23,7 @@ def is_recording(path: Path) -> bool:
     Raises: NotARecording: it cannot be read at all.
     """
     try:
+        require_file(path)
         with path.open("rb") as file:
             return file.read(len(_FIRST_WORD)) == _FIRST_WORD
     except OSError as error:
@@ -38,25 +41,7 @@ def setup_of_recording(path: Path) -> Setup:
     experiment = path.resolve().parent.parent / "experiment.yaml"
     if path.resolve().parent.name == "recordings" and experiment.is_file():
         return load_setup(experiment)
-    fabric = _header(path)["fabric"]
-    uplink = fabric["uplink"]
-    network = {
-        "topology": {
-            "hosts": fabric["hosts"],
-            "uplink": {
-                "rate": _quantity(uplink["rate_bps"], "bit/s"),
-                "delay": _quantity(uplink["delay_ns"], "ns"),
-                "buffer": _quantity(uplink["buffer_bytes"], "B"),
-            },
-            # Neighbours that generate real interference are the runner's, no condition can name them.
-            "nodes": {
-                node["name"]: node["host"]
-                for node in fabric["nodes"]
-                if not node["name"].startswith("noise-")
-            },
-            "mtu": _quantity(fabric["mtu_bytes"], "B"),
-        }
-    }
+    network = {"topology": topology_of(_header(path)["fabric"])}
     return setup_of(parse_document(json.dumps(network).encode(), str(path)))
 
 
@@ -69,7 +54,3 @@ def _header(path: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise NotARecording(f"{path}: its header cannot be read ({error}); record it again") from None
     return header
-
-
-def _quantity(value: int | None, unit: str) -> str:
-    return "unlimited" if value is None else f"{value}{unit}"

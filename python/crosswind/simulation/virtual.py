@@ -3,7 +3,6 @@
 import json
 import re
 import subprocess
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 from crosswind.errors import CrosswindError
 from crosswind.spec.quantities import QuantityError, read_rate, shown
 from crosswind.testbed.binaries import SIMULATE, find_binary
+from crosswind.testbed.folders import WorkFolder
 
 _OFFER = re.compile(r"(?P<sender>[a-z0-9-]+)->(?P<receiver>[a-z0-9-]+)=(?P<rate>.+)")
 
@@ -55,10 +55,10 @@ def replay(recording: Path, condition: Mapping[str, Any] | None, packets: Path |
         packets: file for a row per packet.
     Raises: Refused: the recording is damaged, cut off or incomplete.
     """
-    with tempfile.TemporaryDirectory(prefix="crosswind-simulate-") as folder:
+    with WorkFolder() as work:
         arguments = ["replay", str(recording), *_packets(packets)]
         if condition is not None:
-            file = Path(folder) / "condition.json"
+            file = work.path / "condition.json"
             file.write_text(json.dumps(dict(condition)))
             arguments += ["--condition", str(file)]
         return _ask(arguments, None)

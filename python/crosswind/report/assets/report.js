@@ -28,7 +28,7 @@
     ...Object.fromEntries(["xaxis", "yaxis", "zaxis"].map((name) => [name, { gridcolor: colour("--line"), zeroline: false, showbackground: false, color: colour("--soft"), ...plain[name] }])),
   });
   const layout = (plain, width, fixed) => ({
-    ...plain, ...(fixed ? { width: fixed } : { autosize: true }), paper_bgcolor: "transparent", plot_bgcolor: "transparent",
+    ...plain, ...(fixed ? { width: fixed } : { autosize: true }), paper_bgcolor: "transparent", plot_bgcolor: "transparent", separators: ".\u202f",
     font: { family: getComputedStyle(document.body).fontFamily, size: width < 500 ? 11 : 13, color: colour("--soft") },
     ...(plain.scene ? { scene: space(plain.scene) } : { margin: { l: 56, r: 16, t: 14, b: 46 }, xaxis: axis(plain.xaxis), yaxis: axis(plain.yaxis) }),
     shapes: (plain.shapes || []).map(shape),
@@ -77,6 +77,13 @@
     link.click();
     URL.revokeObjectURL(link.href);
   };
+
+  // On a narrow screen a row becomes a card, and every number in it needs the name of its column.
+  for (const table of document.querySelectorAll("table.summary, table.trials-table, table.tail, table.causes")) {
+    const heads = [...table.tHead.rows[0].cells].map((head) => [...head.childNodes].map((part) => part.textContent.trim()).filter(Boolean).join(", "));
+    for (const row of table.tBodies[0].rows) for (const cell of row.cells) cell.dataset.column = heads[cell.cellIndex];
+    table.classList.add("cards");
+  }
 
   // A figure's data as a table: a line per point, or per box.
   const cell = (value) => (/[",\n]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : value);

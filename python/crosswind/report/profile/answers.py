@@ -107,8 +107,11 @@ def _helps(surface: Surface, found: Sensitivity) -> Answer:
     ]
     averaged = " The other factor is averaged over its levels." if len(found.axes) > 1 else ""
     text = _capital("; ".join(gains)) + "." + averaged
-    if surface.refused:
-        text += " In too many conditions trials are no repetitions of one another, so no interval is given."
+    if refused := sum(point.refused for point in surface.points):
+        text += (
+            f" Trials are not independent in {refused} of {len(surface.points)} conditions; what rests on "
+        )
+        text += "these has no interval."
     elif found.fewest < 2:
         text += " With one trial of a condition no interval can be given."
     if found.most is None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from crosswind.report.figure import Figure, finished, rounded
+from crosswind.report.figure import Figure, finished, log_axis, rounded
 from crosswind.report.monitored import TITLES, Distribution, by_place
 from crosswind.report.profile.axis import Axis
 from crosswind.report.profile.fitted import fitted
@@ -327,8 +327,10 @@ def _share_up_to(distribution: Distribution, value: int) -> float:
 def _distribution(key: str, axis: Axis, what: str, place: str, found: _Found) -> Figure:
     """Draw the distribution of a quantity, a line for each level, as Figures 8 and 9 of the paper do."""
     figure = go.Figure()
+    drawn: list[float] = []
     for series, (level, distribution) in enumerate(found):
         points = [(value, share) for value, share in distribution.cumulated() if value > 0]
+        drawn += [value for value, _ in points]
         name = axis.label(level)
         figure.add_trace(
             go.Scatter(
@@ -344,7 +346,7 @@ def _distribution(key: str, axis: Axis, what: str, place: str, found: _Found) ->
         )
     unit = found[0][1].unit
     figure.update_layout(
-        xaxis={"title": {"text": unit}, "type": "log" if what.startswith("burst") else "linear"},
+        xaxis=log_axis(unit, drawn) if what.startswith("burst") else {"title": {"text": unit}},
         yaxis={"title": {"text": f"% of {found[0][1].counts}"}, "range": [0, 101]},
         showlegend=True,
         legend={"orientation": "h", "y": 1.0, "yanchor": "bottom"},

@@ -29,6 +29,7 @@ from crosswind.report.profile.surface import Point, Surface
 
 _DRAWS = 4000
 _SEED = 3
+_NO_WEIGHT = 1e-9  # A weight of 0 may come out of a least-squares fit as a rounding error.
 CONFIDENCE = 0.95
 
 _Means = NDArray[np.float64]  # shape (points, draws + 1); column 0 is what was measured
@@ -93,7 +94,7 @@ class Sensitivity:
 def sensitivity_of(surface: Surface) -> Sensitivity:
     """Return how performance answers to each axis of a surface."""
     fewest = min(point.logs.size for point in surface.points)
-    effects = _Effects(surface, known=fewest > 1 and not surface.refused)
+    effects = _Effects(surface, known=fewest > 1)
     axes = [_axis(surface, axis, effects) for axis in surface.axes]
     return Sensitivity(axes, _most(surface, axes, effects) if effects.known else None, fewest)
 
@@ -102,24 +103,27 @@ class _Effects:
     """Makes effects of contrasts: of sums of the points' means with weights that add up to 0.
 
     Args:
-        known: whether intervals can be given.
+        known: whether intervals can be given; not of a contrast with a point whose trials are not
+            independent.
     """
 
     def __init__(self, surface: Surface, *, known: bool) -> None:
         self.known = known
         self._points = surface.points
         self._means = _means(surface)
+        self._refused = np.array([point.refused for point in surface.points])
 
     def of(self, contrast: _Contrast) -> Effect:
         """Return the effect that a contrast is, with its interval."""
         draws = contrast(self._means)
         estimate = float(draws[0])
-        if not self.known:
+        # Each column of the identity is one point's mean and nothing else: what comes of it is its weight.
+        weights = contrast(np.eye(len(self._points)))
+        if not self.known or np.any(np.abs(weights[self._refused]) > _NO_WEIGHT):
             return Effect(estimate, None, None)
         tail = 100 * (1 - CONFIDENCE) / 2
         low, high = np.percentile(draws[1:], [tail, 100 - tail])
-        # Each column of the identity is one point's mean and nothing else: what comes of it is its weight.
-        wider = self._widened(contrast(np.eye(len(self._points))))
+        wider = self._widened(weights)
         low, high = (estimate + wider * float(end - estimate) for end in (low, high))
         return Effect(estimate, low, high)
 

@@ -16,8 +16,6 @@ from crosswind.report.profile.axis import Axis, axis_of
 from crosswind.report.summary import ConditionSummary, Summary
 from crosswind.stats import Interval, RefusedInterval
 
-_FALSE_ALARMS = 0.07  # of the guard, at most, on trials that are repetitions (bench/coverage.py)
-
 
 @dataclass(frozen=True)
 class Point:
@@ -28,6 +26,7 @@ class Point:
         logs: shape (trials,): the natural logarithm of each trial's performance.
         value: the measure's median over trials, in its unit.
         low, high: its exact 95 % interval over trials, None where there is none.
+        refused: whether its trials depend on each other, so that nothing about it has an interval.
     """
 
     condition: ConditionSummary
@@ -36,6 +35,7 @@ class Point:
     value: float
     low: float | None
     high: float | None
+    refused: bool
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,6 @@ class Surface:
         axes: one or two, in the order of the file.
         others: the levels at which further factors stay, as text.
         best: the point that performance is normalised to.
-        refused: whether trials of so many points are no repetitions that no interval is given. A single point
-            without an interval of its own does not take the others' away: the guard alarms by chance, too.
     """
 
     measure: Measure
@@ -55,7 +53,6 @@ class Surface:
     others: dict[str, str]
     points: list[Point]
     best: Point
-    refused: bool
 
     def share(self, value: float) -> float:
         """Return the performance of a value of the measure, as a share of the best point's."""
@@ -120,9 +117,6 @@ def profile_of(summary: Summary) -> Surface | None:
         {name: str(level) for name, level in others.items()},
         points,
         next(point for point in points if point.condition is best),
-        _too_many(
-            sum(isinstance(p.condition.estimates[measure.key], RefusedInterval) for p in points), len(points)
-        ),
     )
 
 
@@ -132,13 +126,6 @@ def _performance(summary: Summary) -> Measure:
     if summary.primary.of_operations and rates and not summary.open_loop:
         return rates[0]
     return summary.primary
-
-
-def _too_many(refused: int, points: int) -> bool:
-    """Whether the guard refused more points than its false alarms explain at 5 %."""
-    from scipy import stats  # Slow to import, and not needed without factors.
-
-    return bool(stats.binom.sf(refused - 1, points, _FALSE_ALARMS) < 0.05)
 
 
 def _positive(condition: ConditionSummary, measure: Measure) -> bool:
@@ -163,4 +150,5 @@ def _point(condition: ConditionSummary, at: dict[str, float], measure: Measure) 
         float(np.median(values)),
         low,
         high,
+        isinstance(estimate, RefusedInterval),
     )
