@@ -22,6 +22,7 @@ from bench import (
     profile,
     rates,
     repetitions,
+    reports,
     throughput,
 )
 from bench.figures import Figure, skipped
@@ -48,6 +49,7 @@ BENCHMARKS: dict[str, Callable[[int], Iterator[Figure]]] = {
     "bucket-intervals": bucket_intervals.bucket_intervals,
     "rattan": peers.rattan,
     "coverage": coverage.coverage,
+    "reports": reports.reports,
     "profile": profile.profile,
     "crosscheck-ycsb": crosscheck.crosscheck,
     "crosscheck-memcached": crosscheck_services.memcached,
@@ -56,7 +58,7 @@ BENCHMARKS: dict[str, Callable[[int], Iterator[Figure]]] = {
 }
 
 # They calculate only: they need no network, so no rights either.
-PURE = {"bucket-intervals", "coverage", "profile", "repetitions"}
+PURE = {"bucket-intervals", "coverage", "profile", "repetitions", "reports"}
 
 
 def main() -> int:

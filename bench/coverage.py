@@ -17,9 +17,8 @@ from crosswind.stats import (
     Interval,
     Look,
     PerTrial,
-    RefusedInterval,
     StoppingRule,
-    guarded_interval,
+    guard,
     modes,
     quantile_interval,
 )
@@ -111,7 +110,7 @@ def _holds(values: Values, p: float, truth: float) -> bool:
 
 
 def _refused(values: Values) -> bool:
-    return isinstance(guarded_interval(in_order(values), 0.5), RefusedInterval)
+    return guard(in_order(values)).refused
 
 
 def _two(values: Values) -> bool:

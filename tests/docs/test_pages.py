@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -55,6 +56,21 @@ def test_every_relative_link_resolves(page: Path) -> None:
         if not file.exists() or (fragment and fragment not in anchors(file)):
             broken.append(target)
     assert not broken
+
+
+def test_the_index_lists_every_page_below_docs_once() -> None:
+    index = ROOT / "docs" / "README.md"
+    linked = Counter((index.parent / link.partition("#")[0]).resolve() for link in relative_links(index))
+    pages = [page for page in PAGES if (ROOT / "docs") in page.parents and page != index]
+    assert {named(page): linked[page] for page in pages if linked[page] != 1} == {}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_every_row_of_a_table_is_in_a_table(page: Path) -> None:
+    # A table has a line of hyphens behind its header; rows without one are shown as text with bars in it.
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    blocks = re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE)
+    assert [block for block in blocks if not re.match(r".*\n\|[ :|-]+\|\n", block)] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=named)

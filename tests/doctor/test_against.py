@@ -8,6 +8,8 @@ import pytest
 
 from crosswind.doctor import Calibration, Machine, check_against
 from crosswind.doctor.calibration import DelayCheck, RateCheck
+from crosswind.spec.buffer import Room
+from crosswind.spec.network import Network, star_links
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 MACHINE = Machine(kernel="6.18.0", cpu="a processor", cores=8, memory_bytes=16 << 30)
@@ -44,14 +46,18 @@ def calibration(**changes: Any) -> Calibration:
     return Calibration(**(fields | changes))
 
 
+def star(rate_bps: int | None = 1_000_000_000, delay_ns: int = 50_000) -> dict[str, Any]:
+    """Return the resolved topology of two nodes around a switch."""
+    links = star_links(["h0", "h1"], rate_bps, delay_ns, Room(size_bytes=50_000))
+    nodes = {"server": "h0", "client": "h1"}
+    return Network("star", ("h0", "h1"), ("switch",), tuple(links), nodes).resolved(1.0)
+
+
 def experiment() -> dict[str, Any]:
     """Return a resolved experiment, as far as it matters here, that the machine above honours."""
     return copy.deepcopy(
         {
-            "topology": {
-                "nodes": {"server": "h0", "client": "h1"},
-                "uplink": {"rate_bps": 1_000_000_000, "delay_ns": 50_000, "buffer_bytes": 50_000},
-            },
+            "topology": star(),
             "conditions": [{"name": "none", "places": {}, "interference": [], "timeline": []}],
         }
     )
@@ -79,7 +85,7 @@ def test_without_a_calibration_the_doctor_is_named() -> None:
 
 def test_figures_of_another_machine_are_not_used() -> None:
     asked = experiment()
-    asked["topology"]["uplink"]["delay_ns"] = 1
+    asked["topology"] = star(delay_ns=1)
     other = MACHINE.model_copy(update={"kernel": "6.19.0"})
     assert "kernel was 6.18.0, is 6.19.0" in only(warnings(asked, here=other))
 
@@ -96,7 +102,7 @@ def test_a_calibration_ages_after_seven_days(days: int, old: bool) -> None:
 
 def test_an_uplink_faster_than_the_machine_is_named_with_both_rates() -> None:
     asked = experiment()
-    asked["topology"]["uplink"]["rate_bps"] = 10_000_000_000
+    asked["topology"] = star(rate_bps=10_000_000_000)
     text = only(warnings(asked))
     assert text.startswith("uplink: 10 Gbit/s")
     assert "5 Gbit/s" in text
@@ -104,13 +110,13 @@ def test_an_uplink_faster_than_the_machine_is_named_with_both_rates() -> None:
 
 def test_an_unlimited_uplink_promises_no_rate() -> None:
     asked = experiment()
-    asked["topology"]["uplink"]["rate_bps"] = None
+    asked["topology"] = star(rate_bps=None)
     assert warnings(asked) == []
 
 
 def test_an_element_of_many_conditions_is_named_once() -> None:
     asked = experiment()
-    asked["topology"]["uplink"]["rate_bps"] = None
+    asked["topology"] = star(rate_bps=None)
     condition = {
         **asked["conditions"][0],
         "places": {"switch.ingress": [{"police": {"rate_bps": 8_000_000_000, "burst_bytes": 1}}]},
@@ -134,33 +140,33 @@ def test_an_element_faster_than_the_uplink_limits_nothing_and_is_not_named() -> 
 )
 def test_a_shaper_that_remembers_is_judged_by_the_rate_at_which_it_sends(element: dict[str, Any]) -> None:
     asked = experiment()
-    asked["topology"]["uplink"]["rate_bps"] = None
+    asked["topology"] = star(rate_bps=None)
     asked["conditions"][0]["places"] = {"host.egress": [element]}
     assert f"{next(iter(element))} at host.egress: 8 Gbit/s" in only(warnings(asked))
 
 
 def test_a_meter_passes_packets_at_any_rate() -> None:
     asked = experiment()
-    asked["topology"]["uplink"]["rate_bps"] = None
+    asked["topology"] = star(rate_bps=None)
     asked["conditions"][0]["places"] = {"link": [{"srtcm": {"cir_bps": 8_000_000_000}}]}
     assert warnings(asked) == []
 
 
 def test_a_delay_below_the_floor_will_hardly_show() -> None:
     asked = experiment()
-    asked["topology"]["uplink"]["delay_ns"] = 2_000
+    asked["topology"] = star(delay_ns=2_000)
     assert "uplink: 2 us is below the 4 us" in only(warnings(asked))
 
 
 def test_a_delay_between_floor_and_smallest_honoured_is_not_exact() -> None:
     asked = experiment()
-    asked["topology"]["uplink"]["delay_ns"] = 10_000
+    asked["topology"] = star(delay_ns=10_000)
     assert "delays from 20 us" in only(warnings(asked))
 
 
 def test_no_delay_is_always_honoured() -> None:
     asked = experiment()
-    asked["topology"]["uplink"]["delay_ns"] = 0
+    asked["topology"] = star(delay_ns=0)
     assert warnings(asked) == []
 
 

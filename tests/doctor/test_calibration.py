@@ -1,10 +1,11 @@
 """What is concluded from the measurements, and that a stored calibration comes back as it was."""
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from test_against import calibration
+from test_against import MACHINE, NOW, calibration
 
 from crosswind.doctor.calibration import (
     Calibration,
@@ -12,6 +13,7 @@ from crosswind.doctor.calibration import (
     DelayCheck,
     RateCheck,
     calibration_file,
+    keep_better,
     store_calibration,
     stored_calibration,
 )
@@ -91,6 +93,62 @@ def test_a_calibration_of_another_schema_is_refused() -> None:
     file.write_text(file.read_text().replace('"schema": 2', '"schema": 1'))
     with pytest.raises(CalibrationUnreadableError):
         stored_calibration()
+
+
+BUSY_DELAYS = (delay(20_000, 3_700_000),)  # honours delays from 37 ms
+QUIET_DELAYS = (delay(20_000, 780_000),)  # from 7.8 ms
+
+
+@pytest.mark.usefixtures("cache")
+def test_a_busy_hour_does_not_replace_the_better_calibration() -> None:
+    quiet = calibration(delays=QUIET_DELAYS, measured_at=NOW - timedelta(days=1))
+    assert keep_better(quiet) == quiet
+    busy = calibration(delays=BUSY_DELAYS, measured_at=NOW, load_average=7.0)
+    assert keep_better(busy) == quiet
+    assert stored_calibration() == quiet
+
+
+@pytest.mark.usefixtures("cache")
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"measured_at": NOW - timedelta(days=7, minutes=1)},
+        {"measured_at": NOW + timedelta(minutes=1)},  # The clock was set back: nobody knows how old it is.
+        {"machine": MACHINE.model_copy(update={"kernel": "6.19.0"})},
+        {"version": "0.0.9"},
+        {"rootless": True},
+    ],
+)
+def test_a_better_calibration_that_is_old_or_of_something_else_is_replaced(changes: dict[str, Any]) -> None:
+    store_calibration(calibration(delays=QUIET_DELAYS, **changes))
+    busy = calibration(delays=BUSY_DELAYS, measured_at=NOW)
+    assert keep_better(busy) == busy
+    assert stored_calibration() == busy
+
+
+@pytest.mark.usefixtures("cache")
+def test_a_calibration_that_is_as_good_or_better_replaces_the_one_before() -> None:
+    store_calibration(calibration(delays=BUSY_DELAYS))
+    for found in (
+        calibration(delays=QUIET_DELAYS),
+        calibration(delays=QUIET_DELAYS, measured_at=NOW),
+        calibration(delays=QUIET_DELAYS, measured_at=NOW, goodput_bps=6_000_000_000),
+    ):
+        assert keep_better(found) == found
+
+
+@pytest.mark.usefixtures("cache")
+def test_packets_that_left_early_are_never_better() -> None:
+    quiet = calibration(delays=QUIET_DELAYS)
+    store_calibration(quiet)
+    early = delay(20_000, 1_000).model_copy(update={"early": 1})
+    assert keep_better(calibration(delays=(early,), measured_at=NOW)) == quiet
+
+
+@pytest.mark.usefixtures("cache")
+def test_a_damaged_calibration_is_replaced() -> None:
+    calibration_file().write_text("not JSON")
+    assert keep_better(calibration()) == stored_calibration()
 
 
 def test_the_json_says_what_is_honoured() -> None:

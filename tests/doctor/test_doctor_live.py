@@ -96,7 +96,7 @@ def test_root_is_told_what_this_machine_honours_and_plan_knows_it(
     check_diagnosis(status, diagnosis)
     assert diagnosis["calibration"]["rootless"] is False
     # About five on a quiet machine; this bound only finds a probe that waits for nothing.
-    assert took_s < 20
+    assert took_s < 120, "about five seconds on a machine that does nothing else"
     _, after = crosswind_json([sys.executable], ["plan", "rpc-quick"], environment)
     assert not any("crosswind doctor" in remark for remark in after["machine"])
 

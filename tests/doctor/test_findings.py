@@ -2,6 +2,8 @@
 
 import pytest
 
+from crosswind.app.availability import Availability
+from crosswind.app.base import Application, Missing
 from crosswind.doctor import hardware, kernel, privileges, programs
 from crosswind.doctor.finding import Finding, Verdict, missing, ok
 
@@ -88,6 +90,19 @@ def test_the_remedy_names_the_switch_that_forbids() -> None:
 def test_apparmor_is_left_to_the_attempt() -> None:
     restricted = {"kernel.apparmor_restrict_unprivileged_userns": "1"}
     assert privileges.as_user(restricted.get).verdict == Verdict.OK
+
+
+def test_applications_that_nobody_asked_for_are_one_line_and_no_warning(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lacking = [Missing("no Java", "install it")]
+    found = {"rpc": [], "spark": lacking, "ycsb/redis": [], "ycsb/mongodb": lacking}
+    monkeypatch.setattr(programs.registry, "names", lambda: ["all"])
+    monkeypatch.setattr(programs.registry, "find", lambda _: Application)
+    parts = [Availability(name, missing) for name, missing in found.items()]
+    monkeypatch.setattr(programs, "availability", lambda _: parts)
+    said = "ready: rpc, ycsb/redis; not installed: 2, see `crosswind apps`"
+    assert programs.applications() == [ok("applications", said)]
 
 
 @pytest.mark.parametrize("python_part", ["0.1.0", "unpackaged"])

@@ -49,6 +49,89 @@ def test_iperf3_3_1_is_read_without_what_was_to_be_omitted() -> None:
     assert trace.bits.tolist() == [12_000.0, 12_000.0]
 
 
+def omitting(*spans: tuple[float, float, float, int, bool]) -> bytes:
+    """Return a run of intervals of (start, end, seconds, bytes, omitted)."""
+    keys = ("start", "end", "seconds", "bytes", "omitted")
+    totals = [dict(zip(keys, span, strict=True)) for span in spans]
+    start = {"tcp_mss_default": 1448, "test_start": {"protocol": "TCP"}}
+    return json.dumps({"start": start, "intervals": [{"sum": total} for total in totals]}).encode()
+
+
+# As iperf 3.9 writes them with `-O 3`: the third omitted interval is missing, the first that counts has a
+# begin without its sign, two seconds, and the bytes of one.
+OMITTED = [(0, 1.000113, 1.000113, 140_000, True), (1.000113, 2.000114, 1.000001, 217_000, True)]
+COUNTED = [(1.000081, 2.000078, 0.999997, 242_000, False), (2.000078, 3.000351, 1.000273, 246_000, False)]
+
+
+@pytest.mark.parametrize("start", [0.999986, 1.000078, 1.000081, 1.006])
+def test_the_first_interval_after_omitted_ones_begins_when_iperf3_set_its_clock_to_0(start: float) -> None:
+    run = omitting(*OMITTED, (start, 1.000081, 1.000081 + start, 242_000, False), *COUNTED)
+    trace, complaint = read_trace("run.json", run)
+    assert complaint is None
+    assert trace.begin_s.tolist() == [0.0, 1.000081, 2.000078]
+    assert trace.rate_bps[0] == pytest.approx(242_000 * 8 / 1.000081 * TCP)
+
+
+def test_an_interval_whose_time_cannot_be_known_is_refused_with_its_neighbours() -> None:
+    # The one after it begins 0.8 s after its end: one is missing between them, or this one was longer.
+    run = omitting(*OMITTED, (0.999986, 0.2, 1.2, 242_000, False), *COUNTED)
+    with pytest.raises(TraceFileError, match=r"interval 2: from 0.999986 s to 0.2 s.*last 1.*remove this"):
+        read_trace("run.json", run)
+
+
+def test_an_interval_that_took_long_since_the_machine_stood_still_is_as_long_as_it_says() -> None:
+    spans = [(0, 1, 1, 1448, False), (1, 2, 1, 1448, False), (2, 5.5, 3.5, 1448, False)]
+    trace, _ = read_trace("run.json", omitting(*spans, (5.5, 6, 0.5, 1448, False)))
+    assert trace.end_s.tolist() == [1, 2, 5.5, 6]
+
+
+@pytest.mark.parametrize(
+    ("name", "back", "begin_s", "mbps"),
+    [
+        # 3 MBytes of payload in half a second; the two omitted lines are not there.
+        ("iperf3-omit.txt", False, [0.0, 0.5, 1.0, 1.5], [3 * 2**24 * TCP / 1e6] * 4),
+        # [SUM] of two connections: 2.5 MBytes each way.
+        ("iperf3-bidir-two.txt", False, [0.0, 0.5], [2.5 * 2**24 * TCP / 1e6] * 2),
+        ("iperf3-bidir-two.txt", True, [0.0, 0.5], [2.5 * 2**24 * TCP / 1e6] * 2),
+        # 10 and 9 datagrams with 28 bytes of headers each; 0.5 and 0.51 s.
+        ("iperf3-udp.txt", False, [0.0, 0.5], [(2560 * 1.024 + 2.24) / 500, (2304 * 1.024 + 2.016) / 510]),
+        # A server's 9.75 MBytes; the line of 256 KBytes in no time is left out.
+        ("iperf3-four-server.txt", False, [0.0], [9.75 * 2**23 * TCP / 1e6]),
+    ],
+)
+def test_iperf3s_text_is_read_as_its_json(
+    name: str, back: bool, begin_s: list[float], mbps: list[float]
+) -> None:
+    trace = captured(name, back=back)
+    assert trace.begin_s.tolist() == begin_s
+    assert (trace.rate_bps / 1e6).tolist() == pytest.approx(mbps)
+
+
+def test_text_has_the_first_interval_after_omitted_ones_too() -> None:
+    lines = (CAPTURED / "iperf3-omit.txt").read_text().splitlines(keepends=True)
+    # As 3.9 prints it: the line before is missing, begin and end are the same, the rate is of two intervals.
+    lines[5] = lines[5].replace("0.00-0.50 ", "0.50-0.50 ").replace("50.3 Mbits", "25.2 Mbits")
+    trace, _ = read_trace("run.txt", "".join(lines[:4] + lines[5:]).encode())
+    assert trace.bits.tolist() == pytest.approx(captured("iperf3-omit.txt").bits.tolist())
+    assert trace.begin_s.tolist() == [0.0, 0.5, 1.0, 1.5]
+
+
+@pytest.mark.parametrize("before", ["^C", "Mon Nov 23 17:21:12 2026 "])
+def test_what_a_terminal_or_an_option_puts_before_lines_is_passed_over(before: str) -> None:
+    lines = (CAPTURED / "iperf3-omit.txt").read_text().splitlines()
+    trace, _ = read_trace("run.txt", "\n".join(before + line for line in lines).encode())
+    assert trace.bits.tolist() == captured("iperf3-omit.txt").bits.tolist()
+
+
+def test_text_that_was_interrupted_is_read_as_far_as_it_went() -> None:
+    text = (CAPTURED / "iperf3-omit.txt").read_text().partition("- - -")[0]
+    trace, complaint = read_trace(
+        "run.txt", (text + "iperf3: interrupt - the client has terminated\n").encode()
+    )
+    assert trace.bits.size == 4
+    assert complaint == "iperf3 ended with an error (the client has terminated); read as far as it went"
+
+
 def test_a_server_that_was_killed_is_the_reason_why_nothing_can_be_read() -> None:
     with pytest.raises(TraceFileError, match="the server has terminated"):
         read_trace("run", (IPERF3 / "server-killed.json").read_bytes())
@@ -144,6 +227,7 @@ def test_a_mahimahi_trace_is_what_it_could_carry_and_a_window_without_is_an_outa
         (b'{"a":' * 100_000, "nested|cut off"),
         (pcap((0.0, 100), (0.1, 100)), "shorter --window"),
         (pcap(), "has no packet"),
+        (pcap((0.0, 100)).replace(b"e\0\0\0", b"\x7f\0\0\0"), r"link type 127 \(IEEE802_11_RADIOTAP\)"),
     ],
 )
 def test_what_cannot_be_meant_is_refused_with_its_place(content: bytes, words: str) -> None:
@@ -151,9 +235,25 @@ def test_what_cannot_be_meant_is_refused_with_its_place(content: bytes, words: s
         read_trace("run", content, window_s=1.0)
 
 
-def test_one_way_has_no_way_back() -> None:
+@pytest.mark.parametrize("file", [IPERF3 / "tcp-four-streams.json", CAPTURED / "iperf3-omit.txt"])
+def test_one_way_has_no_way_back(file: Path) -> None:
     with pytest.raises(TraceFileError, match="leave --back out"):
-        read_trace("run", (IPERF3 / "tcp-four-streams.json").read_bytes(), back=True)
+        read_trace("run", file.read_bytes(), back=True)
+
+
+@pytest.mark.parametrize(
+    ("replaced", "by", "words"),
+    [
+        ("3.00 MBytes  50.3", "3.00 MBytes  5x.3", "line 4: .* is no interval of iperf3"),
+        ("[  5]   0.50-1.00 ", "[  6]   0.50-1.00 ", r"several connections and no \[SUM\]"),
+        ("[  5]   ", "-", "printed no intervals; measure without -i 0"),
+        ("iperf Done.", "Accepted connection from 10.0.0.1, port 5", "line 15: another run begins"),
+    ],
+)
+def test_text_that_cannot_be_meant_is_refused_with_its_place(replaced: str, by: str, words: str) -> None:
+    text = (CAPTURED / "iperf3-omit.txt").read_text().replace(replaced, by)
+    with pytest.raises(TraceFileError, match=words):
+        read_trace("run", text.encode())
 
 
 FILES = [

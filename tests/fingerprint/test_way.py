@@ -17,7 +17,7 @@ def between(near: tuple[str, str | None], far: tuple[str, str | None]) -> Ends:
         End(name, (), address, "crosswind-load", "python3", ("iperf3",), ("nuttcp",), host)
         for name, (address, host) in zip("ab", (near, far), strict=True)
     ]
-    return Ends(ends[0], ends[1], one_machine=True, tool="traffic")
+    return Ends(ends[0], ends[1], one_machine=True, tool="traffic", ours=True)
 
 
 def seen(interface: str = "eth0", driver: str | None = "veth", routers: int | None = 0) -> dict[str, Any]:

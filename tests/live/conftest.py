@@ -1,6 +1,7 @@
 """A real agent and load generator for the tests of this folder; without them they are skipped and say why."""
 
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -8,9 +9,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from crosswind.testbed import Agent, TestbedError, find_binary
@@ -22,6 +24,18 @@ sys.path.insert(0, str(Path(__file__).parent))
 START = (sys.executable, "-c", "from crosswind.cli import main; main()")
 SOURCES = Path(__file__).parents[2] / "python"
 NOBODY = 65534
+# Of the processors' time: a hypervisor that takes more explains why an emulator stood still.
+STOLEN_MIN = 0.01
+# Reasons of void trials that are the machine's.
+MACHINE = re.compile(
+    r"the emulator('s core stood still| waited \d+ ms)|in all \d+%|\d+ packets lost in the capture"
+)
+
+
+def processor_time() -> tuple[int, int]:
+    """Return what the hypervisor took of this machine's processors and what there was in all, in ticks."""
+    times = [int(ticks) for ticks in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
+    return times[7], sum(times)
 
 
 @dataclass
@@ -36,6 +50,7 @@ class Live:
     folder: Path
     env: dict[str, str]
     command: tuple[str, ...] = START
+    time_before: tuple[int, int] = field(default_factory=processor_time)
 
     @property
     def results(self) -> Path:
@@ -98,6 +113,46 @@ class Live:
         process = self.start(*arguments, prefix=prefix, stdin=subprocess.DEVNULL)
         said, _ = process.communicate(timeout=timeout_s)
         return process.returncode, said
+
+    def measured(self, file: str, prefix: tuple[str, ...] = (), timeout_s: float = 120) -> str:
+        """Run the trials of a file to their end; return what was printed."""
+        status, said = self.run("run", file, prefix=prefix, timeout_s=timeout_s)
+        self.check_measured(status, said)
+        return said
+
+    def check_measured(self, status: int, said: str) -> None:
+        """Check that a run has ended well.
+
+        Skips where trials are void for no other reason than that the emulator stood still, while the
+        hypervisor took processor time: such a machine cannot measure.
+        """
+        taken = self.stolen()
+        if status == 4 and taken is not None and (reason := self._stood_still()):
+            pytest.skip(f"SKIPPED: {taken}: {reason}")
+        assert status == 0, said
+
+    def stolen(self) -> str | None:
+        """Return what the hypervisor took of this machine since the test began; None where that is little."""
+        stolen, there_was = (
+            now - before for now, before in zip(processor_time(), self.time_before, strict=True)
+        )
+        share = stolen / there_was
+        return f"the hypervisor took {share:.1%} of this machine" if share > STOLEN_MIN else None
+
+    def check_first_attempts(self) -> None:
+        """Skip where an attempt was void and repeated: the test is about what it did to the first."""
+        if reason := self._stood_still():
+            pytest.skip(f"SKIPPED: an attempt was repeated, since {reason}")
+
+    def _stood_still(self) -> str | None:
+        """Return why the latest run's trials are void, where each of these reasons is a standstill."""
+        (trials,) = self.results.glob("*/latest/trials.parquet")
+        rows = duckdb.sql(f"SELECT status, fidelity, fidelity_reason FROM '{trials}'").fetchall()
+        if any(status == "failed" for status, _, _ in rows):
+            return None
+        reasons = [reason for _, fidelity, reason in rows if fidelity == "void"]
+        causes = [cause for reason in reasons for cause in reason.split("; ")]
+        return reasons[0] if reasons and all(MACHINE.match(cause) for cause in causes) else None
 
     def processes(self) -> dict[int, str]:
         """Return the processes that a run of this place has started, by process id."""
@@ -181,7 +236,8 @@ def as_nobody(live: Live) -> tuple[str, ...]:
 def experiment(live: Live) -> Callable[..., str]:
     """Return a function that writes an rpc experiment and returns the name of its file."""
 
-    def write(repeat: int = 2, duration: str = "300ms", extra: str = "") -> str:
+    # A trial of 300 ms is soon void on a busy machine; that is for tests of verdicts.
+    def write(repeat: int = 2, duration: str = "300ms", extra: str = "", limits: str = "void: accept") -> str:
         text = f"""
 name: live
 topology:
@@ -192,7 +248,7 @@ conditions:
   - none
   - slow: {{link: [{{delay: {{time: 5ms}}}}]}}
 application: {{rpc: {{duration: {duration}, warm_up: 100ms}}}}
-trials: {{repeat: {repeat}, rest: 0s, seed: 7{extra}}}
+trials: {{repeat: {repeat}, rest: 0s, seed: 7, limits: {{{limits}}}{extra}}}
 """
         (live.folder / "live.yaml").write_text(text)
         return "live.yaml"

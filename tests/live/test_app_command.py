@@ -80,7 +80,8 @@ def write(live: Live, application: str, conditions: str = "[none]", repeat: int 
 def values(folder: Path, metric: str, statistic: str, condition: str) -> list[float]:
     select = (
         f"SELECT value FROM '{folder}/metrics.parquet' JOIN '{folder}/trials.parquet' USING (trial) "
-        f"WHERE metric = '{metric}' AND statistic = '{statistic}' AND condition = '{condition}'"
+        f"WHERE metric = '{metric}' AND statistic = '{statistic}' AND condition = '{condition}' "
+        "AND fidelity <> 'void'"
     )
     return [value for (value,) in duckdb.sql(select).fetchall()]
 
@@ -101,8 +102,7 @@ def _python() -> None:
 
 
 def test_a_token_bucket_slows_a_download_in_each_of_its_own_metrics(live: Live) -> None:
-    status, said = live.run("run", write(live, DOWNLOAD, BUCKET, repeat=3))
-    assert status == 0, said
+    live.measured(write(live, DOWNLOAD, BUCKET, repeat=3))
     folder = live.run_folder
     for metric, statistic, worse in (
         ("speed", "value", min),
@@ -128,8 +128,7 @@ def test_resume_works_from_the_results_alone(live: Live) -> None:
     assert live.run("run", name)[0] == 0
     for file in (name, "serve.py", "fetch.py"):
         (live.folder / file).unlink()
-    status, said = live.run("resume")
-    assert status == 0, said
+    live.check_measured(*live.run("resume"))
 
 
 @pytest.mark.parametrize(
@@ -218,8 +217,8 @@ def test_servers_that_hang_are_gone_within_five_seconds(live: Live) -> None:
     metrics: {took: {elapsed: true, better: lower}}
 """
     began = time.monotonic()
-    status, said = live.run("run", write(live, text))
-    assert status == 0, said
+    live.measured(write(live, text))
+    live.check_first_attempts()
     ((duration_s,),) = duckdb.sql(f"SELECT duration_s FROM '{live.run_folder}/trials.parquet'").fetchall()
     assert duration_s < 3.5 + 5.0, f"{time.monotonic() - began:.1f} s in all"
 
@@ -240,8 +239,32 @@ def test_operations_of_an_open_loop_have_latencies_and_responses(live: Live) -> 
     duration: 1s
     operations: {in: ops.csv, rate: 200/s}
 """
-    status, said = live.run("run", write(live, text.replace("PROGRAM", live.env["CROSSWIND_LOAD"])))
-    assert status == 0, said
+    live.measured(write(live, text.replace("PROGRAM", live.env["CROSSWIND_LOAD"])))
     assert values(live.run_folder, "response", "p99", "none")
     (operations,) = values(live.run_folder, "operations", "count", "none")
     assert 150 <= operations <= 250
+
+
+TALKER = """
+    roles:
+      server: {command: [/bin/sleep, '60'], ready: {command: [/bin/true]}}
+      client:
+        command: [/bin/sh, -c, "echo first; yes 0123456789 | head -c BYTES; echo; echo '{\\"answer\\": 42}'"]
+    load: client
+    metrics:
+      answer: {json: answer, unit: count, better: higher}
+"""
+
+
+def test_of_a_long_output_head_and_tail_are_kept_and_the_result_is_found(live: Live) -> None:
+    live.measured(write(live, TALKER.replace("BYTES", "100000000")))
+    folder = live.run_folder
+    assert values(folder, "answer", "value", "none") == [42]
+    log = next(folder.glob("logs/*/client/client.out"))
+    # 32 MiB are kept; the line that says so is shorter than 100 bytes.
+    assert 32 << 20 <= log.stat().st_size < (32 << 20) + 100
+    head, _, tail = log.read_bytes().partition(b" bytes of this output are left out here]\n")
+    assert head.startswith(b"first\n0123456789\n")
+    printed = len(b"first\n") + 100_000_000 + len(b'\n{"answer": 42}\n')
+    assert int(head.rpartition(b"[crosswind: ")[2]) == printed - (32 << 20)
+    assert tail.endswith(b'\n{"answer": 42}\n')

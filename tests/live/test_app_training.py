@@ -49,12 +49,11 @@ def write(live: Live, steps: int, repeat: int) -> None:
 
 def test_a_token_bucket_makes_steps_as_long_as_the_gradients_take_to_pass_it(live: Live) -> None:
     write(live, steps=20, repeat=3)
-    status, said = live.run("run", "training.yaml", timeout_s=400)
-    assert status == 0, said
+    live.measured("training.yaml", timeout_s=400)
     metrics = f"'{live.run_folder}/metrics.parquet' JOIN '{live.run_folder}/trials.parquet' USING (trial)"
     found = duckdb.sql(
         f"SELECT condition, list(value / 1e9) FROM {metrics} "
-        "WHERE metric = 'latency' AND statistic = 'p50' GROUP BY 1"
+        "WHERE metric = 'latency' AND statistic = 'p50' AND fidelity <> 'void' GROUP BY 1"
     ).fetchall()
     steps_s = dict(found)
     assert [len(values) for values in steps_s.values()] == [3, 3]

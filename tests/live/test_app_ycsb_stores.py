@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from conftest import Live
 
 # Scans, of fifty records on average: 20 Mbit/s then limit the store, and not two cores that others use, too.
-# FerretDB scans too slowly for that, and so does a Cassandra that has just started: they read large records.
+# FerretDB scans too slowly for that, as do Cassandra and MongoDB just after a start: their records are large.
 STORES = {
     "postgresql": "workload: e, records: 500",
     "redis": "workload: e, records: 500, durability: wait=2",
     "valkey": "workload: e, records: 500, durability: wait=2",
     "etcd": "workload: e, records: 500",
-    "mongodb": "workload: e, records: 500, durability: majority",
+    "mongodb": "workload: a, records: 50, field_length: 20kB, durability: majority",
     "ferretdb": "workload: c, records: 200, field_length: 4kB",
     "cassandra": "workload: c, records: 50, field_length: 20kB",
 }
@@ -35,7 +35,7 @@ conditions:
   - none
   - bucket: {{host.egress: [{{shape: {{rate: 20Mbit/s, burst: 30kB, buffer: 64KiB}}}}]}}
 application: {{ycsb: {{store: {store}, {parameters}, clients: 4, duration: 1s, warm_up: 300ms}}}}
-trials: {{repeat: 3, rest: 0s, seed: 7}}
+trials: {{repeat: 2, rest: 0s, seed: 7}}
 """
 
 
@@ -51,8 +51,7 @@ def test_a_token_bucket_lowers_the_throughput_of_a_replicated_store(live: Live, 
     text = EXPERIMENT.format(store=store, parameters=STORES[store])
     (live.folder / "store.yaml").write_text(text)
     live.env["CROSSWIND_CACHE_DIR"] = str(cache_folder())
-    status, said = live.run("run", "store.yaml", timeout_s=300)
-    assert status == 0, said
+    live.measured("store.yaml", timeout_s=300)
     folder = (live.results / "live-store" / "latest").resolve()
     found = duckdb.sql(
         f"SELECT condition, min(value), max(value), count(*) FROM '{folder}/metrics.parquet' "
@@ -61,6 +60,6 @@ def test_a_token_bucket_lowers_the_throughput_of_a_replicated_store(live: Live, 
     ).fetchall()
     lowest = {condition: value for condition, value, _, _ in found}
     highest = {condition: value for condition, _, value, _ in found}
-    assert [count for _, _, _, count in found] == [3, 3]
-    # The worst of three trials without the bucket is above the best of three with it.
+    assert [count for _, _, _, count in found] == [2, 2]
+    # The worst of two trials without the bucket is above the best of two with it.
     assert lowest["none"] > highest["bucket"], found

@@ -50,8 +50,7 @@ trials: {repeat: 2, rest: 0s, seed: 7}
 
 def test_loss_shapers_and_queues_are_told_apart(live: Live) -> None:
     (live.folder / "live.yaml").write_text(NETWORK)
-    status, said = live.run("run", "live.yaml")
-    assert status == 0, said
+    live.measured("live.yaml")
     found = {condition.name: condition.slow.by_cause for condition in summarise(live.run_folder).conditions}
     timeouts = [cause for cause in found["lossy"] if cause.startswith("retransmission timeout after a drop")]
     assert timeouts
@@ -72,7 +71,8 @@ def test_a_server_that_stood_still_is_told_from_a_client_that_did(live: Live) ->
         os.kill(process, signal.SIGCONT)
         live.await_step("measured", trial + 1)
     said, _ = run.communicate(timeout=60)
-    assert run.returncode == 0, said
+    live.check_measured(run.returncode, said)
+    live.check_first_attempts()
     server, client = (trial.slow.by_cause for trial in summarise(live.run_folder).trials)
     # What was under way when the server stopped waited for it; what was due then waited for a connection.
     assert set(server) == {NO_EVENT, BEHIND}
@@ -80,8 +80,10 @@ def test_a_server_that_stood_still_is_told_from_a_client_that_did(live: Live) ->
     assert client[NO_EVENT] <= 2, "what was under way when the client stopped: one of each connection"
 
 
-def test_a_host_that_stood_still_is_named_with_its_instant(live: Live) -> None:
-    (live.folder / "live.yaml").write_text(AWAKE.replace("repeat: 2", "repeat: 1"))
+def run_with_a_stopped_emulator(live: Live, duration: str, stopped_s: float) -> None:
+    """Run one trial, with its emulator stopped for a part of its first attempt."""
+    once = AWAKE.replace("repeat: 2", "repeat: 1").replace("duration: 1s", f"duration: {duration}")
+    (live.folder / "live.yaml").write_text(once)
     run = live.start("run", "live.yaml")
     live.await_step("prepared")
     load_process(live, "rpc")
@@ -89,20 +91,36 @@ def test_a_host_that_stood_still_is_named_with_its_instant(live: Live) -> None:
     assert emulator is not None
     time.sleep(0.4)  # into the measured phase
     os.kill(emulator, signal.SIGSTOP)
-    time.sleep(0.3)
+    time.sleep(stopped_s)
     os.kill(emulator, signal.SIGCONT)
     said, _ = run.communicate(timeout=60)
-    assert run.returncode == 0, said
+    live.check_measured(run.returncode, said)
+
+
+def test_a_host_that_stood_still_is_named_with_its_instant(live: Live) -> None:
+    run_with_a_stopped_emulator(live, "6s", 0.3)
+    live.check_first_attempts()
     (trial,) = summarise(live.run_folder).trials
     # What was under way waited for the host; what was due then waited for that, or for the host as well.
     assert trial.slow.by_cause[HOST_HICCUP] >= 2
-    assert set(trial.slow.by_cause) <= {HOST_HICCUP, BEHIND}
+    # That was longer than the least retransmission timeout: a kernel may send again what was not lost.
+    again = "retransmission timeout without a recorded drop"
+    assert set(trial.slow.by_cause) <= {HOST_HICCUP, BEHIND, again}
     assert trial.row.fidelity == "degraded"
     reason = trial.row.fidelity_reason or ""
     stood_still = re.search(r"stood still for (\d+) ms, (\d\.\d+) s after the start", reason)
     assert stood_still is not None, reason
     assert 250 <= int(stood_still[1]) < 900
     assert 0 < float(stood_still[2]) < 1
+
+
+def test_a_trial_whose_emulator_stood_still_for_much_of_it_is_void_and_tried_again(live: Live) -> None:
+    run_with_a_stopped_emulator(live, "1s", 0.6)
+    first, *_, last = summarise(live.run_folder).trials
+    assert (first.row.fidelity, first.counted) == ("void", False)
+    assert re.search(r"stood still for \d+ ms.*; in all \d+% of the trial", first.row.fidelity_reason or "")
+    assert last.counted
+    assert last.row.attempt > 1
 
 
 # A client as they are written: it sends a head and then a body, and Nagle's algorithm keeps the body back
@@ -155,10 +173,10 @@ def test_a_delayed_acknowledgement_is_named_with_who_held_it(
     (live.folder / "live.yaml").write_text(HEAD + HEAD_AND_BODY)
     (live.folder / "serve.py").write_text(SERVE)
     (live.folder / "ask.py").write_text(ASK)
-    status, said = live.run("run", "live.yaml")
-    assert status == 0, said
+    live.measured("live.yaml")
     # All of them and not the slowest alone, which on a busy machine are the machine's.
     monkeypatch.setattr("crosswind.report.causes.TAIL_QUANTILE", 0.0)
+    live.check_first_attempts()
     (trial,) = summarise(live.run_folder).trials
     assert trial.latency_ns["p50"] > 38e6, "Linux holds it for 40 ms"
     causes = (trial.slow.by_cause + trial.tail.by_cause).most_common()

@@ -140,15 +140,14 @@ def test_a_job_time_is_planned_measured_compared_and_reported(live: Live) -> Non
     status, said = live.run("plan", "live.yaml")
     assert status == 0, said
     assert "6 trials, for a time that the first one will tell" in said
-    status, said = live.run("run", "live.yaml")
-    assert status == 0, said
+    said = live.measured("live.yaml")
     assert "job time" in said
     folder = live.run_folder
     application = json.loads((folder / "resolved.json").read_text())["application"]
     assert (application["size"], application["parameters"]) == ("small", {"job_bytes": 1_000_000})
     times = duckdb.sql(
         f"SELECT condition, value / 1e9 FROM '{folder}/metrics.parquet' JOIN '{folder}/trials.parquet' "
-        "USING (trial) WHERE metric = 'job.time'"
+        "USING (trial) WHERE metric = 'job.time' AND fidelity <> 'void'"
     ).fetchall()
     # 8 Mbit less the burst at 20 Mbit/s of IP bits take 0.39 s at least, whatever the machine; without the
     # bucket 8 ms, and on a busy machine some tens. Medians of three.

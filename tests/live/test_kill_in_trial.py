@@ -60,8 +60,10 @@ def test_what_is_killed_fails_its_trial_by_name_and_the_next_trial_is_well(live:
     said, _ = run.communicate(timeout=90)
     assert run.returncode == 4, said
     trials = duckdb.sql(f"SELECT status, reason FROM '{live.run_folder}/trials.parquet' ORDER BY block")
-    first, second = trials.fetchall()
+    # The second may have been repeated, where the machine stood still.
+    first, *others = trials.fetchall()
     assert first[0] == "failed"
     assert first[1].startswith(reason), first[1]
-    assert second == ("done", None)
+    assert others
+    assert set(others) == {("done", None)}
     live.await_no_process()

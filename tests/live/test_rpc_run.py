@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pytest
 
+from crosswind.report import summarise
+
 if TYPE_CHECKING:
     from conftest import Live
 
@@ -28,7 +30,9 @@ def test_two_conditions_in_two_blocks_leave_a_complete_folder(live: Live, experi
     status, said = live.run("run", experiment())
     assert status == 0, said
     folder = live.run_folder
-    assert rows(folder, "SELECT status, count(*) FROM TRIALS GROUP BY 1") == [("done", 4)]
+    # A void attempt is repeated, and both are rows.
+    counted = "SELECT status, count(DISTINCT (block, condition)) FROM TRIALS GROUP BY 1"
+    assert rows(folder, counted) == [("done", 4)]
     assert rows(folder, "SELECT block, count(DISTINCT condition) FROM TRIALS GROUP BY 1 ORDER BY 1") == [
         (0, 2),
         (1, 2),
@@ -80,20 +84,28 @@ def test_a_failing_application_is_a_row_with_its_reason_and_the_run_goes_on(
     assert "2 trials failed" in said
 
 
+@pytest.mark.parametrize(
+    ("printed", "error"),
+    [
+        ("printf '{\"operations\": 1' > summary.json", "JSONDecodeError"),
+        ("head -c 100000 /dev/zero | tr '\\0' '[' > summary.json", "RecursionError"),
+    ],
+    ids=["cut off", "100,000 deep"],
+)
 def test_a_result_that_nobody_can_read_costs_its_trial_and_not_the_run(
-    live: Live, experiment: Experiment
+    live: Live, experiment: Experiment, printed: str, error: str
 ) -> None:
     load = Path(live.env["CROSSWIND_LOAD"])
     real = load.with_name("real-load")
     load.rename(real)
-    cut = "printf '{\"operations\": 1' > summary.json"
-    load.write_text(f'#!/bin/sh\n{real} "$@" || exit\n[ "$1" != rpc ] || {cut}\n')
+    load.write_text(f'#!/bin/sh\n{real} "$@" || exit\n[ "$1" != rpc ] || {printed}\n')
     load.chmod(0o755)
     status, said = live.run("run", experiment(repeat=1))
     assert status == 4, said
     found = rows(live.run_folder, "SELECT status, reason FROM TRIALS")
     assert [row[0] for row in found] == ["failed", "failed"]
-    assert all("load on client: what it brought home cannot be read (JSON" in row[1] for row in found)
+    reason = f"load on client: what it brought home cannot be read ({error}"
+    assert all(reason in row[1] for row in found)
 
 
 def test_failed_stop_ends_the_run_at_the_first_failure(live: Live, experiment: Experiment) -> None:
@@ -102,7 +114,7 @@ def test_failed_stop_ends_the_run_at_the_first_failure(live: Live, experiment: E
     load.rename(real)
     load.write_text(f'#!/bin/sh\n[ "$1" = --version ] && exec {real} --version\nexit 5\n')
     load.chmod(0o755)
-    status, said = live.run("run", experiment(extra=", limits: {failed: stop}"))
+    status, said = live.run("run", experiment(limits="failed: stop, void: accept"))
     assert status == 4, said
     assert rows(live.run_folder, "SELECT status, count(*) FROM TRIALS GROUP BY 1 ORDER BY 1") == [
         ("failed", 1),
@@ -121,13 +133,17 @@ def test_a_killed_agent_fails_its_trial_only_and_resume_repairs_it(
     said, _ = run.communicate(timeout=60)
     assert run.returncode == 4, said
     found = rows(live.run_folder, "SELECT status, reason FROM TRIALS ORDER BY position")
-    assert [row[0] for row in found] == ["failed", "done", "done", "done"]
+    assert found[0][0] == "failed"
+    assert len(found) >= 4
+    assert {row[0] for row in found[1:]} == {"done"}
     assert "agent: ended while in use (killed by signal 9)" in found[0][1]
     finished = live.stored()
     status, said = live.run("resume")
     assert status == 0, said
     assert finished < live.stored()
-    assert len(rows(live.run_folder, "SELECT 1 FROM TRIALS WHERE status = 'done'")) == 4
+    assert (
+        len(rows(live.run_folder, "SELECT DISTINCT block, condition FROM TRIALS WHERE status = 'done'")) == 4
+    )
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -143,8 +159,32 @@ def test_an_interrupted_run_says_how_to_continue_and_does(
     assert f"interrupted by {number.name}" in said
     assert "crosswind resume" in said
     live.await_no_process()
+    statuses = "SELECT status, count(*) FROM TRIALS GROUP BY 1 ORDER BY 1"
+    assert rows(live.run_folder, statuses) == [("done", 1), ("interrupted", 1), ("pending", 2)]
     status, said = live.run("resume")
     assert status == 0, said
+    assert rows(live.run_folder, statuses) == [("done", 4), ("interrupted", 1)]
+    summary = summarise(live.run_folder)
+    assert [(len(condition.counted), condition.lost) for condition in summary.conditions] == [(2, 0), (2, 0)]
+
+
+def test_a_second_writer_of_a_running_run_is_refused_with_its_process_until_that_is_killed(
+    live: Live, experiment: Experiment
+) -> None:
+    run = live.start("run", experiment(repeat=1))
+    live.await_step("prepared")
+    run.send_signal(signal.SIGSTOP)  # So that it is still there, however long the verbs take to start.
+    for verb in ("resume", "report"):
+        status, said = live.run(verb, str(live.run_folder))
+        assert status == 2, said
+        assert f"process {run.pid} (-c run live.yaml) writes it" in said
+    run.kill()
+    run.communicate(timeout=60)
+    live.await_no_process()
+    status, said = live.run("resume")
+    assert status == 0, said
+    statuses = "SELECT status, count(*) FROM TRIALS GROUP BY 1 ORDER BY 1"
+    assert rows(live.run_folder, statuses) == [("done", 2), ("interrupted", 1)]
 
 
 def test_resume_refuses_another_experiment_and_another_machine(live: Live, experiment: Experiment) -> None:

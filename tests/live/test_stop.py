@@ -77,7 +77,8 @@ def staged(fabric: Fabric, folder: Path) -> Stage:
 def test_a_store_that_hangs_ends_within_five_seconds(live: Live, store: Application) -> None:
     spec = plain_fabric(DATABASE)
     if not store.is_prepared(DATABASE):
-        with Agent() as agent, Fabric(agent, spec, live.folder / "logs") as fabric:
+        # As in a run, where preparing has logs of its own: processes of one name share one.
+        with Agent() as agent, Fabric(agent, spec, live.folder / "prepare-logs") as fabric:
             store.prepare(staged(fabric, live.folder / "prepared"))
     with Agent() as agent, Fabric(agent, spec, live.folder / "logs") as fabric:
         stage = staged(fabric, live.folder / "work")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -97,6 +98,66 @@ def test_a_wrong_condition_is_refused_and_the_old_one_stays(live: Live) -> None:
         assert status == 2
         assert "has no unit" in said
         assert live.run("exec", "a", "--", "true")[0] == 0
+
+
+def test_a_condition_may_be_written_out_or_come_from_standard_input(live: Live) -> None:
+    (live.folder / "connect.py").write_text(CONNECT)
+    (live.folder / "conditions").mkdir()
+    (live.folder / "conditions" / "rtt.csv").write_text("delay_ms\n30\n30\n")
+    (live.folder / "conditions" / "measured.yaml").write_text(
+        "measured: {link: [{delay: {law: {samples: rtt.csv}}}]}\n"
+    )
+    with up(live):
+        server = live.start("exec", "b", "--", "python3", "connect.py", "listen")
+        assert server.stdout is not None
+        assert server.stdout.readline() == "listening\n"
+        status, said = live.run("set", "link: [{delay: {time: 40ms}}]")
+        assert (status, said.split()[:2]) == (0, ["inline", "effective_ns"])
+        # Four wires of a round trip, here and below.
+        assert connect_s(live) >= 0.16
+        process = live.start("set", "-", stdin=subprocess.PIPE)
+        said, _ = process.communicate(SLOW, timeout=60)
+        assert (process.returncode, said.split()[:2]) == (0, ["slow", "effective_ns"])
+        assert connect_s(live) >= 0.08
+        # A file that the condition names is found beside it, by the client.
+        status, said = live.run("set", "conditions/measured.yaml")
+        assert (status, said.split()[:2]) == (0, ["measured", "effective_ns"])
+        assert connect_s(live) >= 0.12
+
+
+def test_a_condition_that_cannot_be_read_is_refused_by_the_client(live: Live) -> None:
+    os.mkfifo(live.folder / "stream")
+    refused = {
+        "stream": "stream: is not a regular file; write its content to one, or pass it on: crosswind set - <",
+        "/dev/zero": "/dev/zero: is not a regular file",
+        "link: [{delay: {time: 40}}]": 'condition:1:23: inline.link[1].delay: time "40" has no unit',
+        "link: [{delay: {time: 40ms}}": "condition:1:29: is not YAML",
+        "nothing:like:this": "nothing:like:this: is neither a condition nor a file",
+    }
+    with up(live):
+        for given, message in refused.items():
+            status, said = live.run("set", given, timeout_s=60)
+            assert status == 2
+            assert message in said
+        assert live.run("exec", "a", "--", "true")[0] == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_clients_that_hang_keep_up_neither_from_serving_nor_from_ending(
+    live: Live, number: signal.Signals
+) -> None:
+    with up(live) as process:
+        (path,) = (live.folder / "runtime").glob("up-*.sock")
+        clients = [socket.socket(socket.AF_UNIX) for _ in range(3)]
+        # Nothing, half a request, and a whole one whose reply is not read.
+        for client, sent in zip(clients, (b"", b'{"do": "se', b'{"do": "network"}\n'), strict=True):
+            client.connect(str(path))
+            client.sendall(sent)
+        assert live.run("set", "none")[0] == 0
+        process.send_signal(number)
+        assert process.wait(timeout=10) == 0
+    for client in clients:
+        client.close()
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -76,8 +76,7 @@ def await_load(live: Live) -> None:
 def test_every_trial_starts_from_the_prepared_replicated_state(live: Live) -> None:
     live.env["CROSSWIND_CACHE_DIR"] = str(live.folder / "cache")
     write(live)
-    status, said = live.run("run", "ycsb.yaml")
-    assert status == 0, said
+    said = live.measured("ycsb.yaml")
     assert "preparing the data" in said
     folder = (live.results / "live-ycsb" / "latest").resolve()
     found = duckdb.sql(
@@ -135,10 +134,9 @@ application: {{rpc: {{duration: 2500ms, warm_up: 200ms}}}}
 trials: {{repeat: 1, rest: 0s, seed: 7}}
 """
     )
-    status, said = live.run("run", "rpc.yaml")
-    assert status == 0, said
+    live.measured("rpc.yaml")
     folder = (live.results / "live-noise" / "latest").resolve()
-    (table,) = folder.glob("monitors/*.interference.parquet")
+    table = next(folder.glob("monitors/*.interference.parquet"))
     draws = duckdb.sql(f"SELECT source, rate_bps FROM '{table}' ORDER BY at_ns").fetchall()
     assert {source for source, _ in draws} == {"h0->h1", "h1->h0"}
     rates = [rate for _, rate in draws if rate]

@@ -62,7 +62,7 @@ def write_jobs(folder: Path, blocks: int = 6, without: str | None = None) -> Pat
     (folder / "resolved.json").write_text(
         json.dumps(
             {
-                "schema": 1,
+                "schema": 2,
                 "name": "nsdi20-terasort",
                 "summary": "Terasort on a fresh and on a spent token bucket",
                 "source": "Uta et al., NSDI '20, Figure 19",

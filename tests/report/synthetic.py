@@ -12,6 +12,9 @@ from typing import Any
 import duckdb
 import numpy as np
 
+from crosswind.spec.buffer import Room
+from crosswind.spec.network import star_links
+
 BASE = "icpe23/no-interference"
 # condition: body median in us, share of operations that stall, element that drops (None: nothing drops)
 CONDITIONS: dict[str, tuple[float, float, str | None]] = {
@@ -31,6 +34,9 @@ VOID = ("icpe23/interference", 2)
 DEGRADED = ("icpe23/token-bucket-on-host", 0)
 STATISTICS = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 MS = 1_000_000
+STAR = [
+    link.resolved(1.0) for link in star_links(["h0", "h1", "h2", "h3"], 10**9, 2000, Room(size_bytes=52_428))
+]
 CLIENT, SERVER = "10.77.0.4", "10.77.0.1:5432"
 
 
@@ -315,7 +321,7 @@ def _resolved(names: list[str], blocks: int, operations: int, rate_per_s: float 
     if rate_per_s is not None:
         parameters["rate"] = rate_per_s
     return {
-        "schema": 1,
+        "schema": 2,
         "name": "icpe23-ycsb-b",
         "summary": "Read tails of a replicated store under ten shaping set-ups",
         "source": "Hasenoot et al., ICPE '23, Table 5",
@@ -323,7 +329,7 @@ def _resolved(names: list[str], blocks: int, operations: int, rate_per_s: float 
         "topology": {
             "hosts": ["h0", "h1", "h2", "h3"],
             "nodes": {"db0": "h0", "db1": "h1", "db2": "h2", "client": "h3"},
-            "uplink": {"rate_bps": 1_000_000_000, "delay_ns": 2000, "buffer_bytes": 52_428},
+            "form": "star", "switches": ["switch"], "links": STAR, "routes": "shortest",
         },
         "tcp": {"congestion_control": "cubic", "rto_min_us": 200_000},
         "application": {"name": "ycsb", "parameters": parameters},

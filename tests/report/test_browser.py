@@ -10,6 +10,7 @@ from browser import Browser, framed, needs_chromium
 from outline import Outline
 
 from crosswind.report import write_report
+from synthetic import write_folder
 
 pytestmark = needs_chromium
 
@@ -97,6 +98,130 @@ def test_nothing_is_wider_than_the_screen(page, browser, width, theme, paper):
         theme,
     )
     assert found == {"inner": width, "scroll": width, "wide": [], "paper": paper}
+
+
+@pytest.fixture(scope="module")
+def page_with_intervals(tmp_path_factory):
+    """Ten trials: every number has an interval below it, and columns are as wide as they come."""
+    run = tmp_path_factory.mktemp("intervals") / "run"
+    return write_report(write_folder(run, operations=500, blocks=10, conditions=4)).read_text()
+
+
+# What a frame's document shows of its tables, with every fold open.
+TABLES = """const frame = document.querySelector("iframe");
+    const loaded = new Promise((done) => { frame.onload = done; });
+    if (!frame.contentDocument.querySelector("footer")) await loaded;
+    const page = frame.contentDocument;
+    page.querySelectorAll("details").forEach((fold) => { fold.open = true; });
+    const of = (part) => part.closest(".scroll").getAttribute("aria-label");
+    const scrolls = [...page.querySelectorAll(".scroll")];
+    const clipped = scrolls.filter((part) => part.scrollWidth > part.clientWidth);
+    const beyond = (part) => {
+      const box = part.closest(".scroll").getBoundingClientRect(), own = part.getBoundingClientRect();
+      return own.width && (own.right > box.right + 1 || own.left < box.left - 1);
+    };"""
+
+
+@pytest.mark.parametrize("width", [1280, 1920])
+def test_the_summary_and_its_verdicts_are_not_clipped(page_with_intervals, browser, width):
+    found = browser.told(
+        framed(page_with_intervals, width),
+        TABLES
+        + """
+        // An application with more figures than ours, too: the verdicts stay in view.
+        const pills = () => [...page.querySelectorAll(".summary .verdict")];
+        const before = { pills: pills().length, beyond: pills().filter(beyond).length };
+        const clippedBefore = clipped.map(of);
+        for (const row of page.querySelector(".summary").rows) {
+          for (let more = 0; more < 8; more += 1) row.cells[3].after(row.cells[3].cloneNode(true));
+        }
+        return { ...before, wide: pills().filter(beyond).length, clipped: clippedBefore };""",
+        f"--window-size={width + 100},900",
+    )
+    assert found["pills"] > 0
+    assert (found["beyond"], found["wide"]) == (0, 0)
+    # Only the trials' own tables, of fifteen columns, are scrolled on such a screen.
+    assert all(name.startswith("Trials of ") for name in found["clipped"])
+
+
+@pytest.mark.parametrize("theme", [DARK, LIGHT])
+def test_on_a_phone_every_number_is_in_sight_with_its_name(page_with_intervals, browser, theme):
+    found = browser.told(
+        framed(page_with_intervals, 390),
+        TABLES
+        + """
+        const numbers = [...page.querySelectorAll("tbody td.num")].filter((cell) => cell.closest(".scroll"));
+        const named = (cell) => frame.contentWindow.getComputedStyle(cell, "::before").content;
+        const cards = numbers.filter((cell) => cell.closest(".cards"));
+        return { numbers: numbers.length, beyond: numbers.filter(beyond).map(of), clipped: clipped.map(of),
+                 names: [...new Set(cards.map(named))] };""",
+        "--window-size=1000,900",
+        theme,
+    )
+    assert found["numbers"] > 100
+    assert (found["beyond"], found["clipped"]) == ([], [])
+    assert {'"P50, us"', '"P99, ms"', '"Over 100 ms, of operations"', '"Seed"'} <= set(found["names"])
+    assert '""' not in found["names"]
+
+
+def test_hovering_names_condition_and_trial_and_ticks_are_whole_numbers(page, browser):
+    found = browser.told(
+        page,
+        PRINTING
+        + """
+        const pause = () => new Promise((next) => setTimeout(next, 100));
+        await pause();
+        const texts = {}, ticks = {};
+        for (const canvas of document.querySelectorAll(".canvas")) {
+          const key = canvas.dataset.figure, drawn = canvas._fullLayout;
+          for (const name of ["xaxis", "yaxis"]) {
+            const axis = drawn[name];
+            if (!axis || axis.type !== "log") continue;
+            const labelled = axis._vals.filter((tick) => tick.text);
+            ticks[`${key} ${name}`] = labelled.map((tick) => [10 ** tick.x, tick.text]);
+          }
+          for (const [curveNumber, trace] of canvas.data.entries()) {
+            if (trace.type !== "scatter" || curveNumber > 20) continue;
+            Plotly.Fx.hover(canvas, [{ curveNumber, pointNumber: 0 }]);
+            await pause();
+            const labels = [...canvas.querySelectorAll(".hoverlayer .hovertext")];
+            const shown = labels.map((label) => label.textContent).join(" ");
+            (texts[key] ??= []).push([trace.legendgroup ?? "", shown]);
+          }
+        }
+        return { texts, ticks };""",
+        "--window-size=1300,2000",
+    )
+    for key in ("ccdf", "ecdf"):
+        assert len(found["texts"][key]) > 20
+        for group, shown in found["texts"][key]:
+            condition = group.rpartition("/")[2]
+            assert re.match(rf"{condition}b\d\d-p\d\d-{condition}\d", shown), shown
+    for key, texts in found["texts"].items():
+        for _, shown in texts:
+            assert shown, key
+            assert not re.search(r"%\{|undefined|NaN|^-", shown), (key, shown)
+    assert {"boxes xaxis", "ccdf xaxis", "ccdf yaxis", "ecdf xaxis"} <= set(found["ticks"])
+    for axis, ticks in found["ticks"].items():
+        assert len(ticks) > 1, axis
+        for value, text in ticks:
+            shown = float(text.replace("\u202f", "").rstrip("%")) / (100 if "%" in text else 1)
+            assert shown == pytest.approx(value, rel=1e-3), axis
+
+
+def test_what_only_a_page_with_scripts_can_do_is_left_out_of_paper_and_still_copies(page):
+    hints = re.findall(r'<span class="live">(.*?)</span>', page)
+    assert any("Click a name" in hint for hint in hints)
+    mouse = r"\b([Cc]lick|[Dd]rag|[Hh]over|[Dd]ouble-click|[Pp]oint at)\b"
+    rest = re.sub(
+        r'<span class="live">.*?</span>|<(script|style).*?</(script|style)>', "", page, flags=re.DOTALL
+    )
+    assert not re.search(mouse, rest)
+    gallery = sorted(Path(__file__).parents[2].glob("docs/gallery/*.html"))
+    assert gallery
+    for still in gallery:
+        words = re.sub(r"<style.*?</style>", "", still.read_text(), flags=re.DOTALL)
+        assert not re.search(mouse, words), still.name
 
 
 def test_every_control_can_be_reached_by_the_keyboard(page, browser):

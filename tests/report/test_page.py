@@ -1,13 +1,16 @@
 import json
+import os
 import re
 import shutil
 
+import duckdb
 import pytest
 from click.testing import CliRunner
 from outline import Outline
 
 from crosswind.cli.report import command
 from crosswind.report import write_report
+from crosswind.store import FolderInUse, only_writer
 from synthetic import write_folder
 
 
@@ -69,6 +72,36 @@ def test_a_run_without_one_counted_trial_still_has_a_report(tmp_path):
     shutil.rmtree(folder / "monitors")
     (folder / "metrics.parquet").unlink()
     assert "Nothing to compare" in write_report(folder).read_text()
+
+
+def test_a_run_that_failed_begins_with_the_reason_and_draws_no_empty_axes(tmp_path):
+    folder = write_folder(tmp_path / "run", operations=50, blocks=2, conditions=2)
+    table, reason = folder / "trials.parquet", "load on client: exit status 3; no such server"
+    failed = f"'failed' AS status, '{reason}' AS reason, NULL AS fidelity, NULL AS fidelity_reason"
+    duckdb.sql(f"CREATE TABLE failed AS SELECT * REPLACE ({failed}) FROM '{table}'")
+    duckdb.sql(f"COPY failed TO '{table}'")
+    for part in ("samples", "monitors"):
+        shutil.rmtree(folder / part)
+    (folder / "metrics.parquet").unlink()
+    page = write_report(folder).read_text()
+    first_card = re.search(r'class="answers">.*?<h3>(.*?)</h3>(.*?)</div>', page, re.DOTALL)
+    assert first_card[1] == "What was measured?"
+    assert "Nothing: 4 failed" in first_card[2]
+    assert f"4 trials: {reason}" in first_card[2]
+    assert "<figure" not in page
+    assert Outline(page).of("svg") == []
+    assert "No trial counts, so there is nothing to draw." in page
+
+
+def test_what_failed_in_part_begins_with_what_was_compared(page):
+    assert re.search(r'class="answers">.*?<h3>(.*?)</h3>', page, re.DOTALL)[1] == "What was compared?"
+
+
+def test_a_page_is_refused_while_a_run_writes_the_folder(tmp_path):
+    folder = write_folder(tmp_path / "run", operations=50, blocks=1, conditions=1)
+    with only_writer(folder), pytest.raises(FolderInUse, match=f"process {os.getpid()} "):
+        write_report(folder)
+    assert not (folder / "report.html").exists()
 
 
 def test_one_condition_has_an_interval_and_no_ratio_that_would_be_missing(tmp_path):

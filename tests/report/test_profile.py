@@ -111,6 +111,17 @@ def test_one_trial_of_a_condition_gives_no_interval_and_decides_nothing(tmp_path
     assert " to +" not in helps.text
 
 
+def test_what_rests_on_a_refused_point_has_no_interval_and_the_rest_keeps_its_own(surface) -> None:
+    axis = surface.axes[0]
+    worst, *_ = surface.towards_better(axis)
+    points = [replace(point, refused=point.at[axis.name] == worst) for point in surface.points]
+    found = sensitivity_of(replace(surface, points=points)).axes[0]
+    first, *others = found.steps
+    assert (first.average.low, found.whole.low, found.elasticity.low) == (None, None, None)
+    assert others
+    assert all(step.average.low is not None for step in others)
+
+
 def test_points_that_are_no_grid_have_slopes_and_no_steps(tmp_path: Path) -> None:
     points = [(1e9, 0.0), (2e9, 200e3), (4e9, 10e3), (10e9, 500e3), (3e9, 100e3), (7e9, 50e3)]
     folder = write_surface(tmp_path / "run", 6, points=points, monitors=False)

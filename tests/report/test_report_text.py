@@ -1,4 +1,5 @@
 import io
+import re
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ from rich.console import Console
 from crosswind.report import print_table
 from crosswind.report.describe import describe
 from crosswind.report.units import DURATIONS, column_unit, duration, number, percent, rate, short_names
+from synthetic import write_folder
 
 
 def test_one_unit_serves_a_whole_column():
@@ -93,6 +95,40 @@ def test_no_color_is_honoured_on_a_terminal(folder, monkeypatch):
 def test_no_name_is_cut_on_a_narrow_terminal(folder):
     text = printed(folder, width=80, force_terminal=True, no_color=True)
     assert "\u2026" not in text
+
+
+@pytest.mark.parametrize(
+    ("width", "narrow"),
+    [
+        (80, " Too narrow for: P95, P99.9, throughput, over 100 ms, dropped packets."),
+        (120, ""),
+    ],
+)
+def test_a_terminal_shows_answer_table_and_three_warnings_and_names_what_it_leaves_out(folder, width, narrow):
+    def shown(width: int) -> list[str]:
+        text = printed(folder, width=width, force_terminal=True, no_color=True)
+        return [line.rstrip() for line in re.sub(r"\x1b\[[\d;]*m", "", text).splitlines()]
+
+    lines, unbroken = shown(width), shown(1000)
+    assert max(map(len, lines)) <= width
+    order = [
+        next(place for place, line in enumerate(lines) if line.startswith(start))
+        for start in ("10 conditions. P99 ", "condition ", "Medians over trials", "! 1 trial failed.")
+    ]
+    assert order == sorted(order)
+    assert sum(line.startswith(("! ", "- ")) for line in lines) == 3
+    assert lines[-1] == "6 more in the report."
+    # Prose is broken between words: put together again it is what a terminal without an end would show.
+    reading = next(line for line in unbroken if line.startswith("Medians"))
+    told = " ".join([f"{reading}{narrow}", *unbroken[-4:]])
+    assert " ".join(lines[order[2] :]) == told
+
+
+def test_a_small_run_fits_on_a_screen_of_80_by_24(tmp_path):
+    folder = write_folder(tmp_path / "run", operations=500, blocks=6, conditions=3)
+    lines = printed(folder, width=80, force_terminal=True, no_color=True).splitlines()
+    # The path of the report and the prompt come below; the name of the experiment may leave the screen.
+    assert len(lines) <= 24, lines
 
 
 @pytest.mark.parametrize(

@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import shutil
 
@@ -6,10 +7,12 @@ import numpy as np
 import pytest
 
 from crosswind.report import NotAResultsFolder, summarise
+from crosswind.report.answer import answers
 from crosswind.report.cautions import cautions
 from crosswind.report.folder import Results
 from crosswind.report.page import render
 from crosswind.stats import Interval, NeedsTrials, RatioInterval, RefusedComparison, RefusedInterval
+from crosswind.store.documents import Damaged
 from synthetic import BASE, FAILED, VOID, write_folder
 
 
@@ -124,20 +127,57 @@ def test_any_other_folder_is_refused_with_what_to_give(tmp_path):
     with pytest.raises(NotAResultsFolder, match=r"no trials\.parquet in it; give the folder of one run"):
         summarise(tmp_path)
     (tmp_path / "trials.parquet").write_text("not parquet")
-    with pytest.raises(NotAResultsFolder, match="does not follow the results format"):
+    with pytest.raises(Damaged, match=r"trials\.parquet: is damaged .*; restore it .*resume"):
         summarise(tmp_path)
+
+
+def slow_down(path, trials):
+    """Make every operation of some trials a second longer."""
+    with duckdb.connect() as database:
+        for trial in trials:
+            file = path / "samples" / f"{trial.trial}.parquet"
+            database.execute("create or replace table samples as from read_parquet(?)", [str(file)])
+            database.execute("update samples set finished_ns = finished_ns + 1000000000")
+            database.execute(f"copy samples to '{file}' (format parquet)")
+
+
+def test_one_refused_condition_is_named_and_the_others_keep_what_they_have(tmp_path):
+    path = write_folder(tmp_path / "run", operations=100, blocks=14, conditions=4)
+    rows = Results(path).trials
+    last = summarise(path).conditions[-1].name
+    slow_down(path, [row for row in rows if row.condition == last and row.block >= 7])
+    summary = summarise(path)
+    key = summary.primary.key
+    kinds = [type(condition.estimates[key]) for condition in summary.conditions]
+    assert kinds == [Interval, Interval, Interval, RefusedInterval]
+    compared = [type(condition.ratios.get(key)) for condition in summary.conditions]
+    assert compared == [type(None), RatioInterval, RatioInterval, RefusedComparison]
+    sure = answers(summary)[2]
+    assert (sure.short.endswith("of 2 differ"), sure.mood) == (True, "wary")
+    assert f"Trials are not independent under {last.split('/')[-1]}, so no interval" in sure.text
+    slow_down(path, [row for row in rows if row.condition == BASE and row.block >= 7])
+    sure = answers(summarise(path))[2]
+    assert (sure.short, sure.mood) == ("Trials are not independent", "bad")
+    assert "is the baseline, so nothing can be compared with it" in sure.text
+
+
+def test_a_difference_is_called_one_where_all_comparisons_leave_it(tmp_path):
+    summary = summarise(write_folder(tmp_path / "run", operations=300, blocks=8, conditions=3))
+    primary = summary.primary
+    _, _, policed = summary.conditions
+    assert policed.p[primary.key] < 0.05
+    assert policed.verdict(primary) == "worse"
+    by_chance = dataclasses.replace(policed, p={primary.key: 0.06})
+    assert isinstance(by_chance.ratios[primary.key], RatioInterval)
+    assert by_chance.ratios[primary.key].differs
+    assert by_chance.verdict(primary) == ""
+    summary = dataclasses.replace(summary, conditions=[*summary.conditions[:2], by_chance])
+    assert answers(summary)[2].short.startswith("0 of 2 differ")
 
 
 def test_trials_that_change_their_level_are_refused_with_a_caution(tmp_path):
     path = write_folder(tmp_path / "run", operations=500, blocks=10, conditions=2)
-    order = {t.trial: t.block for t in Results(path).trials}
-    slow = [trial for trial, block in order.items() if block >= 5]
-    with duckdb.connect() as database:
-        for trial in slow:
-            file = path / "samples" / f"{trial}.parquet"
-            database.execute("create or replace table samples as from read_parquet(?)", [str(file)])
-            database.execute("update samples set finished_ns = finished_ns + 1000000000")
-            database.execute(f"copy samples to '{file}' (format parquet)")
+    slow_down(path, [row for row in Results(path).trials if row.block >= 5])
     summary = summarise(path)
     found = by_name(summary, BASE).estimates[summary.primary.key]
     assert isinstance(found, RefusedInterval)

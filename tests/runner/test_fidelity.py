@@ -49,8 +49,8 @@ def test_a_network_that_was_not_the_declared_one_is_void(change: dict[str, Any],
         ({"host__steal_ns": SECOND_NS // 50}, "20 ms stolen"),
         ({"host__canary_gap_ns_max": 30_000_000}, "stood still for 30 ms"),
         (
-            {"host__stalls": [{"at_ns": 250_000_000, "length_ns": 300_000_000}]},
-            "stood still for 300 ms, 0.25 s after the start",
+            {"host__stalls": [{"at_ns": 250_000_000, "length_ns": 90_000_000}]},
+            "stood still for 90 ms, 0.25 s after the start",
         ),
     ],
 )
@@ -58,6 +58,44 @@ def test_a_disturbed_network_is_degraded_and_says_by_what(change: dict[str, Any]
     verdict = judge(measurement(**change))
     assert verdict.fidelity == "degraded"
     assert reason in verdict.reason
+
+
+def test_an_emulator_that_stood_still_for_most_of_a_trial_makes_it_void() -> None:
+    stop = {"at_ns": 2 * SECOND_NS, "length_ns": 10 * SECOND_NS}
+    verdict = judge(measurement(window__ended_ns=14 * SECOND_NS, host__stalls=[stop]))
+    assert verdict.fidelity == "void"
+    assert verdict.reason == (
+        "the emulator's core stood still for 10000 ms, 2.00 s after the start; in all 71% of the trial"
+    )
+
+
+@pytest.mark.parametrize(
+    ("lengths_ns", "fidelity"),
+    [
+        ([99_000_000], "degraded"),
+        ([100_000_000], "void"),
+        ([50_000_000, 50_000_000], "void"),  # Several stalls count together,
+        ([19_000_000] * 20, "faithful"),  # those that are ordinary on a virtual machine do not.
+    ],
+)
+def test_a_tenth_of_the_trial_is_the_bound_of_a_standstill(lengths_ns: list[int], fidelity: str) -> None:
+    stalls = [{"at_ns": place, "length_ns": length} for place, length in enumerate(lengths_ns)]
+    assert judge(measurement(host__stalls=stalls)).fidelity == fidelity
+
+
+def test_the_longest_gap_alone_can_make_a_trial_void() -> None:
+    assert judge(measurement(host__canary_gap_ns_max=SECOND_NS // 2)).fidelity == "void"
+
+
+def test_a_long_gap_counts_beside_a_list_of_short_stalls() -> None:
+    stalls = [{"at_ns": 1, "length_ns": 19_000_000}]
+    gap = {"host__stalls": stalls, "host__canary_gap_ns_max": SECOND_NS // 2}
+    assert judge(measurement(**gap)).fidelity == "void"
+
+
+def test_an_ordinary_gap_does_not_make_a_trial_of_milliseconds_void() -> None:
+    short = {"window__ended_ns": 2_500_000, "host__canary_gap_ns_max": 900_000}
+    assert judge(measurement(**short)).fidelity == "faithful"
 
 
 def test_every_reason_is_named() -> None:

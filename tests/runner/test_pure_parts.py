@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from crosswind.app.requirements import OnPath
+from crosswind.app.requirements import CargoProgram
 from crosswind.errors import CrosswindError, Exit
 from crosswind.runner.growth import can_settle, forecast, unsettled
 from crosswind.runner.interference import check_iperf3, draws
@@ -58,13 +58,15 @@ def test_a_constant_law_is_constant() -> None:
 
 
 def test_iperf3_refuses_a_hold_that_it_cannot_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crosswind.runner.interference.IPERF3", OnPath("sh", "is on every system"))
+    monkeypatch.setattr("crosswind.runner.interference.IPERF3", CargoProgram("sh", "sh", "1.0.0"))
     with pytest.raises(CrosswindError, match=r"hold 2\.5s is not a whole number"):
         check_iperf3([pair(NORMAL, hold_ns=2_500_000_000)])
 
 
 def test_a_missing_iperf3_is_a_preflight_error_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crosswind.runner.interference.IPERF3", OnPath("no-such-iperf3", "is on none"))
+    monkeypatch.setattr(
+        "crosswind.runner.interference.IPERF3", CargoProgram("no-such-iperf3", "iperf3", "1.0.0")
+    )
     with pytest.raises(CrosswindError, match="crosswind apps install iperf3") as refused:
         check_iperf3([pair(NORMAL)])
     assert refused.value.exit is Exit.PREFLIGHT
@@ -135,7 +137,11 @@ def test_a_kept_bucket_that_drains_leaves_nothing_to_wait_for(tmp_path: Path) ->
     (tmp_path / "monitors").mkdir()
     for position in range(8):
         credit = {"budget_bits": 80, "refill_bps": 1, "first_bits": 80 - 10 * position, "left_bits": 0}
-        measured = {"elements": [{"element": "client/host.egress/0:credit", "credit": credit}]}
+        measured = {
+            "window": {"started_ns": 0, "ended_ns": 1, "realtime_minus_monotonic_ns": 0},
+            "host": {},
+            "elements": [{"element": "client/host.egress/0:credit", "credit": credit}],
+        }
         (tmp_path / "monitors" / f"t{position}.json").write_text(json.dumps(measured))
     fresh = grown(tmp_path / "fresh", [100.0] * 8, within=0.01)
     kept = grown(tmp_path, [100.0] * 8, within=0.01, budgets="kept", rest_s=0.0)

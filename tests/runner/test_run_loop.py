@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -10,15 +11,18 @@ from typing import Any
 
 import pytest
 
-from crosswind.errors import Exit
+from crosswind.errors import CrosswindError, Exit
 from crosswind.fingerprint.measure.machines import ANYTHING, Bounds, TooBusy
-from crosswind.plan import Trial
+from crosswind.plan import Trial, selected
 from crosswind.runner import runs, sitting
 from crosswind.runner.attempt import planned_row
+from crosswind.runner.growth import unsettled
+from crosswind.runner.interruption import Interrupted
 from crosswind.runner.outcome import Outcome
 from crosswind.store import Journal, Metric, ResultsFolder, TrialRow
 from crosswind.store.rows import attempt_name
 
+TWICE = {"at_least": 2, "at_most": 2}
 MEDIAN = {"metric": "latency", "statistic": "p50", "unit": "ns", "label": "P50", "better": "lower"}
 
 # What the attempts of the played trials come to, in the order in which they are made.
@@ -41,14 +45,17 @@ class PlayedAttempt:
         budgets: Any,
     ) -> None:
         self._journal, self._trial, self._number = journal, trial, number
+        self._interrupted = False
         self._pending = planned_row(trial, resolved)
 
     def run(self, work: Any, interruption: Any) -> tuple[TrialRow, list[Metric]]:
         end = next(self.script)
         name = attempt_name(self._trial.id, self._number)
         row = replace(self._pending, trial=name, attempt=self._number, started="2026-01-01T00:00:00+00:00")
-        if end == "failed":
-            row = replace(row, status="failed", reason="played")
+        status, _, reason = end.partition(":")
+        if status in ("failed", "interrupted"):
+            row = replace(row, status=status, reason=reason or "played")  # type: ignore[arg-type]
+            self._interrupted = status == "interrupted"
             self._journal.failed(self._trial.id, row)
             return row, []
         row = replace(row, status="done", fidelity=end)  # type: ignore[arg-type]
@@ -57,7 +64,8 @@ class PlayedAttempt:
         return row, metrics
 
     def raise_if_it_stops_the_run(self) -> None:
-        return None
+        if self._interrupted:
+            raise Interrupted(signal.SIGINT)
 
 
 class Quiet:
@@ -96,10 +104,15 @@ def play(
         repeat: dict[str, Any] | None = None,
         also: dict[str, Any] | None = None,
         bounds: Bounds = ANYTHING,
+        keep_going: bool = False,
+        only: tuple[str, ...] = (),
+        once: bool = False,
         **limits: Any,
     ) -> tuple[Outcome, list[tuple[str, str]]]:
         resolved = {
+            "schema": 2,
             "name": "played",
+            "topology": {},
             "application": {"name": "rpc", "parameters": {}, "figures": [MEDIAN]},
             "conditions": [{"name": "a"}, {"name": "b"}],
             "trials": {
@@ -111,7 +124,15 @@ def play(
             },
         } | (also or {})
         PlayedAttempt.script = iter(script.split())
-        outcome = runs.run(resolved, "name: played\n", tmp_path, tmp_path / "results", Quiet(), bounds)
+        outcome = runs.run(
+            selected(resolved, only, once),
+            "name: played\n",
+            tmp_path,
+            tmp_path / "results",
+            Quiet(),
+            bounds,
+            keep_going=keep_going,
+        )
         with ResultsFolder(outcome.folder).journal() as journal:
             rows = [(row.trial, row.fidelity or row.status) for row in journal.rows()]
         return outcome, rows
@@ -162,6 +183,71 @@ def test_failed_stop_leaves_the_rest_pending(play: Play) -> None:
     outcome, rows = play("failed", failed="stop")
     assert outcome.exit is Exit.TRIALS
     assert rows == [("b00-p00-a", "failed"), ("b00-p01-b", "pending")]
+
+
+def test_a_run_stops_when_its_whole_first_block_fails_for_one_reason(play: Play) -> None:
+    outcome, rows = play("failed:port_4711_is_taken failed:port_4712_is_taken", repeat=TWICE)
+    assert outcome.exit is Exit.TRIALS
+    assert [end for _, end in rows] == ["failed", "failed", "pending", "pending"]
+    stopped, failed, pending = outcome.remarks
+    assert "all 2 trials of the first block failed for the same reason" in stopped
+    assert "--keep-going" in stopped
+    assert failed == "2 trials failed: b00-p00-a: port_4711_is_taken"
+    assert pending.startswith("2 trials pending; continue with: crosswind resume")
+
+
+def test_a_run_goes_on_where_the_first_block_fails_for_several_reasons_or_in_part(play: Play) -> None:
+    assert [end for _, end in play("failed:x failed:y faithful faithful", repeat=TWICE)[1]][2:] == [
+        "faithful",
+        "faithful",
+    ]
+    assert [end for _, end in play("failed faithful failed failed", repeat=TWICE)[1]][2:] == [
+        "failed",
+        "failed",
+    ]
+
+
+def test_keep_going_runs_what_is_bound_to_fail(play: Play) -> None:
+    _, rows = play("failed failed failed faithful", repeat=TWICE, keep_going=True)
+    assert [end for _, end in rows] == ["failed", "failed", "failed", "faithful"]
+
+
+def test_one_failed_trial_alone_stops_no_run(play: Play) -> None:
+    alone = {"conditions": [{"name": "a"}]}
+    thrice = {"at_least": 3, "at_most": 3}
+    assert [end for _, end in play("failed faithful faithful", repeat=thrice, also=alone)[1]] == [
+        "failed",
+        "faithful",
+        "faithful",
+    ]
+    outcome, rows = play("failed failed", repeat=thrice, also=alone)
+    assert [end for _, end in rows] == ["failed", "failed", "pending"]
+    assert "all 2 first trials failed for the same reason" in outcome.remarks[0]
+
+
+def test_nothing_is_stopped_where_nothing_is_left(play: Play) -> None:
+    assert not any("stopped" in remark for remark in play("failed failed")[0].remarks)
+
+
+def test_once_runs_each_condition_once_and_only_runs_what_it_names(play: Play) -> None:
+    assert [name for name, _ in play("faithful " * 2, repeat=TWICE, once=True)[1]] == [
+        "b00-p00-a",
+        "b00-p01-b",
+    ]
+    outcome, rows = play("faithful " * 2, repeat=TWICE, only=("b",))
+    assert [name for name, _ in rows] == ["b00-p00-b", "b01-p01-b"]
+    assert ResultsFolder(outcome.folder).resolved()["selection"] == {"only": ["b"], "once": False}
+    with pytest.raises(CrosswindError, match='no condition "c"; it has a, b'):
+        play("", only=("c",))
+
+
+def test_an_interrupted_trial_is_pending_and_no_failure(play: Play) -> None:
+    outcome, rows = play("faithful interrupted")
+    assert rows == [("b00-p00-a", "faithful"), ("b00-p01-b", "interrupted")]
+    assert outcome.remarks == [
+        "interrupted by SIGINT",
+        f"1 trial pending; continue with: crosswind resume {outcome.folder}",
+    ]
 
 
 def test_blocks_are_added_until_the_intervals_are_narrow(play: Play) -> None:
@@ -225,3 +311,31 @@ def test_an_adaptive_design_runs_more_points_in_blocks_of_their_own_until_it_has
     assert [sorted(block) for block in blocks[::2]] == [sorted(block) for block in blocks[1::2]]
     assert len({name for block in blocks for name in block}) == 7
     assert play("faithful " * 14, repeat={"at_least": 2, "at_most": 2}, also=surface)[1] == rows
+
+
+def test_an_interrupted_attempt_does_not_count_against_its_condition(tmp_path: Path) -> None:
+    until = {"quantile": 0.5, "within": 0.05, "confidence": 0.95}
+    resolved = {
+        "application": {"name": "rpc", "figures": [MEDIAN]},
+        "conditions": [{"name": "a"}],
+        "trials": {"repeat": {"at_least": 6, "at_most": 20, "until": until}},
+    }
+    looks = {}
+    for first in ("interrupted", "failed", None):
+        with Journal(tmp_path / f"{first}.sqlite") as journal:
+            trials = [planned_row(Trial(f"t{n}", n, n, "a", 7), resolved) for n in range(9)]
+            journal.plan(trials)
+            if first:
+                journal.failed("t0", replace(trials[0], status=first, attempt=1))  # type: ignore[arg-type]
+            for row in trials[1:]:
+                stored = replace(row, status="done", fidelity="faithful", attempt=1)
+                journal.stored(row.trial, stored, [Metric("client", "latency", "ns", "p50", 100.0)])
+            looks[first] = trials_counted(resolved, journal, tmp_path)
+    assert looks["interrupted"] == looks[None] == 8
+    assert looks["failed"] == 9
+
+
+def trials_counted(resolved: dict[str, Any], journal: Journal, folder: Path) -> int:
+    """Return how many trials the stopping rule counts under the only condition."""
+    resolved["trials"]["repeat"]["at_least"] = 20  # So that it wants more in any case.
+    return unsettled(resolved, journal, folder)["a"].n

@@ -17,6 +17,8 @@ EVERY_FORMAT = [
     "pcap-raw-ns-big-endian",
     "pcap-cooked-1",
     "pcap-cooked-2",
+    "pcap-ppp",
+    "pcap-tagged-twice",
     "pcapng-big-endian",
 ]
 
@@ -83,3 +85,18 @@ def test_options_that_mean_nothing_for_the_file_are_refused(tmp_path: Path) -> N
         ((capture, "--rto", "200"), "--rto: "),
     ):
         assert words in str(analyze(*arguments).exception)
+
+
+def test_packets_of_a_link_that_is_not_read_are_left_out_and_said() -> None:
+    found = json.loads(analyze(CORPUS / "pcapng-link-not-read", "--json").output)
+    assert (found["packets"], found["left_out"], found["ended"]) == (8, {"link-not-read": 3}, None)
+    assert "3 packets are of links that are not read" in analyze(CORPUS / "pcapng-link-not-read").output
+
+
+def test_a_capture_of_another_link_is_refused_by_number_and_name(tmp_path: Path) -> None:
+    content = bytearray((CORPUS / "pcap-ethernet-us").read_bytes())
+    content[20] = 127
+    (tmp_path / "wireless.pcap").write_bytes(content)
+    refused = analyze(tmp_path / "wireless.pcap").exception
+    assert isinstance(refused, CrosswindError)
+    assert "has packets of link type 127 (IEEE802_11_RADIOTAP)" in str(refused)

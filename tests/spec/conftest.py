@@ -9,9 +9,9 @@ import pytest
 from crosswind.spec import SpecErrors
 from crosswind.spec.load import load_condition_file
 from crosswind.spec.resolve import resolve_condition
-from crosswind.spec.topology import Topology
+from crosswind.spec.topology import Star
 
-TOPOLOGY = Topology.model_validate(
+TOPOLOGY = Star.model_validate(
     {
         "hosts": 2,
         "uplink": {"rate": "1Gbit/s", "delay": "2us", "buffer": "512KiB"},

@@ -56,5 +56,4 @@ def test_the_catalogue_has_both_laws_of_every_cloud(cloud: Cloud) -> None:
         name = f"ballani-{cloud.lower()}{suffix}"
         assert name in catalog.condition_names()
         (element,) = load_catalogue_condition(name).by_place()["link"]
-        assert element.capacity is not None
-        assert (element.capacity.ballani, element.capacity.tails) == (cloud, tails)
+        assert (element.parameter("ballani"), element.parameter("tails")) == (cloud, tails)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from crosswind.spec import SpecErrors, fabric_of, load_condition_file, load_experiment, resolve
-from crosswind.spec.process import process_of
+from crosswind.spec.parameters.process_sent import process_of
 from crosswind.store import ResultsFolder
 
 EXPERIMENT = """\

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from crosswind.spec.capture_file import CapturedPacket, CaptureError, read_capture
 from crosswind.spec.interference import Replay
+from crosswind.spec.link_types import LINK_TYPES
 from crosswind.spec.replay import replayed
 
 CORPUS = sorted((Path(__file__).parent / "captures").iterdir())
@@ -22,7 +24,8 @@ def ipv4(length: int) -> bytes:
 
 
 def ethernet(ip: bytes, tags: int = 0) -> bytes:
-    return bytes(12) + bytes.fromhex("81000001") * tags + bytes.fromhex("0800") + ip
+    kind = "86dd" if ip[0] >> 4 == 6 else "0800"
+    return bytes(12) + bytes.fromhex("81000001") * tags + bytes.fromhex(kind) + ip
 
 
 def pcap(
@@ -41,11 +44,14 @@ def block(kind: int, body: bytes, order: str = "<") -> bytes:
     return struct.pack(order + "II", kind, length) + body + struct.pack(order + "I", length)
 
 
-def pcapng(stamps: list[int], order: str = "<", tsresol: int | None = 9) -> bytes:
-    """Return a capture of Ethernet frames of 1000 IP bytes at these stamps."""
+def pcapng(
+    stamps: list[int], order: str = "<", tsresol: int | None = 9, links: tuple[int, ...] = (1,)
+) -> bytes:
+    """Return a capture of Ethernet frames of 1000 IP bytes at these stamps, on the first interface."""
     content = block(0x0A0D0D0A, struct.pack(order + "IHHq", 0x1A2B3C4D, 1, 0, -1), order)
     option = b"" if tsresol is None else struct.pack(order + "HHBxxx", 9, 1, tsresol)
-    content += block(1, struct.pack(order + "HHI", 1, 0, 0) + option, order)
+    for link in links:
+        content += block(1, struct.pack(order + "HHI", link, 0, 0) + option, order)
     frame = ethernet(ipv4(1000))
     for stamp in stamps:
         numbers = struct.pack(order + "IIIII", 0, stamp >> 32, stamp & 0xFFFFFFFF, len(frame), 1014)
@@ -77,16 +83,55 @@ def test_pcapng_is_read_with_any_resolution(order: str, tsresol: int | None, tic
         (1, ethernet(bytes([0x60, 0, 0, 0, 1, 0]) + bytes(34)), 40 + 256),
         # ARP, padded to the shortest frame: what is behind the Ethernet header.
         (1, bytes(12) + bytes.fromhex("0806") + bytes(46), 46),
+        # Spanning tree, whose first byte behind Ethernet's header looks like a version 4.
+        (1, bytes(12) + bytes.fromhex("0026424203000002") + bytes(40), 46),
+        (1, bytes(12) + bytes.fromhex("88a8000181000002") + bytes.fromhex("0800") + ipv4(701), 701),
         # A super-packet whose length the kernel left open.
         (1, ethernet(ipv4(0)) + bytes(9000), 9020),
         (101, ipv4(333), 333),
-        (113, bytes(16) + ipv4(444), 444),
-        (276, bytes(20) + ipv4(555), 555),
+        (12, ipv4(334), 334),
+        (14, ipv4(335), 335),
+        (228, ipv4(336), 336),
+        (229, bytes([0x60, 0, 0, 0, 1, 0]) + bytes(34), 40 + 256),
+        (113, bytes(14) + bytes.fromhex("0800") + ipv4(444), 444),
+        (276, bytes.fromhex("0800") + bytes(18) + ipv4(555), 555),
         (0, bytes(4) + ipv4(666), 666),
+        (108, bytes(4) + ipv4(667), 667),
+        (9, bytes.fromhex("ff030021") + ipv4(777), 777),
+        (9, bytes.fromhex("0057") + bytes([0x60, 0, 0, 0, 1, 0]) + bytes(34), 40 + 256),
+        # A link control packet of PPP.
+        (50, bytes.fromhex("ff03c021") + bytes(40), 40),
+        (104, bytes.fromhex("0f000800") + ipv4(778), 778),
+        # Four bytes of checksum behind every frame.
+        (0x4400_0001, ethernet(ipv4(779)), 779),
     ],
 )
 def test_sizes_are_those_of_ip_on_every_link(link: int, frame: bytes, ip_bytes: int) -> None:
     assert read_capture(pcap([(0, 0, frame)], link)) == [CapturedPacket(0, ip_bytes)]
+
+
+def test_an_interface_without_a_packet_may_be_of_any_link() -> None:
+    assert len(read_capture(pcapng([1, 2], links=(1, 187)))) == 2
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_obsolete_packet_blocks_are_packets(order: str) -> None:
+    frame = ethernet(ipv4(1000))
+    numbers = struct.pack(order + "HHIIII", 0, 7, 0, 5, len(frame), 1014)
+    content = pcapng([], order) + block(2, numbers + frame + bytes(-len(frame) % 4), order)
+    assert read_capture(content) == [CapturedPacket(5, 1000)]
+
+
+def test_both_languages_have_one_table_of_link_types() -> None:
+    rust = (Path(__file__).parents[2] / "crates/wire/src/capture_file/link.rs").read_text()
+    rows = re.findall(
+        r'^    \((\d+), "(\w+)", (?:None|Some\(Link::(\w+)\W+(?:bytes: )?(\d+))', rust, re.MULTILINE
+    )
+    listed = {
+        number: (name, *((type(link).__name__, link.header_bytes) if link else ("", 0)))
+        for number, (name, link) in LINK_TYPES.items()
+    }
+    assert {int(number): (name, kind, int(size or 0)) for number, name, kind, size in rows} == listed
 
 
 @pytest.mark.parametrize(
@@ -96,7 +141,9 @@ def test_sizes_are_those_of_ip_on_every_link(link: int, frame: bytes, ip_bytes: 
         (b"time,rate\n1,2\n", "neither pcap nor pcapng"),
         (pcap([]), "has no packet"),
         (pcap([(0, 0, ethernet(ipv4(60)))])[:-1], "ends inside packet 1"),
-        (pcap([], link=147), "has link type 147"),
+        (pcap([], link=127), r"^has link type 127 \(IEEE802_11_RADIOTAP\), which is not read; capture on"),
+        (pcap([], link=65_000), r"has link type 65000 \(of no known name\)"),
+        (pcapng([1], links=(187,)), r"^packet 1 has link type 187 \(BLUETOOTH_HCI_H4\).*frame.interface_id"),
         (pcap([(2, 0, b""), (1, 0, b"")]), "packet 2 is earlier"),
         (pcapng([1])[:-5], "cut off"),
         (pcapng([1, 2**63]), "packet 2 has an impossible stamp, 9223372036 s"),

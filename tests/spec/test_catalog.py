@@ -113,8 +113,7 @@ def test_a_cloud_has_a_date_and_says_what_is_ours(name: str) -> None:
 @pytest.mark.parametrize(("size", "seconds"), [("large", 7 * 60), ("xlarge", 13 * 60), ("2xlarge", 26 * 60)])
 def test_a_bucket_of_2019_is_empty_after_the_time_that_was_measured(size: str, seconds: int) -> None:
     (element,) = load_catalogue_condition(f"clouds/ec2-c5-{size}-2019").by_place()["host.egress"]
-    credit = element.credit
-    assert credit is not None
+    credit = element.given
     assert credit.low_bps == credit.refill_bps
     assert credit.budget_bits / (credit.high_bps - credit.refill_bps) == pytest.approx(seconds, abs=0.1)
 
@@ -122,11 +121,9 @@ def test_a_bucket_of_2019_is_empty_after_the_time_that_was_measured(size: str, s
 def test_google_states_2_gbit_s_for_each_core_and_8_cores_were_measured_below_that() -> None:
     for cores in (1, 2, 4, 8):
         (element,) = load_catalogue_condition(f"clouds/gce-{cores}-core").by_place()["link"]
-        assert element.capacity is not None
-        assert element.capacity.steps == {0: cores * 2 * 10**9}
+        assert element.parameter("steps") == {0: cores * 2 * 10**9}
     (measured,) = load_catalogue_condition("clouds/gce-8-core-measured").by_place()["link"]
-    assert measured.capacity is not None
-    assert max((measured.capacity.quantiles or {}).values()) < 16 * 10**9
+    assert max(measured.parameter("quantiles").values()) < 16 * 10**9
 
 
 def test_only_the_base_line_has_no_interference() -> None:

@@ -76,7 +76,7 @@ def test_of_measured_delays_a_jitter_keeps_only_the_shape(agent_reads: Reads) ->
 @pytest.mark.parametrize(
     ("written", "message"),
     [
-        ("{}", "delays nothing; give a time, a jitter or a law"),
+        ("{}", "delays nothing; write delay: 20ms, or give a jitter or a law"),
         ("{time: 1ms, order: free}", "has order but does not vary; give a jitter or a law"),
         ("{time: 1ms, half_life: 1ms}", "has half_life but does not vary"),
         ("{time: 1ms, law: normal}", "has a law without a spread; give a jitter"),

@@ -45,8 +45,9 @@ def test_a_buffer_is_scaled_where_it_counts_and_not_where_it_is_a_time() -> None
         ("{bdp: 20ms}", {"buffer_bytes": 250_000}),
     ):
         assert resolved(f"{{queue: {{buffer: {buffer}}}}}") == {"queue": key}
-        uplink = experiment("{mark: {dscp: 0}}", buffer=buffer)["topology"]["uplink"]
-        assert uplink == {"rate_bps": 10**8, "delay_ns": 0, **key}
+        link = experiment("{mark: {dscp: 0}}", buffer=buffer)["topology"]["links"][0]
+        ends = {"from": "h0", "to": "switch"}
+        assert link == {**ends, "rate_bps": 10**8, "delay_ns": 0, "buffer_bytes": None, **key}
 
 
 def test_a_shapers_buffer_is_sized_from_its_own_rate() -> None:
@@ -100,7 +101,7 @@ def test_the_same_keys_serve_a_link_a_scheduler_and_a_shaper() -> None:
     [
         ("{queue: {ecn: true}}", "ecn marks nothing: tail drops only when the buffer is full"),
         ("{queue: {drop: head, ecn: true}}", "ecn marks nothing: head drops only when"),
-        ("{queue: {drop: {codel: {target: 2s, interval: 1s}}}}", "codel has a target above its interval"),
+        ("{queue: {drop: {codel: {target: 2s, interval: 1s}}}}", 'target "2s" is above interval "1s"'),
         (
             "{queue: {drop: {red: {min: 90kB, max: 30kB, probability: 10%}}}}",
             "red has min 9000B and max 3000B after scaling by 0.1; give 0B < min < max",
@@ -111,7 +112,7 @@ def test_the_same_keys_serve_a_link_a_scheduler_and_a_shaper() -> None:
         ("{queue: {memory: 10kB}}", "is smaller than one packet of 1500B; write at least 15000B"),
         ("{queue: {memory: 1MB, drop: head}}", "cannot share a memory; drop by tail, red, wred, codel"),
         ("{queue: {drop: {codell: {}}}}", 'did you mean "codel"?'),
-        ("{queue: {drop: {}}}", "drop must name one policy with its parameters"),
+        ("{queue: {drop: {}}}", "drop must name one of these with its parameters"),
         ("{queue: {drop: tial}}", 'did you mean "tail"?'),
         ("{queue: {buffer: 5}}", "or packets such as 1000packets, or a time such as 5ms"),
         ("{queue: {buffer: 5packets}}", '"5packets" scaled by 0.1 is no packet; write at least 10packets'),

@@ -13,7 +13,7 @@ from crosswind.spec.interference import Interference
 from crosswind.spec.interference_resolved import resolve_interference
 from crosswind.spec.load import parse_experiment
 from crosswind.spec.scale import scaled, unscaled
-from crosswind.spec.topology import Topology
+from crosswind.spec.topology import Star
 
 TEXT = """\
 name: small
@@ -59,7 +59,11 @@ def resolved(by: str = "ghost") -> dict[str, Any]:
 
 
 def test_rates_buffers_and_bursts_are_scaled_and_times_are_not() -> None:
-    assert resolved()["topology"]["uplink"] == {"rate_bps": 10**9, "delay_ns": 2000, "buffer_bytes": 52428}
+    wire = {"rate_bps": 10**9, "delay_ns": 2000, "buffer_bytes": 52428}
+    assert resolved()["topology"]["links"][:2] == [
+        {"from": "h0", "to": "switch", **wire},
+        {"from": "switch", "to": "h0", **wire},
+    ]
     places = condition_of(resolved(), "shaped")["places"]
     assert places == {
         "host.egress": [
@@ -139,7 +143,7 @@ def test_interference_is_in_shares_of_the_scaled_uplink_or_in_scaled_rates() -> 
 def test_interference_says_when_packets_come_and_whether_it_yields(
     written: dict[str, Any], resolved_to: dict[str, Any]
 ) -> None:
-    topology = Topology.model_validate(
+    topology = Star.model_validate(
         {
             "hosts": 2,
             "uplink": {"rate": "1Gbit/s", "delay": "2us", "buffer": "64KiB"},
@@ -148,7 +152,7 @@ def test_interference_says_when_packets_come_and_whether_it_yields(
         }
     )
     entry = Interference.model_validate({"between": ["h0-h1"], "rate": "50%", **written})
-    (found,) = resolve_interference(entry, topology, 0.1)
+    (found,) = resolve_interference(entry, topology, topology.network(), 0.1)
     assert found == found | resolved_to
     assert found["rate"] == {"constant_bps": 5 * 10**7}
 
@@ -218,8 +222,10 @@ def test_a_fabric_has_exactly_the_keys_that_the_agent_knows() -> None:
     assert set(fabric) == {
         "seed",
         "hosts",
+        "switches",
+        "links",
+        "routes",
         "nodes",
-        "uplink",
         "mtu_bytes",
         "tcp",
         "merge_window_ns",

@@ -66,7 +66,7 @@ def test_a_pacers_horizon_is_a_time_and_not_scaled() -> None:
     [
         (
             f"credit: {{budget: 100kbit, {RATES}}}",
-            'budget "100kbit" is smaller than one packet of 1500B; write at least 120000bit',
+            'budget "100kbit" (scaled by 0.1: 10000bit) is smaller than one packet of 1500B; write at least',
         ),
         (
             f"credit: {{budget: 10Gbit, initial: 11Gbit, {RATES}}}",

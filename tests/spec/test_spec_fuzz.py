@@ -14,6 +14,17 @@ from crosswind.spec.draft import value_at
 from crosswind.spec.load import experiment_of
 
 EXAMPLE = read_document(catalog.example_file()).data
+# Every element that has a short form, in it.
+EXAMPLE["conditions"].append(
+    {
+        "short": {
+            "host.egress": [{"mark": "EF"}, {"pace": "1Gbit/s"}, {"queue": "64KiB"}, {"monitor": ["drops"]}],
+            "link": [{"delay": "20ms"}, {"lose": "1%"}, {"duplicate": "1%"}, {"corrupt": "1%"}],
+            "switch.ingress": [{"police": "50Mbit/s"}],
+            "at": {"500ms": {"link": [{"delay": "1ms"}]}},
+        }
+    }
+)
 VALUES = st.one_of(
     st.none(),
     st.booleans(),
@@ -22,6 +33,7 @@ VALUES = st.one_of(
     st.sampled_from(
         ["", "10", "10Mbit/s", "0B", "5%", "1ms", "h0-h1", "h9", "none", "default", "unlimited", "AF41"]
     ),
+    st.sampled_from(["delay", "drops", "5packets", "$lag", ["drops"], ["rtt", 5], {"time": "1ms"}]),
     st.sampled_from([[], {}, [{}], [None], {"none": {}}, {"police": {}}, {"normal": {}}]),
     st.text(max_size=5),
 )
@@ -37,6 +49,8 @@ def paths(data: Any, prefix: Path = ()) -> list[Path]:
 
 @settings(max_examples=200)
 @example([(("topology", "nodes", "server"), "\n", False)])
+# A factor that there is not, in a condition behind those that are read: its number is the file's.
+@example([(("conditions", 3, "short", "link", 2, "duplicate"), "$lag", False)])
 @given(st.lists(st.tuples(st.sampled_from(paths(EXAMPLE)), VALUES, st.booleans()), min_size=1, max_size=3))
 def test_an_experiment_with_replaced_values_is_read_or_refused(changes: list[tuple[Path, Any, bool]]) -> None:
     data: Any = copy.deepcopy(EXAMPLE)

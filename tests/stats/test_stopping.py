@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from crosswind.stats import BucketHistory, PerTrial, StoppingRule
+from crosswind.stats import BucketHistory, PerTrial, StoppingRule, guard
 
 RULE = StoppingRule(quantile=0.5, within=0.05, confidence=0.95, at_least=6, at_most=60)
 
@@ -73,7 +73,7 @@ def test_nothing_yet_is_an_answer() -> None:
 
 def test_a_bucket_that_drains_never_stops_it_however_narrow_the_interval() -> None:
     drained = BucketHistory(refill_bps=1e6, level_bytes=[10e6 - 1e6 * trial for trial in range(8)])
-    look = RULE.look(in_order([100.0] * 8), [drained])
+    look = RULE.look(in_order([100.0] * 8), guard(in_order([100.0] * 8), [drained]))
     assert not look.stop
     assert look.guard.leak == "bucket"
     assert "the guard refuses an interval: the token bucket held 80 Mbit" in look.waiting_for

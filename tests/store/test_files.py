@@ -41,6 +41,15 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> 
     assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("table", "old")]
 
 
+def test_a_write_begins_without_what_a_killed_one_left(tmp_path: Path) -> None:
+    path = tmp_path / "table"
+    (tmp_path / ".table.part").write_text("half of it")
+    with replacing(path) as temporary:
+        assert not temporary.exists()
+        temporary.write_text("new")
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("table", "new")]
+
+
 def test_metrics_are_type_7_quantiles_of_measured_successes_by_operation(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     read_ns, update_ns = rng.integers(1_000, 9_000_000, 301), rng.integers(1_000, 9_000_000, 57)
@@ -71,6 +80,24 @@ def test_metrics_are_type_7_quantiles_of_measured_successes_by_operation(tmp_pat
         f"SELECT count(*), count(*) FILTER (measured), any_value(trial) FROM '{tmp_path}/t0.parquet'"
     )
     assert stored.fetchall() == [(360, 359, "t0")]
+
+
+def test_a_part_of_an_operation_has_metrics_and_is_in_no_total(tmp_path: Path) -> None:
+    csv = tmp_path / "samples.csv"
+    rows = (
+        "read,0,0,0,2000000,1,1",
+        "read-modify-write,0,0,0,9000000,1,1",
+        "read-modify-write.update,0,4000000,4000000,9000000,1,1",
+    )
+    csv.write_text(HEADER + "".join(f"{row}\n" for row in rows))
+    metrics = store_samples(csv, "t0", "client", tmp_path, {"rate": None})
+    found = {(metric.metric, metric.statistic): metric.value for metric in metrics}
+    assert found["operations", "count"] == 2
+    assert found["latency", "mean"] == 5.5e6
+    assert found["latency.read-modify-write", "max"] == 9e6
+    assert found["latency.read-modify-write.update", "max"] == 5e6
+    stored = duckdb.sql(f"SELECT operation FROM '{tmp_path}/t0.parquet' ORDER BY 1")
+    assert stored.fetchall() == [("read",), ("read-modify-write",)]
 
 
 def test_an_open_loop_also_has_a_response_time_from_the_intended_start(tmp_path: Path) -> None:
@@ -212,7 +239,13 @@ def test_factors_are_columns_of_the_trials_each_with_its_unit(tmp_path: Path) ->
     assert rows.fetchall() == [(50_000.0, "old", 4.0), (None, None, None)]
 
 
-RESOLVED = {"name": "x", "trials": {"seed": 7}}
+RESOLVED = {
+    "schema": 2,
+    "name": "x",
+    "application": {"name": "rpc"},
+    "conditions": [{"name": "none"}],
+    "trials": {"seed": 7},
+}
 
 
 def test_two_runs_in_one_second_have_folders_of_their_own(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crosswind.store import Journal, Metric, TrialRow
+from crosswind.store import AlreadyEnded, Journal, Metric, TrialRow
 from crosswind.store.rows import attempt_name
 
 
@@ -66,14 +66,14 @@ def test_every_attempt_keeps_its_row(journal: Journal) -> None:
     assert journal.metrics() == [("t0-a2", Metric("client", "operations", "count", "count", 9))]
 
 
-def test_an_attempt_that_never_ended_becomes_a_failed_one(journal: Journal) -> None:
+def test_an_attempt_that_never_ended_becomes_an_interrupted_one(journal: Journal) -> None:
     journal.plan([row("t0"), row("t1", 1)])
     journal.write("t0", 1, "started")
     journal.stored("t0", done("t0"), [])
     journal.write("t1", 1, "started")
     journal.write("t1", 1, "measured")
     (interrupted,) = journal.record_interruptions()
-    assert (interrupted.trial, interrupted.status, interrupted.attempt) == ("t1", "failed", 1)
+    assert (interrupted.trial, interrupted.status, interrupted.attempt) == ("t1", "interrupted", 1)
     assert "interrupted" in str(interrupted.reason)
     assert journal.record_interruptions() == []
 
@@ -103,3 +103,31 @@ def test_a_repeated_attempt_has_a_name_of_its_own() -> None:
         "b00-p01-x-a2",
         "b00-p01-x-a3",
     ]
+
+
+def test_a_trial_that_counts_is_stored_once(journal: Journal) -> None:
+    journal.plan([row("t0")])
+    journal.stored("t0", done("t0"), [])
+    before = journal.steps()
+    with pytest.raises(AlreadyEnded, match="t0 is done already, so t0-a2 cannot become done as well"):
+        journal.stored("t0", done("t0-a2", 2), [])
+    with pytest.raises(AlreadyEnded, match="t0 is done already, so t0 cannot become failed as well"):
+        journal.failed("t0", done("t0", status="failed"))
+    assert journal.steps() == before
+
+
+def test_two_writers_of_one_journal_store_a_trial_once(journal: Journal, tmp_path: Path) -> None:
+    journal.plan([row("t0")])
+    with Journal(tmp_path / "journal.sqlite") as other:
+        other.stored("t0", done("t0"), [])
+    with pytest.raises(AlreadyEnded):
+        journal.stored("t0", done("t0"), [])
+    assert [step.step for step in journal.steps()] == ["planned", "stored"]
+
+
+def test_an_interrupted_attempt_is_followed_by_one_that_counts(journal: Journal) -> None:
+    journal.plan([row("t0")])
+    journal.failed("t0", row("t0", status="interrupted", attempt=1))
+    journal.stored("t0", done("t0-a2", 2), [])
+    assert [step.step for step in journal.steps()] == ["planned", "interrupted", "stored"]
+    assert [found.status for found in journal.rows()] == ["interrupted", "done"]

@@ -1,9 +1,11 @@
 """Work folders of living and dead runs, the control socket, and where binaries are looked for."""
 
 import os
+import select
 import socket
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -44,17 +46,101 @@ def test_a_run_that_has_not_locked_its_folder_yet_is_left_alone() -> None:
 def answer(request: Mapping[str, Any]) -> dict[str, Any]:
     if request["do"] == "fail":
         raise CrosswindError("refused with a reason")
+    if request["do"] == "much":
+        return {"much": "x" * (4 << 20)}
     return {"echo": request["do"]}
 
 
+@contextmanager
+def serving(client_s: float = 60.0) -> Iterator[ControlServer]:
+    """A server that serves as `crosswind up` does, until the block ends."""
+    with ControlServer(answer, client_s) as server:
+        ending, end = os.pipe()
+
+        def serve() -> None:
+            while ending not in select.select([server, ending], [], [], 0.05)[0]:
+                server.serve()
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        try:
+            yield server
+        finally:
+            os.close(end)
+            thread.join()
+            os.close(ending)
+
+
+def client() -> socket.socket:
+    (path,) = runtime_folder().glob(f"up-{os.getpid()}.sock")
+    connection = socket.socket(socket.AF_UNIX)
+    connection.settimeout(20)
+    connection.connect(str(path))
+    return connection
+
+
 def test_requests_are_answered_and_refusals_carried_over() -> None:
-    with ControlServer(answer) as server:
-        threading.Thread(target=lambda: [server.serve_one() for _ in range(3)], daemon=True).start()
+    with serving():
         assert ask({"do": "nodes"}) == {"echo": "nodes"}
         with pytest.raises(CrosswindError, match="refused with a reason"):
             ask({"do": "fail"})
         with pytest.raises(CrosswindError, match="malformed request"):
             ask({})
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [b"", b'{"do": "no', b'{"do": "much"}\n', b'{"do": "nodes"}\n'],
+    ids=["nothing", "half a request", "a request whose reply is not read", "a request, then it goes"],
+)
+def test_no_client_can_block_another(sent: bytes) -> None:
+    with serving():
+        blocking = [client() for _ in range(3)]
+        for connection in blocking:
+            connection.sendall(sent)
+        assert ask({"do": "nodes"}) == {"echo": "nodes"}
+        for connection in blocking:
+            connection.close()
+        assert ask({"do": "nodes"}) == {"echo": "nodes"}
+
+
+def test_a_client_that_does_nothing_is_dropped_in_time() -> None:
+    with serving(client_s=0.0):
+        assert client().recv(1) == b""
+
+
+def test_of_too_many_clients_the_oldest_is_dropped() -> None:
+    with serving():
+        clients = [client() for _ in range(40)]
+        assert clients[0].recv(1) == b""
+        assert ask({"do": "nodes"}) == {"echo": "nodes"}
+        clients[-1].sendall(b'{"do": "nodes"}\n')
+        assert clients[-1].recv(100) == b'{"ok": {"echo": "nodes"}}\n'
+
+
+def test_a_long_request_and_a_long_reply_are_carried_whole() -> None:
+    with serving():
+        assert len(ask({"do": "much", "padding": "y" * (4 << 20)})["much"]) == 4 << 20
+        with pytest.raises(CrosswindError, match="at most"):
+            ask({"do": "nodes", "padding": "y" * (17 << 20)})
+
+
+@pytest.mark.parametrize(
+    "line", [b"[" * 100_000 + b"\n", b"[]\n", b"\xff\n", b"\n", b'"do"\n'], ids=lambda line: str(line[:4])
+)
+def test_nonsense_is_answered_as_such(line: bytes) -> None:
+    with serving(), client() as connection:
+        connection.sendall(line)
+        assert b"malformed request" in connection.makefile("rb").readline()
+        assert ask({"do": "nodes"}) == {"echo": "nodes"}
+
+
+def test_a_server_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crosswind.testbed.control._REPLY_S", 0.05)
+    with ControlServer(answer):
+        with pytest.raises(NothingUp, match="does not answer"):
+            ask({"do": "nodes"})
+        assert stale_sockets() == []
 
 
 def test_nobody_but_the_user_may_connect() -> None:
@@ -74,8 +160,7 @@ def test_the_socket_of_a_dead_up_is_stale_and_not_asked() -> None:
     with socket.socket(socket.AF_UNIX) as dead:
         dead.bind(str(path))
         dead.listen()
-    with ControlServer(answer) as server:
-        threading.Thread(target=server.serve_one, daemon=True).start()
+    with serving():
         assert ask({"do": "nodes"}) == {"echo": "nodes"}
         assert stale_sockets() == [path]
 

@@ -1,5 +1,6 @@
 """Numbers of what real programs wrote, and what is refused."""
 
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -87,7 +88,8 @@ def test_what_a_pattern_does_not_give_is_refused(pattern: str, unit: str, messag
 
 def test_a_column_of_numbers_has_quantiles_and_a_mean() -> None:
     # 1 to 101: the quantile q of type 7 is 1 + 100 q.
-    numbers = column_of("# latencies\n" + "\n".join(str(number) for number in range(1, 102)) + "\n", None)
+    text = "# latencies\n" + "\n".join(str(number) for number in range(1, 102)) + "\n"
+    numbers = column_of(BytesIO(text.encode()), None)
     found = statistics_of(numbers, "us")
     assert found["p50"] == pytest.approx(51e3)
     assert found["p99"] == pytest.approx(100e3)
@@ -95,7 +97,13 @@ def test_a_column_of_numbers_has_quantiles_and_a_mean() -> None:
 
 
 def test_a_column_of_csv_is_found_by_its_name() -> None:
-    assert column_of('when,"latency, us"\n1,5\n2,7\n', "latency, us") == [5, 7]
+    file = BytesIO(b'when,"latency, us"\n1,5\n2,7\n')
+    assert list(column_of(file, "latency, us")) == [5, 7]
+
+
+def test_a_column_that_is_no_text_is_refused_with_its_line() -> None:
+    with pytest.raises(NoResult, match="line 2: is not UTF-8"):
+        column_of(BytesIO(b"1\n\xff\n"), None)
 
 
 @pytest.mark.parametrize(
@@ -112,7 +120,7 @@ def test_a_column_of_csv_is_found_by_its_name() -> None:
 )
 def test_a_column_without_numbers_is_refused(text: str, column: str | None, message: str) -> None:
     with pytest.raises(NoResult) as refused:
-        column_of(text, column)
+        column_of(BytesIO(text.encode()), column)
     assert message in str(refused.value)
 
 

