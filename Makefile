@@ -3,16 +3,17 @@
 #   make build   the crosswind command with its agent and load generator, in .venv/bin
 #   make demo    the ten shaping set-ups of the ICPE '23 study against a replicated PostgreSQL, and a report
 #   make test    every test that this machine can run; what it cannot run says SKIPPED and why
+#   make floors  the tests of statistics, experiments, plans and tables with the oldest versions that pyproject.toml declares
 #   make bench   speed and size, one JSON line per figure
 #   make lint    formatters, linters, types
-#   make docs    the documentation, with the reference generated from the code
+#   make docs    the documentation, with elements.json and the reference generated from the code
 
 SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
-SOURCES := $(shell find crates python -type f -not -name '*.pyc' -not -path '*/target/*') Cargo.toml Cargo.lock pyproject.toml
+SOURCES := $(shell find crates python -type f -not -name '*.pyc' -not -path '*/target/*') Cargo.toml Cargo.lock pyproject.toml setup.py
 
-.PHONY: build demo test bench lint docs clean
+.PHONY: build demo test floors bench lint docs clean
 
 build: .venv/.built
 
@@ -37,8 +38,25 @@ demo: build
 test: build
 	@bash tests/prepare.sh
 	cargo test --workspace
+	$(MAKE) --no-print-directory floors
 	$(BIN)/pytest --numprocesses auto --ignore tests/live
 	$(BIN)/pytest tests/live
+
+# The oldest versions have wheels for the oldest Python alone, 3.11; they are installed once.
+FLOORS := .venv/floors/bin
+FLOOR_TESTS := tests/spec tests/plan tests/stats/test_comparisons.py tests/stats/test_ratio.py tests/stats/test_ranks.py \
+	tests/stats/test_independence.py tests/report/test_paper_table.py tests/report/test_measures.py
+
+floors: $(BIN)/python
+	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))'; then $(MAKE) --no-print-directory .venv/.floors && \
+		PYTHONPATH=python $(FLOORS)/pytest --numprocesses auto --durations 0 --quiet $(FLOOR_TESTS); \
+	else echo "SKIPPED make floors: the oldest versions need Python 3.11"; fi
+
+.venv/.floors: pyproject.toml requirements-dev.txt tests/floors.py
+	$(BIN)/python -m venv .venv/floors
+	$(FLOORS)/pip install -q --disable-pip-version-check $$($(BIN)/python tests/floors.py) $$(grep -E '^(hypothesis|jsonschema|pytest|pytest-xdist|setuptools|setuptools-rust)==' requirements-dev.txt)
+	$(FLOORS)/python tests/floors.py "$$($(FLOORS)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
+	@touch $@
 
 bench: build
 	$(BIN)/python -m bench

@@ -1,23 +1,48 @@
-"""Write the pages of docs/reference that are made from the code; `--check` only says which are not current.
+"""Write what is made from the code and committed; `--check` only says which of it is not current.
 
-Run by `make docs`. A page is a function of the code and of nothing else (no clock, no machine, no width of a
-terminal), so that its text can be committed and compared. Pages that people write, such as contracts.md, are
-left alone.
+Run by `make docs`. First comes python/crosswind/spec/elements.json, which is what `crosswind-simulate
+describe` prints; then the pages of docs/reference, of which some are made from that. Each is a function of
+the code and of nothing else (no clock, no machine, no width of a terminal), so that its text can be committed
+and compared. Pages that people write, such as contracts.md, are left alone.
 """
 
 from __future__ import annotations
 
+import json
+import subprocess
 import sys
 from pathlib import Path
 
-from reference_pages import catalogue, cautions, elements, exit_codes, experiment_file, schema, verbs
+ROOT = Path(__file__).parents[1]
+REFERENCE = "docs/reference"
+# The pages are made from the files of the repository, whatever version is installed.
+sys.path.insert(0, str(ROOT / "python"))
 
-REFERENCE = Path(__file__).parent / "reference"
+
+def elements() -> dict[str, str]:
+    """Return the text of elements.json by its path.
+
+    Raises: SystemExit: the program that describes elements is not here, or is an earlier one.
+    """
+    from crosswind.testbed.binaries import SIMULATE, find_binary
+    from crosswind.testbed.errors import NotHere
+
+    try:
+        program = find_binary(SIMULATE)
+    except NotHere as missing:
+        raise SystemExit(str(missing)) from None
+    done = subprocess.run([program, "describe"], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise SystemExit(f"{program} is an earlier version: it cannot describe elements; run `make build`")
+    text = json.dumps(json.loads(done.stdout), indent=2, ensure_ascii=False) + "\n"
+    return {"python/crosswind/spec/elements.json": text}
 
 
 def pages() -> dict[str, str]:
-    """Return the text of every generated page by its path below docs/reference."""
-    return {
+    """Return the text of every generated page by its path. What is imported here reads elements.json."""
+    from reference_pages import catalogue, cautions, elements, exit_codes, experiment_file, schema, verbs
+
+    made = {
         "verbs.md": verbs.page(),
         "experiment-file.md": experiment_file.page(),
         "elements.md": elements.page(),
@@ -27,33 +52,35 @@ def pages() -> dict[str, str]:
         "cautions.md": cautions.page(),
         **schema.files(),
     }
+    return {f"{REFERENCE}/{name}": text for name, text in made.items()}
 
 
 def differing(wanted: dict[str, str]) -> list[str]:
-    """Return the pages whose committed text is not `wanted`, missing ones included."""
-    found = {name: REFERENCE / name for name in wanted}
+    """Return the files whose committed text is not `wanted`, missing ones included."""
     return [
         name
-        for name, file in found.items()
-        if not file.is_file() or file.read_text(encoding="utf-8") != wanted[name]
+        for name, text in wanted.items()
+        if not (ROOT / name).is_file() or (ROOT / name).read_text(encoding="utf-8") != text
     ]
 
 
 def main(arguments: list[str]) -> int:
-    """Write or check the pages and return the exit status: 1 when `--check` finds one that is not current."""
+    """Write or check the files and return the exit status: 1 when `--check` finds one that is not current."""
     if arguments not in ([], ["--check"]):
         print("usage: docs/generate.py [--check]", file=sys.stderr)
         return 2
-    wanted = pages()
-    changed = differing(wanted)
-    for name in changed:
-        if arguments:
-            print(f"docs/reference/{name}: is not what the code says; run `make docs`", file=sys.stderr)
-            continue
-        file = REFERENCE / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(wanted[name], encoding="utf-8")
-        print(f"wrote docs/reference/{name}")
+    changed = 0
+    for make in (elements, pages):
+        wanted = make()
+        for name in differing(wanted):
+            changed += 1
+            if arguments:
+                print(f"{name}: is not what the code says; run `make docs`", file=sys.stderr)
+                continue
+            file = ROOT / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(wanted[name], encoding="utf-8")
+            print(f"wrote {name}")
     return 1 if arguments and changed else 0
 
 

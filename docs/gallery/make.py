@@ -42,7 +42,7 @@ STILL = """
     for (const surface of canvas.querySelectorAll("image")) await shrink(surface);
   }
   // Plotly's own styles of what can be moved and hovered; and what has no use on a still page.
-  const useless = "script, noscript, .downloads, .tools, style[id], #js-plotly-tester";
+  const useless = "script, noscript, .downloads, .tools, .live, style[id], #js-plotly-tester";
   document.querySelectorAll(useless).forEach((part) => part.remove());
   document.querySelectorAll("a:not([href^='#'])").forEach((link) => link.replaceWith(...link.childNodes));
   document.documentElement.className = "printing";

@@ -1,25 +1,15 @@
-"""docs/reference/elements.md: what happens to packets, from the heads of the engine's modules."""
+"""docs/reference/elements.md: elements, from elements.json and the heads of the engine's modules."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from pydantic import BaseModel
-
-from crosswind.spec.buffer import Bdp
-from crosswind.spec.capacity import Capacity, MarkovState
-from crosswind.spec.credit import Credit, Loop
-from crosswind.spec.delay import Bin, Delay, Lognormal, MeasuredLaw
-from crosswind.spec.element import Mark, Police, Schedule, Shape
-from crosswind.spec.impairment import Corrupt, Duplicate, Reorder
-from crosswind.spec.loss import FourState, GilbertElliott, Lose, LossTrace
-from crosswind.spec.meter import Srtcm, Trtcm
-from crosswind.spec.monitor import Match, Monitor
-from crosswind.spec.pace import Pace
-from crosswind.spec.queue import Codel, EarlyDrop, Profile, Queue, Red, ScheduledQueue, Wred
+from crosswind.spec.description import Alternative, Choice, Description, Group, Listed, Type
+from crosswind.spec.element_kind import KINDS, ElementKind
+from crosswind.spec.short_form import SHORT_FORMS, parameters_in_full
 from reference_pages import markdown
-from reference_pages.keys import keys_table
+from reference_pages.keys import keys_table, models_below
 
 _ROOT = Path(__file__).parents[2]
 
@@ -30,119 +20,152 @@ are not written as elements, they come from the topology's `uplink` and from
 shapers count IP bytes; links count wire bytes (header, checksum, preamble and gap included). The
 text of each section is the head of the module that does the work."""
 
-
-@dataclass(frozen=True)
-class _Entry:
-    """One section: the keys a file may write, if any, and the modules whose heads are its manual.
-
-    Modules are paths in the engine's source, or from the root where they begin with `crates/`.
-    """
-
-    title: str
-    modules: tuple[str, ...]
-    keys: type[BaseModel] | None = None
-
-
 _TCP = ("sender", "window", "rtt", "receiver")
 
-_ENTRIES = (
-    _Entry("police", ("meter/police.rs", "meter/token_bucket.rs"), Police),
-    _Entry("shape", ("shaper/shape.rs",), Shape),
-    _Entry("credit", ("shaper/credit.rs", "shaper/two_speed.rs"), Credit),
-    _Entry("loop", ("shaper/credit_loop.rs",), Loop),
-    _Entry("pace", ("shaper/edt.rs",), Pace),
-    _Entry("srtcm", ("meter/srtcm_rfc2697.rs",), Srtcm),
-    _Entry("trtcm", ("meter/trtcm_rfc2698.rs",), Trtcm),
-    _Entry("colours", ("meter/colour.rs",)),
-    _Entry("mark", ("marker/mark.rs",), Mark),
-    _Entry("delay", ("delay/mod.rs", "delay/line.rs"), Delay),
-    _Entry("laws of delay", ("delay/law.rs",)),
-    _Entry("MeasuredLaw", ("delay/empirical.rs",), MeasuredLaw),
-    _Entry("Lognormal", (), Lognormal),
-    _Entry("Bin", (), Bin),
-    _Entry("half_life of delay", ("delay/drift.rs",)),
-    _Entry("lose", ("loss/mod.rs",), Lose),
-    _Entry("GilbertElliott", ("loss/gilbert_elliott.rs",), GilbertElliott),
-    _Entry("FourState", ("loss/four_state.rs",), FourState),
-    _Entry("LossTrace", ("loss/trace.rs",), LossTrace),
-    _Entry("duplicate", ("impairment/duplicate.rs",), Duplicate),
-    _Entry("corrupt", ("impairment/corrupt.rs",), Corrupt),
-    _Entry("reorder", ("impairment/reorder.rs",), Reorder),
-    _Entry("monitor", ("monitor/element.rs",), Monitor),
-    _Entry("match", ("monitor/select.rs",), Match),
-    _Entry("monitor: utilisation", ("monitor/utilisation.rs",)),
-    _Entry("monitor: packet-rate", ("monitor/packet_rate.rs",)),
-    _Entry("monitor: packet-size", ("monitor/packet_size.rs",)),
-    _Entry("monitor: interarrival, ipg", ("monitor/gap.rs",)),
-    _Entry("monitor: burst", ("monitor/burst.rs",)),
-    _Entry("monitor: queue-depth", ("monitor/queue_depth.rs",)),
-    _Entry("monitor: queue-delay", ("monitor/queue_delay.rs",)),
-    _Entry("monitor: drops", ("monitor/drops.rs",)),
-    _Entry("monitor: flow-size", ("crates/monitor/src/flow_size.rs", "crates/monitor/src/flows.rs")),
-    _Entry("monitor: tcp-window", ("crates/monitor/src/tcp_window.rs",)),
-    _Entry("monitor: rtt", ("crates/monitor/src/rtt.rs",)),
-    _Entry("monitor: retransmissions", ("crates/monitor/src/retransmission.rs",)),
-    _Entry("monitor: reordering", ("crates/monitor/src/reordering.rs",)),
-    _Entry("monitor: histograms", ("monitor/histogram.rs", "monitor/trend.rs")),
-    _Entry("queue", ("queue/mod.rs", "queue/managed.rs"), Queue),
-    _Entry("buffer", ("queue/buffer.rs",)),
-    _Entry("bdp", (), Bdp),
-    _Entry("memory", ("queue/memory.rs",)),
-    _Entry("drop", ("queue/drop/mod.rs",)),
-    _Entry("EarlyDrop", (), EarlyDrop),
-    _Entry("head", ("queue/drop/head.rs",)),
-    _Entry("red", ("queue/drop/red.rs", "queue/drop/average.rs"), Red),
-    _Entry("wred", ("queue/drop/wred.rs",), Wred),
-    _Entry("profile", (), Profile),
-    _Entry("codel", ("queue/drop/codel.rs",), Codel),
-    _Entry("ecn", ("ecn.rs",)),
-    _Entry("schedule", ("scheduler/mod.rs",), Schedule),
-    _Entry(
-        "capacity",
-        (
-            "process/mod.rs",
-            "process/levels.rs",
-            "process/opportunities.rs",
-            "process/drawn.rs",
-            "process/markov.rs",
-            "process/resampled.rs",
-        ),
-        Capacity,
-    ),
-    _Entry("MarkovState", (), MarkovState),
-    _Entry("ScheduledQueue", (), ScheduledQueue),
-    _Entry("schedule by strict", ("scheduler/strict.rs",)),
-    _Entry("schedule by wrr", ("scheduler/wrr.rs",)),
-    _Entry("schedule by drr", ("scheduler/drr.rs",)),
-    _Entry("schedule by stfq", ("scheduler/stfq.rs",)),
-    _Entry("link", ("link/mod.rs", "link/transmitter.rs", "link/serialiser.rs", "packet.rs")),
-    _Entry("interference", ("source/paced.rs", "source/rate_law.rs", "source/sizes.rs")),
-    _Entry("interference, poisson", ("source/poisson.rs",)),
-    _Entry("interference, on and off", ("source/on_off.rs",)),
-    _Entry("interference, replay", ("source/replay.rs",)),
-    _Entry("interference over tcp", ("source/tcp/mod.rs", *(f"source/tcp/{part}.rs" for part in _TCP))),
-    _Entry("random streams", ("random.rs",)),
-)
+# What stands behind elements in modules of their own: the section of each, by the element that it follows.
+# Modules are paths in the engine's source, or from the root where they begin with `crates/`. A section that
+# has the title of a part of the element's parameters is that part's.
+_BEHIND: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "police": {"token bucket": ("meter/token_bucket.rs",)},
+    "credit": {"two speeds": ("shaper/two_speed.rs",), "Loop": ("shaper/credit_loop.rs",)},
+    "trtcm": {"colours": ("meter/colour.rs",)},
+    "delay": {
+        "line of delay": ("delay/line.rs",),
+        "laws of delay": ("delay/law.rs",),
+        "MeasuredLaw": ("delay/empirical.rs",),
+        "half_life of delay": ("delay/drift.rs",),
+    },
+    "monitor": {
+        "Match": ("monitor/select.rs",),
+        "monitor: utilisation": ("monitor/utilisation.rs",),
+        "monitor: packet-rate": ("monitor/packet_rate.rs",),
+        "monitor: packet-size": ("monitor/packet_size.rs",),
+        "monitor: interarrival, ipg": ("monitor/gap.rs",),
+        "monitor: burst": ("monitor/burst.rs",),
+        "monitor: queue-depth": ("monitor/queue_depth.rs",),
+        "monitor: queue-delay": ("monitor/queue_delay.rs",),
+        "monitor: drops": ("monitor/drops.rs",),
+        "monitor: flow-size": ("crates/monitor/src/flow_size.rs", "crates/monitor/src/flows.rs"),
+        "monitor: tcp-window": ("crates/monitor/src/tcp_window.rs",),
+        "monitor: rtt": ("crates/monitor/src/rtt.rs",),
+        "monitor: retransmissions": ("crates/monitor/src/retransmission.rs",),
+        "monitor: reordering": ("crates/monitor/src/reordering.rs",),
+        "monitor: histograms": ("monitor/histogram.rs", "monitor/trend.rs"),
+    },
+    "queue": {
+        "managed queue": ("queue/managed.rs",),
+        "buffer": ("queue/buffer.rs",),
+        "memory": ("queue/memory.rs",),
+        "drop": ("queue/drop/mod.rs",),
+        "average queue": ("queue/drop/average.rs",),
+        "ecn": ("ecn.rs",),
+    },
+    "schedule": {f"schedule by {by}": (f"scheduler/{by}.rs",) for by in ("strict", "wrr", "drr", "stfq")},
+    "capacity": {
+        f"capacity: {process}": (f"process/{process}.rs",)
+        for process in ("levels", "opportunities", "drawn", "markov", "resampled")
+    },
+}
+_NO_ELEMENTS: Mapping[str, tuple[str, ...]] = {
+    "link": ("link/mod.rs", "link/transmitter.rs", "link/serialiser.rs", "packet.rs"),
+    "interference": ("source/paced.rs", "source/rate_law.rs", "source/sizes.rs"),
+    "interference, poisson": ("source/poisson.rs",),
+    "interference, on and off": ("source/on_off.rs",),
+    "interference, replay": ("source/replay.rs",),
+    "interference over tcp": ("source/tcp/mod.rs", *(f"source/tcp/{part}.rs" for part in _TCP)),
+    "random streams": ("random.rs",),
+}
 
 
 def page() -> str:
     """Return the page."""
+    sections = [section for kind in KINDS.values() for section in _sections(kind)]
+    sections += [_section(title, _heads(modules)) for title, modules in _NO_ELEMENTS.items()]
+    # What several elements have in common, such as what a queue drops, stands behind the last of them.
+    once = list(dict.fromkeys(reversed(sections)))[::-1]
     return markdown.page(
         "Elements",
-        "the module headers of crates/engine/src and python/crosswind/spec/element.py",
+        "python/crosswind/spec/elements.json and the module headers of crates",
         _INTRODUCTION,
-        *(_section(entry) for entry in _ENTRIES),
+        *once,
     )
 
 
-def _section(entry: _Entry) -> str:
-    parts = [f"## {entry.title}"]
-    if entry.keys is not None:
-        parts.append(keys_table(entry.keys))
-    for module in entry.modules:
-        path = module if module.startswith("crates/") else f"crates/engine/src/{module}"
-        parts += [_head(_ROOT / path), f"<sub>{path}</sub>"]
-    return "\n\n".join(parts)
+def _sections(kind: ElementKind) -> Iterator[str]:
+    """Yield the sections of one element: itself, the parts of its parameters, and what stands behind it."""
+    description = kind.description
+    yield _section(
+        description.kind, [keys_table(kind.model), *_in_short(description.kind), *_manual(description)]
+    )
+    behind = dict(_BEHIND.get(description.kind, {}))
+    pages = {each.group.title or each.word: each for each in _alternatives(description.group)}
+    for model in models_below(kind.model)[1:]:
+        title = model.__name__
+        # What a policy or law is called in files is what people look for.
+        alternative = pages.pop(title, None)
+        manual = [] if alternative is None else _manual(alternative)
+        yield _section(
+            title if alternative is None else alternative.word,
+            [_anchor(title, alternative), keys_table(model), *manual, *_heads(behind.pop(title, ()))],
+        )
+    for word, alternative in pages.items():
+        if alternative.page:
+            yield _section(word, _manual(alternative))
+    for title, modules in behind.items():
+        yield _section(title, _heads(modules))
+
+
+def _anchor(title: str, alternative: Alternative | None) -> str:
+    """Return the place that tables link to, where the heading is another word than the model's name."""
+    renamed = alternative is not None and alternative.word != title.lower()
+    return f'<a id="{title.lower()}"></a>' if renamed else ""
+
+
+def _section(title: str, parts: list[str]) -> str:
+    return "\n\n".join([f"## {title}", *(part for part in parts if part)])
+
+
+def _in_short(kind: str) -> list[str]:
+    if kind not in SHORT_FORMS:
+        return []
+    short, full = short_and_full(kind)
+    return [f"In short: {short}, which stands for {full}."]
+
+
+def _manual(described: Description | Alternative) -> list[str]:
+    return [described.page, f"<sub>{described.file}</sub>"] if described.page else []
+
+
+def _heads(modules: tuple[str, ...]) -> list[str]:
+    """Return the heads of modules, each with its path."""
+    paths = [module if module.startswith("crates/") else f"crates/engine/src/{module}" for module in modules]
+    return [part for path in paths for part in (_head(_ROOT / path), f"<sub>{path}</sub>")]
+
+
+def _alternatives(group: Group) -> Iterator[Alternative]:
+    """Yield every word of every choice in a mapping, those of its parts included."""
+    for parameter in group.parameters:
+        yield from _alternatives_of(parameter.type)
+
+
+def _alternatives_of(of: Type) -> Iterator[Alternative]:
+    match of:
+        case Choice():
+            for alternative in of.alternatives:
+                yield alternative
+                yield from _alternatives(alternative.group)
+        case Group():
+            yield from _alternatives(of)
+        case Listed():
+            yield from _alternatives_of(of.of)
+
+
+def short_and_full(word: str) -> tuple[str, str]:
+    """Return an example of an element in its short form, and what it stands for, as a file writes them."""
+    key, example = SHORT_FORMS[word].key, SHORT_FORMS[word].example
+    others = {name: value for name, value in parameters_in_full(word, example).items() if name != key}
+    written = ", ".join([f"{key}: {example}", *(f"{name}: {value}" for name, value in others.items())])
+    return f"`{word}: {example}`", f"`{word}: {{{written}}}`"
 
 
 def _head(module: Path) -> str:

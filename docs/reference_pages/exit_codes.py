@@ -27,7 +27,7 @@ _MEANINGS = {
     Exit.REGRESSION: ("`crosswind check` found a regression", "its table names the conditions"),
     Exit.UNDECIDED: (
         "more trials are needed than `at most` allows, or trials are pending; or `check`, or `compare` of "
-        "two fingerprints, cannot tell yet, or `check` refuses trials that are no repetitions",
+        "two fingerprints, cannot tell yet, or `check` refuses trials that are not independent",
         "raise `at most`, or accept a wider interval; `check` says what would decide or help; measure "
         "fingerprints for longer",
     ),

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel
 
 from crosswind import app
 from crosswind.app.sizes import sizes_of
-from crosswind.spec.element import Element
+from crosswind.spec.element import ElementMapping
 from crosswind.spec.experiment import Experiment
 from crosswind.spec.quantities import DSCP_NAMES, RATE, SIZE, TIME
-from crosswind.spec.topology import Topology
+from crosswind.spec.short_form import SHORT_FORMS
+from crosswind.spec.topology import AnyTopology
 from reference_pages import markdown
+from reference_pages.elements import short_and_full
 from reference_pages.keys import keys_table, models_below
 
 _INTRODUCTION = """\
 An experiment is one YAML 1.2 file. `crosswind init` writes a commented one, `crosswind validate` checks one
 and names every problem with line, column and remedy, and the [JSON Schema](schema/experiment-v1.json) lets
 an editor complete it. A key that is not in these tables is an error. A file for `crosswind up` needs
-`topology` only, and may have `scale` and one `condition`."""
+`topology` only, and may have `scale` and one `condition`. A file has at most 4 MiB, 20,000
+values, 64 levels and 1000 conditions."""
 
 # Elements have a page of their own.
-_ELSEWHERE = {"Element": "Its parameters, and what it does: [elements](elements.md)."}
+_ELEMENTS = """\
+Its parameters, and what it does: [elements](elements.md). Where one parameter is enough, it may stand in
+place of the mapping. What is resolved, recorded and compared is the long form. `police: RATE` has a burst of
+what the rate brings in 10 ms, and of 15 kB at least."""
 
 
 def page() -> str:
@@ -40,7 +46,9 @@ def page() -> str:
 
 def _is_below_element(model: type[BaseModel]) -> bool:
     # What a topology uses too, such as a buffer's size, is described on both pages.
-    return model is not Element and model in models_below(Element) and model not in models_below(Topology)
+    of_topologies = [below for form in get_args(AnyTopology) for below in models_below(form)]
+    of_elements = models_below(ElementMapping)
+    return model is not ElementMapping and model in of_elements and model not in of_topologies
 
 
 def _quantities() -> str:
@@ -57,8 +65,12 @@ def _quantities() -> str:
 
 def _section(model: type[BaseModel]) -> str:
     name = model.__name__
-    body = _ELSEWHERE.get(name) or keys_table(model)
+    body = _elements() if model is ElementMapping else keys_table(model)
     return "\n\n".join([f"## {name}", (model.__doc__ or "").strip(), body])
+
+
+def _elements() -> str:
+    return _ELEMENTS + "\n\n" + markdown.table(["written", "stands for"], map(short_and_full, SHORT_FORMS))
 
 
 def _application(name: str) -> str:
