@@ -24,6 +24,7 @@ use crate::queue::{Memory, MemoryId};
 use crate::random::Stream;
 use crate::shaper::CreditLevel;
 use crate::slab::{Slot, SlotId};
+use crate::sound::Sound;
 use crate::source::Tag;
 use crate::units::Instant;
 use crate::watch::Watch;
@@ -43,6 +44,15 @@ pub struct Engine {
     sightings: VecDeque<Sighting>,
     /// `inside` is filled in when asked for.
     totals: Totals,
+}
+
+/// An element that was made before an engine needs it ([`Engine::prepare`]).
+pub struct Prepared(Station);
+
+impl core::fmt::Debug for Prepared {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_tuple("Prepared").field(&self.0.name).finish()
+    }
 }
 
 /// An element with its name and counters. What every packet touches lies in four lines of the cache: three with what the
@@ -88,17 +98,30 @@ impl Engine {
     /// # Errors
     /// Where the name is taken or the specification cannot be carried out; nothing changed.
     pub fn add(&mut self, name: &str, spec: ElementSpec) -> Result<ElementId, SpecError> {
-        let taken = self.elements.iter().any(|station| station.name == name);
-        let refusal = "the name is taken; names are unique, so choose another";
-        let wrong = if taken { Some(Problem::new(refusal)) } else { first_problem(&spec) };
-        if let Some(problem) = wrong {
+        if self.elements.iter().any(|station| station.name == name) {
+            let problem = Problem::new("the name is taken; names are unique, so choose another");
             return Err(SpecError { name: name.to_owned(), problem });
         }
+        Ok(self.admit(Engine::prepare(self.seed, name, &Sound::new(name, spec)?)))
+    }
+
+    /// Makes an element for an engine of this seed, which need not be here. Making one may take long; admitting it does not.
+    pub fn prepare(seed: u64, name: &str, spec: &Sound<ElementSpec>) -> Prepared {
+        let element = Element::new(spec.get(), Stream::new(seed, name));
+        Prepared(Station { element, counters: Counters::default(), name: name.to_owned(), watch: None })
+    }
+
+    /// Adds an element that was prepared under a name that no other has; buckets start full, now.
+    pub fn admit(&mut self, prepared: Prepared) -> ElementId {
         let id = ElementId(u32::try_from(self.elements.len()).expect("fewer than 2^32 elements"));
-        let element = Element::new(&spec, self.shared.now, Stream::new(self.seed, name));
-        let name = name.to_owned();
-        self.elements.push(Station { element, counters: Counters::default(), name, watch: None });
-        Ok(id)
+        self.elements.push(prepared.0);
+        self.elements[id.index()].element.begin(self.shared.now);
+        id
+    }
+
+    /// Makes room for this many elements in all, so that admitting them moves none.
+    pub fn reserve(&mut self, elements: usize) {
+        self.elements.reserve(elements.saturating_sub(self.elements.len()));
     }
 
     /// Gives an element new parameters from `at` on, and returns the instant used (see [`Engine::push`]).
@@ -114,19 +137,30 @@ impl Engine {
         id: ElementId,
         spec: ElementSpec,
     ) -> Result<Instant, SpecError> {
+        let spec = Sound::new(&self.elements[id.index()].name, spec)?;
+        self.change(at, id, &spec)
+    }
+
+    /// As [`Engine::reconfigure`], with parameters that have been checked.
+    ///
+    /// # Errors
+    /// Where the element is of another kind; nothing changed.
+    pub fn change(
+        &mut self,
+        at: Instant,
+        id: ElementId,
+        spec: &Sound<ElementSpec>,
+    ) -> Result<Instant, SpecError> {
         let station = &self.elements[id.index()];
-        let (is, asked) = (station.element.kind(), spec.kind());
-        let refusal = || {
-            format!(
+        let (is, asked) = (station.element.kind(), spec.get().kind());
+        if is != asked {
+            let problem = Problem::new(format!(
                 "is a {is} and cannot become a {asked}; add the {asked} and send packets along a new path"
-            )
-        };
-        let wrong = if is == asked { first_problem(&spec) } else { Some(Problem::new(refusal())) };
-        if let Some(problem) = wrong {
+            ));
             return Err(SpecError { name: station.name.clone(), problem });
         }
         self.advance(at);
-        self.with_element(id, |element, context| element.reconfigure(&spec, context));
+        self.with_element(id, |element, context| element.reconfigure(spec.get(), context));
         self.announce_queue(id);
         self.beyond.forget();
         Ok(self.shared.now)
@@ -456,9 +490,4 @@ impl Engine {
             Class::Ghost => &mut self.totals.ghost,
         }
     }
-}
-
-/// The first thing that is wrong with a specification, if anything is.
-fn first_problem(spec: &ElementSpec) -> Option<Problem> {
-    spec.problems().into_iter().next()
 }

@@ -69,6 +69,7 @@ mod random;
 mod scheduler;
 mod shaper;
 mod slab;
+mod sound;
 mod source;
 mod units;
 mod watch;
@@ -82,7 +83,7 @@ pub use describe::{
 };
 pub use ecn::{Ecn, Signal};
 pub use element::{ElementId, ElementSpec, Treatment};
-pub use engine::Engine;
+pub use engine::{Engine, Prepared};
 pub use error::SpecError;
 pub use impairment::{CorruptSpec, DuplicateSpec, ReorderSpec};
 pub use link::LinkSpec;
@@ -111,4 +112,5 @@ pub use shaper::{CreditLevel, CreditSpec, LoopSpec, PaceSpec, ShapeSpec};
 pub use source::{
     Arrivals, CongestionControl, RateLaw, RecordedPacket, ReplaySpec, Sizes, SourceId, SourceSpec, ZeroMeans,
 };
+pub use sound::{Sound, Specification};
 pub use units::{Capacity, Duration, Instant, Limit, Rate, Share};

@@ -181,7 +181,7 @@ fn place(entries: &[i64], probability: f64) -> i64 {
 impl Behaviour for Delay {
     type Spec = DelaySpec;
 
-    fn new(spec: &DelaySpec, _: Instant, stream: Stream) -> Delay {
+    fn new(spec: &DelaySpec, stream: Stream) -> Delay {
         let (order, line, crowd) = (Order::Keep, Line::new(), Crowd::new());
         let mut delay = Delay { time: spec.time, order, variation: None, stream, line, crowd };
         delay.become_like(spec);

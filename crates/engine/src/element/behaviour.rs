@@ -66,8 +66,11 @@ pub(crate) trait Behaviour: Sized {
     /// Whether packets wait in its delay line, from the arrival on for a time that is known; others only propagate in theirs.
     const LINE_IS_QUEUE: bool = false;
 
-    /// `spec` has been checked; `random` is the element's own.
-    fn new(spec: &Self::Spec, now: Instant, random: Stream) -> Self;
+    /// `spec` has been checked; `random` is the element's own. It is made before it is needed, so it knows no instant.
+    fn new(spec: &Self::Spec, random: Stream) -> Self;
+
+    /// It works from now on.
+    fn begin(&mut self, _now: Instant) {}
 
     /// Takes new parameters from now on; `spec` has been checked and is of this element's kind.
     fn reconfigure(&mut self, spec: &Self::Spec, context: &mut Context<'_>);

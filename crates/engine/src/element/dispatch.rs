@@ -47,9 +47,9 @@ macro_rules! elements {
 
         impl Element {
             /// `spec` has been checked; `random` is the element's own.
-            pub(crate) fn new(spec: &ElementSpec, now: Instant, random: Stream) -> Element {
+            pub(crate) fn new(spec: &ElementSpec, random: Stream) -> Element {
                 match spec {
-                    $(ElementSpec::$element(spec) => Element::$element(Behaviour::new(spec, now, random)),)*
+                    $(ElementSpec::$element(spec) => Element::$element(Behaviour::new(spec, random)),)*
                 }
             }
 
@@ -89,6 +89,7 @@ macro_rules! elements {
             mut wake_transmitter [context: &mut Context<'_>] [context] -> ();
             mut catch_up [context: &mut Context<'_>] [context] -> ();
             mut set_watched [watched: bool, context: &mut Context<'_>] [watched, context] -> ();
+            mut begin [now: Instant] [now] -> ();
             mut reset [now: Instant] [now] -> ();
             mut monitor_mut [] [] -> Option<&mut Monitor>;
             mut link_mut [] [] -> Option<&mut Link>;

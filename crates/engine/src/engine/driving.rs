@@ -14,6 +14,7 @@ use crate::link::Link;
 use crate::path::PathId;
 use crate::process::{Change, Process, ProcessId, ProcessSpec};
 use crate::random::Stream;
+use crate::sound::Sound;
 use crate::source::{ReplaySpec, Shot, Source, SourceId, SourceSpec, Tag};
 use crate::units::{Capacity, Instant};
 
@@ -54,8 +55,21 @@ impl Engine {
         path: PathId,
         at: Instant,
     ) -> Result<SourceId, SpecError> {
-        spec.check().map_err(|problem| SpecError { name: name.to_owned(), problem })?;
-        self.start(name, at, |_, start| Source::replaying(spec, path, start))
+        self.replay(name, Sound::new(name, spec)?, path, at)
+    }
+
+    /// As [`Engine::start_replay`], of what has been checked.
+    ///
+    /// # Errors
+    /// Where a source of that name is running; nothing changed.
+    pub fn replay(
+        &mut self,
+        name: &str,
+        spec: Sound<ReplaySpec>,
+        path: PathId,
+        at: Instant,
+    ) -> Result<SourceId, SpecError> {
+        self.start(name, at, |_, start| Source::replaying(spec.into_inner(), path, start))
     }
 
     fn start(
@@ -124,8 +138,21 @@ impl Engine {
         link: ElementId,
         at: Instant,
     ) -> Result<ProcessId, SpecError> {
+        self.drive(name, &Sound::new(name, spec)?, link, at)
+    }
+
+    /// As [`Engine::start_process`], of what has been checked.
+    ///
+    /// # Errors
+    /// Where the element is no link, or the link is driven already; nothing changed.
+    pub fn drive(
+        &mut self,
+        name: &str,
+        spec: &Sound<ProcessSpec>,
+        link: ElementId,
+        at: Instant,
+    ) -> Result<ProcessId, SpecError> {
         let refuse = |problem| SpecError { name: name.to_owned(), problem };
-        spec.check().map_err(refuse)?;
         let element = &self.elements[link.index()].element;
         match element.link().map(Link::is_driven) {
             Some(false) => {}
@@ -142,7 +169,7 @@ impl Engine {
         self.advance(at);
         self.with_link(link, |link, context| link.take_drive(context));
         let id = ProcessId(u32::try_from(self.processes.len()).expect("fewer than 2^32 processes"));
-        let process = Process::new(spec, link, Stream::new(self.seed, name), self.shared.now);
+        let process = Process::new(spec.get().clone(), link, Stream::new(self.seed, name), self.shared.now);
         if process.is_of_opportunities() {
             self.follow(link, Change::Opportunity { ip_bytes: 0 });
         }
@@ -237,5 +264,8 @@ impl Engine {
                 act(link, context);
             }
         });
+        // A packet may have come off the queue.
+        self.observe_transmitter(id);
+        self.announce_queue(id);
     }
 }

@@ -17,7 +17,7 @@ use crate::element::{Behaviour, Context, Verdict};
 use crate::packet::Damage;
 use crate::random::Stream;
 use crate::slab::SlotId;
-use crate::units::{Instant, Share};
+use crate::units::Share;
 
 parameters! {
     /// Flips one bit of some packets, as they are handed over; checksums are the receiver's to check.
@@ -40,7 +40,7 @@ pub(crate) struct Corrupt {
 impl Behaviour for Corrupt {
     type Spec = CorruptSpec;
 
-    fn new(spec: &CorruptSpec, _: Instant, stream: Stream) -> Corrupt {
+    fn new(spec: &CorruptSpec, stream: Stream) -> Corrupt {
         Corrupt { share: spec.share, stream }
     }
 

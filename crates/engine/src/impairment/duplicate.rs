@@ -12,7 +12,7 @@ use crate::describe::{page, parameters, Described, Manual, Parameter};
 use crate::element::{Behaviour, Context, Verdict};
 use crate::random::Stream;
 use crate::slab::SlotId;
-use crate::units::{Instant, Share};
+use crate::units::Share;
 
 parameters! {
     /// Sends some packets on twice.
@@ -35,7 +35,7 @@ pub(crate) struct Duplicate {
 impl Behaviour for Duplicate {
     type Spec = DuplicateSpec;
 
-    fn new(spec: &DuplicateSpec, _: Instant, stream: Stream) -> Duplicate {
+    fn new(spec: &DuplicateSpec, stream: Stream) -> Duplicate {
         Duplicate { share: spec.share, stream }
     }
 

@@ -14,7 +14,7 @@ use crate::describe::{page, parameters, Described, Manual, Parameter};
 use crate::element::{Behaviour, Context, Verdict};
 use crate::random::Stream;
 use crate::slab::SlotId;
-use crate::units::{Duration, Instant, Share};
+use crate::units::{Duration, Share};
 
 parameters! {
     /// Holds some packets back for a time, so that those behind them overtake.
@@ -40,7 +40,7 @@ pub(crate) struct Reorder {
 impl Behaviour for Reorder {
     type Spec = ReorderSpec;
 
-    fn new(spec: &ReorderSpec, _: Instant, stream: Stream) -> Reorder {
+    fn new(spec: &ReorderSpec, stream: Stream) -> Reorder {
         Reorder { spec: *spec, held_back: Line::new(), stream }
     }
 

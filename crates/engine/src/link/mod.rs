@@ -89,7 +89,7 @@ impl Behaviour for Link {
     type Spec = LinkSpec;
 
     /// `random` is for its drop policies.
-    fn new(spec: &LinkSpec, _: Instant, random: Stream) -> Link {
+    fn new(spec: &LinkSpec, random: Stream) -> Link {
         let LinkSpec { rate, delay, ref queueing } = *spec;
         let queues = Queues::new(queueing, rate, random);
         let mut link = Link {

@@ -5,7 +5,7 @@
 //! Lindley's recursion in rational numbers: end = max(arrival, previous end) + bits / rate.
 //!
 //! `rate`: wire bits per second, or unlimited. There are two ways to give it another:
-//! with `set_rate` it applies to the next packet and the fraction (< 1 ns) is forgotten; with `change` and `carry_on` it applies
+//! with `set_rate` it applies to the next packet and, where it is another rate, the fraction (< 1 ns) is forgotten; with `change` and `carry_on` it applies
 //! from now on, and what is left of the packet under way is exact.
 
 use crate::units::{Duration, Instant, Rate, NANO};
@@ -44,7 +44,11 @@ impl Serialiser {
         Serialiser { free_at: since, ..Serialiser::new(rate) }
     }
 
+    /// What the old rate has carried beyond a whole nanosecond means nothing at another one.
     pub(crate) fn set_rate(&mut self, rate: Rate) {
+        if rate == self.rate {
+            return;
+        }
         *self = Serialiser { under_way: self.under_way, ..Serialiser::free_since(self.free_at, rate) };
     }
 

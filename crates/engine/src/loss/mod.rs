@@ -19,7 +19,7 @@ use crate::element::{Behaviour, Context, Verdict};
 use crate::outcome::DropReason;
 use crate::random::Stream;
 use crate::slab::SlotId;
-use crate::units::{Instant, Share};
+use crate::units::Share;
 use four_state::FourState;
 pub use four_state::FourStateLaw;
 use gilbert_elliott::GilbertElliott;
@@ -87,7 +87,7 @@ impl Model {
 impl Behaviour for Lose {
     type Spec = LoseSpec;
 
-    fn new(spec: &LoseSpec, _: Instant, stream: Stream) -> Lose {
+    fn new(spec: &LoseSpec, stream: Stream) -> Lose {
         Lose { model: Model::new(&spec.law), stream }
     }
 

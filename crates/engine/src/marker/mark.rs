@@ -30,7 +30,7 @@ pub(crate) struct Mark {
 impl Behaviour for Mark {
     type Spec = MarkSpec;
 
-    fn new(spec: &MarkSpec, _: Instant, _: Stream) -> Mark {
+    fn new(spec: &MarkSpec, _: Stream) -> Mark {
         Mark { dscp: spec.dscp }
     }
 

@@ -11,7 +11,7 @@ use crate::element::{Behaviour, Context, Verdict};
 use crate::outcome::DropReason;
 use crate::random::Stream;
 use crate::slab::SlotId;
-use crate::units::{Instant, Rate};
+use crate::units::Rate;
 
 parameters! {
     /// Drops what the token bucket has no tokens for; never delays.
@@ -45,8 +45,8 @@ pub(crate) struct Police {
 impl Behaviour for Police {
     type Spec = PoliceSpec;
 
-    fn new(spec: &PoliceSpec, now: Instant, _: Stream) -> Police {
-        Police { bucket: TokenBucket::new(spec.rate, spec.burst_bytes, now) }
+    fn new(spec: &PoliceSpec, _: Stream) -> Police {
+        Police { bucket: TokenBucket::new(spec.rate, spec.burst_bytes) }
     }
 
     fn reconfigure(&mut self, spec: &PoliceSpec, context: &mut Context<'_>) {

@@ -88,11 +88,11 @@ impl Tokens {
 impl Behaviour for Srtcm {
     type Spec = SrtcmSpec;
 
-    fn new(spec: &SrtcmSpec, now: Instant, _: Stream) -> Srtcm {
+    fn new(spec: &SrtcmSpec, _: Stream) -> Srtcm {
         let spec = *spec;
         // RFC 2697, 3: "The token buckets C and E are initially (at time 0) full".
         let (committed, excess) = (Tokens::full(spec.cbs_bytes), Tokens::full(spec.ebs_bytes));
-        Srtcm { spec, committed, excess, counted_at: now }
+        Srtcm { spec, committed, excess, counted_at: Instant::ZERO }
     }
 
     fn reconfigure(&mut self, spec: &SrtcmSpec, context: &mut Context<'_>) {

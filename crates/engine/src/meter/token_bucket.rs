@@ -24,16 +24,18 @@ pub(crate) struct TokenBucket {
 }
 
 impl TokenBucket {
-    pub(crate) fn new(rate: Rate, burst_bytes: u64, now: Instant) -> TokenBucket {
+    /// A full one; it has been full since the origin of time, so it need not know when it begins.
+    pub(crate) fn new(rate: Rate, burst_bytes: u64) -> TokenBucket {
         let depth_nano_bits = nano_bits(burst_bytes);
-        TokenBucket { rate, depth_nano_bits, level_nano_bits: depth_nano_bits, counted_at: now }
+        TokenBucket { rate, depth_nano_bits, level_nano_bits: depth_nano_bits, counted_at: Instant::ZERO }
     }
 
     /// Changes rate and depth from now on; tokens beyond the new depth are lost.
     pub(crate) fn reconfigure(&mut self, rate: Rate, burst_bytes: u64, now: Instant) {
         let level_nano_bits = self.level_at(now);
-        *self = TokenBucket::new(rate, burst_bytes, now);
+        *self = TokenBucket::new(rate, burst_bytes);
         self.level_nano_bits = level_nano_bits.min(self.depth_nano_bits);
+        self.counted_at = now;
     }
 
     /// Spends the tokens for a packet if they are there. An unlimited rate has them always and its bucket stays full.

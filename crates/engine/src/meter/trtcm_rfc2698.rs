@@ -58,11 +58,11 @@ pub(crate) struct Trtcm {
 impl Behaviour for Trtcm {
     type Spec = TrtcmSpec;
 
-    fn new(spec: &TrtcmSpec, now: Instant, _: Stream) -> Trtcm {
+    fn new(spec: &TrtcmSpec, _: Stream) -> Trtcm {
         let spec = *spec;
         // RFC 2698, 3: "The token buckets P and C are initially (at time 0) full".
-        let committed = TokenBucket::new(Rate::BitsPerSecond(spec.cir), spec.cbs_bytes, now);
-        let peak = TokenBucket::new(Rate::BitsPerSecond(spec.pir), spec.pbs_bytes, now);
+        let committed = TokenBucket::new(Rate::BitsPerSecond(spec.cir), spec.cbs_bytes);
+        let peak = TokenBucket::new(Rate::BitsPerSecond(spec.pir), spec.pbs_bytes);
         Trtcm { spec, committed, peak }
     }
 

@@ -173,13 +173,19 @@ pub(crate) struct Monitor {
 impl Behaviour for Box<Monitor> {
     type Spec = MonitorSpec;
 
-    fn new(spec: &MonitorSpec, now: Instant, _: Stream) -> Box<Monitor> {
-        Box::new(Monitor::new(spec.clone(), now))
+    fn new(spec: &MonitorSpec, _: Stream) -> Box<Monitor> {
+        Box::new(Monitor::new(spec.clone()))
+    }
+
+    fn begin(&mut self, now: Instant) {
+        self.restart(now);
     }
 
     fn reconfigure(&mut self, spec: &MonitorSpec, context: &mut Context<'_>) {
         if self.spec != *spec {
-            **self = Monitor::new(spec.clone(), context.shared.now);
+            // What waits behind it goes on waiting.
+            **self = Monitor { queued_bytes: self.queued_bytes, ..Monitor::new(spec.clone()) };
+            self.restart(context.shared.now);
         }
     }
 
@@ -207,18 +213,16 @@ impl Behaviour for Box<Monitor> {
 
 impl Monitor {
     /// `spec` has been checked.
-    pub(crate) fn new(spec: MonitorSpec, now: Instant) -> Monitor {
-        let mut monitor = Monitor {
+    pub(crate) fn new(spec: MonitorSpec) -> Monitor {
+        Monitor {
             wire_time: WireTime::new(spec.line_rate),
             spec,
-            ready: now,
+            ready: Instant::ZERO,
             started: None,
             meters: Vec::new(),
             last_packet: None,
             queued_bytes: 0,
-        };
-        monitor.restart(now);
-        monitor
+        }
     }
 
     /// Forgets everything and starts as if it had been added now.

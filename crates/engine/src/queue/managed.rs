@@ -50,6 +50,11 @@ impl ManagedQueue {
         self.spec = spec;
     }
 
+    /// Whether another has the same parameters.
+    pub(crate) fn is_like(&self, other: &ManagedQueue) -> bool {
+        (self.spec, self.share) == (other.spec, other.share)
+    }
+
     /// Something else empties the queue from now on.
     pub(crate) fn set_rate(&mut self, rate: Rate) {
         self.buffer.set_limit(self.spec.limit, rate);

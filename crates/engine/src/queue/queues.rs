@@ -46,8 +46,12 @@ impl Queues {
 
     /// Takes new parameters. Packets that wait are sorted into the new queues in the order in which they came, whatever
     /// their buffers hold; the scheduler goes on where it was unless its rule or a weight has changed, and so does the drop
-    /// policy of the queue at the same place in the list.
+    /// policy of the queue at the same place in the list. Where only the rate is another, nothing is sorted.
     pub(crate) fn reconfigure(&mut self, spec: &Queueing, rate: Rate, context: &mut Context<'_>) {
+        let after = Queues::new(spec, rate, self.random.clone());
+        if self.is_like(&after) {
+            return self.set_rate(rate);
+        }
         let mut waiting = Vec::new();
         for queue in &mut self.queues {
             while let Some(slot) = queue.take_unjudged(context) {
@@ -55,7 +59,6 @@ impl Queues {
             }
         }
         waiting.sort_by_key(|&slot| context.shared.slab[slot].ticket);
-        let after = Queues::new(spec, rate, self.random.clone());
         let before = core::mem::replace(self, after);
         if before.scheduler.has_same_rule(&self.scheduler) {
             self.scheduler = before.scheduler;
@@ -68,6 +71,15 @@ impl Queues {
             self.queues[queue].put_back(slot, context);
             self.waiting_packets += 1;
         }
+    }
+
+    /// Whether others have the same parameters.
+    fn is_like(&self, others: &Queues) -> bool {
+        let pairs = self.queues.iter().zip(&others.queues);
+        self.queue_of == others.queue_of
+            && self.queues.len() == others.queues.len()
+            && self.scheduler.has_same_rule(&others.scheduler)
+            && pairs.into_iter().all(|(queue, other)| queue.is_like(other))
     }
 
     /// The link has another rate from now on.

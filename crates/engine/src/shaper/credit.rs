@@ -122,6 +122,10 @@ impl Budget {
 }
 
 impl Account for Budget {
+    fn begin(&mut self, now: Instant) {
+        self.counted_at = now;
+    }
+
     fn settle(&mut self, free_at: Instant, now: Instant) {
         if (self.counted_at..=now).contains(&free_at) {
             self.count(free_at);
@@ -142,10 +146,10 @@ impl Account for Budget {
 pub(super) type Bucket = TwoSpeed<Budget>;
 
 impl Bucket {
-    fn with(spec: CreditSpec, now: Instant, random: Stream) -> Bucket {
+    fn with(spec: CreditSpec, random: Stream) -> Bucket {
         let level_nano_bits = nano_bits(spec.initial_bits);
-        let budget = Budget { spec, first_bits: spec.initial_bits, level_nano_bits, counted_at: now };
-        TwoSpeed::new(budget, spec.buffer, spec.low, now, random)
+        let budget = Budget { spec, first_bits: spec.initial_bits, level_nano_bits, counted_at: Instant::ZERO };
+        TwoSpeed::new(budget, spec.buffer, spec.low, random)
     }
 
     fn level(&self, now: Instant) -> CreditLevel {
@@ -175,10 +179,17 @@ pub(crate) enum Credit {
 impl Behaviour for Credit {
     type Spec = CreditSpec;
 
-    fn new(spec: &CreditSpec, now: Instant, random: Stream) -> Credit {
+    fn new(spec: &CreditSpec, random: Stream) -> Credit {
         match spec.control_loop {
-            None => Credit::Exact(Bucket::with(*spec, now, random)),
-            Some(control_loop) => Credit::Loop(LoopedBucket::with(*spec, control_loop, now, random)),
+            None => Credit::Exact(Bucket::with(*spec, random)),
+            Some(control_loop) => Credit::Loop(LoopedBucket::with(*spec, control_loop, random)),
+        }
+    }
+
+    fn begin(&mut self, now: Instant) {
+        match self {
+            Credit::Exact(bucket) => bucket.begin(now),
+            Credit::Loop(bucket) => bucket.begin(now),
         }
     }
 

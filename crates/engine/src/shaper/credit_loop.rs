@@ -79,6 +79,10 @@ impl ControlLoop {
 }
 
 impl Account for ControlLoop {
+    fn begin(&mut self, now: Instant) {
+        self.next_run = now.saturating_add(self.spec.interval);
+    }
+
     fn settle(&mut self, _: Instant, now: Instant) {
         self.catch_up(now);
     }
@@ -96,16 +100,16 @@ impl Account for ControlLoop {
 pub(super) type LoopedBucket = TwoSpeed<ControlLoop>;
 
 impl LoopedBucket {
-    pub(super) fn with(credit: CreditSpec, spec: LoopSpec, now: Instant, random: Stream) -> LoopedBucket {
+    pub(super) fn with(credit: CreditSpec, spec: LoopSpec, random: Stream) -> LoopedBucket {
         let control_loop = ControlLoop {
             credit,
             spec,
             budget_nano_bits: nano_bits(credit.initial_bits),
             sent_nano_bits: 0,
             open: true,
-            next_run: now.saturating_add(spec.interval),
+            next_run: Instant::ZERO,
         };
-        TwoSpeed::new(control_loop, credit.buffer, credit.low, now, random)
+        TwoSpeed::new(control_loop, credit.buffer, credit.low, random)
     }
 
     /// The loop goes on with what it has, and with its new period after the run that is due next.

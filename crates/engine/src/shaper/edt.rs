@@ -56,7 +56,7 @@ impl Behaviour for Pace {
 
     const LINE_IS_QUEUE: bool = true;
 
-    fn new(spec: &PaceSpec, _: Instant, _: Stream) -> Pace {
+    fn new(spec: &PaceSpec, _: Stream) -> Pace {
         Pace { spec: *spec, last: None, stamped: Line::new(), queued_ip_bytes: [0; 2] }
     }
 

@@ -54,10 +54,10 @@ pub(crate) struct Shape {
 impl Behaviour for Shape {
     type Spec = ShapeSpec;
 
-    fn new(spec: &ShapeSpec, now: Instant, random: Stream) -> Shape {
+    fn new(spec: &ShapeSpec, random: Stream) -> Shape {
         let ShapeSpec { rate, burst_bytes, buffer } = *spec;
         Shape {
-            bucket: TokenBucket::new(rate, burst_bytes, now),
+            bucket: TokenBucket::new(rate, burst_bytes),
             waiting: ManagedQueue::new(buffer, Measure::IpBytes, rate),
             in_hand: None,
             due: None,

@@ -20,6 +20,9 @@ use crate::units::{Instant, Rate};
 
 /// Decides about the rate, and keeps what it needs for that.
 pub(crate) trait Account {
+    /// It works from now on.
+    fn begin(&mut self, now: Instant);
+
     /// Lets time pass until now; the gap behind the last packet ends, or has ended, at `free_at`.
     fn settle(&mut self, free_at: Instant, now: Instant);
 
@@ -42,15 +45,19 @@ impl<A: Account> TwoSpeed<A> {
         account: A,
         buffer: BufferSpec,
         low: NonZeroU64,
-        now: Instant,
         random: Stream,
     ) -> TwoSpeed<A> {
         TwoSpeed {
             account,
-            free_at: ExactInstant::whole(now),
+            free_at: ExactInstant::whole(Instant::ZERO),
             waiting: ManagedQueue::new(buffer, Measure::IpBytes, Rate::BitsPerSecond(low)),
             random,
         }
+    }
+
+    pub(crate) fn begin(&mut self, now: Instant) {
+        self.free_at = ExactInstant::whole(now);
+        self.account.begin(now);
     }
 
     /// Takes a new buffer, and returns the account as it is now, to be given new parameters.

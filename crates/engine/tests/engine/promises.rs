@@ -70,6 +70,29 @@ proptest! {
     }
 
     #[test]
+    fn parameters_that_an_element_has_already_change_nothing(
+        scenario in scenario(),
+        again in prop::collection::vec(prop::option::of(0usize..6), 60),
+    ) {
+        let mut specs = scenario.elements.clone();
+        let mut repeated = scenario.build();
+        for ((tag, step), again) in (0..).zip(&scenario.steps).zip(again) {
+            if let Some(element) = again.map(|element| element % specs.len()) {
+                let (now, id) = (repeated.engine.now(), repeated.elements[element]);
+                repeated.engine.reconfigure(now, id, specs[element].clone()).unwrap();
+            }
+            repeated.take(tag, step);
+            if let Step::Reconfigure { element, spec, .. } = step {
+                let element = element % specs.len();
+                if specs[element].kind() == spec.kind() {
+                    specs[element] = spec.clone();
+                }
+            }
+        }
+        prop_assert_eq!(repeated.finish(), scenario.run());
+    }
+
+    #[test]
     fn nothing_real_leaves_before_the_lookahead(scenario in scenario()) {
         let mut built = scenario.build();
         for (tag, step) in (0..).zip(&scenario.steps) {
