@@ -109,8 +109,8 @@ pub use queue::{
 };
 pub use scheduler::Scheduling;
 pub use shaper::{CreditLevel, CreditSpec, LoopSpec, PaceSpec, ShapeSpec};
+pub use sound::{Sound, Specification};
 pub use source::{
     Arrivals, CongestionControl, RateLaw, RecordedPacket, ReplaySpec, Sizes, SourceId, SourceSpec, ZeroMeans,
 };
-pub use sound::{Sound, Specification};
 pub use units::{Capacity, Duration, Instant, Limit, Rate, Share};

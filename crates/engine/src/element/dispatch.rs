@@ -30,6 +30,13 @@ macro_rules! elements {
                 }
             }
 
+            /// Whether packets wait in it for a transmitter or for tokens, so that a monitor can measure its queue.
+            pub fn queues(&self) -> bool {
+                match self {
+                    $(ElementSpec::$element(_) => <$spec as Spec>::QUEUES,)*
+                }
+            }
+
             /// Everything that is wrong with it.
             pub fn problems(&self) -> Vec<Problem> {
                 match self {

@@ -15,8 +15,14 @@ pub(crate) struct Drops {
 }
 
 impl Drops {
-    pub(crate) fn new(start: Instant, window: Duration) -> Drops {
-        Drops { by_reason: [0; DropReason::ALL.len()], per_window: PerWindow::new(start, window) }
+    /// From the origin of time on.
+    pub(crate) fn new(window: Duration) -> Drops {
+        Drops { by_reason: [0; DropReason::ALL.len()], per_window: PerWindow::new(window) }
+    }
+
+    /// Begins at `start`; it has seen nothing.
+    pub(crate) fn start(&mut self, start: Instant) {
+        self.per_window.start(start);
     }
 
     pub(crate) fn dropped(&mut self, packet: &Packet, reason: DropReason, at: Instant) {

@@ -157,12 +157,52 @@ enum Meter {
     Drops(Drops),
 }
 
+impl Meter {
+    fn new(what: Quantity, spec: &MonitorSpec) -> Meter {
+        let MonitorSpec { window, burst_gap, .. } = *spec;
+        match what {
+            Quantity::Utilisation => Meter::Utilisation(Utilisation::new(window)),
+            Quantity::PacketRate => Meter::PacketRate(PerWindow::new(window)),
+            Quantity::PacketSize => Meter::PacketSize(PacketSize::new()),
+            Quantity::Interarrival => Meter::Interarrival(Gap::new()),
+            Quantity::Ipg => Meter::Ipg(Gap::new()),
+            Quantity::Burst => Meter::Burst(Burst::new(burst_gap)),
+            Quantity::QueueDepth => Meter::QueueDepth(QueueDepth::new(window)),
+            Quantity::QueueDelay => Meter::QueueDelay(QueueDelay::new()),
+            Quantity::Drops => Meter::Drops(Drops::new(window)),
+        }
+    }
+
+    fn of(spec: &MonitorSpec) -> Vec<Meter> {
+        spec.what.iter().map(|&what| Meter::new(what, spec)).collect()
+    }
+
+    /// Begins at `at`, with what waits in the queue; it has seen nothing.
+    fn start(&mut self, at: Instant, queued_bytes: u64) {
+        match self {
+            Meter::Utilisation(utilisation) => utilisation.start(at),
+            Meter::PacketRate(rate) => rate.start(at),
+            Meter::QueueDepth(depth) => depth.start(at, queued_bytes),
+            Meter::Drops(drops) => drops.start(at),
+            // Time means nothing to these.
+            Meter::PacketSize(_)
+            | Meter::Interarrival(_)
+            | Meter::Ipg(_)
+            | Meter::Burst(_)
+            | Meter::QueueDelay(_) => {}
+        }
+    }
+}
+
 pub(crate) struct Monitor {
     spec: MonitorSpec,
     /// For [`Start::After`]: from here on.
     ready: Instant,
     started: Option<Instant>,
+    /// They are large, so they are made before the monitor begins.
     meters: Vec<Meter>,
+    /// Whether they may have seen something.
+    used: bool,
     wire_time: WireTime,
     last_packet: Option<Instant>,
     /// IP bytes that wait in the queue behind it, as it was last told.
@@ -216,10 +256,11 @@ impl Monitor {
     pub(crate) fn new(spec: MonitorSpec) -> Monitor {
         Monitor {
             wire_time: WireTime::new(spec.line_rate),
+            meters: Meter::of(&spec),
+            used: false,
             spec,
             ready: Instant::ZERO,
             started: None,
-            meters: Vec::new(),
             last_packet: None,
             queued_bytes: 0,
         }
@@ -229,7 +270,6 @@ impl Monitor {
     pub(crate) fn restart(&mut self, now: Instant) {
         self.started = None;
         self.last_packet = None;
-        self.meters.clear();
         if let Start::After(wait) = self.spec.start {
             self.ready = now.saturating_add(wait);
             self.begin(self.ready);
@@ -238,19 +278,12 @@ impl Monitor {
 
     fn begin(&mut self, at: Instant) {
         self.started = Some(at);
-        let MonitorSpec { window, burst_gap, .. } = self.spec;
-        let queued_bytes = self.queued_bytes;
-        self.meters.extend(self.spec.what.iter().map(|what| match what {
-            Quantity::Utilisation => Meter::Utilisation(Utilisation::new(at, window)),
-            Quantity::PacketRate => Meter::PacketRate(PerWindow::new(at, window)),
-            Quantity::PacketSize => Meter::PacketSize(PacketSize::new()),
-            Quantity::Interarrival => Meter::Interarrival(Gap::new()),
-            Quantity::Ipg => Meter::Ipg(Gap::new()),
-            Quantity::Burst => Meter::Burst(Burst::new(burst_gap)),
-            Quantity::QueueDepth => Meter::QueueDepth(QueueDepth::new(at, window, queued_bytes)),
-            Quantity::QueueDelay => Meter::QueueDelay(QueueDelay::new()),
-            Quantity::Drops => Meter::Drops(Drops::new(at, window)),
-        }));
+        if core::mem::replace(&mut self.used, true) {
+            self.meters = Meter::of(&self.spec);
+        }
+        for meter in &mut self.meters {
+            meter.start(at, self.queued_bytes);
+        }
     }
 
     /// A packet passes; returns whether it counts.
@@ -306,13 +339,14 @@ impl Monitor {
     /// So many IP bytes wait in the queue behind the monitor now.
     pub(crate) fn queued(&mut self, bytes: u64, now: Instant) {
         self.queued_bytes = bytes;
-        let later = self.started.filter(|&started| now < started);
+        let Some(started) = self.started else { return };
         for meter in &mut self.meters {
             if let Meter::QueueDepth(depth) = meter {
-                match later {
-                    None => depth.becomes(bytes, now),
+                if now < started {
                     // It begins with what waits then.
-                    Some(started) => *depth = QueueDepth::new(started, self.spec.window, bytes),
+                    depth.start(started, bytes);
+                } else {
+                    depth.becomes(bytes, now);
                 }
             }
         }

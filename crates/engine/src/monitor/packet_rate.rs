@@ -20,13 +20,19 @@ pub(crate) struct PerWindow {
 }
 
 impl PerWindow {
-    pub(crate) fn new(start: Instant, window: Duration) -> PerWindow {
+    /// From the origin of time on.
+    pub(crate) fn new(window: Duration) -> PerWindow {
         PerWindow {
-            windows: Windows::new(start, window),
+            windows: Windows::new(window),
             count: 0,
             histogram: Histogram::logarithmic(),
             trend: Trend::new(),
         }
+    }
+
+    /// Begins at `start`; it has seen nothing.
+    pub(crate) fn start(&mut self, start: Instant) {
+        self.windows = self.windows.starting_at(start);
     }
 
     #[inline]

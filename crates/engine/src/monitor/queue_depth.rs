@@ -24,15 +24,23 @@ pub(crate) struct QueueDepth {
 }
 
 impl QueueDepth {
-    pub(crate) fn new(start: Instant, window: Duration, bytes: u64) -> QueueDepth {
+    /// Of an empty queue, from the origin of time on.
+    pub(crate) fn new(window: Duration) -> QueueDepth {
         QueueDepth {
-            windows: Windows::new(start, window),
-            bytes,
-            since: start,
-            greatest: bytes,
+            windows: Windows::new(window),
+            bytes: 0,
+            since: Instant::ZERO,
+            greatest: 0,
             histogram: Histogram::logarithmic(),
             trend: Trend::new(),
         }
+    }
+
+    /// Begins at `start` with what waits then; it has seen nothing.
+    pub(crate) fn start(&mut self, start: Instant, bytes: u64) {
+        self.windows = self.windows.starting_at(start);
+        self.since = start;
+        (self.bytes, self.greatest) = (bytes, bytes);
     }
 
     /// `bytes` wait from `at` on.

@@ -31,10 +31,11 @@ pub(crate) struct Utilisation {
 }
 
 impl Utilisation {
-    pub(crate) fn new(start: Instant, window: Duration) -> Utilisation {
+    /// From the origin of time on.
+    pub(crate) fn new(window: Duration) -> Utilisation {
         let window_ps = window.as_nanos().saturating_mul(PICO_PER_NANO);
         Utilisation {
-            start,
+            start: Instant::ZERO,
             window_ps,
             end_ps: window_ps,
             reached_ps: 0,
@@ -42,6 +43,11 @@ impl Utilisation {
             histogram: Histogram::new(BINS),
             trend: Trend::new(),
         }
+    }
+
+    /// Begins at `start`; it has seen nothing.
+    pub(crate) fn start(&mut self, start: Instant) {
+        self.start = start;
     }
 
     /// A packet that took the wire for `wire_ps` has passed.

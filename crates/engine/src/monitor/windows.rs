@@ -10,8 +10,14 @@ pub(crate) struct Windows {
 }
 
 impl Windows {
-    pub(crate) fn new(start: Instant, window: Duration) -> Windows {
-        Windows { window_ns: window.as_nanos(), end_ns: start.as_nanos().saturating_add(window.as_nanos()) }
+    /// From the origin of time on.
+    pub(crate) fn new(window: Duration) -> Windows {
+        Windows { window_ns: window.as_nanos(), end_ns: window.as_nanos() }
+    }
+
+    /// The same windows, from `start` on.
+    pub(crate) fn starting_at(self, start: Instant) -> Windows {
+        Windows { end_ns: start.as_nanos().saturating_add(self.window_ns), ..self }
     }
 
     /// Ends every window that lies before `to` and returns how many those were.
@@ -32,7 +38,7 @@ mod tests {
 
     #[test]
     fn a_window_ends_when_the_next_begins() {
-        let mut windows = Windows::new(Instant::from_nanos(50), Duration::from_nanos(100));
+        let mut windows = Windows::new(Duration::from_nanos(100)).starting_at(Instant::from_nanos(50));
         let ended = [149, 150, 249, 250, 999, 1050].map(|at| windows.end_by(Instant::from_nanos(at)));
         assert_eq!(ended, [0, 1, 0, 1, 7, 1]);
     }

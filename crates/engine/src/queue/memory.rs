@@ -16,6 +16,11 @@
 pub struct MemoryId(pub(crate) u32);
 
 impl MemoryId {
+    /// The memory that was added as the `number`-th, from 0.
+    pub fn nth(number: usize) -> MemoryId {
+        MemoryId(u32::try_from(number).expect("fewer than 2^32 memories"))
+    }
+
     /// The memory's place in the order of adding, from 0.
     pub const fn index(self) -> usize {
         self.0 as usize

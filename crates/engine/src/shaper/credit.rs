@@ -148,7 +148,8 @@ pub(super) type Bucket = TwoSpeed<Budget>;
 impl Bucket {
     fn with(spec: CreditSpec, random: Stream) -> Bucket {
         let level_nano_bits = nano_bits(spec.initial_bits);
-        let budget = Budget { spec, first_bits: spec.initial_bits, level_nano_bits, counted_at: Instant::ZERO };
+        let budget =
+            Budget { spec, first_bits: spec.initial_bits, level_nano_bits, counted_at: Instant::ZERO };
         TwoSpeed::new(budget, spec.buffer, spec.low, random)
     }
 

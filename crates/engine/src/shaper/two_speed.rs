@@ -41,12 +41,7 @@ pub(crate) struct TwoSpeed<A> {
 
 impl<A: Account> TwoSpeed<A> {
     /// A time in `buffer` counts at `low`, so that what waits never needs longer.
-    pub(crate) fn new(
-        account: A,
-        buffer: BufferSpec,
-        low: NonZeroU64,
-        random: Stream,
-    ) -> TwoSpeed<A> {
+    pub(crate) fn new(account: A, buffer: BufferSpec, low: NonZeroU64, random: Stream) -> TwoSpeed<A> {
         TwoSpeed {
             account,
             free_at: ExactInstant::whole(Instant::ZERO),
