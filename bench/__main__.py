@@ -43,6 +43,7 @@ BENCHMARKS: dict[str, Callable[[int], Iterator[Figure]]] = {
     "engine": engine.engine,
     "events": engine.events,
     "paths": engine.paths,
+    "changes": engine.changes,
     "repetitions": repetitions.repetitions,
     "fingerprint": fingerprint.fingerprint,
     "fingerprint-delays": fingerprint_delays.delays_back,

@@ -79,6 +79,23 @@ def paths(rounds: int) -> Iterator[Figure]:
     yield figure("memory of a directed path", "B", sizes, "at most 256")
 
 
+def changes(rounds: int) -> Iterator[Figure]:
+    """Yield what a change of condition costs the packet thread with 100 nodes, by kind of change."""
+    if reason := _no_cargo():
+        yield skipped("a change of condition", reason)
+        return
+    measured = [row for _ in range(rounds) for row in _example("crosswind-fabric", "changes")]
+    for kind in ("one-delay", "every-delay", "shaped-or-not", "monitored-or-not"):
+        yield figure(
+            f"a change of condition with 100 nodes, {kind}",
+            "us",
+            [row[kind]["p50_ns"] / 1e3 for row in measured],
+            "at most 50",
+            first_us=[row[kind]["first_ns"] / 1e3 for row in measured],
+            planning_us=[row[kind]["planning_p50_ns"] / 1e3 for row in measured],
+        )
+
+
 def _no_cargo() -> str | None:
     return None if shutil.which("cargo") else "needs cargo: the measurement is in crates/"
 

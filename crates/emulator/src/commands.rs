@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::mpsc::{channel, Receiver, Sender, TryRecvError};
 
-use crosswind_fabric::{Condition, FabricError};
+use crosswind_fabric::{Plan, Spent, Timeline};
 
 use crate::snapshot::Snapshot;
 use crate::waker::Waker;
@@ -12,14 +12,17 @@ use crate::waker::Waker;
 /// What the thread is asked to do.
 #[derive(Debug)]
 pub enum Command {
-    /// Another condition; answers the instant.
-    Set(Box<Condition>, Sender<Result<u64, FabricError>>),
-    /// Start a window; answers the instant. With the time that the hypervisor has taken until now, which takes long to read.
+    /// Another condition. It ends the timeline of the one before.
+    Set(Box<Plan>, Sender<Done>),
+    /// Start a window, and with it the timeline of the condition. With the time that the hypervisor has taken until now, which takes
+    /// long to read.
     Measure {
         /// Since boot.
         steal_ns: u64,
+        /// From its beginning.
+        timeline: Box<Timeline>,
         /// Where to.
-        reply: Sender<u64>,
+        reply: Sender<Done>,
     },
     /// The window so far, with the time that the hypervisor has taken until now.
     Read {
@@ -30,6 +33,17 @@ pub enum Command {
     },
     /// End.
     Stop,
+}
+
+/// What was done, and what it left over: to let go of that takes long, so whoever asked does it.
+#[derive(Debug)]
+pub struct Done {
+    /// When it took effect.
+    pub at_ns: u64,
+    /// What a plan has taken the place of.
+    pub spent: Option<Spent>,
+    /// The timeline that has ended.
+    pub timeline: Timeline,
 }
 
 /// The asking end.

@@ -50,7 +50,7 @@ use std::sync::mpsc::{channel, Sender};
 use std::thread::{JoinHandle, ScopedJoinHandle};
 
 pub use capture::{Capture, CaptureLimits};
-use crosswind_fabric::{Condition, Fabric, Network};
+use crosswind_fabric::{Condition, Fabric, Planner};
 pub use crosswind_recording::Written;
 use crosswind_recording::{Header, Recorder};
 
@@ -60,7 +60,7 @@ pub use sending::send_due;
 pub use thread::NONE_TO_SPARE;
 
 use clock::{Clock, MachineClock, Stamps};
-use commands::{Command, Commands};
+use commands::{Command, Commands, Done};
 use forwarder::Forwarder;
 use lead::Lead;
 use machine::ThisMachine;
@@ -119,6 +119,7 @@ pub struct Kept {
 /// A running emulator; it owns its thread.
 #[derive(Debug)]
 pub struct Emulator {
+    planner: Planner,
     commands: Commands,
     thread: Option<JoinHandle<Kept>>,
     wait_mode: &'static str,
@@ -135,7 +136,8 @@ impl Emulator {
         fault: Box<dyn Fn(String) + Send>,
     ) -> Result<Self, String> {
         let built_ns = MachineClock.monotonic_ns();
-        let network = Network::new(fabric, clock::instant(built_ns)).map_err(|error| error.to_string())?;
+        let mut planner = Planner::new(fabric).map_err(|error| error.to_string())?;
+        let network = planner.network(clock::instant(built_ns)).map_err(|error| error.to_string())?;
         let recorder = files
             .record
             .map(|file| Recorder::start(file, &Header::new(fabric, built_ns)))
@@ -160,7 +162,8 @@ impl Emulator {
         (forwarder.lead, forwarder.recorder, forwarder.capture) = (Lead::new(shortest_ns), recorder, capture);
         let machine = ThisMachine::new(forwarder.ports.iter().map(Veth::descriptors), own)
             .map_err(|error| format!("epoll for the ports: {error}"))?;
-        let worker = Worker::new(forwarder, machine, inbox);
+        let timeline = planner.timeline().map_err(|error| error.to_string())?;
+        let worker = Worker::new(forwarder, machine, inbox, timeline);
         let wait_mode = worker.wait_mode();
         let thread = std::thread::Builder::new()
             .name("emulator".into())
@@ -179,7 +182,7 @@ impl Emulator {
                 }
             })
             .map_err(|error| thread::refused("emulator thread", &error))?;
-        Ok(Self { commands, thread: Some(thread), wait_mode })
+        Ok(Self { planner, commands, thread: Some(thread), wait_mode })
     }
 
     /// `spin` where a core can be spared for it, else `sleep`.
@@ -188,14 +191,18 @@ impl Emulator {
     }
 
     /// Puts another condition in force; returns the instant it took effect.
-    pub fn set(&self, condition: Condition) -> Result<u64, String> {
-        self.ask(|reply| Command::Set(Box::new(condition), reply))?.map_err(|error| error.to_string())
+    pub fn set(&mut self, condition: &Condition) -> Result<u64, String> {
+        let plan = Box::new(self.planner.condition(condition).map_err(|error| error.to_string())?);
+        let Done { at_ns, .. } = self.ask(|reply| Command::Set(plan, reply))?;
+        Ok(at_ns)
     }
 
     /// Starts a measurement window, and with it the condition's timeline; returns its instant.
-    pub fn measure(&self) -> u64 {
+    pub fn measure(&mut self) -> Result<u64, String> {
+        let timeline = Box::new(self.planner.timeline().map_err(|error| error.to_string())?);
         let steal_ns = host::steal_ns();
-        self.ask(|reply| Command::Measure { steal_ns, reply }).unwrap_or(0)
+        let Done { at_ns, .. } = self.ask(|reply| Command::Measure { steal_ns, timeline, reply })?;
+        Ok(at_ns)
     }
 
     /// The measurement of the window so far; null once the emulator has died.

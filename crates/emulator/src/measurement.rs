@@ -89,16 +89,16 @@ pub struct Change {
     /// `up`, `set` or `timeline`.
     pub by: &'static str,
     /// The condition's name.
-    pub condition: String,
+    pub condition: Arc<str>,
     /// Of a timeline step only those that it replaced. A list of more than [`LIST_MAX`] entries is written as their number.
     #[serde(serialize_with = "abridged")]
-    pub places: Places,
+    pub places: Arc<Places>,
 }
 
 /// A trace has up to a million points, and every measurement would repeat them all.
 const LIST_MAX: usize = 1_000;
 
-fn abridged<S: Serializer>(places: &Places, serializer: S) -> Result<S::Ok, S::Error> {
+fn abridged<S: Serializer>(places: &Arc<Places>, serializer: S) -> Result<S::Ok, S::Error> {
     let mut value = serde_json::to_value(places).map_err(S::Error::custom)?;
     shorten(&mut value);
     value.serialize(serializer)
@@ -110,13 +110,6 @@ fn shorten(value: &mut Value) {
         Value::Array(entries) => entries.iter_mut().for_each(shorten),
         Value::Object(members) => members.values_mut().for_each(shorten),
         _ => {}
-    }
-}
-
-impl Change {
-    /// A change that was asked for at `asked_ns` and took effect at `at_ns`.
-    pub fn new(by: &'static str, asked_ns: u64, at_ns: u64, condition: &str, places: &Places) -> Self {
-        Self { at_ns, asked_ns, by, condition: condition.to_owned(), places: places.clone() }
     }
 }
 
@@ -285,7 +278,8 @@ mod tests {
         let written = |count| {
             let entry = json!({"capacity": {"process": process(count), "direction": null, "on": null}});
             let places: Places = serde_json::from_value(json!({"link": [entry]})).unwrap();
-            let change = Change::new("up", 1, 2, "c", &places);
+            let change =
+                Change { asked_ns: 1, at_ns: 2, by: "up", condition: "c".into(), places: places.into() };
             serde_json::to_value(change).unwrap()["places"]["link"][0]["capacity"]["process"].clone()
         };
         assert_eq!(written(3), process(3));

@@ -1,6 +1,4 @@
 //! What things are called: elements, nodes, sources and driven links, shared with the thread that renders what was measured.
-//!
-//! Names change only with a condition or a step of its timeline. So they are listed there, and reading copies none.
 
 use std::sync::Arc;
 
@@ -11,33 +9,24 @@ use crosswind_fabric::{ElementAt, Network};
 #[derive(Clone, Debug)]
 pub struct Names {
     /// In the order they were made.
-    elements: Arc<[ElementAt]>,
+    elements: Vec<ElementAt>,
     /// In the order of the fabric.
     pub nodes: Arc<[String]>,
     /// In the order of `Network::sources`.
-    pub sources: Arc<[String]>,
+    pub sources: Vec<Arc<str>>,
     /// In the order of `Network::driven_links`.
-    pub driven_links: Arc<[String]>,
+    pub driven_links: Vec<Arc<str>>,
 }
 
 impl Names {
-    /// The present names.
-    pub fn of(network: &Network) -> Self {
+    /// The present names. Nothing is copied but references.
+    pub fn of(network: &Network, nodes: &Arc<[String]>) -> Self {
         Self {
-            elements: network.elements().into(),
-            nodes: network.fabric().nodes.iter().map(|node| node.name.clone()).collect(),
-            sources: sources(network),
-            driven_links: driven_links(network),
+            elements: network.elements().to_vec(),
+            nodes: Arc::clone(nodes),
+            sources: network.sources().map(|(name, _)| Arc::clone(name)).collect(),
+            driven_links: network.driven_links().map(|(name, _)| Arc::clone(name)).collect(),
         }
-    }
-
-    /// The condition has changed: elements were added, sources and links are others.
-    pub fn renew(&mut self, network: &Network) {
-        if self.elements.len() != network.elements().len() {
-            self.elements = network.elements().into();
-        }
-        self.sources = sources(network);
-        self.driven_links = driven_links(network);
     }
 
     /// Every element, in the order they were made.
@@ -52,12 +41,4 @@ impl Names {
         debug_assert_eq!(element.id, id);
         element
     }
-}
-
-fn sources(network: &Network) -> Arc<[String]> {
-    network.sources().map(|(name, _)| name.to_owned()).collect()
-}
-
-fn driven_links(network: &Network) -> Arc<[String]> {
-    network.driven_links().map(|(name, _)| name.to_owned()).collect()
 }

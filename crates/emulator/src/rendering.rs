@@ -47,7 +47,7 @@ impl Measurement {
             monitors: monitors.map(|look| Monitored::new(look, &names)).collect(),
             interference: sources
                 .map(|(source, draws)| Offered {
-                    source: source.clone(),
+                    source: source.to_string(),
                     draws: draws
                         .into_iter()
                         .map(|(at, rate_bps)| Draw { at_ns: at.as_nanos(), rate_bps })

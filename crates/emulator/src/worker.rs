@@ -7,11 +7,11 @@
 
 use std::sync::Arc;
 
-use crosswind_fabric::{Condition, Stepped, Timeline};
+use crosswind_fabric::{Places, Plan, Stepped, Timeline};
 use crosswind_recording::Record;
 
 use crate::clock::{self, Stamps};
-use crate::commands::{Command, Inbox};
+use crate::commands::{Command, Done, Inbox};
 use crate::forwarder::Forwarder;
 use crate::host;
 use crate::machine::{Account, Machine};
@@ -78,7 +78,7 @@ pub struct Worker<P: Port, M> {
     timeline: Timeline,
     /// What came into force: last before the window, and in it.
     changes: Vec<Arc<Change>>,
-    names: Names,
+    nodes: Arc<[String]>,
     canary_gap_ns_max: u64,
     stalls: Stalls,
     waking: Waking,
@@ -92,12 +92,13 @@ struct WindowStart {
 }
 
 impl<P: Port, M: Machine> Worker<P, M> {
-    /// A worker that has not begun.
-    pub fn new(forwarder: Forwarder<P>, machine: M, inbox: Inbox) -> Self {
-        let built_ns = forwarder.network.engine_ref().now().as_nanos();
-        let condition = &forwarder.network.fabric().condition;
-        let change = Change::new("up", built_ns, built_ns, &condition.name, &condition.places);
-        let names = Names::of(&forwarder.network);
+    /// A worker that has not begun; `timeline` is that of the condition in force.
+    pub fn new(forwarder: Forwarder<P>, machine: M, inbox: Inbox, timeline: Timeline) -> Self {
+        let network = &forwarder.network;
+        let built_ns = network.engine_ref().now().as_nanos();
+        let (condition, places) = (network.condition(), network.stated());
+        let up = Change { at_ns: built_ns, asked_ns: built_ns, by: "up", condition, places };
+        let nodes = network.fabric().nodes.iter().map(|node| node.name.clone()).collect();
         Self {
             stamps: Stamps::new(&machine),
             forwarder,
@@ -108,9 +109,9 @@ impl<P: Port, M: Machine> Worker<P, M> {
             spun_since: None,
             series: Series::default(),
             window: WindowStart::default(),
-            timeline: Timeline::default(),
-            changes: vec![Arc::new(change)],
-            names,
+            timeline,
+            changes: vec![Arc::new(up)],
+            nodes,
             canary_gap_ns_max: 0,
             stalls: Stalls::default(),
             waking: Waking::new(),
@@ -129,7 +130,8 @@ impl<P: Port, M: Machine> Worker<P, M> {
     /// The calling thread is the worker's from now on, and the first window starts.
     pub fn begin(&mut self) {
         self.machine.claim();
-        self.start_window(self.machine.monotonic_ns(), host::steal_ns());
+        let timeline = std::mem::take(&mut self.timeline);
+        self.start_window(self.machine.monotonic_ns(), host::steal_ns(), timeline);
         self.active_ns = self.machine.monotonic_ns();
     }
 
@@ -212,10 +214,8 @@ impl<P: Port, M: Machine> Worker<P, M> {
 
     /// Timeline, steps of the series, and ghosts.
     fn keep_time(&mut self, now: u64, advanced: bool) {
-        // A condition is checked as a whole when it is put in force, its timeline included.
-        while let Ok(Some(step)) = self.timeline.step(&mut self.forwarder.network, now) {
-            self.names.renew(&self.forwarder.network);
-            self.note_step(&step);
+        while let Some(step) = self.timeline.step(&mut self.forwarder.network, now) {
+            self.note_step(step);
         }
         let reached = self.forwarder.network.engine_ref().now().as_nanos();
         let ghosts_wait = !advanced && reached + CATCH_UP_NS + VISIBLE_AFTER_NS < now;
@@ -228,16 +228,15 @@ impl<P: Port, M: Machine> Worker<P, M> {
         }
     }
 
-    fn note_step(&mut self, step: &Stepped) {
-        let Stepped { due_ns, at_ns, places } = step;
-        let name = &self.forwarder.network.fabric().condition.name;
-        self.changes.push(Arc::new(Change::new("timeline", *due_ns, *at_ns, name, places)));
-        self.forwarder.record(|| Record::Step { at_ns: *at_ns, json: json(places) });
+    fn note_step(&mut self, step: Stepped) {
+        let Stepped { due_ns, at_ns, places, json } = step;
+        self.note("timeline", due_ns, at_ns, places);
+        self.forwarder.record(|| Record::Step { at_ns, json });
     }
 
-    fn note_condition(&mut self, asked_ns: u64, at_ns: u64, condition: &Condition) {
-        self.changes.push(Arc::new(Change::new("set", asked_ns, at_ns, &condition.name, &condition.places)));
-        self.forwarder.record(|| Record::Condition { at_ns, json: json(condition) });
+    fn note(&mut self, by: &'static str, asked_ns: u64, at_ns: u64, places: Arc<Places>) {
+        let condition = self.forwarder.network.condition();
+        self.changes.push(Arc::new(Change { at_ns, asked_ns, by, condition, places }));
     }
 
     /// Until when nothing is to be done, if nothing comes.
@@ -273,18 +272,13 @@ impl<P: Port, M: Machine> Worker<P, M> {
         while let Some(command) = self.inbox.next() {
             let now = self.machine.monotonic_ns();
             match command {
-                Command::Set(condition, reply) => {
-                    let applied = self.forwarder.network.apply(clock::instant(now), &condition);
-                    self.names.renew(&self.forwarder.network);
-                    if let Ok(at) = applied {
-                        self.note_condition(now, at.as_nanos(), &condition);
-                    }
+                Command::Set(plan, reply) => {
                     // An asker that has gone needs no answer; the same holds below.
-                    let _ = reply.send(applied.map(|at| at.as_nanos()));
+                    let _ = reply.send(self.set(now, *plan));
                 }
-                Command::Measure { steal_ns, reply } => {
-                    self.start_window(now, steal_ns);
-                    let _ = reply.send(now);
+                Command::Measure { steal_ns, timeline, reply } => {
+                    let timeline = self.start_window(now, steal_ns, *timeline);
+                    let _ = reply.send(Done { at_ns: now, spent: None, timeline });
                 }
                 Command::Read { steal_ns, reply } => {
                     self.let_out(now);
@@ -296,16 +290,30 @@ impl<P: Port, M: Machine> Worker<P, M> {
         true
     }
 
-    fn start_window(&mut self, now: u64, steal_ns: u64) {
+    fn set(&mut self, now: u64, mut plan: Plan) -> Done {
+        let (places, json) = (Arc::clone(&plan.stated), std::mem::take(&mut plan.json));
+        let (at, spent) = self.forwarder.network.apply(clock::instant(now), plan);
+        let at_ns = at.as_nanos();
+        self.note("set", now, at_ns, places);
+        self.forwarder.record(|| Record::Condition { at_ns, json });
+        Done { at_ns, spent: Some(spent), timeline: std::mem::take(&mut self.timeline) }
+    }
+
+    /// Returns the timeline before.
+    fn start_window(&mut self, now: u64, steal_ns: u64, timeline: Timeline) -> Timeline {
         self.let_out(now);
+        let before = std::mem::replace(&mut self.timeline, timeline.starting_at(now));
+        if let Some(step) = self.timeline.follow(&before, &mut self.forwarder.network, now) {
+            self.note_step(step);
+        }
         self.forwarder.start_window();
         self.series.start_window(now);
-        self.timeline = Timeline::of(&self.forwarder.network, now);
         // What was in force when the window started belongs to it.
         self.changes.drain(..self.changes.len() - 1);
         self.canary_gap_ns_max = 0;
         self.stalls.start_window();
         self.window = WindowStart { started_ns: now, steal_ns, account: self.machine.account() };
+        before
     }
 
     /// The window so far; `steal_ns` as in [`Command::Read`].
@@ -333,15 +341,10 @@ impl<P: Port, M: Machine> Worker<P, M> {
             },
             changes: self.changes.clone(),
             series: self.series.rows.clone(),
-            names: self.names.clone(),
+            names: Names::of(&self.forwarder.network, &self.nodes),
             forwarded: Forwarded::of(&mut self.forwarder, self.window.started_ns),
         }
     }
-}
-
-/// The fabric's own types, which serde can always write.
-fn json(value: &impl serde::Serialize) -> String {
-    serde_json::to_string(value).expect("maps with text keys become JSON")
 }
 
 #[cfg(test)]

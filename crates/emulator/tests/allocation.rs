@@ -19,7 +19,7 @@ use crosswind_engine::{
     Arrivals, CongestionControl, Duration, Ecn, ElementSpec, Engine, Instant, Limit, LinkSpec, Queueing,
     Rate, RateLaw, RecordedPacket, ReplaySpec, Sizes, SourceSpec, ZeroMeans,
 };
-use crosswind_fabric::{star, Fabric, Network};
+use crosswind_fabric::{star, Fabric, Network, Timeline};
 use crosswind_recording::{Header, Recorder};
 use crosswind_wire::{Cut, VnetHeader};
 use serde_json::{json, Value};
@@ -301,7 +301,7 @@ fn waking_up_allocates_nothing() {
     let forwarder = forwarder("link", &json!({"delay": {"time_ns": 1000}}), Files::None);
     let machine = ThisMachine::new([[reader.as_fd(), writer.as_fd()]].into_iter(), None).expect("an epoll");
     let (_commands, inbox) = commands().expect("an eventfd");
-    let mut worker = Worker::new(forwarder, machine, inbox);
+    let mut worker = Worker::new(forwarder, machine, inbox, Timeline::default());
     worker.begin();
     let mut half_time = 0;
     for number in 1..=2000 {

@@ -1,73 +1,70 @@
-//! Links whose capacity a process drives: what a condition asks for, and the processes of the engine that do it.
+//! Links whose capacity a process drives: the processes of the engine that do what a plan asks for.
 //!
-//! A link that is asked to follow the process that it follows already goes on with it undisturbed; any other process begins
+//! A link that is to follow the process that it follows already goes on with it undisturbed; any other process begins
 //! at its time 0. The process of a link is named after it, so that links and directions are independent, and one that begins
 //! again draws what it drew before.
 
-use crosswind_engine::{ElementId, Engine, Instant, ProcessId, ProcessSpec, SpecError};
+use std::sync::Arc;
 
-/// A link under a process.
-#[derive(Debug)]
-struct Drive {
-    link: String,
-    element: ElementId,
-    process: ProcessSpec,
-    id: ProcessId,
-}
+use crosswind_engine::{Engine, Instant, ProcessId};
 
-/// A link, and what its capacity is to be.
-pub(crate) struct Wanted<'a> {
-    pub(crate) link: String,
-    pub(crate) element: ElementId,
-    pub(crate) process: &'a ProcessSpec,
-}
+use crate::elements::Elements;
+use crate::plan::Driven;
 
 /// All links under a process.
 #[derive(Debug, Default)]
 pub(crate) struct Drives(Vec<Drive>);
 
+/// A driven link and its process.
+pub(crate) type Drive = (Driven, ProcessId);
+
 impl Drives {
-    /// Lets exactly the wanted links be driven from `at` on.
+    /// Lets exactly these links, in the order of their wires, be driven from `at` on. Returns what drove links before.
     pub(crate) fn put(
         &mut self,
         engine: &mut Engine,
+        elements: &Elements,
         at: Instant,
-        wanted: &[Wanted<'_>],
-    ) -> Result<(), SpecError> {
-        let goes_on = |drive: &Drive| {
-            wanted.iter().any(|wanted| wanted.element == drive.element && *wanted.process == drive.process)
-        };
-        let (on, off): (Vec<Drive>, Vec<Drive>) = std::mem::take(&mut self.0).into_iter().partition(goes_on);
-        self.0 = on;
-        for drive in off {
-            engine.stop_process(at, drive.id);
-        }
-        for &Wanted { ref link, element, process } in wanted {
-            if self.0.iter().any(|drive| drive.element == element) {
-                continue;
+        wanted: &[Driven],
+    ) -> Vec<Drive> {
+        let before = std::mem::take(&mut self.0);
+        let mut running = before.iter().peekable();
+        let goes_on = wanted.iter().map(|driven| {
+            while running.next_if(|(old, _)| old.wire < driven.wire).is_some() {}
+            let same =
+                |(old, _): &&Drive| old.wire == driven.wire && Arc::ptr_eq(&old.process, &driven.process);
+            running.next_if(same).map(|(_, id)| *id)
+        });
+        let goes_on: Vec<Option<ProcessId>> = goes_on.collect();
+        // Stopping one again would do nothing, and those that go on are in the order of the others.
+        let mut kept = goes_on.iter().flatten().peekable();
+        for (_, id) in &before {
+            if kept.next_if_eq(&id).is_none() {
+                engine.stop_process(at, *id);
             }
-            let id = engine.start_process(&name(link), process.clone(), element, at)?;
-            self.0.push(Drive { link: link.clone(), element, process: process.clone(), id });
         }
-        Ok(())
+        for (driven, id) in wanted.iter().zip(goes_on) {
+            let id = id.unwrap_or_else(|| begin(engine, elements, at, driven));
+            self.0.push((driven.clone(), id));
+        }
+        before
     }
 
     /// Begins every process again, at its time 0.
-    pub(crate) fn restart(&mut self, engine: &mut Engine, at: Instant) {
-        for drive in &mut self.0 {
-            engine.stop_process(at, drive.id);
-            drive.id = engine
-                .start_process(&name(&drive.link), drive.process.clone(), drive.element, at)
-                .expect("it was running on this link");
+    pub(crate) fn restart(&mut self, engine: &mut Engine, elements: &Elements, at: Instant) {
+        for (driven, id) in &mut self.0 {
+            engine.stop_process(at, *id);
+            *id = begin(engine, elements, at, driven);
         }
     }
 
     /// Every driven link by name, with its process.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, ProcessId)> {
-        self.0.iter().map(|drive| (drive.link.as_str(), drive.id))
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&Arc<str>, ProcessId)> {
+        self.0.iter().map(|(driven, id)| (&driven.link, *id))
     }
 }
 
-fn name(link: &str) -> String {
-    format!("{link}:capacity")
+fn begin(engine: &mut Engine, elements: &Elements, at: Instant, driven: &Driven) -> ProcessId {
+    let Driven { name, wire, process, .. } = driven;
+    engine.drive(name, process, elements.id(*wire), at).expect("a wire that nothing drives")
 }

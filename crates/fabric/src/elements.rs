@@ -1,96 +1,91 @@
-//! An engine and its elements by name: a name that is known keeps its element, which takes the new parameters.
+//! The elements that a network has made: which of the engine's each key of a plan stands for.
 
-use std::collections::HashMap;
+use std::mem::MaybeUninit;
+use std::ops::Deref;
+use std::sync::atomic::Ordering;
+use std::sync::Arc;
 
-use crosswind_engine::{ElementId, ElementSpec, Engine, Instant, MemoryId};
+use crosswind_engine::{ElementId, ElementSpec, Engine, Instant, Prepared, Sound};
 
-use crate::check::FabricError;
-use crate::site::Place;
+use crate::plan::{About, Key, Target, Wanted};
 
-/// An element of the engine and where it stands.
+/// An element of the engine, and what it is called.
 #[derive(Clone, Debug)]
 pub struct ElementAt {
     /// In the engine.
     pub id: ElementId,
-    /// Such as `h0/switch.ingress/0:police`.
-    pub name: String,
-    /// Its place.
-    pub place: Place,
-    /// The node, host or link that it belongs to.
-    pub of: String,
+    about: Arc<About>,
 }
 
-/// An engine, its elements and its memories.
-#[derive(Debug)]
+impl Deref for ElementAt {
+    type Target = About;
+
+    fn deref(&self) -> &About {
+        &self.about
+    }
+}
+
+/// The elements of an engine.
+#[derive(Debug, Default)]
 pub(crate) struct Elements {
-    engine: Engine,
+    /// In the order they were made, which is the engine's.
     list: Vec<ElementAt>,
-    by_name: HashMap<String, ElementId>,
-    memories: HashMap<String, MemoryId>,
+    /// By key: the element, and the parameters that it has.
+    made: Vec<Option<(ElementId, Arc<Sound<ElementSpec>>)>>,
 }
 
 impl Elements {
-    /// An engine without elements.
-    pub(crate) fn new(seed: u64) -> Self {
-        Self {
-            engine: Engine::new(seed),
-            list: Vec::new(),
-            by_name: HashMap::new(),
-            memories: HashMap::new(),
-        }
-    }
-
-    pub(crate) fn engine(&self) -> &Engine {
-        &self.engine
-    }
-
-    pub(crate) fn engine_mut(&mut self) -> &mut Engine {
-        &mut self.engine
-    }
-
     /// Every element, in the order they were made.
     pub(crate) fn list(&self) -> &[ElementAt] {
         &self.list
     }
 
-    /// Both, to read what must catch up first.
-    pub(crate) fn engine_and_list(&mut self) -> (&mut Engine, &[ElementAt]) {
-        (&mut self.engine, &self.list)
+    /// The element of a key that was planned.
+    pub(crate) fn id(&self, key: Key) -> ElementId {
+        self.made[key as usize].as_ref().expect("a plan names what it has made").0
     }
 
-    /// The element of that name.
-    #[cfg(test)]
-    pub(crate) fn named(&self, name: &str) -> ElementId {
-        self.by_name[name]
+    /// The key of an element.
+    pub(crate) fn key(&self, id: ElementId) -> Key {
+        self.list[id.index()].key
     }
 
-    /// One element per name: a new one, or the old one with new parameters.
-    pub(crate) fn ensure(
+    /// Makes room for this many elements, and writes to it (see [`Engine::reserve`]).
+    pub(crate) fn reserve(&mut self, elements: usize) {
+        self.list.reserve(elements);
+        self.list.spare_capacity_mut().fill_with(MaybeUninit::zeroed);
+        self.made.reserve(elements);
+        self.made.spare_capacity_mut().fill_with(MaybeUninit::zeroed);
+    }
+
+    /// Makes the elements of a plan, or gives them their new parameters. What is old is left in `spent`.
+    pub(crate) fn put(
         &mut self,
+        engine: &mut Engine,
         at: Instant,
-        name: String,
-        place: Place,
-        of: &str,
-        spec: ElementSpec,
-    ) -> Result<ElementId, FabricError> {
-        if let Some(&id) = self.by_name.get(&name) {
-            self.engine.reconfigure(at, id, spec).map_err(FabricError::of)?;
-            return Ok(id);
+        target: &Target,
+        fresh: &mut [(usize, Option<Prepared>)],
+        spent: &mut Vec<Arc<Sound<ElementSpec>>>,
+    ) {
+        let mut fresh = fresh.iter_mut();
+        for (place, Wanted { about, spec }) in target.elements.iter().enumerate() {
+            let key = about.key as usize;
+            if let Some(Some((id, has))) = self.made.get_mut(key) {
+                if !Arc::ptr_eq(has, spec) {
+                    engine.change(at, *id, spec).expect("a name has one kind");
+                    spent.push(std::mem::replace(has, Arc::clone(spec)));
+                }
+                continue;
+            }
+            let prepared = fresh.find(|(prepared, _)| *prepared == place);
+            let prepared = prepared.and_then(|(_, prepared)| prepared.take());
+            let id = engine.admit(prepared.expect("what is new was prepared"));
+            self.list.push(ElementAt { id, about: Arc::clone(about) });
+            if self.made.len() <= key {
+                self.made.resize(key + 1, None);
+            }
+            self.made[key] = Some((id, Arc::clone(spec)));
+            about.made.fetch_add(1, Ordering::Release);
         }
-        let id = self.engine.add(&name, spec).map_err(FabricError::of)?;
-        self.list.push(ElementAt { id, name: name.clone(), place, of: of.to_owned() });
-        self.by_name.insert(name, id);
-        Ok(id)
-    }
-
-    /// One memory per name: a new one, or the old one with a new size.
-    pub(crate) fn ensure_memory(&mut self, at: Instant, name: String, bytes: u64) -> MemoryId {
-        if let Some(&id) = self.memories.get(&name) {
-            self.engine.resize_memory(at, id, bytes);
-            return id;
-        }
-        let id = self.engine.add_memory(bytes);
-        self.memories.insert(name, id);
-        id
     }
 }

@@ -4,10 +4,12 @@
 
 use crosswind_engine::{
     Arrivals, CongestionControl, Duration, Ecn, Engine, Instant, PathId, Rate, RateLaw, RecordedPacket,
-    ReplaySpec, Sizes, SourceId, SourceSpec, SpecError, ZeroMeans,
+    ReplaySpec, Sizes, Sound, SourceId, SourceSpec, SpecError, ZeroMeans,
 };
 use serde::{Deserialize, Serialize};
 
+use crate::compile::rate;
+use crate::graph::Graph;
 use crate::spec::{Fabric, Host};
 
 /// A replay travels with its condition, as text: this many packets take about 2 MB.
@@ -212,28 +214,45 @@ impl Interference {
         }
     }
 
-    /// Starts the engine's source in one direction; what else is wrong with it, the engine says.
-    pub(crate) fn start(&self, engine: &mut Engine, way: OneWay<'_>) -> Result<SourceId, SpecError> {
-        let OneWay { name, path, at, .. } = way;
-        match (&self.arrivals, self.rate) {
-            (ArrivalsEntry::Replay(replay), _) => {
-                let recorded = replay.packets.iter().map(|&(gap_ns, ip_bytes)| RecordedPacket {
-                    gap: Duration::from_nanos(gap_ns),
-                    ip_bytes,
-                });
-                let spec = ReplaySpec { packets: recorded.collect(), repeat: replay.repeat, dscp: self.dscp };
-                engine.start_replay(name, spec, path, at)
-            }
-            (arrivals, rate) => {
+    /// What it sends, where that was recorded, as the source of that name.
+    pub(crate) fn replay(&self, name: &str) -> Result<Option<Sound<ReplaySpec>>, SpecError> {
+        let ArrivalsEntry::Replay(replay) = &self.arrivals else { return Ok(None) };
+        let recorded = replay
+            .packets
+            .iter()
+            .map(|&(gap_ns, ip_bytes)| RecordedPacket { gap: Duration::from_nanos(gap_ns), ip_bytes });
+        let spec = ReplaySpec { packets: recorded.collect(), repeat: replay.repeat, dscp: self.dscp };
+        Sound::new(name, spec).map(Some)
+    }
+
+    /// What only the engine knows to be wrong with it, as the source of that name.
+    pub(crate) fn check_source(&self, name: &str, around: &Around) -> Result<(), SpecError> {
+        let nowhere = Engine::new(0).path(&[]);
+        let source = self.rate.map(|rate| self.source(rate, around, nowhere));
+        source.map_or(Ok(()), |source| Sound::new(name, source).map(drop))
+    }
+
+    /// Starts the engine's source in one direction.
+    pub(crate) fn start(
+        &self,
+        engine: &mut Engine,
+        replay: Option<Sound<ReplaySpec>>,
+        way: OneWay<'_>,
+    ) -> Result<SourceId, SpecError> {
+        let OneWay { name, path, back, at, around } = way;
+        match (replay, self.rate) {
+            (Some(replay), _) => engine.replay(name, replay, path, at),
+            (None, rate) => {
                 let rate = rate.expect("checked");
-                engine.start_source(name, self.source(rate, arrivals, &way), path, at)
+                engine.start_source(name, self.source(rate, &around, back), path, at)
             }
         }
     }
 
-    fn source(&self, rate: Law, arrivals: &ArrivalsEntry, way: &OneWay<'_>) -> SourceSpec {
+    /// Acknowledgements go `back`.
+    fn source(&self, rate: Law, around: &Around, back: PathId) -> SourceSpec {
         let pacing = Duration::from_nanos(self.pacing_ns);
-        let arrivals = match (self.tcp, arrivals) {
+        let arrivals = match (self.tcp, &self.arrivals) {
             (Some(tcp), _) => Arrivals::Responsive {
                 pacing,
                 flows: tcp.flows,
@@ -242,8 +261,8 @@ impl Interference {
                     Control::Cubic => CongestionControl::Cubic,
                 },
                 ecn: if tcp.ecn { Ecn::Ect0 } else { Ecn::NotEct },
-                rto_min: way.rto_min,
-                acks: way.back,
+                rto_min: around.rto_min,
+                acks: back,
             },
             (None, ArrivalsEntry::Poisson) => Arrivals::Poisson,
             (None, &ArrivalsEntry::OnOff(OnOff { on_ns, off_ns, shape_thousandths })) => Arrivals::OnOff {
@@ -254,7 +273,7 @@ impl Interference {
             (None, ArrivalsEntry::Replay(_)) => unreachable!("a replay has no rate"),
             (None, ArrivalsEntry::Paced) => Arrivals::Paced {
                 pacing,
-                peak: way.peak,
+                peak: around.peak,
                 zero: match self.zero {
                     Zero::Silence => ZeroMeans::Silence,
                     Zero::Unlimited => ZeroMeans::Unlimited,
@@ -282,7 +301,25 @@ impl Interference {
     }
 }
 
-/// Where one direction of it runs, and what it meets there.
+/// What one direction of it meets where it runs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Around {
+    /// Of the uplink that it leaves by.
+    peak: Rate,
+    rto_min: Duration,
+}
+
+impl Around {
+    /// What is around a host.
+    pub(crate) fn of(fabric: &Fabric, graph: &Graph, host: usize) -> Self {
+        Self {
+            peak: rate(fabric.links[graph.hosts[host].up].rate_bps),
+            rto_min: Duration::from_micros(fabric.tcp.rto_min_us.into()),
+        }
+    }
+}
+
+/// Where one direction of it runs.
 pub(crate) struct OneWay<'a> {
     /// Of the source.
     pub(crate) name: &'a str,
@@ -290,7 +327,5 @@ pub(crate) struct OneWay<'a> {
     /// Of acknowledgements.
     pub(crate) back: PathId,
     pub(crate) at: Instant,
-    /// Of the uplink that it leaves by.
-    pub(crate) peak: Rate,
-    pub(crate) rto_min: Duration,
+    pub(crate) around: Around,
 }

@@ -7,8 +7,10 @@
 //!
 //! It does not read packets, know addresses on a wire or tell the time.
 
+mod asked;
 mod capacity;
 mod check;
+mod compile;
 mod elements;
 mod entry;
 mod frame;
@@ -18,6 +20,10 @@ mod labels;
 mod monitor;
 mod network;
 mod paths;
+mod places;
+mod plan;
+mod planner;
+mod register;
 mod routes;
 mod site;
 mod spec;
@@ -36,7 +42,9 @@ pub use interference::{
 };
 pub use labels::Facts;
 pub use monitor::HeaderReader;
-pub use network::Network;
+pub use network::{Network, Spent};
+pub use plan::{About, Plan};
+pub use planner::Planner;
 pub use site::Place;
 pub use spec::{Condition, Fabric, Host, Node, Places, Step, Tcp, Wait};
 pub use timeline::{Stepped, Timeline};

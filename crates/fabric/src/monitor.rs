@@ -4,12 +4,13 @@
 //! has one, its drops are those of all of them.
 
 use crosswind_engine::{
-    Begin, Class, ClassWord, ElementId, Match, MonitorParameters, MonitorSpec, Quantity, Rate, Selection,
-    Start, Treatment, What,
+    Begin, Class, ClassWord, Match, MonitorParameters, MonitorSpec, Quantity, Rate, Selection, Start,
+    Treatment, What,
 };
 
 use crate::entry::ElementEntry;
 use crate::labels::Labels;
+use crate::plan::Key;
 use crate::site::Place;
 use crate::spec::Fabric;
 
@@ -48,6 +49,14 @@ pub(crate) fn spec(asked: &MonitorParameters, around: &Surroundings<'_>) -> Moni
     }
 }
 
+/// A monitor, and what it looks at behind it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Watching {
+    pub(crate) monitor: Key,
+    pub(crate) queue: Option<Key>,
+    pub(crate) drops: Vec<Key>,
+}
+
 /// A monitor that looks at what stands behind it.
 pub(crate) struct Watch {
     /// Among the elements of its site.
@@ -73,16 +82,16 @@ pub(crate) fn watches<'a>(elements: impl Iterator<Item = &'a ElementEntry>) -> V
 /// Those of a site's elements that read headers. `elements` are its entries with their numbers, `chain` what they are in the engine.
 pub(crate) fn readers<'a>(
     elements: impl Iterator<Item = (usize, &'a ElementEntry)>,
-    chain: &[ElementId],
+    chain: &[Key],
     place: &str,
     towards_host: bool,
-) -> Vec<(ElementId, HeaderReader)> {
-    let reader = |((number, entry), &id): ((usize, &ElementEntry), &ElementId)| match &entry.treatment {
+) -> Vec<(Key, HeaderReader)> {
+    let reader = |((number, entry), &key): ((usize, &ElementEntry), &Key)| match &entry.treatment {
         Treatment::Monitor(MonitorParameters { what, .. })
             if what.iter().any(|what| what.needs_headers()) =>
         {
             let what = what.iter().copied().filter(|what| what.needs_headers()).collect();
-            Some((id, HeaderReader { place: format!("{place}/{number}"), towards_host, what }))
+            Some((key, HeaderReader { place: format!("{place}/{number}"), towards_host, what }))
         }
         _ => None,
     };

@@ -1,80 +1,73 @@
-//! The sites of a graph with the elements that stand there: of nodes, of hosts, of links between switches.
-
-use crosswind_engine::ElementId;
+//! Stands: every site of a graph by number. First two of each node, then four of each host, four of each link between switches, and
+//! two of each neighbour.
 
 use crate::graph::Graph;
 use crate::site::{self, Site};
 use crate::spec::Fabric;
 
-/// A site and its elements, in order.
-#[derive(Clone, Debug)]
-pub(crate) struct Stand {
-    pub(crate) site: Site,
-    pub(crate) chain: Vec<ElementId>,
+/// How many nodes, hosts and links between switches there are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stands {
+    nodes: usize,
+    hosts: usize,
+    trunks: usize,
 }
 
-impl From<Site> for Stand {
-    fn from(site: Site) -> Self {
-        Self { site, chain: Vec::new() }
-    }
-}
-
-/// The end of a path: a real node, or the neighbour that interference comes from.
-#[derive(Clone, Debug)]
+/// The stands of the end of a path: of a node, or of the neighbour that interference comes from.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct End {
-    pub(crate) host: usize,
-    pub(crate) egress: Stand,
-    pub(crate) ingress: Stand,
+    pub(crate) egress: usize,
+    pub(crate) ingress: usize,
 }
 
-impl End {
-    pub(crate) fn new(fabric: &Fabric, graph: &Graph, name: &str, host: usize) -> Self {
-        let [egress, ingress] = site::of_node(fabric, graph, name, host).map(Stand::from);
-        Self { host, egress, ingress }
+/// The stands between a host and its switch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AtHost {
+    pub(crate) up: usize,
+    pub(crate) down: usize,
+    pub(crate) ingress: usize,
+    pub(crate) egress: usize,
+}
+
+/// The stands along a link between two switches.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AtTrunk {
+    pub(crate) egress: usize,
+    pub(crate) link: usize,
+    pub(crate) wan: usize,
+    pub(crate) ingress: usize,
+}
+
+impl Stands {
+    pub(crate) fn of(fabric: &Fabric, graph: &Graph) -> Self {
+        Self { nodes: fabric.nodes.len(), hosts: fabric.hosts.len(), trunks: graph.trunks.len() }
     }
 
-    pub(crate) fn each(&mut self) -> [&mut Stand; 2] {
-        [&mut self.egress, &mut self.ingress]
+    pub(crate) fn node(self, node: usize) -> End {
+        End { egress: 2 * node, ingress: 2 * node + 1 }
+    }
+
+    pub(crate) fn host(self, host: usize) -> AtHost {
+        let first = 2 * self.nodes + 4 * host;
+        AtHost { up: first, down: first + 1, ingress: first + 2, egress: first + 3 }
+    }
+
+    pub(crate) fn trunk(self, trunk: usize) -> AtTrunk {
+        let first = 2 * self.nodes + 4 * (self.hosts + trunk);
+        AtTrunk { egress: first, link: first + 1, wan: first + 2, ingress: first + 3 }
+    }
+
+    pub(crate) fn neighbour(self, neighbour: usize) -> End {
+        let first = 2 * (self.nodes + neighbour) + 4 * (self.hosts + self.trunks);
+        End { egress: first, ingress: first + 1 }
     }
 }
 
-/// What stands between a host and its switch.
-#[derive(Clone, Debug)]
-pub(crate) struct HostStands {
-    pub(crate) up: Stand,
-    pub(crate) down: Stand,
-    pub(crate) ingress: Stand,
-    pub(crate) egress: Stand,
-}
-
-impl HostStands {
-    pub(crate) fn new(fabric: &Fabric, graph: &Graph, host: usize) -> Self {
-        let [up, down, ingress, egress] = site::of_host(fabric, graph, host).map(Stand::from);
-        Self { up, down, ingress, egress }
-    }
-
-    pub(crate) fn each(&mut self) -> [&mut Stand; 4] {
-        [&mut self.up, &mut self.down, &mut self.ingress, &mut self.egress]
-    }
-}
-
-/// What stands along a link between two switches.
-#[derive(Clone, Debug)]
-pub(crate) struct TrunkStands {
-    pub(crate) egress: Stand,
-    pub(crate) link: Stand,
-    pub(crate) wan: Stand,
-    pub(crate) ingress: Stand,
-}
-
-impl TrunkStands {
-    /// `link` is its place in the fabric's list.
-    pub(crate) fn new(fabric: &Fabric, link: usize) -> Self {
-        let [egress, link, wan, ingress] = site::of_trunk(fabric, link).map(Stand::from);
-        Self { egress, link, wan, ingress }
-    }
-
-    pub(crate) fn each(&mut self) -> [&mut Stand; 4] {
-        [&mut self.egress, &mut self.link, &mut self.wan, &mut self.ingress]
-    }
+/// The sites of every stand but those of neighbours.
+pub(crate) fn sites(fabric: &Fabric, graph: &Graph, hosts: &[usize]) -> Vec<Site> {
+    let nodes = fabric.nodes.iter().zip(hosts);
+    let nodes = nodes.flat_map(|(node, &host)| site::of_node(fabric, graph, &node.name, host));
+    let hosts = (0..fabric.hosts.len()).flat_map(|host| site::of_host(fabric, graph, host));
+    let trunks = graph.trunks.iter().flat_map(|trunk| site::of_trunk(fabric, trunk.link));
+    nodes.chain(hosts).chain(trunks).collect()
 }

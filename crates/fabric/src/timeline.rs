@@ -1,18 +1,31 @@
 //! The steps of a condition's timeline that are still to come. The emulator and the simulator carry them out with this.
 
-use std::collections::VecDeque;
+use std::sync::Arc;
 
 use crosswind_engine::Instant;
 
-use crate::check::FabricError;
-use crate::network::Network;
-use crate::spec::{Places, Step};
+use crate::network::{Network, Spent};
+use crate::plan::Plan;
+use crate::spec::Places;
 
-/// Steps in the order of their instants.
-#[derive(Clone, Debug, Default)]
+/// Planned steps in the order of their instants ([`crate::Planner::timeline`]).
+#[derive(Debug, Default)]
 pub struct Timeline {
     from_ns: u64,
-    steps: VecDeque<Step>,
+    /// How everything is before the first step; none where there are no steps.
+    start: Option<Plan>,
+    /// As in [`Step`].
+    spent: Option<Spent>,
+    steps: Vec<Step>,
+    done: usize,
+}
+
+#[derive(Debug)]
+struct Step {
+    at_ns: u64,
+    plan: Option<Plan>,
+    /// What it left over stays here: to let go of it takes longer than to keep it.
+    spent: Option<Spent>,
 }
 
 /// A step that was carried out.
@@ -23,39 +36,55 @@ pub struct Stepped {
     /// When it took effect: later, where the engine had done everything up to then already.
     pub at_ns: u64,
     /// The places that it replaced.
-    pub places: Places,
+    pub places: Arc<Places>,
+    /// All places as they are now, for a recording.
+    pub json: String,
 }
 
 impl Timeline {
-    /// The timeline of the condition in force, counted from `from_ns`.
-    pub fn of(network: &Network, from_ns: u64) -> Self {
-        let mut steps = network.fabric().condition.timeline.clone();
-        steps.sort_by_key(|step| step.at_ns);
-        Self { from_ns, steps: steps.into() }
+    pub(crate) fn new(start: Option<Plan>, steps: Vec<(u64, Plan)>) -> Self {
+        let step = |(at_ns, plan)| Step { at_ns, plan: Some(plan), spent: None };
+        Self { from_ns: 0, start, spent: None, steps: steps.into_iter().map(step).collect(), done: 0 }
+    }
+
+    /// Counts from another instant.
+    pub fn starting_at(self, from_ns: u64) -> Self {
+        Self { from_ns, ..self }
+    }
+
+    /// Takes the place of another timeline of the same condition at `at`: where that one has begun, everything is again as it is before the
+    /// first step.
+    pub fn follow(&mut self, before: &Timeline, network: &mut Network, at_ns: u64) -> Option<Stepped> {
+        let plan = self.start.take().filter(|_| before.done > 0)?;
+        let (stepped, spent) = carry_out(plan, network, at_ns);
+        self.spent = Some(spent);
+        Some(stepped)
     }
 
     /// When the next step is due.
     pub fn next_ns(&self) -> Option<u64> {
-        self.steps.front().map(|step| self.from_ns.saturating_add(step.at_ns))
+        self.steps.get(self.done).map(|step| self.from_ns.saturating_add(step.at_ns))
     }
 
     /// Carries out the next step, if it is due by `to_ns`.
-    ///
-    /// # Errors
-    /// Where the step does not fit the network, which a condition that was checked rules out.
-    pub fn step(&mut self, network: &mut Network, to_ns: u64) -> Result<Option<Stepped>, FabricError> {
-        let Some(due_ns) = self.next_ns().filter(|&due_ns| due_ns <= to_ns) else { return Ok(None) };
-        let Some(Step { places, .. }) = self.steps.pop_front() else { return Ok(None) };
-        let at_ns = network.step(Instant::from_nanos(due_ns), &places)?.as_nanos();
-        Ok(Some(Stepped { due_ns, at_ns, places }))
+    pub fn step(&mut self, network: &mut Network, to_ns: u64) -> Option<Stepped> {
+        let due_ns = self.next_ns().filter(|&due_ns| due_ns <= to_ns)?;
+        let step = &mut self.steps[self.done];
+        let plan = step.plan.take()?;
+        self.done += 1;
+        let (stepped, spent) = carry_out(plan, network, due_ns);
+        step.spent = Some(spent);
+        Some(stepped)
     }
 
     /// Carries out every step that is due by `to_ns`.
-    ///
-    /// # Errors
-    /// As [`Timeline::step`].
-    pub fn advance(&mut self, network: &mut Network, to_ns: u64) -> Result<(), FabricError> {
-        while self.step(network, to_ns)?.is_some() {}
-        Ok(())
+    pub fn advance(&mut self, network: &mut Network, to_ns: u64) {
+        while self.step(network, to_ns).is_some() {}
     }
+}
+
+fn carry_out(mut plan: Plan, network: &mut Network, due_ns: u64) -> (Stepped, Spent) {
+    let (places, json) = (Arc::clone(&plan.stated), std::mem::take(&mut plan.json));
+    let (at, spent) = network.apply(Instant::from_nanos(due_ns), plan);
+    (Stepped { due_ns, at_ns: at.as_nanos(), places, json }, spent)
 }

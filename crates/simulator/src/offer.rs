@@ -6,7 +6,7 @@
 use std::io::{self, Write};
 
 use crosswind_engine::{Ecn, Instant, Outcome};
-use crosswind_fabric::{Fabric, Facts, Frame, Network, Timeline};
+use crosswind_fabric::{Fabric, FabricError, Facts, Frame, Network, Planner, Timeline};
 use rand_pcg::rand_core::Rng;
 use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
@@ -81,7 +81,9 @@ impl std::error::Error for OfferError {}
 /// Where the fabric or an offer is invalid, with what would do; nothing was simulated then.
 pub fn offer<W: Write>(plan: &Plan, packets: Option<PacketFile<W>>) -> Result<Summary, OfferError> {
     let invalid = |error: String| OfferError::Invalid(error);
-    let network = Network::new(&plan.fabric, Instant::ZERO).map_err(|error| invalid(error.to_string()))?;
+    let refused = |error: FabricError| invalid(error.to_string());
+    let mut planner = Planner::new(&plan.fabric).map_err(refused)?;
+    let network = planner.network(Instant::ZERO).map_err(refused)?;
     if plan.offers.is_empty() {
         return Err(invalid("no traffic is offered; give at least one pair of nodes".to_owned()));
     }
@@ -90,7 +92,7 @@ pub fn offer<W: Write>(plan: &Plan, packets: Option<PacketFile<W>>) -> Result<Su
         .map(|(key, offer)| Stream::new(&plan.fabric, key, offer))
         .collect::<Result<Vec<_>, _>>()
         .map_err(invalid)?;
-    let timeline = Timeline::of(&network, 0);
+    let timeline = planner.timeline().map_err(refused)?;
     let mut run = Run { network, timeline, streams, gathering: Gathering::default(), packets };
     run.carry_out(plan.duration_ns)?;
     if let Some(packets) = run.packets {
@@ -118,7 +120,7 @@ impl<W: Write> Run<W> {
             }
             let (from, to, frame) = (next.from, next.to, next.frame);
             next.draw();
-            self.step(at_ns)?;
+            self.timeline.advance(&mut self.network, at_ns);
             // Every offer is a flow of its own.
             let flow =
                 self.network.flow(&Facts { from, to, protocol: 0, ports: Some((frame.key as u16, 0)) });
@@ -128,19 +130,14 @@ impl<W: Write> Run<W> {
         }
         while self.network.engine_ref().real_inside() > 0 {
             let Some(at) = self.network.engine_ref().next_event() else { break };
-            self.step(at.as_nanos())?;
+            self.timeline.advance(&mut self.network, at.as_nanos());
             self.network.engine().advance(at);
             self.settle()?;
         }
         let end = self.network.engine_ref().now().max(Instant::from_nanos(duration_ns));
-        self.step(end.as_nanos())?;
+        self.timeline.advance(&mut self.network, end.as_nanos());
         self.network.engine().advance(end);
         self.settle()
-    }
-
-    fn step(&mut self, to_ns: u64) -> Result<(), OfferError> {
-        let stepped = self.timeline.advance(&mut self.network, to_ns);
-        stepped.map_err(|error| OfferError::Invalid(error.to_string()))
     }
 
     fn settle(&mut self) -> Result<(), OfferError> {

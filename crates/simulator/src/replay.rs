@@ -8,7 +8,7 @@ use std::collections::{HashMap, VecDeque};
 use std::io::{self, Read, Write};
 
 use crosswind_engine::Instant;
-use crosswind_fabric::{Condition, Fabric, Frame, Network, Places, Timeline};
+use crosswind_fabric::{Condition, Fabric, Frame, Network, Places, Planner, Timeline};
 use crosswind_recording::{Decision, Fate, Reader, Record, RecordingError};
 use serde::Serialize;
 
@@ -88,9 +88,10 @@ pub fn replay<R: Read, W: Write>(
     let header = reader.header().clone();
     let condition = what_if.unwrap_or(&header.fabric.condition).clone();
     let fabric = Fabric { condition, ..header.fabric };
-    let network = Network::new(&fabric, Instant::from_nanos(header.built_ns))
-        .map_err(|error| ReplayError::Impossible(error.to_string()))?;
+    let mut planner = Planner::new(&fabric).map_err(refused)?;
+    let network = planner.network(Instant::from_nanos(header.built_ns)).map_err(refused)?;
     let mut run = Run {
+        planner,
         network,
         what_if: what_if.is_some(),
         reasons: header.reasons,
@@ -120,6 +121,7 @@ pub fn replay<R: Read, W: Write>(
 
 /// A replay under way.
 struct Run<W: Write> {
+    planner: Planner,
     network: Network,
     what_if: bool,
     reasons: Vec<String>,
@@ -147,25 +149,27 @@ impl<W: Write> Run<W> {
             }
             Record::Condition { json, .. } if !self.what_if => {
                 let condition: Condition = read("condition", &json)?;
-                self.network.apply(at, &condition).map_err(refused)?;
+                let plan = self.planner.condition(&condition).map_err(refused)?;
+                self.network.apply(at, plan);
             }
             Record::Step { json, .. } if !self.what_if => {
                 let places: Places = read("timeline step", &json)?;
-                self.network.step(at, &places).map_err(refused)?;
+                let plan = self.planner.step(&places).map_err(refused)?;
+                self.network.apply(at, plan);
             }
             Record::Condition { .. } | Record::Step { .. } => {}
             Record::Window { at_ns } => {
-                self.advance(at_ns)?;
+                self.advance(at_ns);
                 self.network.restart_processes(at);
                 self.network.engine().reset_counters();
                 if self.what_if {
-                    self.timeline = Timeline::of(&self.network, at_ns);
+                    self.start_timeline(at_ns)?;
                 }
             }
             Record::End { lost: 0, at_ns } => {
-                self.advance(at_ns)?;
+                self.advance(at_ns);
                 if self.what_if {
-                    self.follow_to_the_end()?;
+                    self.follow_to_the_end();
                 }
             }
             Record::End { lost, .. } => return Err(ReplayError::Incomplete(lost)),
@@ -173,19 +177,24 @@ impl<W: Write> Run<W> {
         self.settle()
     }
 
-    fn advance(&mut self, to_ns: u64) -> Result<(), ReplayError> {
-        self.timeline.advance(&mut self.network, to_ns).map_err(refused)?;
+    fn advance(&mut self, to_ns: u64) {
+        self.timeline.advance(&mut self.network, to_ns);
         self.network.engine().advance(Instant::from_nanos(to_ns));
+    }
+
+    fn start_timeline(&mut self, at_ns: u64) -> Result<(), ReplayError> {
+        let timeline = self.planner.timeline().map_err(refused)?.starting_at(at_ns);
+        let before = std::mem::replace(&mut self.timeline, timeline);
+        self.timeline.follow(&before, &mut self.network, at_ns);
         Ok(())
     }
 
     /// Lets the other condition finish with what it holds; the live engine was stopped with packets inside.
-    fn follow_to_the_end(&mut self) -> Result<(), ReplayError> {
+    fn follow_to_the_end(&mut self) {
         while self.network.engine_ref().real_inside() > 0 {
             let Some(at) = self.network.engine_ref().next_event() else { break };
-            self.advance(at.as_nanos())?;
+            self.advance(at.as_nanos());
         }
-        Ok(())
     }
 
     fn enter(
@@ -194,7 +203,7 @@ impl<W: Write> Run<W> {
         (from, to, flow): (usize, usize, u32),
         frame: Frame,
     ) -> Result<(), ReplayError> {
-        self.advance(at_ns)?;
+        self.advance(at_ns);
         // Keys are used again as soon as their frame has left, so what has left is dealt with first.
         self.settle()?;
         // Under another condition it may not have left; there the pair of nodes serves as the key.

@@ -172,7 +172,7 @@ impl Gathering {
             delay_ns: Delay::of(traffic.delays_ns),
         });
         Summary {
-            condition: network.fabric().condition.name.clone(),
+            condition: network.condition().to_string(),
             duration_ns,
             pairs: pairs.collect(),
             elements: elements

@@ -13,7 +13,7 @@ use std::fmt;
 use std::io::{self, BufRead, Write};
 
 use crosswind_engine::{Instant, Outcome, Packet};
-use crosswind_fabric::{Fabric, Facts, Network, Timeline};
+use crosswind_fabric::{Fabric, Facts, Network, Planner, Timeline};
 
 /// Why a table was not played.
 #[derive(Debug)]
@@ -52,8 +52,10 @@ pub fn play(table: impl BufRead, answer: &mut impl Write) -> Result<(), TableErr
     })?;
     let wrong = |error: &dyn fmt::Display| TableError::Line(1, format!("fabric: {error}"));
     let fabric: Fabric = serde_json::from_str(&first?).map_err(|error| wrong(&error))?;
-    let network = Network::new(&fabric, Instant::ZERO).map_err(|error| wrong(&error))?;
-    let mut player = Player { timeline: Timeline::of(&network, 0), network, answer };
+    let mut planner = Planner::new(&fabric).map_err(|error| wrong(&error))?;
+    let network = planner.network(Instant::ZERO).map_err(|error| wrong(&error))?;
+    let timeline = planner.timeline().map_err(|error| wrong(&error))?;
+    let mut player = Player { timeline, network, answer };
     writeln!(player.answer, "packet,at_ns,fate")?;
     let mut before_ns = 0;
     for (tag, (number, line)) in (0..).zip(lines) {
@@ -112,7 +114,7 @@ struct Player<'a, W> {
 impl<W: Write> Player<'_, W> {
     fn push(&mut self, tag: u64, row: Row) -> Result<(), TableError> {
         let at = Instant::from_nanos(row.at_ns);
-        self.step_until(row.at_ns)?;
+        self.timeline.advance(&mut self.network, row.at_ns);
         // The packets of a pair are one flow.
         let flow = self.network.flow(&Facts { from: row.from, to: row.to, protocol: 0, ports: None });
         let (path, _) = self.network.path(row.from, row.to, flow);
@@ -124,18 +126,11 @@ impl<W: Write> Player<'_, W> {
     fn finish(&mut self) -> Result<(), TableError> {
         while self.network.engine_ref().real_inside() > 0 {
             let Some(next) = self.network.engine_ref().next_event() else { break };
-            self.step_until(next.as_nanos())?;
+            self.timeline.advance(&mut self.network, next.as_nanos());
             self.network.engine().advance(next);
             self.write()?;
         }
         Ok(self.answer.flush()?)
-    }
-
-    /// Carries out the timeline up to and including `until`.
-    fn step_until(&mut self, until_ns: u64) -> Result<(), TableError> {
-        self.timeline
-            .advance(&mut self.network, until_ns)
-            .map_err(|error| TableError::Line(1, format!("fabric: timeline: {error}")))
     }
 
     fn write(&mut self) -> Result<(), TableError> {

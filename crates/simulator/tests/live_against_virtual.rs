@@ -15,7 +15,7 @@ use crosswind_emulator::machine::VirtualMachine;
 use crosswind_emulator::port::MemoryPort;
 use crosswind_emulator::worker::Worker;
 use crosswind_engine::Instant;
-use crosswind_fabric::{samples, star, Condition, Fabric, Interference, Network};
+use crosswind_fabric::{samples, star, Condition, Fabric, Interference, Planner};
 use crosswind_recording::{Header, Reader, Recorder, Written};
 use crosswind_simulator::replay::Replayed;
 use crosswind_simulator::{replay, PacketFile};
@@ -105,7 +105,8 @@ fn frame(from: u8, to: u8, dscp: u8, payload: usize) -> (VnetHeader, Vec<u8>) {
 fn live(condition: &str) -> Vec<u8> {
     let fabric = fabric(condition);
     let start_ns = 5_000_000_000;
-    let network = Network::new(&fabric, Instant::from_nanos(start_ns)).expect("a valid fabric");
+    let mut planner = Planner::new(&fabric).expect("a valid fabric");
+    let network = planner.network(Instant::from_nanos(start_ns)).expect("a valid fabric");
     let file = File::default();
     let recorder =
         Recorder::start(file.clone(), &Header::new(&fabric, start_ns)).expect("memory can be written");
@@ -113,7 +114,8 @@ fn live(condition: &str) -> Vec<u8> {
     forwarder.recorder = Some(recorder);
     let machine = VirtualMachine { clock: VirtualClock::new(start_ns + 1_000), has_own_processor: false };
     let (commands, inbox) = commands().expect("an eventfd");
-    let mut worker = Worker::new(forwarder, machine, inbox);
+    let timeline = planner.timeline().expect("a valid timeline");
+    let mut worker = Worker::new(forwarder, machine, inbox, timeline);
     let mut irregular = Irregular(11);
     let mut changed = false;
     worker.begin();
@@ -132,7 +134,8 @@ fn live(condition: &str) -> Vec<u8> {
         if !changed && now > start_ns + 16_000_000 {
             changed = true;
             let none = Condition { name: "none".to_owned(), ..Condition::default() };
-            assert!(commands.send(Command::Set(Box::new(none), channel().0)));
+            let plan = planner.condition(&none).expect("a valid condition");
+            assert!(commands.send(Command::Set(Box::new(plan), channel().0)));
         }
         worker.round(false);
     }

@@ -157,7 +157,7 @@ impl Session {
             Action::Stop { process, grace_ns } => self.stop(process, Duration::from_nanos(grace_ns)),
             Action::Signal { process, signal } => self.signal(process, signal),
             Action::Set { condition } => {
-                let effective_ns = self.emulator("set")?.set(*condition).map_err(Failure::invalid)?;
+                let effective_ns = self.emulator("set")?.set(&condition).map_err(Failure::invalid)?;
                 Ok(json!({ "effective_ns": effective_ns }))
             }
             Action::Measure {} => self.measure(),
@@ -179,9 +179,9 @@ impl Session {
         })
     }
 
-    fn emulator(&self, request: &str) -> Result<&Emulator, Failure> {
+    fn emulator(&mut self, request: &str) -> Result<&mut Emulator, Failure> {
         self.emulator
-            .as_ref()
+            .as_mut()
             .ok_or_else(|| Failure::invalid(format!("{request}: no fabric is up; ask for `up` first")))
     }
 

@@ -11,7 +11,8 @@ impl Session {
     pub(super) fn measure(&mut self) -> Result<Value, Failure> {
         self.emulator("measure")?;
         self.used_before = self.usage()?;
-        Ok(json!({"started_ns": self.emulator("measure")?.measure()}))
+        let started_ns = self.emulator("measure")?.measure().map_err(Failure::invalid)?;
+        Ok(json!({ "started_ns": started_ns }))
     }
 
     pub(super) fn read(&mut self) -> Result<Value, Failure> {

@@ -1,5 +1,7 @@
 //! The forwarder between ports in memory, in virtual time: frames in, frames out.
 
+use std::sync::Arc;
+
 use super::*;
 use crate::clock::VirtualClock;
 use crate::monitors::{self, Monitored};
@@ -231,7 +233,7 @@ fn monitors_read_the_headers_of_what_passes_them_train_or_not() {
         let left = run(&mut forwarder, NOW_NS, 14_600);
         // The same bytes again, a millisecond later at least.
         run(&mut forwarder, left + 1_000_000, 14_600);
-        let names = Names::of(&forwarder.network);
+        let names = Names::of(&forwarder.network, &Arc::default());
         let looks = monitors::look(&forwarder.network, &mut forwarder.sightings);
         let read: Vec<_> = looks.into_iter().map(|look| Monitored::new(look, &names)).collect();
         let up = read.iter().find(|monitor| monitor.element == "h0/link.up/0:monitor").unwrap();

@@ -4,7 +4,7 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use crosswind_engine::DropReason;
-use crosswind_fabric::{star, Fabric, Network};
+use crosswind_fabric::{star, Condition, Fabric, Planner};
 use crosswind_wire::{Train, VnetHeader};
 use serde_json::{json, Value};
 
@@ -41,13 +41,23 @@ const BUILT_NS: u64 = 1_000_000;
 
 /// A worker that has begun, and who tells it what to do.
 fn worker(condition: &Value, has_own_processor: bool) -> (Worker<MemoryPort, VirtualMachine>, Commands) {
-    let network = Network::new(&fabric(condition), crosswind_engine::Instant::from_nanos(BUILT_NS)).unwrap();
+    let (worker, commands, _) = planned(condition, has_own_processor);
+    (worker, commands)
+}
+
+/// The same, with who makes its plans.
+fn planned(
+    condition: &Value,
+    has_own_processor: bool,
+) -> (Worker<MemoryPort, VirtualMachine>, Commands, Planner) {
+    let mut planner = Planner::new(&fabric(condition)).unwrap();
+    let network = planner.network(crosswind_engine::Instant::from_nanos(BUILT_NS)).unwrap();
     let forwarder = Forwarder::new(network, vec![MemoryPort::default(), MemoryPort::default()]);
     let machine = VirtualMachine { clock: VirtualClock::new(BUILT_NS), has_own_processor };
     let (commands, inbox) = commands().unwrap();
-    let mut worker = Worker::new(forwarder, machine, inbox);
+    let mut worker = Worker::new(forwarder, machine, inbox, planner.timeline().unwrap());
     worker.begin();
-    (worker, commands)
+    (worker, commands, planner)
 }
 
 /// How often a thread looked, spun and slept.
@@ -88,6 +98,31 @@ fn read(worker: &mut Worker<MemoryPort, VirtualMachine>, commands: &Commands) ->
     assert!(commands.send(Command::Read { steal_ns: 0, reply }));
     assert_ne!(worker.round(false), Next::Stop);
     Measurement::new(*answer.try_recv().unwrap())
+}
+
+fn measure(
+    worker: &mut Worker<MemoryPort, VirtualMachine>,
+    commands: &Commands,
+    planner: &mut Planner,
+) -> u64 {
+    let ((reply, answer), timeline) = (channel(), Box::new(planner.timeline().unwrap()));
+    assert!(commands.send(Command::Measure { steal_ns: 0, timeline, reply }));
+    assert_ne!(worker.round(false), Next::Stop);
+    answer.try_recv().unwrap().at_ns
+}
+
+/// Sets a condition of that name without anything in it.
+fn set(
+    worker: &mut Worker<MemoryPort, VirtualMachine>,
+    commands: &Commands,
+    planner: &mut Planner,
+    name: &str,
+) -> u64 {
+    let (reply, answer) = channel();
+    let plan = planner.condition(&Condition { name: name.to_owned(), ..Condition::default() }).unwrap();
+    assert!(commands.send(Command::Set(Box::new(plan), reply)));
+    assert_ne!(worker.round(false), Next::Stop);
+    answer.try_recv().unwrap().at_ns
 }
 
 #[test]
@@ -143,17 +178,11 @@ fn the_timeline_steps_when_it_is_due_and_every_change_is_reported() {
         {"at_ns": 4_000_000, "places": {"link": []}},
         {"at_ns": 2_000_000, "places": {"link": [shape]}}
     ]});
-    let (mut worker, commands) = worker(&condition, false);
-    let (reply, answer) = channel();
-    assert!(commands.send(Command::Measure { steal_ns: 0, reply }));
-    worker.round(false);
-    let started_ns = answer.try_recv().unwrap();
+    let (mut worker, commands, mut planner) = planned(&condition, false);
+    let started_ns = measure(&mut worker, &commands, &mut planner);
     run_until(&mut worker, started_ns + 5_000_000);
-    let (reply, answer) = channel();
-    let none = Condition { name: "none".to_owned(), ..Condition::default() };
-    assert!(commands.send(Command::Set(Box::new(none), reply)));
+    let set_ns = set(&mut worker, &commands, &mut planner, "none");
     let measurement = read(&mut worker, &commands);
-    let set_ns = answer.try_recv().unwrap().unwrap();
     let changes: Vec<_> = measurement.changes.iter().map(|it| (it.by, it.asked_ns, it.at_ns)).collect();
     let at = |after_ns| started_ns + after_ns;
     assert_eq!(
@@ -170,6 +199,29 @@ fn the_timeline_steps_when_it_is_due_and_every_change_is_reported() {
 }
 
 #[test]
+fn every_window_begins_with_the_condition_as_it_is_written_and_another_condition_ends_its_timeline() {
+    let delay = |time_ns: u64| json!([{"delay": {"time_ns": time_ns}}]);
+    let condition = json!({"name": "c", "places": {"link": delay(1_000)}, "timeline": [
+        {"at_ns": 2_000_000, "places": {"link": delay(2_000)}}, {"at_ns": 6_000_000, "places": {"link": []}}
+    ]});
+    let (mut worker, commands, mut planner) = planned(&condition, false);
+    for _ in 0..2 {
+        let started_ns = measure(&mut worker, &commands, &mut planner);
+        run_until(&mut worker, started_ns + 3_000_000);
+        let changes = read(&mut worker, &commands).changes;
+        let delays: Vec<_> =
+            changes.iter().map(|it| serde_json::to_value(&*it.places).unwrap()["link"].clone()).collect();
+        assert_eq!(delays[0][0]["delay"]["time_ns"], 1_000, "when it begins");
+        assert_eq!(delays[1][0]["delay"]["time_ns"], 2_000, "after its first step");
+        assert_eq!(delays.len(), 2);
+    }
+    let set_ns = set(&mut worker, &commands, &mut planner, "other");
+    run_until(&mut worker, set_ns + 10_000_000);
+    let changes = read(&mut worker, &commands).changes;
+    assert_eq!(changes.last().map(|change| change.by), Some("set"), "the second step never comes");
+}
+
+#[test]
 fn who_is_told_to_stop_stops_and_so_does_who_can_be_told_nothing_any_more() {
     let (mut stopped, commands) = worker(&json!({"name": "none"}), false);
     assert!(commands.send(Command::Stop));
@@ -177,7 +229,7 @@ fn who_is_told_to_stop_stops_and_so_does_who_can_be_told_nothing_any_more() {
     std::mem::drop(stopped);
     assert!(!commands.send(Command::Stop), "it has ended");
     let (mut forgotten, commands) = worker(&json!({"name": "none"}), false);
-    commands.send(Command::Measure { steal_ns: 0, reply: channel().0 });
+    commands.send(Command::Read { steal_ns: 0, reply: channel().0 });
     std::mem::drop(commands);
     assert_eq!(forgotten.round(false), Next::Stop);
 }

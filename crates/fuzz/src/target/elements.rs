@@ -3,7 +3,7 @@
 //! Conditions come from the engine's descriptions, as random parameters of every element, with numbers replaced by fuzzed ones. The gate may refuse; what it lets through must work.
 
 use crosswind_engine::{Ecn, Instant};
-use crosswind_fabric::{samples, star, Condition, ElementEntry, Fabric, Frame, Network, Place};
+use crosswind_fabric::{samples, star, Condition, ElementEntry, Fabric, Frame, Place, Planner};
 use serde_json::{json, Value};
 
 use crate::cursor::Cursor;
@@ -20,7 +20,8 @@ pub fn elements(input: &[u8]) {
     let Ok(fabric) = serde_json::from_value::<Fabric>(fabric(&condition(&mut cursor, &table))) else {
         return;
     };
-    let Ok(mut network) = Network::new(&fabric, Instant::ZERO) else { return };
+    let Ok(mut planner) = Planner::new(&fabric) else { return };
+    let Ok(mut network) = planner.network(Instant::ZERO) else { return };
     let mut now_ns = 0u64;
     for step in 0..STEPS_MAX {
         if cursor.is_empty() {
@@ -32,7 +33,9 @@ pub fn elements(input: &[u8]) {
             0..=15 => {
                 if let Ok(condition) = serde_json::from_value::<Condition>(condition(&mut cursor, &table)) {
                     // The gate may refuse it; nothing has changed then.
-                    let _ = network.apply(at, &condition);
+                    if let Ok(plan) = planner.condition(&condition) {
+                        network.apply(at, plan);
+                    }
                 }
             }
             16..=31 => network.engine().advance(at),

@@ -1,0 +1,86 @@
+//! What was asked of a fabric last: its condition, with the steps of the timeline so far, and the neighbours that interference needs.
+
+use std::sync::Arc;
+
+use crate::check::FabricError;
+use crate::graph::Graph;
+use crate::interference::Around;
+use crate::labels::Labels;
+use crate::plan::Ghost;
+use crate::routes::mix;
+use crate::site::{self, Site};
+use crate::spec::{Condition, Fabric, Places};
+
+/// A condition, and what follows from it and those before.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Asked {
+    pub(crate) condition: Condition,
+    /// Of the condition and the steps of its timeline so far.
+    pub(crate) places: Places,
+    pub(crate) labels: Labels,
+    /// Two sites of each neighbour.
+    pub(crate) neighbours: Vec<[Site; 2]>,
+    /// The host of each neighbour.
+    pub(crate) hosts: Arc<[usize]>,
+    pub(crate) ghosts: Arc<[Ghost]>,
+    /// Each had a number of its own.
+    interferences_started: u32,
+}
+
+impl Asked {
+    /// What follows on another condition, which has been checked.
+    ///
+    /// # Errors
+    /// Where the engine cannot carry out an interference.
+    pub(crate) fn next(
+        &self,
+        condition: &Condition,
+        fabric: &Fabric,
+        graph: &Graph,
+    ) -> Result<Self, FabricError> {
+        let next = Self {
+            condition: condition.clone(),
+            places: condition.places.clone(),
+            labels: self.labels.next(condition, fabric),
+            ..self.clone()
+        };
+        // Neighbours that are the same go on as they are.
+        if condition.interference == self.condition.interference {
+            return Ok(next);
+        }
+        let (mut neighbours, mut hosts, mut ghosts) = (Vec::new(), Vec::new(), Vec::new());
+        let mut number = self.interferences_started;
+        for interference in &condition.interference {
+            let first = neighbours.len();
+            for name in &interference.between {
+                let host = fabric.hosts.iter().position(|host| host == name).expect("checked");
+                neighbours.push(site::of_node(fabric, graph, &format!("neighbour{number}@{name}"), host));
+                hosts.push(host);
+            }
+            let shared = Arc::new(interference.clone());
+            let [a, b] = &interference.between;
+            for (from, to, back) in [(a, b, false), (b, a, true)] {
+                let name = format!("neighbour{number}:{from}->{to}");
+                let (from, to) = (first + usize::from(back), first + usize::from(!back));
+                let around = Around::of(fabric, graph, hosts[from]);
+                interference.check_source(&name, &around).map_err(FabricError::of)?;
+                ghosts.push(Ghost {
+                    replay: interference.replay(&name).map_err(FabricError::of)?,
+                    name: name.into(),
+                    interference: Arc::clone(&shared),
+                    from,
+                    to,
+                    hash: mix(u64::from(number) << 1 | u64::from(back)) as u32,
+                });
+            }
+            number += 1;
+        }
+        Ok(Self {
+            neighbours,
+            hosts: hosts.into(),
+            ghosts: ghosts.into(),
+            interferences_started: number,
+            ..next
+        })
+    }
+}

@@ -1,0 +1,134 @@
+//! Plans: what a network is to be, worked out before it is applied, so that applying it is a comparison and little more.
+//!
+//! A plan is complete: it says what every place has, not what changes. So it can be applied whatever was applied before. Elements and
+//! ways of a plan go by *keys*, numbers that stand for names: the engine's own numbers follow from the order in which plans are applied.
+
+use std::sync::atomic::AtomicU32;
+use std::sync::Arc;
+
+use ahash::AHashMap;
+use crosswind_engine::{ElementSpec, Prepared, ProcessSpec, ReplaySpec, Sound};
+
+use crate::interference::Interference;
+use crate::labels::Labels;
+use crate::monitor::{HeaderReader, Watching};
+use crate::paths::Paths;
+use crate::site::Place;
+use crate::spec::Places;
+
+/// Stands for the name of an element.
+pub(crate) type Key = u32;
+
+/// What an element is called and where it stands.
+#[derive(Debug)]
+pub struct About {
+    /// Such as `h0/switch.ingress/0:police`.
+    pub name: String,
+    /// Its place.
+    pub place: Place,
+    /// The node, host or link that it belongs to.
+    pub of: String,
+    pub(crate) key: Key,
+    /// How many networks have made it.
+    pub(crate) made: AtomicU32,
+}
+
+/// An element with the parameters that it is to have.
+#[derive(Clone, Debug)]
+pub(crate) struct Wanted {
+    pub(crate) about: Arc<About>,
+    /// The same allocation where nothing has changed.
+    pub(crate) spec: Arc<Sound<ElementSpec>>,
+}
+
+/// Elements by stand, in the order of [`crate::stands::Stands`].
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Chains {
+    keys: Vec<Key>,
+    /// Where the elements of each stand end.
+    ends: Vec<u32>,
+}
+
+impl Chains {
+    /// Adds an element to the last stand.
+    pub(crate) fn push(&mut self, key: Key) {
+        self.keys.push(key);
+    }
+
+    /// The last stand has all its elements.
+    pub(crate) fn end(&mut self) {
+        self.ends.push(u32::try_from(self.keys.len()).expect("fewer than 2^32 elements"));
+    }
+
+    /// The elements of a stand.
+    pub(crate) fn of(&self, stand: usize) -> &[Key] {
+        let begin = stand.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.keys[begin as usize..self.ends[stand] as usize]
+    }
+}
+
+/// A link that a process is to drive.
+#[derive(Clone, Debug)]
+pub(crate) struct Driven {
+    /// As people call its wire.
+    pub(crate) link: Arc<str>,
+    /// Of the process.
+    pub(crate) name: Arc<str>,
+    pub(crate) wire: Key,
+    /// The same allocation where nothing has changed.
+    pub(crate) process: Arc<Sound<ProcessSpec>>,
+}
+
+/// One direction of an interference.
+#[derive(Clone, Debug)]
+pub(crate) struct Ghost {
+    /// Of its source.
+    pub(crate) name: Arc<str>,
+    pub(crate) interference: Arc<Interference>,
+    /// What it sends, where that was recorded.
+    pub(crate) replay: Option<Sound<ReplaySpec>>,
+    /// Positions among the neighbours.
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    /// A neighbour's packets are one flow.
+    pub(crate) hash: u32,
+}
+
+/// What a network is to be.
+#[derive(Debug, Default)]
+pub(crate) struct Target {
+    pub(crate) condition: Arc<str>,
+    /// In the order in which new ones are made.
+    pub(crate) elements: Vec<Wanted>,
+    /// Bytes, by the number of the memory.
+    pub(crate) memories: Vec<u64>,
+    pub(crate) chains: Chains,
+    pub(crate) drives: Vec<Driven>,
+    pub(crate) watching: Vec<Watching>,
+    pub(crate) readers: AHashMap<Key, HeaderReader>,
+    pub(crate) labels: Labels,
+    /// The host of each neighbour.
+    pub(crate) neighbours: Arc<[usize]>,
+    pub(crate) ghosts: Arc<[Ghost]>,
+}
+
+/// A network's next state, ready to be applied ([`crate::Network::apply`]).
+#[derive(Debug)]
+pub struct Plan {
+    pub(crate) target: Arc<Target>,
+    /// Elements that may be new, by their place in the target's list.
+    pub(crate) fresh: Vec<(usize, Option<Prepared>)>,
+    /// No path, for as many nodes as there are.
+    pub(crate) paths: Paths,
+    /// What was asked for: a condition, or a step of its timeline.
+    pub stated: Arc<Places>,
+    /// What a recording needs to make the plan again.
+    pub json: String,
+}
+
+impl Plan {
+    /// The condition that it is of.
+    pub fn condition(&self) -> Arc<str> {
+        Arc::clone(&self.target.condition)
+    }
+}

@@ -1,0 +1,157 @@
+//! Makes plans: of a condition, and of the steps of its timeline.
+//!
+//! All that takes time is done here and on the caller's thread: checking, naming, comparing parameters with those before, making
+//! elements. A network only compares and exchanges ([`Network::apply`]).
+
+use std::collections::HashMap;
+use std::sync::atomic::Ordering;
+use std::sync::Arc;
+
+use crosswind_engine::{Engine, Instant};
+
+use crate::asked::Asked;
+use crate::check::FabricError;
+use crate::compile::{Compiler, Wire};
+use crate::graph::Graph;
+use crate::network::Network;
+use crate::paths::Paths;
+use crate::plan::{Plan, Target, Wanted};
+use crate::register::Register;
+use crate::routes::Routes;
+use crate::site::Site;
+use crate::spec::{Condition, Fabric, Places, Step};
+use crate::stands;
+use crate::timeline::Timeline;
+
+/// Makes plans for the networks of one fabric.
+#[derive(Debug)]
+pub struct Planner {
+    fabric: Arc<Fabric>,
+    graph: Arc<Graph>,
+    routes: Routes,
+    /// Of every stand but those of neighbours.
+    sites: Vec<Site>,
+    /// The host of each node.
+    hosts: Arc<[usize]>,
+    register: Register,
+    asked: Asked,
+    /// Networks that carry out the plans.
+    networks: u32,
+}
+
+impl Planner {
+    /// For a fabric, whose condition is the first.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the fabric.
+    pub fn new(fabric: &Fabric) -> Result<Self, FabricError> {
+        let (graph, routes) = fabric.checked()?;
+        let host_of: HashMap<&str, usize> = fabric.hosts.iter().map(String::as_str).zip(0..).collect();
+        let hosts: Arc<[usize]> = fabric.nodes.iter().map(|node| host_of[node.host.as_str()]).collect();
+        let mut planner = Self {
+            sites: stands::sites(fabric, &graph, &hosts),
+            fabric: Arc::new(Fabric { condition: Condition::default(), ..fabric.clone() }),
+            graph: Arc::new(graph),
+            routes,
+            hosts,
+            register: Register::default(),
+            asked: Asked::default(),
+            networks: 0,
+        };
+        planner.ask(&fabric.condition)?;
+        Ok(planner)
+    }
+
+    /// A network in the state that was planned last; its interference starts at `start`.
+    ///
+    /// # Errors
+    /// Where the condition has parameters that the engine cannot carry out.
+    pub fn network(&mut self, start: Instant) -> Result<Network, FabricError> {
+        let (target, wires) = self.compiled()?;
+        let (fabric, graph, hosts) =
+            (Arc::clone(&self.fabric), Arc::clone(&self.graph), Arc::clone(&self.hosts));
+        let mut network = Network::empty(fabric, graph, self.routes.clone(), hosts, wires);
+        self.networks += 1;
+        network.apply(start, self.plan(target, self.asked.places.clone(), String::new()));
+        Ok(network)
+    }
+
+    /// The plan of another condition.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it; nothing has changed then.
+    pub fn condition(&mut self, condition: &Condition) -> Result<Plan, FabricError> {
+        let before = self.asked.clone();
+        let json = serde_json::to_string(condition).map_err(FabricError::of)?;
+        let compiled = self.ask(condition).and_then(|()| self.compiled());
+        match compiled {
+            Ok((target, _)) => Ok(self.plan(target, condition.places.clone(), json)),
+            Err(error) => {
+                self.asked = before;
+                Err(error)
+            }
+        }
+    }
+
+    /// The plan in which the named places are replaced and the others stay.
+    ///
+    /// # Errors
+    /// Where the engine cannot carry it out; nothing has changed then.
+    pub fn step(&mut self, places: &Places) -> Result<Plan, FabricError> {
+        let merged = self.asked.places.replaced_by(places);
+        let before = std::mem::replace(&mut self.asked.places, merged);
+        // Complete, so that it means the same whatever was before it.
+        let json = serde_json::to_string(&self.asked.places.written_out()).map_err(FabricError::of)?;
+        match self.compiled() {
+            Ok((target, _)) => Ok(self.plan(target, places.clone(), json)),
+            Err(error) => {
+                self.asked.places = before;
+                Err(error)
+            }
+        }
+    }
+
+    /// The timeline of the condition, counted from 0. Its steps follow on the condition as it is without them.
+    ///
+    /// # Errors
+    /// Where the engine cannot carry out a step.
+    pub fn timeline(&mut self) -> Result<Timeline, FabricError> {
+        let mut steps = self.asked.condition.timeline.clone();
+        if steps.is_empty() {
+            return Ok(Timeline::default());
+        }
+        steps.sort_by_key(|step| step.at_ns);
+        let start = self.asked.condition.places.written_out();
+        let start = self.step(&start)?;
+        let planned = steps.into_iter().map(|Step { at_ns, places }| Ok((at_ns, self.step(&places)?)));
+        let planned: Result<Vec<_>, FabricError> = planned.collect();
+        planned.map(|steps| Timeline::new(Some(start), steps))
+    }
+
+    fn ask(&mut self, condition: &Condition) -> Result<(), FabricError> {
+        self.fabric.check_condition(&self.graph, condition)?;
+        self.asked = self.asked.next(condition, &self.fabric, &self.graph)?;
+        Ok(())
+    }
+
+    fn compiled(&mut self) -> Result<(Target, Arc<[Wire]>), FabricError> {
+        let Self { fabric, graph, sites, asked, register, .. } = self;
+        Compiler { fabric, graph, sites, asked, register }.compile().map_err(FabricError::of)
+    }
+
+    fn plan(&self, target: Target, stated: Places, json: String) -> Plan {
+        let may_be_new = |wanted: &Wanted| wanted.about.made.load(Ordering::Acquire) < self.networks;
+        let prepare = |(place, wanted): (usize, &Wanted)| {
+            // What is made meanwhile, by a step of the timeline, is left over.
+            let Wanted { about, spec } = wanted;
+            may_be_new(wanted).then(|| (place, Some(Engine::prepare(self.fabric.seed, &about.name, spec))))
+        };
+        Plan {
+            fresh: target.elements.iter().enumerate().filter_map(prepare).collect(),
+            target: Arc::new(target),
+            paths: Paths::between(self.fabric.nodes.len()),
+            stated: Arc::new(stated),
+            json,
+        }
+    }
+}
