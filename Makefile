@@ -40,7 +40,8 @@ test: build
 	cargo test --workspace
 	$(MAKE) --no-print-directory floors
 	$(BIN)/pytest --numprocesses auto --ignore tests/live
-	$(BIN)/pytest tests/live
+	# Live tests need the machine; one that fails is run once more, and named in the summary.
+	$(BIN)/pytest --reruns 1 -r aR tests/live
 
 # The oldest versions have wheels for the oldest Python alone, 3.11; they are installed once.
 FLOORS := .venv/floors/bin

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import statistics
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -72,8 +73,8 @@ def test_a_token_bucket_slows_down_what_communicates(live: Live) -> None:
     for metric in communicates:
         (slow,) = values(live, metric)
         assert len(free[metric]) == 3
-        # The three lie within a factor of each other; the bucket takes more than that.
-        assert slow < min(free[metric]) * min(free[metric]) / max(free[metric])
+        # Of three the median: a core that is taken away for a second makes one of them as slow as the bucket does.
+        assert 2 * slow < statistics.median(free[metric])
     for metric in RINGS:
         # A ring is as fast as its slowest rank, which does not send faster than its bucket.
         assert max(values(live, metric)) < SLOW_BPS / 8
