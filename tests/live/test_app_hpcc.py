@@ -73,7 +73,7 @@ def test_a_token_bucket_slows_down_what_communicates(live: Live) -> None:
     for metric in communicates:
         (slow,) = values(live, metric)
         assert len(free[metric]) == 3
-        # Of three the median: a core that is taken away for a second makes one of them as slow as the bucket does.
+        # The median: one that loses its core for a second is as slow as with the bucket.
         assert 2 * slow < statistics.median(free[metric])
     for metric in RINGS:
         # A ring is as fast as its slowest rank, which does not send faster than its bucket.

@@ -16,6 +16,7 @@ use crate::agenda::Target;
 use crate::describe::Problem;
 use crate::element::{Context, Element, ElementId, ElementSpec, Shared, Verdict};
 use crate::error::SpecError;
+use crate::label::LabelSet;
 use crate::monitor::{ClassTotals, Counters, Readings, Totals};
 use crate::outcome::{DropReason, Outcome, Sighting};
 use crate::packet::{Class, Packet};
@@ -167,6 +168,17 @@ impl Engine {
         self.announce_queue(id);
         self.beyond.forget();
         Ok(self.shared.now)
+    }
+
+    /// A set of labels, by which monitors select packets ([`Packet::with_labels`]); `None` where there are 65 535 sets. The same labels
+    /// given again are another set.
+    pub fn label_set(&mut self, labels: &[u16]) -> Option<LabelSet> {
+        self.shared.labels.add(labels)
+    }
+
+    /// Forgets all sets of labels. Packets inside that have labels may be taken for others'.
+    pub fn forget_label_sets(&mut self) {
+        self.shared.labels.clear();
     }
 
     /// Adds a memory for queues to share ([`MemoryShare`](crate::MemoryShare)).
@@ -480,7 +492,11 @@ impl Engine {
         let (packet, path) = self.shared.slab.remove(slot);
         self.elements[element.index()].counters.dropped(&packet, reason);
         let now = self.shared.now;
-        self.tell(element, |watch| &watch.drops, |monitor| monitor.dropped(&packet, reason, now));
+        self.tell(
+            element,
+            |watch| &watch.drops,
+            |monitor, labels| monitor.dropped(&packet, labels, reason, now),
+        );
         self.totals_of(packet.class).dropped += u64::from(packet.count);
         if packet.class == Class::Real {
             self.outcomes.push_back(Outcome::Dropped { at: self.shared.now, element, path, reason, packet });

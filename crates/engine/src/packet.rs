@@ -8,6 +8,7 @@
 use core::num::NonZeroU16;
 
 use crate::ecn::Ecn;
+use crate::label::LabelSet;
 use crate::units::Instant;
 
 const ETHERNET_HEADER_AND_FCS_BYTES: u32 = 14 + 4;
@@ -65,8 +66,8 @@ pub struct Packet {
     pub class: Class,
     /// Which of its bits has been flipped on the way, if any.
     pub damage: Option<Damage>,
-    /// Bits in which the caller says what it knows of the packet and the engine does not; monitors select by them.
-    pub labels: u8,
+    /// What the caller knows of the packet and the engine does not; monitors select by it.
+    pub labels: LabelSet,
 }
 
 impl Packet {
@@ -102,7 +103,7 @@ impl Packet {
             ecn: Ecn::NotEct,
             class: Class::Real,
             damage: None,
-            labels: 0,
+            labels: LabelSet::NONE,
         }
     }
 
@@ -118,7 +119,7 @@ impl Packet {
     }
 
     /// The packet with the given labels.
-    pub fn with_labels(self, labels: u8) -> Packet {
+    pub fn with_labels(self, labels: LabelSet) -> Packet {
         Packet { labels, ..self }
     }
 
@@ -158,7 +159,7 @@ impl Packet {
             ecn: Ecn::NotEct,
             class,
             damage: None,
-            labels: 0,
+            labels: LabelSet::NONE,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::check::FabricError;
 use crate::graph::Graph;
 use crate::interference::Around;
-use crate::labels::Labels;
+use crate::labels::{LabelBook, Labels};
 use crate::plan::Ghost;
 use crate::routes::mix;
 use crate::site::{self, Site};
@@ -18,6 +18,7 @@ pub(crate) struct Asked {
     /// Of the condition and the steps of its timeline so far.
     pub(crate) places: Places,
     pub(crate) labels: Labels,
+    label_book: LabelBook,
     /// Two sites of each neighbour.
     pub(crate) neighbours: Vec<[Site; 2]>,
     /// The host of each neighbour.
@@ -38,19 +39,19 @@ impl Asked {
         fabric: &Fabric,
         graph: &Graph,
     ) -> Result<Self, FabricError> {
-        let next = Self {
-            condition: condition.clone(),
-            places: condition.places.clone(),
-            labels: self.labels.next(condition, fabric),
-            ..self.clone()
-        };
+        let mut label_book = self.label_book.clone();
+        let labels = label_book.labels(condition, fabric).ok_or_else(|| {
+            FabricError::of("monitors: more than 65536 different matches by headers so far; start anew")
+        })?;
+        let (condition, before) = (condition.clone(), self.clone());
+        let next = Self { places: condition.places.clone(), condition, labels, label_book, ..before };
         // Neighbours that are the same go on as they are.
-        if condition.interference == self.condition.interference {
+        if next.condition.interference == self.condition.interference {
             return Ok(next);
         }
         let (mut neighbours, mut hosts, mut ghosts) = (Vec::new(), Vec::new(), Vec::new());
         let mut number = self.interferences_started;
-        for interference in &condition.interference {
+        for interference in &next.condition.interference {
             let first = neighbours.len();
             for name in &interference.between {
                 let host = fabric.hosts.iter().position(|host| host == name).expect("checked");

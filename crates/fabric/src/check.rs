@@ -13,7 +13,6 @@ use crosswind_engine::{
 
 use crate::entry::ElementEntry;
 use crate::graph::{Graph, Owner};
-use crate::labels;
 use crate::monitor;
 use crate::routes::Routes;
 use crate::site::{self, Place};
@@ -134,13 +133,6 @@ impl Fabric {
             std::iter::once(&condition.places).chain(condition.timeline.iter().map(|step| &step.places))
         {
             self.check_places(graph, places, &mut wrong);
-        }
-        let matches = labels::count(condition);
-        if matches > labels::LABELS_MAX {
-            wrong.push(format!(
-                "monitors match by {matches} different sets of nodes, protocols and ports; a condition has room for {}",
-                labels::LABELS_MAX
-            ));
         }
         for interference in &condition.interference {
             interference.check(self, &mut wrong);
@@ -389,20 +381,5 @@ mod tests {
             let wrong = fabric.check().unwrap_err().0;
             assert!(wrong.len() == 1 && wrong[0].contains(expected), "{wrong:?}");
         }
-    }
-
-    #[test]
-    fn a_condition_has_room_for_eight_matches_by_headers() {
-        let mut fabric = fabric(2);
-        let monitor = |port: usize| {
-            entry(&format!(
-                r#"{{"monitor": {{"what": ["ipg"], "window_ns": 100000, "burst_gap_ns": 1, "match": {{"source_port": {port}}},
-                    "start": {{"packet": {{"from": "n0"}}}}}}}}"#
-            ))
-        };
-        fabric.condition.places.link = Some((1..8).map(monitor).collect());
-        fabric.check().unwrap();
-        fabric.condition.places.link = Some((1..9).map(monitor).collect());
-        assert!(fabric.check().unwrap_err().to_string().contains("room for 8"));
     }
 }

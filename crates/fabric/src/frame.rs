@@ -3,7 +3,7 @@
 //! Whether a train enters as one packet or as many is decided here and nowhere else, so that the emulator and a replay of
 //! what it recorded do the same.
 
-use crosswind_engine::{Ecn, Instant, Packet};
+use crosswind_engine::{Ecn, Instant, LabelSet, Packet};
 
 use crate::network::Network;
 
@@ -76,7 +76,7 @@ impl Network {
 
     /// Lets a frame in; returns the instant used (see `Engine::push`).
     pub fn push(&mut self, at: Instant, from: usize, to: usize, flow: u32, frame: &Frame) -> Instant {
-        self.push_labelled(at, (from, to, flow), frame, 0)
+        self.push_labelled(at, (from, to, flow), frame, LabelSet::NONE)
     }
 
     /// Lets a frame in whose headers say that it has these labels (see [`Network::labels`]). Labels decide what monitors count and
@@ -86,7 +86,7 @@ impl Network {
         at: Instant,
         (from, to, flow): (usize, usize, u32),
         frame: &Frame,
-        labels: u8,
+        labels: LabelSet,
     ) -> Instant {
         let (path, alike) = self.path(from, to, flow);
         if alike && frame.count > 1 {

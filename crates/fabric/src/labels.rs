@@ -1,19 +1,17 @@
-//! What monitors select by and only headers tell: each distinct header match of a condition is one bit of a packet's labels.
+//! What monitors select by and only headers tell: each distinct header match of a condition is a label of the packets that it fits.
 //!
-//! The caller says what the headers say when a frame enters, the engine carries the bits, and a monitor asks for its own. A
-//! condition has room for eight different header matches, its timeline included; a match that stays in the next condition keeps its
-//! bit, so that packets under way are still known.
+//! The caller says what the headers say when a frame enters, a packet carries the set of its labels, and a monitor asks for its own.
 
-use crosswind_engine::{Begin, Match, MonitorParameters, Treatment};
+use std::sync::Arc;
+
+use ahash::AHashMap;
+use crosswind_engine::{Begin, Engine, LabelSet, Match, MonitorParameters, Treatment};
 
 use crate::routes::mix;
 use crate::spec::{Condition, Fabric};
 
-/// Different header matches that a condition has room for.
-pub(crate) const LABELS_MAX: usize = 8;
-
 /// What the headers of a frame say.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Facts {
     /// Position of the sending node.
     pub from: usize,
@@ -72,55 +70,97 @@ impl HeaderMatch {
     }
 }
 
-/// The header matches in force, by bit.
+/// The header matches of a condition, by the labels that stand for them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Labels {
-    matches: [Option<HeaderMatch>; LABELS_MAX],
-}
+pub(crate) struct Labels(Arc<Vec<(HeaderMatch, u16)>>);
 
 impl Labels {
-    /// The labels of the next condition, which has been checked.
-    pub(crate) fn next(&self, condition: &Condition, fabric: &Fabric) -> Labels {
-        let wanted: Vec<HeaderMatch> =
-            matches_of(condition).filter_map(|select| HeaderMatch::of(select, fabric)).collect();
-        let mut next = self.clone();
-        for slot in &mut next.matches {
-            slot.take_if(|old| !wanted.contains(old));
-        }
-        for header in wanted {
-            if !next.matches.contains(&Some(header.clone())) {
-                let free = next.matches.iter_mut().find(|slot| slot.is_none());
-                *free.expect("a condition has at most eight") = Some(header);
-            }
-        }
-        next
-    }
-
-    /// The bit of a match, where it needs headers.
-    pub(crate) fn bit(&self, select: &Match, fabric: &Fabric) -> Option<u8> {
+    /// The label of a match, where it needs headers.
+    pub(crate) fn of(&self, select: &Match, fabric: &Fabric) -> Option<u16> {
         let header = HeaderMatch::of(select, fabric)?;
-        self.matches.iter().position(|slot| slot.as_ref() == Some(&header)).map(|bit| bit as u8)
+        self.0.iter().find(|(known, _)| *known == header).map(|(_, label)| *label)
     }
 
-    /// The bits of a frame.
-    #[inline]
-    pub(crate) fn of(&self, facts: &Facts) -> u8 {
-        let set = |(bit, header): (usize, &Option<HeaderMatch>)| {
-            u8::from(header.as_ref().is_some_and(|header| header.holds(facts))) << bit
-        };
-        self.matches.iter().enumerate().map(set).fold(0, |labels, bit| labels | bit)
+    /// The labels of a frame, in order.
+    fn held_by(&self, facts: &Facts) -> Vec<u16> {
+        let held = self.0.iter().filter(|(header, _)| header.holds(facts));
+        held.map(|(_, label)| *label).collect()
     }
 }
 
-/// How many different header matches a condition has.
-pub(crate) fn count(condition: &Condition) -> usize {
-    let mut different: Vec<&Match> = Vec::new();
-    for select in matches_of(condition).filter(|select| select.needs_headers()) {
-        if !different.contains(&select) {
-            different.push(select);
+/// Labels of all conditions so far: a match keeps its label for ever, so that packets under way are known under another condition.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LabelBook(Vec<HeaderMatch>);
+
+impl LabelBook {
+    /// The labels of a condition; `None` where there have been more different matches than there are labels.
+    pub(crate) fn labels(&mut self, condition: &Condition, fabric: &Fabric) -> Option<Labels> {
+        let mut labels: Vec<(HeaderMatch, u16)> = Vec::new();
+        for header in matches_of(condition).filter_map(|select| HeaderMatch::of(select, fabric)) {
+            if labels.iter().any(|(known, _)| *known == header) {
+                continue;
+            }
+            let place = self.0.iter().position(|known| *known == header).unwrap_or_else(|| {
+                self.0.push(header.clone());
+                self.0.len() - 1
+            });
+            labels.push((header, u16::try_from(place).ok()?));
+        }
+        labels.sort_by_key(|(_, label)| *label);
+        Some(Labels(Arc::new(labels)))
+    }
+}
+
+/// So many flows are remembered before all are forgotten.
+const FLOWS_MAX: usize = 65_536;
+
+/// The label sets of the frames that came so far.
+#[derive(Debug, Default)]
+pub(crate) struct LabelSets {
+    flows: AHashMap<Facts, LabelSet>,
+    sets: AHashMap<Vec<u16>, LabelSet>,
+}
+
+impl LabelSets {
+    /// Another condition selects by other labels.
+    pub(crate) fn forget_flows(&mut self) {
+        self.flows.clear();
+    }
+
+    /// The labels of a frame. Each flow is looked at once, however many matches there are.
+    #[inline]
+    pub(crate) fn of(&mut self, facts: &Facts, labels: &Labels, engine: &mut Engine) -> LabelSet {
+        if labels.0.is_empty() {
+            return LabelSet::NONE;
+        }
+        match self.flows.get(facts) {
+            Some(&set) => set,
+            None => self.look(facts, labels, engine),
         }
     }
-    different.len()
+
+    fn look(&mut self, facts: &Facts, labels: &Labels, engine: &mut Engine) -> LabelSet {
+        let held = labels.held_by(facts);
+        let set = match self.sets.get(&held) {
+            Some(&set) => set,
+            None => {
+                let set = engine.label_set(&held).unwrap_or_else(|| {
+                    // More combinations than a packet can name: those that come from now on are known again.
+                    engine.forget_label_sets();
+                    self.sets.clear();
+                    self.flows.clear();
+                    engine.label_set(&held).expect("the first of them")
+                });
+                self.sets.insert(held, set);
+                set
+            }
+        };
+        if self.flows.len() == FLOWS_MAX {
+            self.flows.clear();
+        }
+        self.flows.insert(*facts, set);
+        set
+    }
 }
 
 fn matches_of(condition: &Condition) -> impl Iterator<Item = &Match> {

@@ -132,6 +132,6 @@ fn selection(select: &Match, around: &Surroundings<'_>) -> Selection {
             None => Selection::ALL.dscps,
             Some(dscps) => dscps.iter().fold(0, |mask, dscp| mask | 1 << dscp),
         },
-        label: around.labels.bit(select, around.fabric),
+        label: around.labels.of(select, around.fabric),
     }
 }

@@ -13,7 +13,7 @@
 use std::sync::Arc;
 
 use crosswind_engine::{
-    ElementId, ElementSpec, Engine, Instant, MemoryId, PathId, ProcessId, Sound, SourceId,
+    ElementId, ElementSpec, Engine, Instant, LabelSet, MemoryId, PathId, ProcessId, Sound, SourceId,
 };
 
 use crate::capacity::{Drive, Drives};
@@ -22,7 +22,7 @@ use crate::compile::Wire;
 use crate::elements::{ElementAt, Elements};
 use crate::graph::Graph;
 use crate::interference::{Around, OneWay};
-use crate::labels::Facts;
+use crate::labels::{Facts, LabelSets};
 use crate::monitor::{HeaderReader, Watching};
 use crate::paths::Paths;
 use crate::plan::{Ghost, Key, Plan, Target};
@@ -62,6 +62,7 @@ pub struct Network {
     paths: Paths,
     sources: Vec<Source>,
     drives: Drives,
+    label_sets: LabelSets,
     readers_version: u64,
 }
 
@@ -107,6 +108,7 @@ impl Network {
             memories: 0,
             sources: Vec::new(),
             drives: Drives::default(),
+            label_sets: LabelSets::default(),
             readers_version: 0,
         }
     }
@@ -167,8 +169,8 @@ impl Network {
     }
 
     /// The labels of a frame, by which monitors select.
-    pub fn labels(&self, facts: &Facts) -> u8 {
-        self.target.labels.of(facts)
+    pub fn labels(&mut self, facts: &Facts) -> LabelSet {
+        self.label_sets.of(facts, &self.target.labels, &mut self.engine)
     }
 
     /// What of a frame's flow decides which way it takes; 0 where nothing of it does.
@@ -217,6 +219,7 @@ impl Network {
         let drives = self.drives.put(&mut self.engine, &self.elements, at, &target.drives);
         std::mem::swap(&mut self.paths, &mut plan.paths);
         let before = std::mem::replace(&mut self.target, target);
+        self.label_sets.forget_flows();
         self.stated = Arc::clone(&plan.stated);
         let sources = self.put_sources(at, &before);
         self.put_watches(at, &before);

@@ -18,14 +18,13 @@ from crosswind.spec.places import PLACES, elements_at, is_by_name
 from crosswind.spec.quantities import PositiveDuration
 from crosswind.spec.setting import Finding, Setting
 from crosswind.spec.short_form import condition_in_full
-from crosswind.spec.together import queue_behind_findings, second_findings, too_many_matches
+from crosswind.spec.together import queue_behind_findings, second_findings
 
 
 def condition_findings(data: Any, setting: Setting) -> Iterator[Finding]:
     """Yield what is wrong with a condition beyond its single values."""
     data = condition_in_full(data)
     yield from _places_findings(data, (), setting)
-    yield from too_many_matches(_elements(data))
     yield from interference_findings(data, setting)
     instants: dict[int, str] = {}
     for path, _ in items(data, "at"):
@@ -39,13 +38,6 @@ def condition_findings(data: Any, setting: Setting) -> Iterator[Finding]:
             measured_s = setting.measured_ns / 1e9
             yield path, f"would never come: a trial is measured for {measured_s:g}s; make its duration longer"
         yield from _places_findings(data, path, setting)
-
-
-def _elements(data: Any) -> Iterator[tuple[Path, Any]]:
-    """Yield every element of a condition, those of its timeline included."""
-    for prefix in [(), *(path for path, _ in items(data, "at"))]:
-        for place in PLACES:
-            yield from elements_at(data, *prefix, place)
 
 
 def _places_findings(data: Any, prefix: Path, setting: Setting) -> Iterator[Finding]:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from crosswind.spec.description import Rule
 from crosswind.spec.document import Path
-from crosswind.spec.draft import items, sound, sound_field, value_at
+from crosswind.spec.draft import items, sound_field, value_at
 from crosswind.spec.element_kind import KINDS
-from crosswind.spec.parameters.match import Match, MatchReader
-from crosswind.spec.parameters.start import StartReader
 from crosswind.spec.quantities import shown
 from crosswind.spec.setting import Finding
-
-MATCHES_MAX = 8  # Different matches by headers in a condition: the bits of a packet's labels.
 
 _BEFORE_A_LINK = ("host.egress", "link", "wan", "switch.egress")
 
@@ -89,27 +85,3 @@ def _asking(element: Any) -> Iterator[tuple[str, Rule]]:
             for rule in kind.description.group.rules:
                 if rule.predicate == "word_queue":
                     yield word, rule
-
-
-def too_many_matches(elements: Iterable[tuple[Path, Any]]) -> Iterator[Finding]:
-    """Yield the match by headers that is one too many for a condition, its timeline included."""
-    keys = [
-        (word, parameter.key)
-        for word, kind in KINDS.items()
-        for parameter, reader in kind.keys.parts
-        if isinstance(reader, MatchReader | StartReader) and parameter.key is not None
-    ]
-    different: set[frozenset[tuple[str, object]]] = set()
-    for path, raw in elements:
-        for word, key in keys:
-            match = sound(Match, value_at(raw, word, key))
-            headers = match.header_keys() if match is not None else frozenset()
-            if not headers or headers in different:
-                continue
-            different.add(headers)
-            if len(different) == MATCHES_MAX + 1:
-                yield (
-                    (*path, word, key),
-                    f"is one more than the {MATCHES_MAX} different sets of nodes, protocol and ports "
-                    "that a condition has room for; use fewer",
-                )

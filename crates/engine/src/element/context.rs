@@ -4,6 +4,7 @@ use alloc::vec::Vec;
 
 use super::ElementId;
 use crate::agenda::Agenda;
+use crate::label::LabelSets;
 use crate::monitor::Counters;
 use crate::outcome::DropReason;
 use crate::queue::Memory;
@@ -21,6 +22,8 @@ pub(crate) struct Shared {
     pub(crate) discarded: Vec<(SlotId, DropReason)>,
     /// Room that queues of several elements take together.
     pub(crate) memories: Vec<Memory>,
+    /// For monitors.
+    pub(crate) labels: LabelSets,
 }
 
 /// What an element needs of the engine while it treats a packet.

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use super::Engine;
 use crate::element::{ElementId, Verdict};
+use crate::label::LabelSets;
 use crate::monitor::Monitor;
 use crate::packet::Class;
 use crate::slab::SlotId;
@@ -96,7 +97,7 @@ impl Engine {
 
     fn announce_wait(&mut self, id: ElementId, slot: SlotId, wait: Duration) {
         let (packet, now) = (self.shared.slab[slot].packet, self.shared.now);
-        self.tell(id, |watch| &watch.queue, |monitor| monitor.waited(&packet, wait, now));
+        self.tell(id, |watch| &watch.queue, |monitor, labels| monitor.waited(&packet, labels, wait, now));
     }
 
     pub(super) fn announce_queue(&mut self, id: ElementId) {
@@ -105,7 +106,7 @@ impl Engine {
             let element = &self.elements[id.index()].element;
             let bytes = element.queued_bytes(Class::Real) + element.queued_bytes(Class::Ghost);
             let now = self.shared.now;
-            self.tell(id, |watch| &watch.queue, |monitor| monitor.queued(bytes, now));
+            self.tell(id, |watch| &watch.queue, |monitor, _| monitor.queued(bytes, now));
         }
     }
 
@@ -114,12 +115,12 @@ impl Engine {
         &mut self,
         id: ElementId,
         whom: fn(&Watch) -> &Vec<ElementId>,
-        what: impl Fn(&mut Monitor),
+        what: impl Fn(&mut Monitor, &LabelSets),
     ) {
         let Some(watch) = self.elements[id.index()].watch.take() else { return };
         for monitor in whom(&watch) {
             if let Some(monitor) = self.elements[monitor.index()].element.monitor_mut() {
-                what(monitor);
+                what(monitor, &self.shared.labels);
             }
         }
         self.elements[id.index()].watch = Some(watch);

@@ -28,7 +28,8 @@ use super::select::{Selection, Start};
 use super::utilisation::Utilisation;
 use super::wire_time::WireTime;
 use crate::describe::{page, Page, Problem};
-use crate::element::{Behaviour, Context, Spec, Verdict};
+use crate::element::{Behaviour, Context, Shared, Spec, Verdict};
+use crate::label::LabelSets;
 use crate::outcome::DropReason;
 use crate::packet::Packet;
 use crate::random::Stream;
@@ -234,7 +235,8 @@ impl Behaviour for Box<Monitor> {
     }
 
     fn arrive(&mut self, slot: SlotId, context: &mut Context<'_>) -> Verdict {
-        let counts = self.passed(&context.shared.slab[slot].packet, context.shared.now);
+        let Shared { slab, labels, now, .. } = &*context.shared;
+        let counts = self.passed(&slab[slot].packet, labels, *now);
         Verdict::Seen { reported: counts && self.spec.reports_packets }
     }
 
@@ -288,16 +290,16 @@ impl Monitor {
 
     /// A packet passes; returns whether it counts.
     #[inline]
-    pub(crate) fn passed(&mut self, packet: &Packet, now: Instant) -> bool {
+    pub(crate) fn passed(&mut self, packet: &Packet, labels: &LabelSets, now: Instant) -> bool {
         match self.started {
             None => match self.spec.start {
-                Start::FirstPacket(first) if first.admits(packet) => self.begin(now),
+                Start::FirstPacket(first) if first.admits(packet, labels) => self.begin(now),
                 _ => return false,
             },
             Some(started) if now < started => return false,
             Some(_) => {}
         }
-        if !self.spec.select.admits(packet) {
+        if !self.spec.select.admits(packet, labels) {
             return false;
         }
         let wire_ps = self.wire_time.picoseconds(packet.wire_bytes());
@@ -321,13 +323,13 @@ impl Monitor {
         true
     }
 
-    fn counts(&self, packet: &Packet, now: Instant) -> bool {
-        self.started.is_some_and(|started| started <= now) && self.spec.select.admits(packet)
+    fn counts(&self, packet: &Packet, labels: &LabelSets, now: Instant) -> bool {
+        self.started.is_some_and(|started| started <= now) && self.spec.select.admits(packet, labels)
     }
 
     /// A packet has waited in the queue behind the monitor.
-    pub(crate) fn waited(&mut self, packet: &Packet, wait: Duration, now: Instant) {
-        if self.counts(packet, now) {
+    pub(crate) fn waited(&mut self, packet: &Packet, labels: &LabelSets, wait: Duration, now: Instant) {
+        if self.counts(packet, labels, now) {
             for meter in &mut self.meters {
                 if let Meter::QueueDelay(delay) = meter {
                     delay.waited(packet, wait);
@@ -353,8 +355,8 @@ impl Monitor {
     }
 
     /// An element behind the monitor has dropped a packet.
-    pub(crate) fn dropped(&mut self, packet: &Packet, reason: DropReason, now: Instant) {
-        if self.counts(packet, now) {
+    pub(crate) fn dropped(&mut self, packet: &Packet, labels: &LabelSets, reason: DropReason, now: Instant) {
+        if self.counts(packet, labels, now) {
             for meter in &mut self.meters {
                 if let Meter::Drops(drops) = meter {
                     drops.dropped(packet, reason, now);

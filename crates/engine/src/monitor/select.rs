@@ -1,5 +1,6 @@
 //! Which packets a monitor counts, and when it starts.
 
+use crate::label::LabelSets;
 use crate::packet::{Class, Packet};
 use crate::units::Duration;
 
@@ -10,8 +11,8 @@ pub struct Selection {
     pub class: Option<Class>,
     /// Bit `d` set: packets with DSCP `d`.
     pub dscps: u64,
-    /// Packets that carry this label of the caller's ([`Packet::with_labels`]), in [0, 7]; `None` for any.
-    pub label: Option<u8>,
+    /// Packets that carry this label of the caller's ([`Packet::with_labels`]); `None` for any.
+    pub label: Option<u16>,
 }
 
 impl Selection {
@@ -19,10 +20,10 @@ impl Selection {
     pub const ALL: Selection = Selection { class: None, dscps: u64::MAX, label: None };
 
     #[inline]
-    pub(crate) fn admits(&self, packet: &Packet) -> bool {
+    pub(crate) fn admits(&self, packet: &Packet, sets: &LabelSets) -> bool {
         self.dscps >> packet.dscp & 1 == 1
             && self.class.is_none_or(|class| class == packet.class)
-            && self.label.is_none_or(|label| packet.labels >> label & 1 == 1)
+            && self.label.is_none_or(|label| sets.has(packet.labels, label))
     }
 }
 

@@ -39,6 +39,7 @@ fn read_packets(spec: MonitorSpec, packets: &[(u64, Packet)], until: u64) -> Rea
 
 fn monitored(spec: MonitorSpec) -> (Engine, PathId, crosswind_engine::ElementId) {
     let mut engine = Engine::new(7);
+    engine.label_set(&[2]);
     let element = engine.add("it", ElementSpec::Monitor(spec)).expect("a valid monitor");
     let path = engine.path(&[element]);
     (engine, path, element)
@@ -114,7 +115,7 @@ fn only_selected_packets_count() {
         (0, Packet::real(0, 1500, 46)),
         (1, Packet::real(0, 1500, 0)),
         (2, Packet::ghost(1500)),
-        (3, Packet::real(0, 1500, 0).with_labels(0b100)),
+        (3, Packet::real(0, 1500, 0).with_labels(Engine::new(7).label_set(&[2]).expect("the first"))),
     ];
     let counted = |select| {
         let readings = read_packets(MonitorSpec { select, ..spec(&[Quantity::PacketSize]) }, &packets, 10);
@@ -124,6 +125,7 @@ fn only_selected_packets_count() {
     assert_eq!(counted(Selection { dscps: 1 << 46, ..Selection::ALL }), 1);
     assert_eq!(counted(Selection { class: Some(Class::Ghost), ..Selection::ALL }), 1);
     assert_eq!(counted(Selection { label: Some(2), ..Selection::ALL }), 1);
+    assert_eq!(counted(Selection { label: Some(1), ..Selection::ALL }), 0);
 }
 
 #[test]

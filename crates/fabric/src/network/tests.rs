@@ -296,9 +296,9 @@ fn a_match_by_headers_is_a_label_that_its_monitor_asks_for() {
         serde_json::from_str(&format!(r#"{{"link": [{from}, {port}, {from}]}}"#)).unwrap();
     let mut network = Planned::new(&fabric);
     let facts = |from, ports| crate::Facts { from, to: 2, protocol: 6, ports };
-    assert_eq!(network.labels(&facts(0, Some((1, 5432)))), 0b11);
-    assert_eq!(network.labels(&facts(0, None)), 0b01);
-    assert_eq!(network.labels(&facts(1, Some((5432, 1)))), 0);
+    let [both, one] = [Some((1, 5432)), None].map(|ports| network.labels(&facts(0, ports)));
+    assert!(both != one && one != LabelSet::NONE);
+    assert_eq!(network.labels(&facts(1, Some((5432, 1)))), LabelSet::NONE);
     let (path, _) = network.path(0, 2, 0);
     let labels = network.labels(&facts(0, Some((1, 5432))));
     network.engine().push(Instant::ZERO, path, Packet::real(1, 1500, 0).with_labels(labels));
@@ -309,11 +309,39 @@ fn a_match_by_headers_is_a_label_that_its_monitor_asks_for() {
         .map(|readings| readings.histograms[0].histogram.count())
         .collect();
     assert_eq!(counted, [1, 1, 1]);
-    // A match that stays keeps its bit, whatever comes and goes.
+    // A packet that is under way is known by a match that stays, whatever comes and goes.
+    network.engine().push(Instant::ZERO, path, Packet::real(3, 1500, 0).with_labels(both));
     let mut next = fabric.condition.clone();
-    next.places = serde_json::from_str(&format!(r#"{{"link": [{port}]}}"#)).unwrap();
+    next.places = serde_json::from_str(&format!(r#"{{"link": [{from}, {port}]}}"#)).unwrap();
     network.apply(Instant::from_nanos(1), &next);
-    assert_eq!(network.labels(&facts(0, Some((1, 5432)))), 0b10);
+    network.engine().advance(Instant::from_nanos(1_000_000_000));
+    let down = network.engine_ref().readings(named(&network, "h2/link.down/1:monitor")).unwrap();
+    assert_eq!(down.histograms[0].histogram.count(), 2);
+}
+
+#[test]
+fn each_of_a_hundred_matches_counts_its_own_packets() {
+    let mut fabric = fabric(2);
+    let monitor = |port: usize| {
+        entry(&format!(
+            r#"{{"monitor": {{"what": ["packet-size"], "match": {{"destination_port": {port}}}, "on": ["h0"]}}}}"#
+        ))
+    };
+    fabric.condition.places.link = Some((0..100).map(monitor).collect());
+    let mut network = Network::new(&fabric, Instant::ZERO).unwrap();
+    let (path, _) = network.path(0, 1, 0);
+    for port in 0..100 {
+        let facts = crate::Facts { from: 0, to: 1, protocol: 17, ports: Some((9, port)) };
+        let labels = network.labels(&facts);
+        for tag in 0..u64::from(port) % 7 {
+            network.engine().push(Instant::ZERO, path, Packet::real(tag, 100, 0).with_labels(labels));
+        }
+    }
+    let counted = |port: usize| {
+        let monitor = named(&network, &format!("h0/link.up/{port}:monitor"));
+        network.engine_ref().readings(monitor).unwrap().histograms[0].histogram.count()
+    };
+    assert!((0..100).all(|port| counted(port) == port as u64 % 7));
 }
 
 #[test]

@@ -31,11 +31,6 @@ class Match(SpecModel):
     source_port: Port | None = Field(None, alias="source port", description="Of TCP or UDP.")
     destination_port: Port | None = Field(None, alias="destination port", description="Of TCP or UDP.")
 
-    def header_keys(self) -> frozenset[tuple[str, object]]:
-        """Return what needs a packet's headers; ghosts have none and never match it."""
-        keys = ("sender", "receiver", "protocol", "source_port", "destination_port")
-        return frozenset((key, getattr(self, key)) for key in keys if getattr(self, key) is not None)
-
 
 def sent_match(match: Match) -> dict[str, Any]:
     """Return a match as the agent takes it."""
