@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from bench import (
     bucket_intervals,
     bucket_tails,
+    changes,
     coverage,
     crosscheck,
     crosscheck_services,
@@ -43,7 +44,7 @@ BENCHMARKS: dict[str, Callable[[int], Iterator[Figure]]] = {
     "engine": engine.engine,
     "events": engine.events,
     "paths": engine.paths,
-    "changes": engine.changes,
+    "changes": changes.changes,
     "repetitions": repetitions.repetitions,
     "fingerprint": fingerprint.fingerprint,
     "fingerprint-delays": fingerprint_delays.delays_back,

@@ -18,12 +18,12 @@ WANTED_EVENTS = {1_000: 20e6, 100_000: 10e6}
 
 def engine(rounds: int) -> Iterator[Figure]:
     """Yield packets a second through one link and through a path of ten stages."""
-    if reason := _no_cargo():
+    if reason := no_cargo():
         yield skipped("engine alone", reason)
         return
     rates: dict[str, list[float]] = {path: [] for path in WANTED_PACKETS}
     for _ in range(rounds):
-        for row in _example("crosswind-engine", "throughput"):
+        for row in example("crosswind-engine", "throughput"):
             rates[row["path"]].append(row["packets_per_s"])
     for path, wanted in WANTED_PACKETS.items():
         yield figure(f"engine alone, {path}", "packets/s", rates[path], wanted and f"at least {wanted:.0f}")
@@ -31,7 +31,7 @@ def engine(rounds: int) -> Iterator[Figure]:
 
 def events(rounds: int) -> Iterator[Figure]:
     """Yield events a second of virtual time, beside those of ns-3 from PyPI in the same rounds."""
-    if reason := _no_cargo():
+    if reason := no_cargo():
         yield skipped("virtual-time events", reason)
         return
     try:
@@ -60,10 +60,10 @@ def events(rounds: int) -> Iterator[Figure]:
 
 def paths(rounds: int) -> Iterator[Figure]:
     """Yield what ten thousand directed paths cost against one, in throughput and in memory."""
-    if reason := _no_cargo():
+    if reason := no_cargo():
         yield skipped("10 000 directed paths", reason)
         return
-    measured = [row for _ in range(rounds) for row in _example("crosswind-fabric", "paths")]
+    measured = [row for _ in range(rounds) for row in example("crosswind-fabric", "paths")]
     turns = [
         1 - one / many for run in measured for one, many in zip(run["one_ns"], run["many_ns"], strict=True)
     ]
@@ -79,29 +79,14 @@ def paths(rounds: int) -> Iterator[Figure]:
     yield figure("memory of a directed path", "B", sizes, "at most 256")
 
 
-def changes(rounds: int) -> Iterator[Figure]:
-    """Yield what a change of condition costs the packet thread with 100 nodes, by kind of change."""
-    if reason := _no_cargo():
-        yield skipped("a change of condition", reason)
-        return
-    measured = [row for _ in range(rounds) for row in _example("crosswind-fabric", "changes")]
-    for kind in ("one-delay", "every-delay", "shaped-or-not", "monitored-or-not"):
-        yield figure(
-            f"a change of condition with 100 nodes, {kind}",
-            "us",
-            [row[kind]["p50_ns"] / 1e3 for row in measured],
-            "at most 50",
-            first_us=[row[kind]["first_ns"] / 1e3 for row in measured],
-            planning_us=[row[kind]["planning_p50_ns"] / 1e3 for row in measured],
-        )
-
-
-def _no_cargo() -> str | None:
+def no_cargo() -> str | None:
+    """Return why no example can be run; None where it can."""
     return None if shutil.which("cargo") else "needs cargo: the measurement is in crates/"
 
 
-def _example(package: str, example: str) -> list[dict[str, Any]]:
-    return _rows(["cargo", "run", "--quiet", "--release", "-p", package, "--example", example])
+def example(package: str, name: str) -> list[dict[str, Any]]:
+    """Return the JSON lines that an example of a crate prints."""
+    return _rows(["cargo", "run", "--quiet", "--release", "-p", package, "--example", name])
 
 
 def _rows(command: list[str]) -> list[dict[str, Any]]:
