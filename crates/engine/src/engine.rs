@@ -1,5 +1,6 @@
 //! The engine: elements, paths and sources, driven by instants that the caller gives.
 
+mod crossing;
 mod driving;
 mod lookahead;
 mod watching;
@@ -30,6 +31,8 @@ use crate::sound::Sound;
 use crate::source::Tag;
 use crate::units::Instant;
 use crate::watch::Watch;
+use crossing::Crossings;
+pub use crossing::{Crossing, Onward};
 use driving::Origin;
 use lookahead::Beyond;
 
@@ -46,6 +49,7 @@ pub struct Engine {
     sightings: VecDeque<Sighting>,
     /// `inside` is filled in when asked for.
     totals: Totals,
+    crossings: Crossings,
 }
 
 /// An element that was made before an engine needs it ([`Engine::prepare`]).
@@ -92,6 +96,7 @@ impl Engine {
             outcomes: VecDeque::new(),
             sightings: VecDeque::new(),
             totals: Totals::default(),
+            crossings: Crossings::default(),
         }
     }
 
@@ -161,6 +166,9 @@ impl Engine {
             let problem = Problem::new(format!(
                 "is a {is} and cannot become a {asked}; add the {asked} and send packets along a new path"
             ));
+            return Err(SpecError { name: station.name.clone(), problem });
+        }
+        if let Some(problem) = self.refused_by_cut(id, spec.get()) {
             return Err(SpecError { name: station.name.clone(), problem });
         }
         self.advance(at);
@@ -417,9 +425,12 @@ impl Engine {
 
     fn wake_transmitter(&mut self, id: ElementId) {
         self.with_element(id, Element::wake_transmitter);
-        if self.elements[id.index()].watch.is_some() {
+        if let Some(leads_away) = self.elements[id.index()].watch.as_ref().map(|watch| watch.leads_away) {
             self.observe_transmitter(id);
             self.announce_queue(id);
+            if leads_away {
+                self.hand_out(id);
+            }
         }
     }
 

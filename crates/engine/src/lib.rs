@@ -84,7 +84,7 @@ pub use describe::{
 };
 pub use ecn::{Ecn, Signal};
 pub use element::{ElementId, ElementSpec, Treatment};
-pub use engine::{Engine, Prepared};
+pub use engine::{Crossing, Engine, Onward, Prepared};
 pub use error::SpecError;
 pub use impairment::{CorruptSpec, DuplicateSpec, ReorderSpec};
 pub use label::LabelSet;

@@ -23,6 +23,11 @@ impl Hop {
     pub(crate) fn next(self) -> Hop {
         Hop(self.0 + 1)
     }
+
+    /// Its place among the hops of all paths.
+    pub(crate) const fn index(self) -> usize {
+        self.0 as usize
+    }
 }
 
 /// No element has this number.
@@ -55,9 +60,16 @@ impl Paths {
         self.hops.split_inclusive(|&element| element == END).map(|path| &path[..path.len() - 1])
     }
 
+    /// The elements of a path from `hop` on.
+    pub(crate) fn rest(&self, hop: Hop) -> &[ElementId] {
+        let on = &self.hops[hop.index()..];
+        let end = on.iter().position(|&element| element == END).expect("every path ends");
+        &on[..end]
+    }
+
     /// The element at `hop`, or `None` at the exit.
     pub(crate) fn element(&self, hop: Hop) -> Option<ElementId> {
-        let element = self.hops[hop.0 as usize];
+        let element = self.hops[hop.index()];
         (element != END).then_some(element)
     }
 }

@@ -1,4 +1,5 @@
-//! Who looks at an element besides itself: the monitors in front of it that measure its queue or count its drops.
+//! Who looks at an element besides itself: the monitors in front of it that measure its queue or count its drops, and the engine
+//! where what leaves it crosses into another one.
 //!
 //! An element knows nothing of it. Most have no watch at all, and then it costs them one comparison a packet.
 
@@ -15,12 +16,14 @@ pub(crate) struct Watch {
     pub(crate) drops: Vec<ElementId>,
     /// The packet on the transmitter when it was last looked at.
     pub(crate) serving: Option<SlotId>,
+    /// Whether what leaves the transmitter leads into another engine.
+    pub(crate) leads_away: bool,
 }
 
 impl Watch {
     /// Whether nobody looks any more.
     pub(crate) fn is_idle(&self) -> bool {
-        self.queue.is_empty() && self.drops.is_empty()
+        self.queue.is_empty() && self.drops.is_empty() && !self.leads_away
     }
 
     pub(crate) fn forget(&mut self, monitor: ElementId) {

@@ -258,7 +258,7 @@ impl Engine {
         self.with_link(link, |link, context| link.follow(change, context));
     }
 
-    fn with_link(&mut self, id: ElementId, act: impl FnOnce(&mut Link, &mut Context<'_>)) {
+    pub(super) fn with_link(&mut self, id: ElementId, act: impl FnOnce(&mut Link, &mut Context<'_>)) {
         self.with_element(id, |element, context| {
             if let Some(link) = element.link_mut() {
                 act(link, context);

@@ -38,7 +38,7 @@ impl Beyond {
 }
 
 impl Engine {
-    /// An instant before which no real packet leaves, unless something is pushed or given new parameters; `None` while nothing is
+    /// An instant before which no real packet leaves or crosses into another engine, unless something is pushed or given new parameters; `None` while nothing is
     /// going to happen. Never before [`Engine::next_event`]; drops, sightings and duplicates can come earlier.
     pub fn lookahead(&mut self) -> Option<Instant> {
         let next = self.shared.agenda.next()?;
@@ -83,7 +83,11 @@ impl Engine {
             beyond.entry = Duration::MAX;
             for path in self.paths.all() {
                 let mut behind = Duration::ZERO;
-                for id in path.iter().rev().map(|id| id.index()) {
+                for &element in path.iter().rev() {
+                    let id = element.index();
+                    if self.elements[id].watch.as_ref().is_some_and(|watch| watch.leads_away) {
+                        behind = Duration::ZERO;
+                    }
                     settled &= behind >= beyond.least[id];
                     beyond.least[id] = behind.min(beyond.least[id]);
                     behind = beyond.least[id].saturating_add(self.elements[id].element.holds_at_least());

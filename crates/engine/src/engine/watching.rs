@@ -42,7 +42,7 @@ impl Engine {
         }
     }
 
-    fn watch_of(&mut self, id: ElementId) -> &mut Watch {
+    pub(super) fn watch_of(&mut self, id: ElementId) -> &mut Watch {
         self.with_element(id, |element, context| element.set_watched(true, context));
         let station = &mut self.elements[id.index()];
         let serving = station.element.serving();
@@ -54,7 +54,7 @@ impl Engine {
         self.elements[id.index()].element.has_queue()
     }
 
-    /// After a packet has come to a watched element: did it, or the one on the transmitter now, wait?
+    /// After a packet has come to a watched element: did it, or the one on the transmitter now, wait? Does it cross at once?
     pub(super) fn observe_arrival(&mut self, id: ElementId, slot: SlotId, verdict: Verdict) {
         let element = &self.elements[id.index()].element;
         let now = self.shared.now;
@@ -69,6 +69,9 @@ impl Engine {
         }
         self.observe_transmitter(id);
         self.announce_queue(id);
+        if self.leads_away(id) {
+            self.hand_out(id);
+        }
     }
 
     /// After a watched shaper was woken: whose wait has ended?

@@ -34,7 +34,7 @@ use crate::packet::Class;
 use crate::process::Change;
 use crate::queue::{Queueing, Queues, Server};
 use crate::random::Stream;
-use crate::slab::SlotId;
+use crate::slab::{Slab, SlotId};
 use crate::units::{Capacity, Duration, Instant, Rate};
 pub(crate) use serialiser::Serialiser;
 use transmitter::Transmitter;
@@ -78,6 +78,8 @@ pub(crate) struct Link {
     tells: bool,
     /// Whether the head of the line, or else the packet on the transmitter, has an event at the other end.
     awaits: bool,
+    /// Whether what leaves the transmitter is handed out instead of reaching the other end here.
+    leads_away: bool,
     /// The link's own rate, which a process takes the place of.
     rate: Rate,
     /// The rate that empties the queues, or did before an outage.
@@ -103,6 +105,7 @@ impl Behaviour for Link {
             watched: false,
             tells: false,
             awaits: false,
+            leads_away: false,
             draining: rate,
             delay,
             line: Line::new(),
@@ -134,8 +137,13 @@ impl Behaviour for Link {
         self.transmitter.is_unlimited() && is_free && !self.driven
     }
 
+    /// Once it is handed out, another engine holds it.
     fn holds_at_least(&self) -> Duration {
-        self.delay
+        if self.leads_away {
+            Duration::ZERO
+        } else {
+            self.delay
+        }
     }
 
     #[inline]
@@ -239,6 +247,28 @@ impl Link {
         self.sending.is_none() && self.transmitter.is_unlimited()
     }
 
+    pub(crate) fn delay(&self) -> Duration {
+        self.delay
+    }
+
+    /// From now on what leaves the transmitter is handed out ([`Link::hand_out`]); nobody waits for it at the other end.
+    pub(crate) fn lead_away(&mut self) {
+        assert!(self.sending.is_none() && !self.awaits, "a link is cut before packets come");
+        self.leads_away = true;
+        self.awaits = true;
+    }
+
+    /// Hands out the next packet that has left the transmitter of a link that leads away; when it is due lies in its slot.
+    pub(crate) fn hand_out(&mut self, slab: &Slab) -> Option<SlotId> {
+        self.line.leave(slab)
+    }
+
+    /// Takes in a packet that has left the transmitter of this link in another engine.
+    pub(crate) fn take_in(&mut self, slot: SlotId, due: Instant, context: &mut Context<'_>) {
+        self.line.join(slot, self.line.due(due, Duration::ZERO), context);
+        self.await_next(context);
+    }
+
     pub(crate) fn is_driven(&self) -> bool {
         self.driven
     }
@@ -335,8 +365,8 @@ impl Link {
     /// As [`Link::await_next`], after the delay of the packet on the transmitter, or who drives it, has changed.
     fn await_anew(&mut self, context: &mut Context<'_>) {
         if self.line.next(&context.shared.slab).is_none() {
-            // Its event is still to come, for nothing.
-            self.awaits = false;
+            // Its event is still to come, for nothing. Where it leads away there is none, and none is wanted.
+            self.awaits = self.leads_away;
         }
         self.await_next(context);
     }

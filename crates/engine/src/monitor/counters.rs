@@ -3,6 +3,8 @@
 //! A reset starts from zero although packets may be inside the element: afterwards `departed` and `dropped` may exceed
 //! `arrived`. Whole-engine conservation is in [`super::Totals`].
 
+use core::ops::Add;
+
 use crate::outcome::DropReason;
 use crate::packet::{Class, Packet};
 
@@ -16,7 +18,7 @@ pub struct Count {
 }
 
 impl Count {
-    fn add(&mut self, packet: &Packet) {
+    fn count(&mut self, packet: &Packet) {
         self.packets += u64::from(packet.count);
         self.bytes += u64::from(packet.ip_bytes);
     }
@@ -47,10 +49,7 @@ impl ClassCounters {
 
     /// Dropped by the element for any reason.
     pub fn dropped_for_any_reason(&self) -> Count {
-        self.dropped.iter().fold(Count::default(), |sum, count| Count {
-            packets: sum.packets + count.packets,
-            bytes: sum.bytes + count.bytes,
-        })
+        self.dropped.iter().fold(Count::default(), |sum, &count| sum + count)
     }
 }
 
@@ -61,6 +60,38 @@ pub struct Counters {
     pub real: ClassCounters,
     /// Of ghosts.
     pub ghost: ClassCounters,
+}
+
+/// What one element saw of some packets and of others: of a link that is cut, each engine counts a part.
+impl Add for Counters {
+    type Output = Counters;
+
+    fn add(self, other: Counters) -> Counters {
+        Counters { real: self.real + other.real, ghost: self.ghost + other.ghost }
+    }
+}
+
+impl Add for ClassCounters {
+    type Output = ClassCounters;
+
+    fn add(self, other: ClassCounters) -> ClassCounters {
+        ClassCounters {
+            arrived: self.arrived + other.arrived,
+            departed: self.departed + other.departed,
+            duplicated: self.duplicated + other.duplicated,
+            corrupted: self.corrupted + other.corrupted,
+            marked: self.marked + other.marked,
+            dropped: core::array::from_fn(|reason| self.dropped[reason] + other.dropped[reason]),
+        }
+    }
+}
+
+impl Add for Count {
+    type Output = Count;
+
+    fn add(self, other: Count) -> Count {
+        Count { packets: self.packets + other.packets, bytes: self.bytes + other.bytes }
+    }
 }
 
 impl Counters {
@@ -80,26 +111,26 @@ impl Counters {
     }
 
     pub(crate) fn arrived(&mut self, packet: &Packet) {
-        self.of_mut(packet.class).arrived.add(packet);
+        self.of_mut(packet.class).arrived.count(packet);
     }
 
     pub(crate) fn duplicated(&mut self, packet: &Packet) {
-        self.of_mut(packet.class).duplicated.add(packet);
+        self.of_mut(packet.class).duplicated.count(packet);
     }
 
     pub(crate) fn corrupted(&mut self, packet: &Packet) {
-        self.of_mut(packet.class).corrupted.add(packet);
+        self.of_mut(packet.class).corrupted.count(packet);
     }
 
     pub(crate) fn departed(&mut self, packet: &Packet) {
-        self.of_mut(packet.class).departed.add(packet);
+        self.of_mut(packet.class).departed.count(packet);
     }
 
     pub(crate) fn marked(&mut self, packet: &Packet) {
-        self.of_mut(packet.class).marked.add(packet);
+        self.of_mut(packet.class).marked.count(packet);
     }
 
     pub(crate) fn dropped(&mut self, packet: &Packet, reason: DropReason) {
-        self.of_mut(packet.class).dropped[reason as usize].add(packet);
+        self.of_mut(packet.class).dropped[reason as usize].count(packet);
     }
 }

@@ -1,5 +1,5 @@
-//! Conservation: what entered the engine or was made by duplication has left, was dropped, or is inside. In packets, per
-//! class.
+//! Conservation: what entered the engine, came from another one, or was made by duplication has left, went into another engine,
+//! was dropped, or is inside. In packets, per class.
 //!
 //! `inside` is counted where packets are stored, the others where they happen, so that the equation can fail.
 
@@ -19,8 +19,12 @@ pub struct ClassTotals {
     pub entered: u64,
     /// Made by duplication.
     pub duplicated: u64,
+    /// Came from other engines ([`Engine::cross`](crate::Engine::cross)).
+    pub came: u64,
     /// Reached the end of their path.
     pub left: u64,
+    /// Went into other engines ([`Engine::cut`](crate::Engine::cut)).
+    pub went: u64,
     /// Dropped by an element.
     pub dropped: u64,
     /// In the engine now.
@@ -30,7 +34,8 @@ pub struct ClassTotals {
 impl ClassTotals {
     /// Whether every packet is accounted for.
     pub const fn holds(&self) -> bool {
-        self.entered + self.duplicated == self.left + self.dropped + self.inside
+        let came_in = self.entered + self.came + self.duplicated;
+        came_in == self.left + self.went + self.dropped + self.inside
     }
 }
 

@@ -1,6 +1,7 @@
 //! The engine's claims, from outside: golden tables, oracles and promises.
 
 mod common;
+mod crossings;
 mod delays;
 mod described;
 mod impairments;

@@ -77,12 +77,20 @@ pub struct Built {
 
 impl Scenario {
     pub fn build(&self) -> Built {
+        self.build_cut(None)
+    }
+
+    /// As `build`, and what leaves the element at `cut` leads into another engine.
+    pub fn build_cut(&self, cut: Option<usize>) -> Built {
         let mut engine = Engine::new(7);
         engine.add_memory(12_000);
         let add = |(index, spec): (usize, &ElementSpec)| {
             engine.add(&format!("element {index}"), spec.clone()).expect("a valid element")
         };
         let elements: Vec<ElementId> = self.elements.iter().enumerate().map(add).collect();
+        if let Some(cut) = cut {
+            engine.cut(elements[cut]).expect("a link with a delay");
+        }
         // Each monitor watches the element behind it.
         for pair in elements.windows(2) {
             if engine.readings(pair[0]).is_some() {
@@ -180,7 +188,7 @@ fn instant() -> impl Strategy<Value = u64> {
     (0u64..300).prop_map(|grid| grid * 100)
 }
 
-fn step() -> impl Strategy<Value = Step> {
+pub fn step() -> impl Strategy<Value = Step> {
     let class = prop_oneof![Just(Class::Real), Just(Class::Ghost)];
     let push = (instant(), 0usize..3, prop_oneof![Just(1500u32), 1u32..=1500], dscp(), class)
         .prop_map(|(at, path, ip_bytes, dscp, class)| Step::Push { at, path, ip_bytes, dscp, class });
@@ -209,7 +217,7 @@ pub fn buffer() -> impl Strategy<Value = BufferSpec> {
     any::<u64>().prop_map(|seed| BufferSpec::sample(&mut Sampler::of_microseconds(seed)))
 }
 
-fn any_rate() -> impl Strategy<Value = Rate> {
+pub fn any_rate() -> impl Strategy<Value = Rate> {
     prop_oneof![1 => Just(Rate::Unlimited), 4 => (1_000_000_000u64..20_000_000_000).prop_map(rate)]
 }
 
@@ -227,7 +235,7 @@ fn limit() -> impl Strategy<Value = Limit> {
 }
 
 /// One queue, or those of a scheduler, each for a DSCP of its own.
-fn queueing() -> impl Strategy<Value = Queueing> {
+pub fn queueing() -> impl Strategy<Value = Queueing> {
     let by = prop_oneof![
         Just(Scheduling::Strict),
         Just(Scheduling::Wrr),
@@ -253,7 +261,7 @@ fn queueing() -> impl Strategy<Value = Queueing> {
 }
 
 /// Every element with random parameters from its description, and those that conditions do not name as they are.
-fn element() -> impl Strategy<Value = ElementSpec> {
+pub fn element() -> impl Strategy<Value = ElementSpec> {
     let described =
         (0..Treatment::KINDS.len(), any::<u64>()).prop_filter_map("is an element", |(kind, seed)| {
             Treatment::sample(Treatment::KINDS[kind], &mut Sampler::of_microseconds(seed))?.element()
@@ -285,7 +293,7 @@ fn monitor() -> impl Strategy<Value = MonitorSpec> {
     })
 }
 
-fn source() -> impl Strategy<Value = SourceSpec> {
+pub fn source() -> impl Strategy<Value = SourceSpec> {
     let sizes = prop_oneof![3 => (100u32..=1500).prop_map(|ip_bytes| Sizes::Fixed { ip_bytes }), 1 => Just(Sizes::Imix)];
     (0u64..4_000_000_000, 0u64..4_000_000_000, 1u64..100, arrivals(), sizes, 0u8..4).prop_map(
         |(mean, sd, hold, arrivals, sizes, dscp)| {
