@@ -215,6 +215,11 @@ impl Engine {
         self.paths.add(elements)
     }
 
+    /// The elements of a path.
+    pub fn stages(&self, path: PathId) -> &[ElementId] {
+        self.paths.rest(self.paths.first(path))
+    }
+
     /// Whether every packet that enters the path at one instant leaves it at one instant: only marks, monitors, links without
     /// a rate, and delays that are constant or drift lie on it. A train may then be pushed as one ([`Packet::train`]).
     pub fn treats_alike(&self, path: PathId) -> bool {

@@ -13,6 +13,11 @@ pub struct LabelSet(u16);
 impl LabelSet {
     /// No label.
     pub const NONE: LabelSet = LabelSet(0);
+
+    /// Its place in the order in which sets were added, from 0; `None` of the empty one.
+    pub fn index(self) -> Option<usize> {
+        usize::from(self.0).checked_sub(1)
+    }
 }
 
 /// The sets of an engine.
@@ -43,7 +48,7 @@ impl LabelSets {
     /// Whether a set has a label.
     #[inline]
     pub(crate) fn has(&self, set: LabelSet, label: u16) -> bool {
-        let bits = usize::from(set.0).checked_sub(1).and_then(|number| self.sets.get(number));
+        let bits = set.index().and_then(|index| self.sets.get(index));
         let word = bits.and_then(|bits| bits.get(usize::from(label) / 64));
         word.is_some_and(|word| word >> (label % 64) & 1 == 1)
     }

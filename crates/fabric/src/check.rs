@@ -36,7 +36,7 @@ impl FabricError {
         Self(vec![error.to_string()])
     }
 
-    fn unless_empty(wrong: Vec<String>) -> Result<(), Self> {
+    pub(crate) fn unless_empty(wrong: Vec<String>) -> Result<(), Self> {
         if wrong.is_empty() {
             Ok(())
         } else {

@@ -94,10 +94,10 @@ impl<'a> Compiler<'a> {
         &mut self,
         elements: &mut Vec<Wanted>,
         name: String,
-        (place, of): (Place, &str),
+        stands: (Place, &str, usize),
         spec: ElementSpec,
     ) -> Result<Key, SpecError> {
-        let wanted = self.register.element(name, place, of, spec)?;
+        let wanted = self.register.element(name, stands, spec)?;
         let key = wanted.about.key;
         elements.push(wanted);
         Ok(key)
@@ -108,10 +108,10 @@ impl<'a> Compiler<'a> {
         for (number, link) in self.fabric.links.iter().enumerate() {
             let name = link.name();
             let (place, site, spec) = self.wire(number, link);
-            let of_wire = (place, site.of.as_str());
+            let of_wire = (place, site.of.as_str(), number);
             let wire = self.want(elements, wire_name(self.fabric, self.graph, number), of_wire, spec)?;
             let mut own = |what: &str, spec: Option<ElementSpec>| {
-                let of_link = (Place::Link, name.as_str());
+                let of_link = (Place::Link, name.as_str(), number);
                 spec.map(|spec| self.want(elements, format!("{name}/{what}"), of_link, spec)).transpose()
             };
             let loss = own("loss", link.loss_ppb.map(losing))?;
@@ -161,7 +161,7 @@ impl<'a> Compiler<'a> {
                 if let (ElementSpec::Credit(credit), Some(&held)) = (&mut spec, held) {
                     credit.initial_bits = held.min(credit.budget_bits);
                 }
-                chains.push(self.want(elements, name, (site.place, &site.of), spec)?);
+                chains.push(self.want(elements, name, (site.place, &site.of, site.link), spec)?);
             }
             chains.end();
         }
@@ -200,7 +200,8 @@ impl<'a> Compiler<'a> {
                     let link = wire_name(fabric, graph, site.link);
                     let name = format!("{link}:capacity");
                     let process = self.register.process(site.link, &name, process)?;
-                    drives.push(Driven { link: link.into(), name: name.into(), wire, process });
+                    let (link, name, number) = (link.into(), name.into(), site.link);
+                    drives.push(Driven { link, name, number, wire, process });
                 }
             }
         }

@@ -118,7 +118,11 @@ const FLOWS_MAX: usize = 65_536;
 #[derive(Debug, Default)]
 pub(crate) struct LabelSets {
     flows: AHashMap<Facts, LabelSet>,
-    sets: AHashMap<Vec<u16>, LabelSet>,
+    sets: AHashMap<Box<[u16]>, LabelSet>,
+    /// The labels of each set, by its number less 1.
+    labels: Vec<Box<[u16]>>,
+    /// How often all sets were forgotten.
+    version: u32,
 }
 
 impl LabelSets {
@@ -140,26 +144,45 @@ impl LabelSets {
     }
 
     fn look(&mut self, facts: &Facts, labels: &Labels, engine: &mut Engine) -> LabelSet {
-        let held = labels.held_by(facts);
-        let set = match self.sets.get(&held) {
-            Some(&set) => set,
-            None => {
-                let set = engine.label_set(&held).unwrap_or_else(|| {
-                    // More combinations than a packet can name: those that come from now on are known again.
-                    engine.forget_label_sets();
-                    self.sets.clear();
-                    self.flows.clear();
-                    engine.label_set(&held).expect("the first of them")
-                });
-                self.sets.insert(held, set);
-                set
-            }
-        };
+        let set = self.named(&labels.held_by(facts), engine);
         if self.flows.len() == FLOWS_MAX {
             self.flows.clear();
         }
         self.flows.insert(*facts, set);
         set
+    }
+
+    /// The set of these labels.
+    pub(crate) fn named(&mut self, labels: &[u16], engine: &mut Engine) -> LabelSet {
+        if labels.is_empty() {
+            return LabelSet::NONE;
+        }
+        if let Some(&set) = self.sets.get(labels) {
+            return set;
+        }
+        let set = engine.label_set(labels).unwrap_or_else(|| {
+            // More combinations than a packet can name: those that come from now on are known again.
+            engine.forget_label_sets();
+            self.flows.clear();
+            self.sets.clear();
+            self.labels.clear();
+            self.version += 1;
+            engine.label_set(labels).expect("the first of them")
+        });
+        self.sets.insert(labels.into(), set);
+        self.labels.push(labels.into());
+        set
+    }
+
+    /// The labels of a set.
+    pub(crate) fn labels(&self, set: LabelSet) -> &[u16] {
+        // One that has been forgotten has none.
+        set.index().and_then(|index| self.labels.get(index)).map_or(&[], |labels| labels)
+    }
+
+    /// Another number whenever all sets have been forgotten.
+    pub(crate) fn version(&self) -> u32 {
+        self.version
     }
 }
 

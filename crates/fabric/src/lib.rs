@@ -8,9 +8,11 @@
 //! It does not read packets, know addresses on a wire or tell the time.
 
 mod asked;
+mod border;
 mod capacity;
 mod check;
 mod compile;
+mod domains;
 mod elements;
 mod entry;
 mod frame;
@@ -31,8 +33,10 @@ mod stands;
 mod timeline;
 mod topology;
 
+pub use border::Crosses;
 pub use check::FabricError;
 pub use crosswind_engine::What;
+pub use domains::{Cut, Division, Domains};
 pub use elements::ElementAt;
 pub use entry::{samples, ElementEntry};
 pub use frame::Frame;

@@ -16,6 +16,7 @@ use crosswind_engine::{
     ElementId, ElementSpec, Engine, Instant, LabelSet, MemoryId, PathId, ProcessId, Sound, SourceId,
 };
 
+use crate::border::{Border, Crosses};
 use crate::capacity::{Drive, Drives};
 use crate::check::FabricError;
 use crate::compile::Wire;
@@ -64,6 +65,8 @@ pub struct Network {
     drives: Drives,
     label_sets: LabelSets,
     readers_version: u64,
+    /// To other domains.
+    border: Border,
 }
 
 /// What a plan has taken the place of, to be let go of on a thread that has time.
@@ -92,6 +95,7 @@ impl Network {
         routes: Routes,
         hosts: Arc<[usize]>,
         wires: Arc<[Wire]>,
+        border: Border,
     ) -> Self {
         Self {
             engine: Engine::new(fabric.seed),
@@ -110,6 +114,7 @@ impl Network {
             drives: Drives::default(),
             label_sets: LabelSets::default(),
             readers_version: 0,
+            border,
         }
     }
 
@@ -196,9 +201,20 @@ impl Network {
         }
         let [a, b] = [from, to].map(|node| (self.hosts[node], self.stands.node(node)));
         let path = self.make_path(a, b, flow);
-        let found = (path, self.engine.treats_alike(path));
+        let stages = self.engine.stages(path);
+        let found = (path, self.engine.treats_alike(path) && self.border.treats_alike(stages));
         self.paths.insert(from, to, flow, found);
         found
+    }
+
+    /// The next thing that leaves for another domain, and which; a packet is due there at least the delay of its link after now.
+    pub fn next_out(&mut self) -> Option<(usize, Crosses)> {
+        self.border.next_out(&mut self.engine, &self.label_sets)
+    }
+
+    /// Takes in what domain `from` has handed out, before this network does what is due at its instant.
+    pub fn take_in(&mut self, from: usize, crosses: Crosses) {
+        self.border.take_in(&mut self.engine, &mut self.label_sets, from, crosses);
     }
 
     /// Applies a plan from `at` on; packets already inside finish on the path they entered. Returns the instant it took effect: `at`, or
@@ -209,14 +225,20 @@ impl Network {
         let at = self.engine.now();
         let target = Arc::clone(&plan.target);
         self.put_memories(at, &target);
-        if self.elements.list().is_empty() {
+        let is_first = self.elements.list().is_empty();
+        if is_first {
             let room = SPARE_ELEMENTS * target.elements.len();
             self.engine.reserve(room);
             self.elements.reserve(room);
         }
         let mut specs = Vec::new();
         self.elements.put(&mut self.engine, at, &target, &mut plan.fresh, &mut specs);
-        let drives = self.drives.put(&mut self.engine, &self.elements, at, &target.drives);
+        if is_first {
+            let (wires, elements) = (&self.wires, &self.elements);
+            self.border.cut(&mut self.engine, |link| elements.id(wires[link].link));
+        }
+        let driven = self.border.drives(&target.drives, &self.elements);
+        let drives = self.drives.put(&mut self.engine, &self.elements, at, &driven);
         std::mem::swap(&mut self.paths, &mut plan.paths);
         let before = std::mem::replace(&mut self.target, target);
         self.label_sets.forget_flows();
@@ -257,6 +279,9 @@ impl Network {
             self.engine.stop_source(at, source.id);
         }
         for (place, ghost) in target.ghosts.iter().enumerate() {
+            if !self.border.has_host(target.neighbours[ghost.from]) {
+                continue;
+            }
             let flow = self.routes.flow(ghost.hash);
             let [path, back] = self.ways_of(ghost, flow);
             let around = Around::of(&self.fabric, &self.graph, target.neighbours[ghost.from]);

@@ -28,6 +28,8 @@ pub struct About {
     pub place: Place,
     /// The node, host or link that it belongs to.
     pub of: String,
+    /// The link that packets leave by that pass it, or have come by; by its place in the fabric's list.
+    pub link: usize,
     pub(crate) key: Key,
     /// How many networks have made it.
     pub(crate) made: AtomicU32,
@@ -74,6 +76,8 @@ pub(crate) struct Driven {
     pub(crate) link: Arc<str>,
     /// Of the process.
     pub(crate) name: Arc<str>,
+    /// By its place in the fabric's list.
+    pub(crate) number: usize,
     pub(crate) wire: Key,
     /// The same allocation where nothing has changed.
     pub(crate) process: Arc<Sound<ProcessSpec>>,

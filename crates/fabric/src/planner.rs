@@ -10,8 +10,10 @@ use std::sync::Arc;
 use crosswind_engine::{Engine, Instant};
 
 use crate::asked::Asked;
+use crate::border::Border;
 use crate::check::FabricError;
 use crate::compile::{Compiler, Wire};
+use crate::domains::Domains;
 use crate::graph::Graph;
 use crate::network::Network;
 use crate::paths::Paths;
@@ -35,6 +37,8 @@ pub struct Planner {
     hosts: Arc<[usize]>,
     register: Register,
     asked: Asked,
+    /// Where several networks carry the fabric.
+    domains: Option<Arc<Domains>>,
     /// Networks that carry out the plans.
     networks: u32,
 }
@@ -56,10 +60,16 @@ impl Planner {
             hosts,
             register: Register::default(),
             asked: Asked::default(),
+            domains: None,
             networks: 0,
         };
         planner.ask(&fabric.condition)?;
         Ok(planner)
+    }
+
+    /// The same, for several networks that carry a domain each ([`Planner::domain`]).
+    pub fn divided(self, domains: Domains) -> Self {
+        Self { domains: Some(Arc::new(domains)), ..self }
     }
 
     /// A network in the state that was planned last; its interference starts at `start`.
@@ -67,10 +77,24 @@ impl Planner {
     /// # Errors
     /// Where the condition has parameters that the engine cannot carry out.
     pub fn network(&mut self, start: Instant) -> Result<Network, FabricError> {
+        self.within(start, Border::default())
+    }
+
+    /// As [`Planner::network`], the part of it that is domain `which`. Packets enter it at nodes of this domain only; what crosses its
+    /// border is exchanged by [`Network::next_out`] and [`Network::take_in`].
+    ///
+    /// # Errors
+    /// As [`Planner::network`].
+    pub fn domain(&mut self, start: Instant, which: usize) -> Result<Network, FabricError> {
+        let border = self.domains.as_ref().map_or_else(Border::default, |domains| Border::of(domains, which));
+        self.within(start, border)
+    }
+
+    fn within(&mut self, start: Instant, border: Border) -> Result<Network, FabricError> {
         let (target, wires) = self.compiled()?;
         let (fabric, graph, hosts) =
             (Arc::clone(&self.fabric), Arc::clone(&self.graph), Arc::clone(&self.hosts));
-        let mut network = Network::empty(fabric, graph, self.routes.clone(), hosts, wires);
+        let mut network = Network::empty(fabric, graph, self.routes.clone(), hosts, wires, border);
         self.networks += 1;
         network.apply(start, self.plan(target, self.asked.places.clone(), String::new()));
         Ok(network)
@@ -128,8 +152,21 @@ impl Planner {
         planned.map(|steps| Timeline::new(Some(start), steps))
     }
 
+    /// The same plan for another domain.
+    pub fn again(&self, plan: &Plan) -> Plan {
+        self.plan_of(&plan.target, &plan.stated, plan.json.clone())
+    }
+
+    /// The same timeline for another domain; nothing of it has been carried out.
+    pub fn timeline_again(&self, timeline: &Timeline) -> Timeline {
+        timeline.with_plans(|plan| self.again(plan))
+    }
+
     fn ask(&mut self, condition: &Condition) -> Result<(), FabricError> {
         self.fabric.check_condition(&self.graph, condition)?;
+        if let Some(domains) = &self.domains {
+            domains.check(&self.fabric, condition)?;
+        }
         self.asked = self.asked.next(condition, &self.fabric, &self.graph)?;
         Ok(())
     }
@@ -140,6 +177,10 @@ impl Planner {
     }
 
     fn plan(&self, target: Target, stated: Places, json: String) -> Plan {
+        self.plan_of(&Arc::new(target), &Arc::new(stated), json)
+    }
+
+    fn plan_of(&self, target: &Arc<Target>, stated: &Arc<Places>, json: String) -> Plan {
         let may_be_new = |wanted: &Wanted| wanted.about.made.load(Ordering::Acquire) < self.networks;
         let prepare = |(place, wanted): (usize, &Wanted)| {
             // What is made meanwhile, by a step of the timeline, is left over.
@@ -148,9 +189,9 @@ impl Planner {
         };
         Plan {
             fresh: target.elements.iter().enumerate().filter_map(prepare).collect(),
-            target: Arc::new(target),
+            target: Arc::clone(target),
             paths: Paths::between(self.fabric.nodes.len()),
-            stated: Arc::new(stated),
+            stated: Arc::clone(stated),
             json,
         }
     }

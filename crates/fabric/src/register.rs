@@ -27,8 +27,7 @@ impl Register {
     pub(crate) fn element(
         &mut self,
         name: String,
-        place: Place,
-        of: &str,
+        (place, of, link): (Place, &str, usize),
         spec: ElementSpec,
     ) -> Result<Wanted, SpecError> {
         let key = self.keys.get(&name).copied();
@@ -40,7 +39,8 @@ impl Register {
         }
         let spec = Arc::new(Sound::new(&name, spec)?);
         let key = Key::try_from(self.elements.len()).expect("fewer than 2^32 elements");
-        let about = About { name: name.clone(), place, of: of.to_owned(), key, made: AtomicU32::new(0) };
+        let about =
+            About { name: name.clone(), place, of: of.to_owned(), link, key, made: AtomicU32::new(0) };
         let wanted = Wanted { about: Arc::new(about), spec };
         self.elements.push(wanted.clone());
         self.keys.insert(name, key);

@@ -47,6 +47,13 @@ impl Timeline {
         Self { from_ns: 0, start, spent: None, steps: steps.into_iter().map(step).collect(), done: 0 }
     }
 
+    /// The same steps with plans of their own.
+    pub(crate) fn with_plans(&self, again: impl Fn(&Plan) -> Plan) -> Self {
+        let steps = self.steps.iter();
+        let steps = steps.filter_map(|step| Some((step.at_ns, again(step.plan.as_ref()?))));
+        Self { from_ns: self.from_ns, ..Self::new(self.start.as_ref().map(&again), steps.collect()) }
+    }
+
     /// Counts from another instant.
     pub fn starting_at(self, from_ns: u64) -> Self {
         Self { from_ns, ..self }

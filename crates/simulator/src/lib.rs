@@ -8,6 +8,7 @@
 //! * [`run`]: arrivals on any engine, for tests and oracles.
 //! * [`replay()`]: a recording, under its own condition or another.
 //! * [`offer`]: a condition under synthetic traffic.
+//! * [`domains`]: one fabric on several threads, with the same decisions.
 //! * [`play`]: a fabric over a table of packets, text in and text out.
 //! * [`capture()`]: what a capture says of TCP, from anywhere.
 //! * [`Summary`]: what came of it, pair by pair and element by element.
@@ -15,6 +16,7 @@
 mod arrivals;
 mod capture;
 pub mod describe;
+pub mod domains;
 pub mod offer;
 mod packets;
 pub mod replay;

@@ -2,15 +2,18 @@
 //!
 //! Every offer is an open loop between two nodes: constant (one packet every `packet_ip_bytes * 8 / rate_bps` seconds, the remainder carried)
 //! or Poisson (independent exponential gaps of that mean). Interference, timeline and scale of the condition are as they are live.
+//!
+//! Several domains carry the network on as many threads (`domains`). What comes of it does not depend on how many there are.
 
 use std::io::{self, Write};
 
 use crosswind_engine::{Ecn, Instant, Outcome};
-use crosswind_fabric::{Fabric, FabricError, Facts, Frame, Network, Planner, Timeline};
+use crosswind_fabric::{Division, Domains, Fabric, FabricError, Facts, Frame, Network, Planner, Timeline};
 use rand_pcg::rand_core::Rng;
 use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
 
+use crate::domains::{place, Lane, Lanes};
 use crate::packets::PacketFile;
 use crate::summary::{Gathering, Summary};
 
@@ -24,6 +27,9 @@ pub struct Plan {
     pub duration_ns: u64,
     /// At least one.
     pub offers: Vec<Offer>,
+    /// Into how many domains the network is divided, or into which; one when absent.
+    #[serde(default)]
+    pub domains: Division,
 }
 
 /// Traffic from one node to another.
@@ -81,9 +87,8 @@ impl std::error::Error for OfferError {}
 /// Where the fabric or an offer is invalid, with what would do; nothing was simulated then.
 pub fn offer<W: Write>(plan: &Plan, packets: Option<PacketFile<W>>) -> Result<Summary, OfferError> {
     let invalid = |error: String| OfferError::Invalid(error);
-    let refused = |error: FabricError| invalid(error.to_string());
-    let mut planner = Planner::new(&plan.fabric).map_err(refused)?;
-    let network = planner.network(Instant::ZERO).map_err(refused)?;
+    let unsound = |error: FabricError| invalid(error.to_string());
+    let domains = Domains::of(&plan.fabric, &plan.domains, &[]).map_err(unsound)?;
     if plan.offers.is_empty() {
         return Err(invalid("no traffic is offered; give at least one pair of nodes".to_owned()));
     }
@@ -92,30 +97,132 @@ pub fn offer<W: Write>(plan: &Plan, packets: Option<PacketFile<W>>) -> Result<Su
         .map(|(key, offer)| Stream::new(&plan.fabric, key, offer))
         .collect::<Result<Vec<_>, _>>()
         .map_err(invalid)?;
-    let timeline = planner.timeline().map_err(refused)?;
-    let mut run = Run { network, timeline, streams, gathering: Gathering::default(), packets };
-    run.carry_out(plan.duration_ns)?;
+    let ends = streams.iter().map(|stream| (stream.from, stream.to)).collect::<Vec<_>>();
+    let mut planner = Planner::new(&plan.fabric).map_err(unsound)?.divided(domains.clone());
+    let networks = (0..domains.count()).map(|domain| planner.domain(Instant::ZERO, domain));
+    let networks = networks.collect::<Result<Vec<_>, _>>().map_err(unsound)?;
+    let timeline = planner.timeline().map_err(unsound)?;
+    let lane = |(domain, network): (usize, Network)| {
+        let own = |stream: &&Stream| domains.of_node(stream.from) == domain;
+        Offering {
+            timeline: planner.timeline_again(&timeline),
+            network,
+            streams: streams.iter().filter(own).cloned().collect(),
+            until_ns: plan.duration_ns,
+            ends: ends.clone(),
+            gathering: Gathering::default(),
+            rows: packets.as_ref().map(|_| Vec::new()),
+            decided_last: Instant::ZERO,
+        }
+    };
+    let lanes = networks.into_iter().enumerate().map(lane).collect();
+    let mut run = Run { lanes: Lanes::new(&domains, lanes), packets };
+    let ended = run.carry_out(plan.duration_ns)?;
     if let Some(packets) = run.packets {
         packets.finish().map_err(OfferError::Packets)?;
     }
-    let ended_ns = run.network.engine_ref().now().as_nanos();
-    Ok(run.gathering.finish(&run.network, ended_ns))
+    let mut gathering = Gathering::default();
+    let mut networks = Vec::new();
+    for lane in run.lanes.into_each() {
+        gathering.join(lane.gathering);
+        networks.push(lane.network);
+    }
+    Ok(gathering.finish(&networks.iter().collect::<Vec<_>>(), ended.as_nanos()))
 }
 
+/// Rows of packets are written so many times, so that they need not all be in memory.
+const WRITINGS: u64 = 256;
+
 struct Run<W: Write> {
-    network: Network,
-    timeline: Timeline,
-    streams: Vec<Stream>,
-    gathering: Gathering,
+    lanes: Lanes<Offering>,
     packets: Option<PacketFile<W>>,
 }
 
 impl<W: Write> Run<W> {
-    fn carry_out(&mut self, duration_ns: u64) -> Result<(), OfferError> {
+    /// Returns the instant at which it ended.
+    fn carry_out(&mut self, duration_ns: u64) -> Result<Instant, OfferError> {
+        let writings = if self.packets.is_some() { WRITINGS } else { 1 };
+        // Nothing is offered at the end itself.
+        let before_end = duration_ns.saturating_sub(1);
+        for writing in 1..=writings {
+            let to = u128::from(before_end) * u128::from(writing) / u128::from(writings);
+            self.lanes.advance(Instant::from_nanos(to as u64))?;
+            self.write()?;
+        }
+        // Then packets inside leave. When the last has left is known only afterwards, so nobody may be ahead of the others.
+        while self.each().map(|lane| lane.network.engine_ref().real_inside()).sum::<usize>() > 0 {
+            let next = self.each().filter_map(|lane| lane.network.engine_ref().next_event()).min();
+            let Some(next) = next else { break };
+            self.lanes.advance_here(next)?;
+            self.write()?;
+        }
+        let decided_last = self.each().map(|lane| lane.decided_last).max().unwrap_or_default();
+        let ended = decided_last.max(Instant::from_nanos(duration_ns));
+        self.lanes.advance(ended)?;
+        self.write()?;
+        Ok(ended)
+    }
+
+    fn each(&self) -> impl Iterator<Item = &Offering> {
+        self.lanes.each().iter()
+    }
+
+    /// Writes what has been decided about packets.
+    fn write(&mut self) -> Result<(), OfferError> {
+        let Some(packets) = &mut self.packets else { return Ok(()) };
+        let mut rows: Vec<Row> = Vec::new();
+        for lane in self.lanes.each_mut() {
+            rows.extend(lane.rows.iter_mut().flat_map(|rows| rows.drain(..)));
+        }
+        rows.sort_by_key(|row| place(&row.outcome));
+        let network = &self.lanes.each()[0].network;
+        for Row { from, to, outcome } in rows {
+            packets.write(network, from, to, &outcome).map_err(OfferError::Packets)?;
+        }
+        Ok(())
+    }
+}
+
+/// What became of a packet from one node to another.
+struct Row {
+    from: usize,
+    to: usize,
+    outcome: Outcome,
+}
+
+/// One domain, with the offers of its nodes.
+struct Offering {
+    network: Network,
+    timeline: Timeline,
+    streams: Vec<Stream>,
+    /// Nothing is offered from here on.
+    until_ns: u64,
+    /// Of every offer of the plan.
+    ends: Vec<(usize, usize)>,
+    gathering: Gathering,
+    /// Where somebody wants them.
+    rows: Option<Vec<Row>>,
+    decided_last: Instant,
+}
+
+impl Lane for Offering {
+    type Error = OfferError;
+
+    fn network(&mut self) -> &mut Network {
+        &mut self.network
+    }
+
+    fn next(&self) -> Option<Instant> {
+        let offered = self.streams.iter().map(|stream| stream.next_ns).filter(|&ns| ns < self.until_ns).min();
+        let own = offered.into_iter().chain(self.timeline.next_ns()).map(Instant::from_nanos);
+        own.chain(self.network.engine_ref().next_event()).min()
+    }
+
+    fn advance(&mut self, to: Instant) -> Result<(), OfferError> {
         // Few offers: looking at each is as quick as a queue of them.
         while let Some(next) = self.streams.iter_mut().min_by_key(|stream| stream.next_ns) {
             let at_ns = next.next_ns;
-            if at_ns >= duration_ns {
+            if at_ns >= self.until_ns || at_ns > to.as_nanos() {
                 break;
             }
             let (from, to, frame) = (next.from, next.to, next.frame);
@@ -126,40 +233,32 @@ impl<W: Write> Run<W> {
                 self.network.flow(&Facts { from, to, protocol: 0, ports: Some((frame.key as u16, 0)) });
             self.network.push(Instant::from_nanos(at_ns), from, to, flow, &frame);
             self.gathering.offered(from, to, frame.count, frame.ip_bytes_total());
-            self.settle()?;
+            self.settle();
         }
-        while self.network.engine_ref().real_inside() > 0 {
-            let Some(at) = self.network.engine_ref().next_event() else { break };
-            self.timeline.advance(&mut self.network, at.as_nanos());
-            self.network.engine().advance(at);
-            self.settle()?;
-        }
-        let end = self.network.engine_ref().now().max(Instant::from_nanos(duration_ns));
-        self.timeline.advance(&mut self.network, end.as_nanos());
-        self.network.engine().advance(end);
-        self.settle()
-    }
-
-    fn settle(&mut self) -> Result<(), OfferError> {
-        // Nobody has the packets' headers here.
-        while self.network.engine().pop_sighting().is_some() {}
-        while let Some(outcome) = self.network.engine().pop() {
-            let (Outcome::Departure { packet, .. }
-            | Outcome::Duplicated { packet, .. }
-            | Outcome::Dropped { packet, .. }) = outcome;
-            let stream = &self.streams[Frame::key_of(packet.tag) as usize];
-            self.gathering.decided(stream.from, stream.to, &outcome);
-            if let Some(packets) = &mut self.packets {
-                packets
-                    .write(&self.network, stream.from, stream.to, &outcome)
-                    .map_err(OfferError::Packets)?;
-            }
-        }
+        self.timeline.advance(&mut self.network, to.as_nanos());
+        self.network.engine().advance(to);
+        self.settle();
         Ok(())
     }
 }
 
+impl Offering {
+    fn settle(&mut self) {
+        // Nobody has the packets' headers here.
+        while self.network.engine().pop_sighting().is_some() {}
+        while let Some(outcome) = self.network.engine().pop() {
+            let (from, to) = self.ends[Frame::key_of(outcome.packet().tag) as usize];
+            self.gathering.decided(from, to, &outcome);
+            self.decided_last = outcome.at();
+            if let Some(rows) = &mut self.rows {
+                rows.push(Row { from, to, outcome });
+            }
+        }
+    }
+}
+
 /// One offer and when its next packet comes.
+#[derive(Clone)]
 struct Stream {
     from: usize,
     to: usize,
@@ -168,6 +267,7 @@ struct Stream {
     gaps: Gaps,
 }
 
+#[derive(Clone)]
 enum Gaps {
     /// Packets so far, bits of one, bits per second.
     Constant { packets: u64, bits: u64, rate_bps: u64 },

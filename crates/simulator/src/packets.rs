@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crosswind_engine::Outcome;
 use crosswind_fabric::Network;
 
-/// Writes packets as CSV: `from,to,entered_ns,ended_ns,ip_bytes,packets,dscp,fate`, in the order in which they ended.
+/// Writes packets as CSV: `from,to,entered_ns,ended_ns,ip_bytes,packets,dscp,fate`, in the order in which they are given.
 ///
 /// `packets` is 1, or more for a train that shared one fate. `fate` is `departed`, the element and the reason of the drop, or the
 /// element and `duplicated` where a packet became two.

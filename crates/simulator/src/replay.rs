@@ -115,7 +115,7 @@ pub fn replay<R: Read, W: Write>(
     Ok(Replayed {
         recorded_by: header.version,
         comparison: what_if.is_none().then_some(run.comparison),
-        summary: run.gathering.finish(&run.network, ended_ns.saturating_sub(header.built_ns)),
+        summary: run.gathering.finish(&[&run.network], ended_ns.saturating_sub(header.built_ns)),
     })
 }
 

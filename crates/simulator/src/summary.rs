@@ -4,8 +4,9 @@
 //! kept until the end (8 bytes a packet), so quantiles are those of the packets themselves (nearest rank), not of a histogram.
 
 use std::collections::BTreeMap;
+use std::ops::Add;
 
-use crosswind_engine::{ClassCounters, DropReason, Outcome, Packet};
+use crosswind_engine::{ClassCounters, Counters, DropReason, Outcome, Packet};
 use crosswind_fabric::Network;
 use serde::Serialize;
 
@@ -50,8 +51,16 @@ pub struct Count {
     pub bytes: u64,
 }
 
+impl Add for Count {
+    type Output = Count;
+
+    fn add(self, other: Count) -> Count {
+        Count { packets: self.packets + other.packets, bytes: self.bytes + other.bytes }
+    }
+}
+
 impl Count {
-    fn add(&mut self, packet: &Packet) {
+    fn count(&mut self, packet: &Packet) {
         self.packets += u64::from(packet.count);
         self.bytes += u64::from(packet.ip_bytes);
     }
@@ -143,19 +152,35 @@ impl Gathering {
         let traffic = self.pairs.entry((from, to)).or_default();
         match outcome {
             Outcome::Departure { due, packet, .. } => {
-                traffic.delivered.add(packet);
+                traffic.delivered.count(packet);
                 let delay_ns = (*due - packet.entered).as_nanos();
                 traffic.delays_ns.extend(std::iter::repeat_n(delay_ns, usize::from(packet.count)));
             }
-            Outcome::Duplicated { packet, .. } => traffic.duplicated.add(packet),
+            Outcome::Duplicated { packet, .. } => traffic.duplicated.count(packet),
             Outcome::Dropped { element, reason, packet, .. } => {
-                traffic.dropped.entry((element.index(), reason.name())).or_default().add(packet);
+                traffic.dropped.entry((element.index(), reason.name())).or_default().count(packet);
             }
         }
     }
 
-    /// The summary of a run that took `duration_ns`.
-    pub(crate) fn finish(self, network: &Network, duration_ns: u64) -> Summary {
+    /// What another domain has gathered of the same run.
+    pub(crate) fn join(&mut self, other: Gathering) {
+        for (pair, traffic) in other.pairs {
+            let joined = self.pairs.entry(pair).or_default();
+            joined.offered = joined.offered + traffic.offered;
+            joined.delivered = joined.delivered + traffic.delivered;
+            joined.duplicated = joined.duplicated + traffic.duplicated;
+            for (by, count) in traffic.dropped {
+                let dropped = joined.dropped.entry(by).or_default();
+                *dropped = *dropped + count;
+            }
+            joined.delays_ns.extend(traffic.delays_ns);
+        }
+    }
+
+    /// The summary of a run that took `duration_ns`, in the domains of one network.
+    pub(crate) fn finish(self, domains: &[&Network], duration_ns: u64) -> Summary {
+        let network = domains[0];
         let name = |node: usize| network.fabric().nodes[node].name.clone();
         let elements = network.elements();
         let pairs = self.pairs.into_iter().map(|((from, to), traffic)| Pair {
@@ -178,7 +203,8 @@ impl Gathering {
             elements: elements
                 .iter()
                 .map(|at| {
-                    let counters = network.engine_ref().counters(at.id);
+                    let counters = domains.iter().map(|domain| *domain.engine_ref().counters(at.id));
+                    let counters = counters.fold(Counters::default(), Add::add);
                     Element {
                         element: at.name.clone(),
                         real: Seen::of(&counters.real),
