@@ -33,6 +33,13 @@ pub enum Division {
     Written(Vec<Vec<String>>),
 }
 
+impl Division {
+    /// Whether everything is one domain.
+    pub fn is_one(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 impl Default for Division {
     fn default() -> Self {
         Self::Count(1)

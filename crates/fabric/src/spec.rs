@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::domains::Division;
 use crate::entry::ElementEntry;
 use crate::interference::Interference;
 use crate::topology::{Link, Routing};
@@ -39,6 +40,9 @@ pub struct Fabric {
     /// How the emulator waits for the next due instant.
     #[serde(default)]
     pub wait: Wait,
+    /// Into how many domains the emulator divides the graph, a thread each, or into which.
+    #[serde(default, skip_serializing_if = "Division::is_one")]
+    pub domains: Division,
     /// In force from the start.
     pub condition: Condition,
 }

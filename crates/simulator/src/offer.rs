@@ -8,7 +8,7 @@
 use std::io::{self, Write};
 
 use crosswind_engine::{Ecn, Instant, Outcome};
-use crosswind_fabric::{Division, Domains, Fabric, FabricError, Facts, Frame, Network, Planner, Timeline};
+use crosswind_fabric::{Domains, Fabric, FabricError, Facts, Frame, Network, Planner, Timeline};
 use rand_pcg::rand_core::Rng;
 use rand_pcg::Pcg64;
 use serde::{Deserialize, Serialize};
@@ -27,9 +27,6 @@ pub struct Plan {
     pub duration_ns: u64,
     /// At least one.
     pub offers: Vec<Offer>,
-    /// Into how many domains the network is divided, or into which; one when absent.
-    #[serde(default)]
-    pub domains: Division,
 }
 
 /// Traffic from one node to another.
@@ -88,7 +85,7 @@ impl std::error::Error for OfferError {}
 pub fn offer<W: Write>(plan: &Plan, packets: Option<PacketFile<W>>) -> Result<Summary, OfferError> {
     let invalid = |error: String| OfferError::Invalid(error);
     let unsound = |error: FabricError| invalid(error.to_string());
-    let domains = Domains::of(&plan.fabric, &plan.domains, &[]).map_err(unsound)?;
+    let domains = Domains::of(&plan.fabric, &plan.fabric.domains, &[]).map_err(unsound)?;
     if plan.offers.is_empty() {
         return Err(invalid("no traffic is offered; give at least one pair of nodes".to_owned()));
     }

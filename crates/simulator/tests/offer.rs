@@ -66,8 +66,8 @@ fn what_comes_of_a_plan_does_not_depend_on_domains() {
             Division::Count(4),
             Division::Written(vec![names(&["z0", "h3"]), names(&["z1", "h0"]), names(&["h1"])]),
         ] {
-            plan.domains = division;
-            assert!(carried_out(&plan) == one, "{condition} {:?}", plan.domains);
+            plan.fabric.domains = division;
+            assert!(carried_out(&plan) == one, "{condition} {:?}", plan.fabric.domains);
         }
     }
 }
@@ -77,13 +77,13 @@ fn domains_that_cannot_be_are_refused() {
     let mut plan = plan(&json!({"name": "none"}));
     plan.fabric.links = star(&plan.fabric.hosts, None, 0, None);
     plan.fabric.switches = vec!["switch".to_owned()];
-    plan.domains = serde_json::from_value(json!([["switch"], ["h0"]])).unwrap();
+    plan.fabric.domains = serde_json::from_value(json!([["switch"], ["h0"]])).unwrap();
     let refused = offer(&plan, None::<PacketFile<Vec<u8>>>).unwrap_err().to_string();
     assert!(
         refused
             .contains("link h0->switch: is cut between domains 1 and 0, and has no delay; put h0 and switch"),
         "{refused}"
     );
-    plan.domains = Division::Count(0);
+    plan.fabric.domains = Division::Count(0);
     assert!(offer(&plan, None::<PacketFile<Vec<u8>>>).unwrap_err().to_string().contains("domains 0"));
 }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
 
 use super::*;
+use crate::domains::Division;
 use crate::entry::ElementEntry;
 use crate::spec::{Condition, Node, Places, Tcp, Wait};
 use crate::topology::{star, Link, Routing};
@@ -70,6 +71,7 @@ pub(crate) fn fabric(n: usize) -> Fabric {
         },
         merge_window_ns: 20_000,
         wait: Wait::default(),
+        domains: Division::default(),
         condition: Condition::default(),
     }
 }
