@@ -1,4 +1,4 @@
-"""The engine alone, in virtual time: packets, events and paths a second, by its own examples."""
+"""The engine and the forwarder alone, in virtual time: packets, events, paths and frames by examples."""
 
 import json
 import shutil
@@ -77,6 +77,19 @@ def paths(rounds: int) -> Iterator[Figure]:
     )
     sizes = [run["bytes_per_path"] for run in measured]
     yield figure("memory of a directed path", "B", sizes, "at most 256")
+
+
+def forwarder(rounds: int) -> Iterator[Figure]:
+    """Yield what a frame takes from a port in memory through the engine to a port in memory."""
+    if reason := no_cargo():
+        yield skipped("forwarder in memory", reason)
+        return
+    frames: dict[str, list[float]] = {}
+    for _ in range(rounds):
+        for row in example("crosswind-emulator", "forwarding"):
+            frames.setdefault(f"{row['frame']}, {row['hosts']} hosts", []).append(row["ns"])
+    for frame, ns in frames.items():
+        yield figure(f"forwarder in memory, {frame}", "ns", ns, None)
 
 
 def no_cargo() -> str | None:

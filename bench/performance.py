@@ -180,6 +180,11 @@ GOODPUT = "our TCP goodput over Rattan's, 10 ms link"
 UNLIMITED = "TCP goodput through an unlimited link"
 WATCHED = "TCP goodput with monitors of {}, against none"
 EVENTS = [f"virtual-time events a second, {pending} pending" for pending in (1000, 100_000)]
+FORWARDED = [
+    f"forwarder in memory, {frame}, {hosts} hosts"
+    for frame in ("short frame", "train of 28")
+    for hosts in (2, 16)
+]
 ROWS = (
     Row("delay, spinning, 1 kpps: 5, 10, 50, 200, 1000 us, p50", _delay("p50", SPINNING)),
     Row("the same, p99, spinning", _delay("p99", SPINNING)),
@@ -243,6 +248,10 @@ ROWS = (
     Row(
         "engine alone: one link, ten stages, million packets/s",
         {2: measured("engine alone, one link", "engine alone, ten stages", scale=1e-6)},
+    ),
+    Row(
+        "forwarder in memory: a short frame, a train of 28, each with 2 and 16 hosts, ns",
+        {2: measured(*FORWARDED)},
     ),
     _nodes("up"),
     _nodes("down"),

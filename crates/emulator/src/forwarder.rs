@@ -6,18 +6,19 @@
 //! A super-packet enters whole as a train of wire packets. Those that survive and are due within one merge window leave
 //! as one frame, at the last of them; with a gap, another mark or an expired window in between they leave apart.
 
+mod handing;
+
 use std::collections::VecDeque;
-use std::io;
 use std::net::IpAddr;
 
-use crosswind_engine::{wire_bytes, DropReason, Ecn, ElementId, Instant, Outcome, Packet};
+use crosswind_engine::{DropReason, Ecn, ElementId, Instant, Outcome, Packet};
 use crosswind_fabric::{Facts, Frame, Network};
 use crosswind_recording::{Decision, Record, Recorder};
-use crosswind_wire::{Cut, Scratch, Train, VnetHeader};
+use crosswind_wire::{Train, VnetHeader};
 
 use crate::capture::Capture;
 use crate::clock;
-use crate::handovers::{Handover, Handovers};
+use crate::handovers::Handovers;
 use crate::holding::Holding;
 use crate::lead::Lead;
 use crate::ledger::Ledger;
@@ -25,13 +26,13 @@ use crate::port::{Need, Port};
 use crate::records::{Fate, Records};
 use crate::sightings::Sightings;
 use crate::trains::{Buffer, InTransit, Run, Trains};
+pub use handing::Handing;
+use handing::{InHand, Workspace};
 
 /// Lateness up to here is within what the emulator promises: what a quiet small virtual machine's own hiccups cost.
 const BOUND_NS: u64 = 100_000;
 /// Nodes send IPv4 packets here, whomever they are for; every other frame goes to its receiver's own address.
 const SWITCH_MAC: [u8; 6] = [2, 0x77, 0, 0, 0, 0];
-/// A node that cannot take a frame for this long has lost it.
-const SEND_PATIENCE_NS: u64 = 2_000_000;
 /// What is to be asked for so soon is prepared now, and sent when its time has come: looking up, cutting and checking a frame takes time
 /// that would be the packet's. A packet that comes meanwhile may be taken for as much younger than it is.
 pub const AHEAD_NS: u64 = 2_000;
@@ -57,19 +58,6 @@ struct Waiting<S> {
     port: usize,
     slot: S,
     vnet: VnetHeader,
-}
-
-/// A frame to send: at `ask_ns` or later.
-#[derive(Debug)]
-pub struct Handing<'a, P> {
-    /// Its receiver's.
-    pub port: &'a mut P,
-    /// The frame.
-    pub cut: Cut<'a>,
-    /// When the kernel is to be asked; at most [`Forwarder::ahead_ns`] away.
-    pub ask_ns: u64,
-    /// Whether the kernel is to say how long it took.
-    pub watched: bool,
 }
 
 /// Ports, engine and everything in between.
@@ -104,8 +92,8 @@ pub struct Forwarder<P: Port> {
     runs: VecDeque<(u32, u64, u64)>,
     runs_started: u64,
     handovers: Handovers,
-    /// The next one, or the one that was asked for last.
-    handing: Option<Handover>,
+    /// The frame to send next, or the one that was asked for last.
+    in_hand: Option<InHand>,
     outcomes: usize,
     workspace: Workspace,
     merge_window_ns: u64,
@@ -139,9 +127,9 @@ impl<P: Port> Forwarder<P> {
             runs: VecDeque::new(),
             runs_started: 0,
             handovers,
-            handing: None,
+            in_hand: None,
             outcomes: 0,
-            workspace: Workspace { scratch: Train::scratch(), damaged: Vec::new() },
+            workspace: Workspace::new(),
             merge_window_ns,
             receive_bps,
         }
@@ -211,6 +199,7 @@ impl<P: Port> Forwarder<P> {
         }
     }
 
+    #[inline]
     fn release(&mut self, port: usize, slot: P::Slot) {
         self.ports[port].release(slot);
         self.holding.release(port);
@@ -218,8 +207,7 @@ impl<P: Port> Forwarder<P> {
 
     fn copy_out(&mut self, port: usize, number: u32) {
         let key = self.holders[port][number as usize];
-        // Empty while the frame is copied.
-        let buffer = std::mem::replace(&mut self.trains.get(key).buffer, Buffer::Copy(Vec::new()));
+        let buffer = std::mem::replace(&mut self.trains.get(key).buffer, Buffer::Gone);
         let Buffer::Slot(slot) = buffer else {
             unreachable!("a slot that is pressed has the frame of a train")
         };
@@ -247,7 +235,7 @@ impl<P: Port> Forwarder<P> {
             // Broadcast and multicast: a copy for every other node, each decided on its own.
             for to in (0..self.ports.len()).filter(|&to| to != port) {
                 let copy = self.trains.copy(self.ports[port].bytes(&slot));
-                self.push(at_ns, train, copy, port, to);
+                self.push(at_ns, &train, copy, port, to);
             }
             self.release(port, slot);
             return;
@@ -271,11 +259,11 @@ impl<P: Port> Forwarder<P> {
         train.headers.destination = mac_of(to);
         self.records.entered(at_ns, (port, to), &train);
         let number = self.ports[port].number(&slot);
-        let key = self.push(at_ns, train, Buffer::Slot(slot), port, to);
+        let key = self.push(at_ns, &train, Buffer::Slot(slot), port, to);
         self.holders[port][number as usize] = key;
     }
 
-    fn push(&mut self, at_ns: u64, train: Train, buffer: Buffer<P::Slot>, from: usize, to: usize) -> u32 {
+    fn push(&mut self, at_ns: u64, train: &Train, buffer: Buffer<P::Slot>, from: usize, to: usize) -> u32 {
         let count = train.count();
         let ports =
             train.headers.transport.map(|transport| (transport.source_port, transport.destination_port));
@@ -345,104 +333,6 @@ impl<P: Port> Forwarder<P> {
         self.outcomes
     }
 
-    /// Starts a round in which receivers that could not take a frame are asked again.
-    pub fn start_round(&mut self) {
-        self.handovers.start_round();
-    }
-
-    /// Whether a frame waits for a receiver that could not take it.
-    pub fn waits_for_a_receiver(&self) -> bool {
-        self.handovers.are_refused()
-    }
-
-    /// The next frame to send of what has left the engine up to `now`. [`Forwarder::handed_over`] is to be called before the next one.
-    pub fn next(&mut self, now: u64) -> Option<Handing<'_, P>> {
-        while self.handing.is_none() {
-            if !self.handovers.is_empty() {
-                self.handing = self.handovers.next(now);
-                if self.handing.is_some() {
-                    break;
-                }
-            }
-            self.look_at_outcomes(now);
-            if !self.is_something_due() && !self.close_a_run(now) {
-                return None;
-            }
-        }
-        let Handover { key, to, run, dues_ns, .. } = self.handing.as_ref()?;
-        let entry = self.trains.get(*key);
-        // The receiver's port is borrowed for sending while the sender's still holds the frame.
-        let (source, port) = two(&mut self.ports, entry.from, *to);
-        let cut = self.workspace.cut(source, entry, run);
-        let due_ns = dues_ns.last().map_or(0, |&(due_ns, _)| due_ns);
-        let watched = self.lead.watches(cut.headers.len() + cut.rest.len(), due_ns);
-        Some(Handing { port, cut, ask_ns: due_ns.saturating_sub(self.lead.ns()), watched })
-    }
-
-    /// The kernel was asked to send the latest frame, and this is what it said: how long it took, where it tells.
-    pub fn handed_over(&mut self, asked_ns: u64, sent: io::Result<Option<u64>>) {
-        let mut handover = self.handing.take().expect("it was asked for");
-        // The instant before which it cannot have been at its receiver.
-        let left_ns = asked_ns + self.lead.ns();
-        match sent {
-            Ok(way_ns) => {
-                if let Some(way_ns) = way_ns {
-                    self.lead.watched(asked_ns, way_ns);
-                }
-                self.arrived(&handover, left_ns);
-            }
-            Err(error) => {
-                let since_ns = *handover.waits_since_ns.get_or_insert(asked_ns);
-                if is_passing(&error) && asked_ns < since_ns + SEND_PATIENCE_NS {
-                    self.send_retries += 1;
-                    return self.handovers.refuse(handover);
-                }
-                self.failed(&handover, left_ns);
-            }
-        }
-        self.passed.held_back -= u64::from(handover.run.last - handover.run.first + 1);
-        self.trains.give_back_dues(handover.dues_ns);
-        self.trains.get(handover.key).handovers -= 1;
-        self.remove_if_done(handover.key);
-    }
-
-    fn arrived(&mut self, handover: &Handover, left_ns: u64) {
-        let Handover { key, to, run, dues_ns, .. } = handover;
-        let entry = self.trains.get(*key);
-        let wire_bits = 8 * u64::from(wire_bytes(entry.train.ip_bytes(run.first)));
-        let receive_bps = self.receive_bps[*to];
-        for (due, packets) in dues_ns {
-            let serialisation = || receive_bps.map_or(0, |bps| wire_bits * 1_000_000_000 / bps);
-            self.ledger.enter(*due, left_ns, u64::from(*packets), serialisation);
-        }
-        self.passed.out += u64::from(run.last - run.first + 1);
-        let Some(capture) = &mut self.capture else { return };
-        let source = &self.ports[entry.from];
-        if run.first == run.last {
-            let cut = self.workspace.cut(source, entry, run);
-            capture.left_as(left_ns, *to, [cut.headers, cut.rest]);
-        } else {
-            let marks = (run.dscp, run.ecn.bits());
-            capture.left(left_ns, *to, &entry.train, bytes_of(source, entry), run.first..=run.last, marks);
-        }
-    }
-
-    fn failed(&mut self, handover: &Handover, left_ns: u64) {
-        let Handover { key, run, .. } = handover;
-        let train = self.trains.get(*key).train;
-        self.lose(left_ns, &train, run.first, run.last, "send-failed");
-        if let Some(capture) = &mut self.capture {
-            let entry = self.trains.get(*key);
-            let frame = bytes_of(&self.ports[entry.from], entry);
-            let why = format_args!("emulator send-failed");
-            capture.dropped(left_ns, entry.from, &train, frame, run.first..=run.last, why);
-        }
-    }
-
-    fn is_something_due(&self) -> bool {
-        self.handing.is_some() || self.handovers.are_due()
-    }
-
     /// Looks at the engine's outcomes until there is something to send: what has left first does not wait for the others.
     fn look_at_outcomes(&mut self, now: u64) {
         // A packet is seen before it ends: its frame is still here.
@@ -479,14 +369,19 @@ impl<P: Port> Forwarder<P> {
             let why = format_args!("{element} {}", reason.name());
             capture.dropped(at_ns, entry.from, &train, frame, first..=last, why);
         }
-        self.one_less_inside(key);
+        let entry = self.trains.get(key);
+        entry.inside -= 1;
+        if entry.inside == 0 && entry.run.is_some() {
+            self.hand_over(key);
+        } else {
+            self.remove_if_done(key);
+        }
     }
 
     /// Closes the oldest open run whose merge window is over; false when there is none.
     fn close_a_run(&mut self, now: u64) -> bool {
         while let Some(&(key, number, first_due)) = self.runs.front() {
-            let open =
-                self.trains.find(key).is_some_and(|entry| entry.run.is_some_and(|run| run.number == number));
+            let open = self.trains.get(key).run.as_ref().is_some_and(|run| run.number == number);
             if open && first_due + self.merge_window_ns > now {
                 return false;
             }
@@ -504,7 +399,7 @@ impl<P: Port> Forwarder<P> {
         let window = self.merge_window_ns;
         // What is late already gets no later by leaving together, and an emulator that is behind catches up.
         let late = if window > 0 { now } else { 0 };
-        let entry = self.trains.get(key);
+        let mut entry = self.trains.get(key);
         let (first, last) = wire_packets(packet, &entry.train);
         let joins = |run: &Run| {
             run.last + 1 == first
@@ -512,61 +407,39 @@ impl<P: Port> Forwarder<P> {
                 && (run.damage, packet.damage) == (None, None)
                 && due_ns <= late.max(run.first_due_ns + window)
         };
-        if entry.run.is_some_and(|run| !joins(&run)) {
-            self.hand_over(key);
+        if entry.run.as_ref().is_some_and(|run| !joins(run)) {
+            self.queue(key);
+            entry = self.trains.get(key);
         }
-        let entry = self.trains.get(key);
         entry.dues_ns.push((due_ns, u32::from(packet.count)));
         self.passed.held_back += u64::from(packet.count);
+        entry.inside -= 1;
+        let inside = entry.inside;
         match &mut entry.run {
             Some(run) => run.last = last,
             None => {
                 self.runs_started += 1;
                 let number = self.runs_started;
-                entry.run = Some(Run {
-                    first,
-                    last,
-                    dscp: packet.dscp,
-                    damage: packet.damage,
-                    ecn: packet.ecn,
-                    first_due_ns: due_ns,
-                    number,
-                });
+                let (dscp, damage, ecn) = (packet.dscp, packet.damage, packet.ecn);
+                entry.run = Some(Run { first, last, dscp, damage, ecn, first_due_ns: due_ns, number });
                 // The last packet inside is handed over at once and needs no timer.
-                if entry.inside > 1 {
+                if inside > 0 {
                     self.runs.push_back((key, number, due_ns));
                 }
             }
         }
-        self.one_less_inside(key);
-    }
-
-    fn one_less_inside(&mut self, key: u32) {
-        let entry = self.trains.get(key);
-        entry.inside -= 1;
-        if entry.inside == 0 {
+        if inside == 0 {
             self.hand_over(key);
-            self.remove_if_done(key);
         }
     }
 
     /// Lets a train go of which nothing is inside or waits for its receiver.
+    #[inline(always)]
     fn remove_if_done(&mut self, key: u32) {
-        let entry = self.trains.get(key);
-        if entry.inside == 0 && entry.handovers == 0 {
+        if self.trains.get(key).is_done() {
             if let Some((port, slot)) = self.trains.remove(key) {
                 self.release(port, slot);
             }
-        }
-    }
-
-    /// The open run of a train is complete, if there is one.
-    fn hand_over(&mut self, key: u32) {
-        // Mostly there is no other one, and it is the next.
-        if self.handing.is_none() && self.handovers.is_empty() {
-            self.handing = self.trains.take_run(key);
-        } else if let Some(handover) = self.trains.take_run(key) {
-            self.handovers.push(handover);
         }
     }
 
@@ -578,38 +451,13 @@ impl<P: Port> Forwarder<P> {
     }
 }
 
-/// Where changed headers and damaged packets are assembled.
-#[derive(Debug)]
-struct Workspace {
-    scratch: Scratch,
-    damaged: Vec<u8>,
-}
-
-impl Workspace {
-    /// A run as its receiver is to have it; `source` is the port of its sender.
-    fn cut<'a, P: Port>(&'a mut self, source: &'a P, entry: &'a InTransit<P::Slot>, run: &Run) -> Cut<'a> {
-        let InTransit { train, .. } = entry;
-        let frame = bytes_of(source, entry);
-        let cut = train.cut(frame, run.first, run.last, run.dscp, run.ecn.bits(), &mut self.scratch);
-        match run.damage {
-            Some(damage) => train.damage(&cut, |bits| damage.bit(bits), &mut self.damaged),
-            None => cut,
-        }
-    }
-}
-
 /// The frame of a train; `source` is the port of its sender.
 fn bytes_of<'a, P: Port>(source: &'a P, entry: &'a InTransit<P::Slot>) -> &'a [u8] {
     match &entry.buffer {
         Buffer::Slot(slot) => source.bytes(slot),
         Buffer::Copy(bytes) => bytes,
+        Buffer::Gone => unreachable!("a frame is kept while its train is inside"),
     }
-}
-
-/// Room in the kernel comes back as the receiver reads.
-fn is_passing(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
-        || error.raw_os_error() == Some(libc::ENOBUFS)
 }
 
 /// Which wire packets of its train an engine packet stands for.
@@ -640,17 +488,6 @@ fn node_behind(addresses: Option<(IpAddr, IpAddr)>) -> Option<usize> {
 fn mac_of(node: usize) -> [u8; 6] {
     let [high, low] = (node as u16 + 1).to_be_bytes();
     [2, 0x77, 0, 0, high, low]
-}
-
-/// Two different elements of a slice.
-fn two<T>(slice: &mut [T], a: usize, b: usize) -> (&T, &mut T) {
-    if a < b {
-        let (left, right) = slice.split_at_mut(b);
-        (&left[a], &mut right[0])
-    } else {
-        let (left, right) = slice.split_at_mut(a);
-        (&right[0], &mut left[b])
-    }
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ pub struct Handover {
     pub waits_since_ns: Option<u64>,
 }
 
-/// All that are due.
+/// All that wait, for others or for their receiver.
 #[derive(Debug)]
 pub struct Handovers {
     due: VecDeque<Handover>,
@@ -30,6 +30,16 @@ pub struct Handovers {
     /// Receivers that could not take some; the first `asked` of them were asked in this round.
     receivers: Vec<usize>,
     asked: usize,
+    tried: Tried,
+}
+
+/// Where the one is that is tried.
+#[derive(Clone, Copy, Debug)]
+enum Tried {
+    /// It is the first that is due.
+    Due,
+    /// It is the first of those that this receiver could not take before.
+    Again(usize),
 }
 
 impl Handovers {
@@ -40,6 +50,7 @@ impl Handovers {
             refused: (0..receivers).map(|_| VecDeque::new()).collect(),
             receivers: Vec::new(),
             asked: 0,
+            tried: Tried::Due,
         }
     }
 
@@ -68,35 +79,57 @@ impl Handovers {
         !self.receivers.is_empty()
     }
 
-    /// The next one to try in this round.
-    pub fn next(&mut self, now_ns: u64) -> Option<Handover> {
+    /// Tries the next one of this round; false where there is none. It stays until it is taken or refused.
+    pub fn next(&mut self, now_ns: u64) -> bool {
         while let Some(&to) = self.receivers.get(self.asked) {
-            if let Some(handover) = self.refused[to].pop_front() {
-                return Some(handover);
+            if !self.refused[to].is_empty() {
+                self.tried = Tried::Again(to);
+                return true;
             }
             self.receivers.swap_remove(self.asked);
         }
-        while let Some(mut handover) = self.due.pop_front() {
-            let before = &mut self.refused[handover.to];
+        self.tried = Tried::Due;
+        while let Some(first) = self.due.front() {
+            let before = &mut self.refused[first.to];
             if before.is_empty() {
-                return Some(handover);
+                return true;
             }
-            handover.waits_since_ns = Some(now_ns);
-            before.push_back(handover);
+            let waits_since_ns = Some(now_ns);
+            before.extend(self.due.pop_front().map(|first| Handover { waits_since_ns, ..first }));
         }
-        None
+        false
     }
 
-    /// The receiver could not take the latest one: it is asked again in the next round.
-    pub fn refuse(&mut self, handover: Handover) {
-        // Where all receivers have been asked, it is one that had refused nothing.
-        if self.asked == self.receivers.len() {
+    /// The one that is tried.
+    pub fn tried(&mut self) -> &mut Handover {
+        self.queue().front_mut().expect(IS_TRIED)
+    }
+
+    /// The one that is tried has been handed over, or is lost.
+    pub fn take(&mut self) -> Handover {
+        self.queue().pop_front().expect(IS_TRIED)
+    }
+
+    /// The receiver could not take the one that is tried: it is asked again in the next round.
+    pub fn refuse(&mut self) {
+        if let Tried::Due = self.tried {
+            let handover = self.due.pop_front().expect(IS_TRIED);
+            // It had refused nothing, and all that had were asked.
             self.receivers.push(handover.to);
+            self.refused[handover.to].push_back(handover);
         }
         self.asked += 1;
-        self.refused[handover.to].push_front(handover);
+    }
+
+    fn queue(&mut self) -> &mut VecDeque<Handover> {
+        match self.tried {
+            Tried::Due => &mut self.due,
+            Tried::Again(to) => &mut self.refused[to],
+        }
     }
 }
+
+const IS_TRIED: &str = "one is tried";
 
 #[cfg(test)]
 mod tests {
@@ -114,12 +147,13 @@ mod tests {
     fn round(handovers: &mut Handovers, mut room: [usize; 3]) -> Vec<(usize, u64)> {
         let mut done = Vec::new();
         handovers.start_round();
-        while let Some(handover) = handovers.next(5) {
-            if room[handover.to] == 0 {
-                handovers.refuse(handover);
+        while handovers.next(5) {
+            let to = handovers.tried().to;
+            if room[to] == 0 {
+                handovers.refuse();
             } else {
-                room[handover.to] -= 1;
-                done.push((handover.to, handover.run.number));
+                room[to] -= 1;
+                done.push((to, handovers.take().run.number));
             }
         }
         done

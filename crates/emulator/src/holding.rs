@@ -21,6 +21,7 @@ impl Holding {
     }
 
     /// A slot of a port was taken.
+    #[inline]
     pub fn take(&mut self, port: usize) {
         if self.taken[port] == 0 {
             self.places[port] = self.ports.len();
@@ -30,6 +31,7 @@ impl Holding {
     }
 
     /// A slot of a port was released.
+    #[inline]
     pub fn release(&mut self, port: usize) {
         self.taken[port] -= 1;
         if self.taken[port] == 0 {

@@ -15,6 +15,8 @@ pub enum Buffer<S> {
     Slot(S),
     /// Copied out, because the slot was needed or because the frame has several receivers.
     Copy(Vec<u8>),
+    /// Given back.
+    Gone,
 }
 
 /// Consecutive wire packets that are due and wait to be handed over together.
@@ -51,7 +53,7 @@ pub struct InTransit<S> {
     pub to: usize,
     /// Engine packets of it still inside: one a wire packet, or one for the whole train.
     pub inside: u32,
-    /// Runs of it that are due and wait for their receiver.
+    /// Runs of it in a queue: they are due, and others are before them or their receiver could not take them.
     pub handovers: u32,
     /// Due, and may still grow.
     pub run: Option<Run>,
@@ -59,10 +61,18 @@ pub struct InTransit<S> {
     pub dues_ns: Vec<(u64, u32)>,
 }
 
+impl<S> InTransit<S> {
+    /// Whether nothing of it is inside or waits for its receiver; its run, if it has one, is being handed over.
+    pub fn is_done(&self) -> bool {
+        self.inside == 0 && self.handovers == 0
+    }
+}
+
 /// All trains inside, by key.
 #[derive(Debug)]
 pub struct Trains<S> {
-    slots: Vec<Option<InTransit<S>>>,
+    /// Those that have left keep their place and its memory until the next one comes: they are long, and are not moved about.
+    places: Vec<InTransit<S>>,
     entered: u64,
     free: Vec<u32>,
     spare_dues: Vec<Vec<(u64, u32)>>,
@@ -72,7 +82,7 @@ pub struct Trains<S> {
 impl<S> Default for Trains<S> {
     fn default() -> Self {
         Self {
-            slots: Vec::new(),
+            places: Vec::new(),
             entered: 0,
             free: Vec::new(),
             spare_dues: Vec::new(),
@@ -83,50 +93,51 @@ impl<S> Default for Trains<S> {
 
 impl<S> Trains<S> {
     /// Takes a train in that is `inside` packets for the engine, and returns its key.
-    pub fn insert(&mut self, train: Train, buffer: Buffer<S>, from: usize, to: usize, inside: u32) -> u32 {
-        let dues_ns = self.spare_dues.pop().unwrap_or_default();
+    pub fn insert(&mut self, train: &Train, buffer: Buffer<S>, from: usize, to: usize, inside: u32) -> u32 {
         let number = self.entered;
         self.entered += 1;
-        let entry = InTransit { number, train, buffer, from, to, inside, handovers: 0, run: None, dues_ns };
-        if let Some(key) = self.free.pop() {
-            self.slots[key as usize] = Some(entry);
-            return key;
-        }
-        self.slots.push(Some(entry));
-        self.slots.len() as u32 - 1
+        let Some(key) = self.free.pop() else {
+            let (train, dues_ns) = (*train, Vec::new());
+            let entry =
+                InTransit { number, train, buffer, from, to, inside, handovers: 0, run: None, dues_ns };
+            self.places.push(entry);
+            return self.places.len() as u32 - 1;
+        };
+        let entry = &mut self.places[key as usize];
+        entry.train = *train;
+        entry.buffer = buffer;
+        (entry.number, entry.from, entry.to, entry.inside) = (number, from, to, inside);
+        key
     }
 
-    /// The train of a key.
+    /// The train of a key, or, once that has left, what is left of it: it has no run.
     pub fn get(&mut self, key: u32) -> &mut InTransit<S> {
-        self.slots[key as usize].as_mut().expect("a key is used only while its train is inside")
+        &mut self.places[key as usize]
     }
 
-    /// The train of a key that may have left meanwhile.
-    pub fn find(&mut self, key: u32) -> Option<&mut InTransit<S>> {
-        self.slots[key as usize].as_mut()
-    }
-
-    /// Lets a train go; returns the port and slot to give back, if its frame still was in one.
+    /// Lets a train go that is done; returns the port and slot to give back, if its frame still was in one.
     pub fn remove(&mut self, key: u32) -> Option<(usize, S)> {
-        let entry = self.slots[key as usize].take().expect("a train leaves once");
         self.free.push(key);
-        self.give_back_dues(entry.dues_ns);
-        match entry.buffer {
-            Buffer::Slot(slot) => Some((entry.from, slot)),
+        let entry = self.get(key);
+        let from = entry.from;
+        match std::mem::replace(&mut entry.buffer, Buffer::Gone) {
+            Buffer::Slot(slot) => Some((from, slot)),
             Buffer::Copy(bytes) => {
                 self.spare_bytes.push(bytes);
                 None
             }
+            Buffer::Gone => unreachable!("a train leaves once"),
         }
     }
 
-    /// Takes the open run of a train out, if there is one, for its receiver.
-    pub fn take_run(&mut self, key: u32) -> Option<Handover> {
-        let entry = self.slots[key as usize].as_mut().expect("a key is used only while its train is inside");
-        let run = entry.run.take()?;
+    /// Takes the open run of a train out, which there is, for its receiver.
+    pub fn take_run(&mut self, key: u32) -> Handover {
+        let next = self.spare_dues.pop().unwrap_or_default();
+        let entry = self.get(key);
+        let run = entry.run.take().expect("it is open");
         entry.handovers += 1;
-        let dues_ns = std::mem::replace(&mut entry.dues_ns, self.spare_dues.pop().unwrap_or_default());
-        Some(Handover { key, to: entry.to, run, dues_ns, waits_since_ns: None })
+        let dues_ns = std::mem::replace(&mut entry.dues_ns, next);
+        Handover { key, to: entry.to, run, dues_ns, waits_since_ns: None }
     }
 
     /// Keeps memory for another run.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::handing::SEND_PATIENCE_NS;
 use super::*;
 use crate::clock::VirtualClock;
 use crate::monitors::{self, Monitored};

@@ -1,0 +1,255 @@
+//! Handing over: which frame is sent next, how its bytes are put together, and what is entered once the kernel was asked.
+//!
+//! Mostly nothing else is due when the run of a train is complete. Then it is handed over where it stands, and nothing of it is moved.
+//! Only what has to wait behind others or for its receiver goes into a queue ([`crate::handovers`]).
+
+use std::io;
+
+use crosswind_engine::wire_bytes;
+use crosswind_wire::{Cut, Scratch, Train};
+
+use super::{bytes_of, Forwarder};
+use crate::handovers::Handover;
+use crate::ledger::Ledger;
+use crate::port::Port;
+use crate::trains::{InTransit, Run};
+
+/// A node that cannot take a frame for this long has lost it.
+pub(super) const SEND_PATIENCE_NS: u64 = 2_000_000;
+
+/// A frame to send: at `ask_ns` or later.
+#[derive(Debug)]
+pub struct Handing<'a, P> {
+    /// Its receiver's.
+    pub port: &'a mut P,
+    /// The frame.
+    pub cut: Cut<'a>,
+    /// When the kernel is to be asked; at most [`Forwarder::ahead_ns`] away.
+    pub ask_ns: u64,
+    /// Whether the kernel is to say how long it took.
+    pub watched: bool,
+}
+
+/// The frame that is handed over now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum InHand {
+    /// The run of this train, which is complete.
+    Whole(u32),
+    /// The one that the queues are at.
+    Queued,
+}
+
+impl<P: Port> Forwarder<P> {
+    /// Starts a round in which receivers that could not take a frame are asked again.
+    pub fn start_round(&mut self) {
+        self.handovers.start_round();
+    }
+
+    /// Whether a frame waits for a receiver that could not take it.
+    pub fn waits_for_a_receiver(&self) -> bool {
+        self.handovers.are_refused()
+    }
+
+    /// The next frame to send of what has left the engine up to `now`. [`Forwarder::handed_over`] is to be called before the next one.
+    #[inline]
+    pub fn next(&mut self, now: u64) -> Option<Handing<'_, P>> {
+        while self.in_hand.is_none() {
+            if !self.handovers.is_empty() && self.handovers.next(now) {
+                self.in_hand = Some(InHand::Queued);
+                break;
+            }
+            self.look_at_outcomes(now);
+            if !self.is_something_due() && !self.close_a_run(now) {
+                return None;
+            }
+        }
+        let (entry, to, run, dues_ns) = match self.in_hand? {
+            InHand::Whole(key) => {
+                let entry = self.trains.get(key);
+                (&*entry, entry.to, entry.run.as_ref()?, &entry.dues_ns)
+            }
+            InHand::Queued => {
+                let Handover { key, to, run, dues_ns, .. } = &*self.handovers.tried();
+                (&*self.trains.get(*key), *to, run, dues_ns)
+            }
+        };
+        // The receiver's port is borrowed for sending while the sender's still holds the frame.
+        let (source, port) = two(&mut self.ports, entry.from, to);
+        let cut = self.workspace.cut(source, entry, run);
+        let due_ns = dues_ns.last().map_or(0, |&(due_ns, _)| due_ns);
+        let watched = self.lead.watches(cut.headers.len() + cut.rest.len(), due_ns);
+        Some(Handing { port, cut, ask_ns: due_ns.saturating_sub(self.lead.ns()), watched })
+    }
+
+    /// The kernel was asked to send the latest frame, and this is what it said: how long it took, where it tells.
+    #[inline]
+    pub fn handed_over(&mut self, asked_ns: u64, sent: io::Result<Option<u64>>) {
+        let in_hand = self.in_hand.take().expect("it was asked for");
+        if sent.as_ref().is_err_and(is_passing) && self.has_patience(in_hand, asked_ns) {
+            return;
+        }
+        // The instant before which it cannot have been at its receiver.
+        let left_ns = asked_ns + self.lead.ns();
+        let has_arrived = sent.is_ok();
+        let (key, run) = match in_hand {
+            InHand::Whole(key) => {
+                let entry = self.trains.get(key);
+                let run = entry.run.take().expect("it is complete");
+                if has_arrived {
+                    let wire_bytes = wire_bytes(entry.train.ip_bytes(run.first));
+                    enter(&mut self.ledger, &entry.dues_ns, left_ns, wire_bytes, self.receive_bps[entry.to]);
+                }
+                entry.dues_ns.clear();
+                (key, run)
+            }
+            InHand::Queued => {
+                let Handover { key, to, run, dues_ns, .. } = self.handovers.take();
+                let entry = self.trains.get(key);
+                entry.handovers -= 1;
+                if has_arrived {
+                    let wire_bytes = wire_bytes(entry.train.ip_bytes(run.first));
+                    enter(&mut self.ledger, &dues_ns, left_ns, wire_bytes, self.receive_bps[to]);
+                }
+                self.trains.give_back_dues(dues_ns);
+                (key, run)
+            }
+        };
+        let packets = u64::from(run.last - run.first + 1);
+        self.passed.held_back -= packets;
+        if let Ok(way_ns) = sent {
+            if let Some(way_ns) = way_ns {
+                self.lead.watched(asked_ns, way_ns);
+            }
+            self.passed.out += packets;
+            self.capture_arrived(key, &run, left_ns);
+        } else {
+            self.failed(key, &run, left_ns);
+        }
+        self.remove_if_done(key);
+    }
+
+    /// The receiver could not take the frame in hand; false where it has waited for too long. Otherwise it is tried again in the next
+    /// round.
+    #[cold]
+    fn has_patience(&mut self, in_hand: InHand, asked_ns: u64) -> bool {
+        match in_hand {
+            InHand::Whole(key) => {
+                let handover = self.trains.take_run(key);
+                self.handovers.push(Handover { waits_since_ns: Some(asked_ns), ..handover });
+                self.handovers.next(asked_ns);
+            }
+            InHand::Queued => {
+                let since_ns = *self.handovers.tried().waits_since_ns.get_or_insert(asked_ns);
+                if asked_ns >= since_ns + SEND_PATIENCE_NS {
+                    return false;
+                }
+            }
+        }
+        self.send_retries += 1;
+        self.handovers.refuse();
+        true
+    }
+
+    #[inline]
+    fn capture_arrived(&mut self, key: u32, run: &Run, left_ns: u64) {
+        let Some(capture) = &mut self.capture else { return };
+        let entry = self.trains.get(key);
+        let source = &self.ports[entry.from];
+        if run.first == run.last {
+            let cut = self.workspace.cut(source, entry, run);
+            capture.left_as(left_ns, entry.to, [cut.headers, cut.rest]);
+        } else {
+            let marks = (run.dscp, run.ecn.bits());
+            let frame = bytes_of(source, entry);
+            capture.left(left_ns, entry.to, &entry.train, frame, run.first..=run.last, marks);
+        }
+    }
+
+    fn failed(&mut self, key: u32, run: &Run, left_ns: u64) {
+        let train = self.trains.get(key).train;
+        self.lose(left_ns, &train, run.first, run.last, "send-failed");
+        if let Some(capture) = &mut self.capture {
+            let entry = self.trains.get(key);
+            let frame = bytes_of(&self.ports[entry.from], entry);
+            let why = format_args!("emulator send-failed");
+            capture.dropped(left_ns, entry.from, &train, frame, run.first..=run.last, why);
+        }
+    }
+
+    pub(super) fn is_something_due(&self) -> bool {
+        self.in_hand.is_some() || self.handovers.are_due()
+    }
+
+    /// The run of a train is complete, and nothing more of the train is inside or will leave before this is handed over.
+    #[inline]
+    pub(super) fn hand_over(&mut self, key: u32) {
+        if self.in_hand.is_none() && self.handovers.is_empty() {
+            self.in_hand = Some(InHand::Whole(key));
+        } else {
+            self.queue(key);
+        }
+    }
+
+    /// The run of a train is complete, and its next one begins at once.
+    pub(super) fn queue(&mut self, key: u32) {
+        let handover = self.trains.take_run(key);
+        self.handovers.push(handover);
+    }
+}
+
+/// Where changed headers and damaged packets are assembled.
+#[derive(Debug)]
+pub(super) struct Workspace {
+    scratch: Scratch,
+    damaged: Vec<u8>,
+}
+
+impl Workspace {
+    pub(super) fn new() -> Self {
+        Self { scratch: Train::scratch(), damaged: Vec::new() }
+    }
+
+    /// A run as its receiver is to have it; `source` is the port of its sender.
+    #[inline(always)]
+    fn cut<'a, P: Port>(&'a mut self, source: &'a P, entry: &'a InTransit<P::Slot>, run: &Run) -> Cut<'a> {
+        let InTransit { train, .. } = entry;
+        let frame = bytes_of(source, entry);
+        let cut = train.cut(frame, run.first, run.last, run.dscp, run.ecn.bits(), &mut self.scratch);
+        match run.damage {
+            Some(damage) => train.damage(&cut, |bits| damage.bit(bits), &mut self.damaged),
+            None => cut,
+        }
+    }
+}
+
+/// Enters the packets of a run whose first one has so many bytes on the wire of a link of `receive_bps`.
+#[inline(always)]
+fn enter(
+    ledger: &mut Ledger,
+    dues_ns: &[(u64, u32)],
+    left_ns: u64,
+    wire_bytes: u32,
+    receive_bps: Option<u64>,
+) {
+    let serialisation_ns = || receive_bps.map_or(0, |bps| 8 * u64::from(wire_bytes) * 1_000_000_000 / bps);
+    for &(due_ns, packets) in dues_ns {
+        ledger.enter(due_ns, left_ns, packets.into(), serialisation_ns);
+    }
+}
+
+/// Room in the kernel comes back as the receiver reads.
+fn is_passing(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
+        || error.raw_os_error() == Some(libc::ENOBUFS)
+}
+
+/// Two different elements of a slice.
+fn two<T>(slice: &mut [T], a: usize, b: usize) -> (&T, &mut T) {
+    if a < b {
+        let (left, right) = slice.split_at_mut(b);
+        (&left[a], &mut right[0])
+    } else {
+        let (left, right) = slice.split_at_mut(a);
+        (&right[0], &mut left[b])
+    }
+}
