@@ -1,4 +1,4 @@
-"""The engine and the forwarder alone, in virtual time: packets, events, paths and frames by examples."""
+"""The engine and the forwarder alone, in virtual time: packets, events, paths and frames, by examples."""
 
 import json
 import shutil
