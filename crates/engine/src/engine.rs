@@ -202,7 +202,8 @@ impl Engine {
         self.shared.memories[id.index()].resize(bytes);
     }
 
-    /// Adds a path through `elements`, in order; its end is the exit. An element may lie on many paths.
+    /// The path through `elements`, in order; its end is the exit. An element may lie on many paths, and paths are never forgotten: the
+    /// same elements are the same path, so that conditions that come again need no more memory.
     ///
     /// # Panics
     /// Where an element is not of this engine.
@@ -211,6 +212,9 @@ impl Engine {
             elements.iter().all(|id| id.index() < self.elements.len()),
             "a path has elements of its own engine"
         );
+        if let Some(path) = self.paths.find(elements) {
+            return path;
+        }
         self.beyond.forget();
         self.paths.add(elements)
     }

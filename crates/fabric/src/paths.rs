@@ -52,14 +52,16 @@ impl Paths {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crosswind_engine::Engine;
+    use crosswind_engine::{ElementSpec, Engine, MarkSpec};
 
     #[test]
     fn each_pair_and_flow_has_its_own() {
         let mut engine = Engine::new(1);
         let mut paths = Paths::between(200);
         let asked = [(0, 1, 0), (1, 0, 0), (0, 65, 0), (0, 199, 0), (0, 1, 7), (0, 1, 8), (199, 198, 0)];
-        let made: Vec<Found> = asked.iter().map(|_| (engine.path(&[]), true)).collect();
+        let mark = engine.add("mark", ElementSpec::Mark(MarkSpec { dscp: 0 })).expect("a valid mark");
+        // Each is another path.
+        let made: Vec<Found> = (0..asked.len()).map(|n| (engine.path(&vec![mark; n]), n % 2 == 0)).collect();
         for (&(from, to, flow), &found) in asked.iter().zip(&made) {
             assert_eq!(paths.get(from, to, flow), None);
             paths.insert(from, to, flow, found);
