@@ -7,7 +7,7 @@ mod watching;
 
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
-use alloc::collections::VecDeque;
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -40,6 +40,8 @@ use lookahead::Beyond;
 pub struct Engine {
     seed: u64,
     elements: Vec<Station>,
+    /// By monitor, the elements that it watches.
+    watches: BTreeMap<ElementId, Vec<ElementId>>,
     paths: Paths,
     beyond: Beyond,
     sources: Vec<Origin>,
@@ -88,6 +90,7 @@ impl Engine {
         Engine {
             seed,
             elements: Vec::new(),
+            watches: BTreeMap::new(),
             paths: Paths::default(),
             beyond: Beyond::default(),
             sources: Vec::new(),

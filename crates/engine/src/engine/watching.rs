@@ -22,8 +22,9 @@ impl Engine {
         self.advance(at);
         assert!(self.elements[monitor.index()].element.monitor().is_some(), "only monitors watch");
         assert!(queue.is_none_or(|queue| self.has_queue(queue)), "a queue is watched where there is one");
-        for station in &mut self.elements {
-            if let Some(watch) = &mut station.watch {
+        let before = self.watches.remove(&monitor).unwrap_or_default();
+        for element in &before {
+            if let Some(watch) = &mut self.elements[element.index()].watch {
                 watch.forget(monitor);
             }
         }
@@ -34,11 +35,14 @@ impl Engine {
             self.watch_of(queue).queue.push(monitor);
             self.announce_queue(queue);
         }
-        for index in 0..self.elements.len() {
-            if self.elements[index].watch.take_if(|watch| watch.is_idle()).is_some() {
-                let id = ElementId(index as u32);
+        for id in before {
+            if self.elements[id.index()].watch.take_if(|watch| watch.is_idle()).is_some() {
                 self.with_element(id, |element, context| element.set_watched(false, context));
             }
+        }
+        let watched: Vec<ElementId> = drops.iter().copied().chain(queue).collect();
+        if !watched.is_empty() {
+            self.watches.insert(monitor, watched);
         }
     }
 
