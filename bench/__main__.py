@@ -45,6 +45,7 @@ BENCHMARKS: dict[str, Callable[[int], Iterator[Figure]]] = {
     "events": engine.events,
     "paths": engine.paths,
     "changes": changes.changes,
+    "capacity": engine.capacity,
     "forwarder": engine.forwarder,
     "repetitions": repetitions.repetitions,
     "fingerprint": fingerprint.fingerprint,

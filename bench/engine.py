@@ -10,6 +10,7 @@ from typing import Any
 
 from bench import peers
 from bench.figures import Figure, figure, skipped
+from crosswind.doctor.quantities import rate_text
 
 REPOSITORY = Path(__file__).parents[1]
 WANTED_PACKETS = {"one link": 15e6, "one link, monitored": None, "ten stages": 5e6}
@@ -77,6 +78,29 @@ def paths(rounds: int) -> Iterator[Figure]:
     )
     sizes = [run["bytes_per_path"] for run in measured]
     yield figure("memory of a directed path", "B", sizes, "at most 256")
+
+
+def capacity(rounds: int) -> Iterator[Figure]:
+    """Yield what a capacity costs that changes every 1 ms, against one level, beside 10 000 events."""
+    if reason := no_cargo():
+        yield skipped("a capacity that changes every 1 ms", reason)
+        return
+    measured = [row for _ in range(rounds) for row in example("crosswind-engine", "capacity")]
+    for rate_bps in sorted({row["rate_bps"] for row in measured}):
+        runs = [row for row in measured if row["rate_bps"] == rate_bps]
+        yield figure(
+            f"throughput lost by a capacity that changes every 1 ms, {rate_text(rate_bps)}",
+            "ratio",
+            [_lost(run["one_level_ns"], run["trace_ns"]) for run in runs],
+            "at most 0.01",
+            lost_by_one_level=[round(_lost(run["own_rate_ns"], run["one_level_ns"]), 3) for run in runs],
+        )
+
+
+def _lost(before_ns: list[float], after_ns: list[float]) -> float:
+    """Return the share of throughput that is lost, a median over turns."""
+    turns = zip(before_ns, after_ns, strict=True)
+    return statistics.median(1 - before / after for before, after in turns)
 
 
 def forwarder(rounds: int) -> Iterator[Figure]:

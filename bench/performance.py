@@ -185,6 +185,14 @@ FORWARDED = [
     for frame in ("short frame", "train of 28")
     for hosts in (2, 16)
 ]
+CHANGING = [f"throughput lost by a capacity that changes every 1 ms, {at} Gbit/s" for at in (1, 10)]
+
+
+def _one_level(lines: Sequence[Line]) -> str:
+    lost = ", ".join(_range(line["lost_by_one_level"]) for line in lines)
+    return f"that a process drives the link at all, so that each departure is an event, costs {lost}"
+
+
 ROWS = (
     Row("delay, spinning, 1 kpps: 5, 10, 50, 200, 1000 us, p50", _delay("p50", SPINNING)),
     Row("the same, p99, spinning", _delay("p99", SPINNING)),
@@ -248,6 +256,10 @@ ROWS = (
     Row(
         "engine alone: one link, ten stages, million packets/s",
         {2: measured("engine alone, one link", "engine alone, ten stages", scale=1e-6)},
+    ),
+    Row(
+        "throughput lost by a capacity that changes every 1 ms, 1 and 10 Gbit/s, 10,000 pending events",
+        {2: measured(*CHANGING), 3: Cell(CHANGING, _one_level)},
     ),
     Row(
         "forwarder in memory: a short frame, a train of 28, each with 2 and 16 hosts, ns",
