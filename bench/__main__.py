@@ -47,6 +47,7 @@ BENCHMARKS: dict[str, Callable[[int], Iterator[Figure]]] = {
     "changes": changes.changes,
     "capacity": engine.capacity,
     "forwarder": engine.forwarder,
+    "domains": engine.domains,
     "repetitions": repetitions.repetitions,
     "fingerprint": fingerprint.fingerprint,
     "fingerprint-delays": fingerprint_delays.delays_back,

@@ -116,6 +116,28 @@ def forwarder(rounds: int) -> Iterator[Figure]:
         yield figure(f"forwarder in memory, {frame}", "ns", ns, None)
 
 
+def domains(rounds: int) -> Iterator[Figure]:
+    """Yield what two domains bring on 16 hosts against one, in packets a second and in CPU time a packet.
+
+    A round is some turns of each. The best turn of each counts: other programs disturb two threads more often.
+    """
+    if reason := no_cargo():
+        yield skipped("two domains against one", reason)
+        return
+    faster, dearer, best = [], [], []
+    for _ in range(rounds):
+        turns = example("crosswind-simulator", "domains")
+        one, two = ([turn for turn in turns if turn["domains"] == count] for count in (1, 2))
+        rates = [max(turn["packets_per_s"] for turn in of) for of in (one, two)]
+        cpu = [min(turn["cpu_ns_per_packet"] for turn in of) for of in (one, two)]
+        faster.append(rates[1] / rates[0])
+        dearer.append(cpu[1] / cpu[0])
+        best.append(rates)
+    name = "two domains against one on 16 hosts"
+    yield figure(f"{name}, packets a second", "ratio", faster, "at least 1.6", packets_per_s=best)
+    yield figure(f"{name}, CPU time a packet", "ratio", dearer, "at most 1.2")
+
+
 def no_cargo() -> str | None:
     """Return why no example can be run; None where it can."""
     return None if shutil.which("cargo") else "needs cargo: the measurement is in crates/"

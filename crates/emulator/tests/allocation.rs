@@ -1,5 +1,5 @@
 //! Nothing is allocated per packet: from a port through every element and past every monitor to a port, into a recording and a capture,
-//! from every source of interference, and from a sleep to the next. What grows, grows until it is as large as it needs to be.
+//! from every source of interference, across a cut, and from a sleep to the next. What grows, grows until it is as large as it needs to be.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -19,7 +19,7 @@ use crosswind_engine::{
     Arrivals, CongestionControl, Duration, Ecn, ElementSpec, Engine, Instant, Limit, LinkSpec, Queueing,
     Rate, RateLaw, RecordedPacket, ReplaySpec, Sizes, SourceSpec, ZeroMeans,
 };
-use crosswind_fabric::{star, Fabric, Network, Timeline};
+use crosswind_fabric::{star, Crosses, Division, Domains, Fabric, Frame, Network, Planner, Timeline};
 use crosswind_recording::{Header, Recorder};
 use crosswind_wire::{Cut, VnetHeader};
 use serde_json::{json, Value};
@@ -323,4 +323,33 @@ fn waking_up_allocates_nothing() {
     // The rows of the series grow, now and then.
     let allocations = ALLOCATIONS.get() - half_time;
     assert!(allocations < 10, "{allocations} in 1000 sleeps");
+}
+
+#[test]
+fn crossing_from_a_domain_into_another_allocates_nothing_per_packet() {
+    let fabric = fabric("link", &json!({"delay": {"time_ns": 1000}}));
+    let apart = Division::Written(vec![vec!["h0".to_owned()], vec!["switch".to_owned()]]);
+    let domains = Domains::of(&fabric, &apart, &[]).expect("a link of 2 us can be cut");
+    let mut planner = Planner::new(&fabric).expect("a valid fabric").divided(domains);
+    let mut domain = |which| planner.domain(Instant::ZERO, which).expect("a valid fabric");
+    let (mut near, mut far) = (domain(0), domain(1));
+    let (mut half_time, mut crossed) = (0, 0);
+    for number in 1..=2000u32 {
+        if number == 1000 {
+            half_time = ALLOCATIONS.get();
+        }
+        let now = Instant::from_nanos(u64::from(number) * 15_000);
+        let frame =
+            Frame { key: number, count: 1, ip_bytes: 1500, last_ip_bytes: 1500, dscp: 0, ecn: Ecn::NotEct };
+        near.push(now, 0, 1, 0, &frame);
+        while let Some((to, crosses)) = near.next_out() {
+            crossed += u32::from(matches!(crosses, Crosses::Packet(_)));
+            assert_eq!(to, 1);
+            far.take_in(0, crosses);
+        }
+        far.engine().advance(now);
+        while far.engine().pop().is_some() {}
+    }
+    assert!(crossed > 1990, "{crossed}");
+    assert_eq!(ALLOCATIONS.get() - half_time, 0, "in 1000 packets");
 }
