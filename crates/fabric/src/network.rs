@@ -180,7 +180,7 @@ impl Network {
 
     /// What of a frame's flow decides which way it takes; 0 where nothing of it does.
     pub fn flow(&self, facts: &Facts) -> u32 {
-        self.routes.flow(facts.hash())
+        self.routes.flow(|| facts.hash())
     }
 
     /// What a monitor of the condition in force reads from headers; `None` where it reads none.
@@ -195,10 +195,17 @@ impl Network {
 
     /// The path between two nodes for a flow ([`Network::flow`]), made when first asked for, and whether it treats the packets of
     /// a train alike.
+    #[inline]
     pub fn path(&mut self, from: usize, to: usize, flow: u32) -> (PathId, bool) {
-        if let Some(found) = self.paths.get(from, to, flow) {
-            return found;
+        match self.paths.get(from, to, flow) {
+            Some(found) => found,
+            None => self.new_path(from, to, flow),
         }
+    }
+
+    /// Apart, because every packet asks for a path that there is.
+    #[cold]
+    fn new_path(&mut self, from: usize, to: usize, flow: u32) -> (PathId, bool) {
         let [a, b] = [from, to].map(|node| (self.hosts[node], self.stands.node(node)));
         let path = self.make_path(a, b, flow);
         let stages = self.engine.stages(path);
@@ -282,7 +289,7 @@ impl Network {
             if !self.border.has_host(target.neighbours[ghost.from]) {
                 continue;
             }
-            let flow = self.routes.flow(ghost.hash);
+            let flow = self.routes.flow(|| ghost.hash);
             let [path, back] = self.ways_of(ghost, flow);
             let around = Around::of(&self.fabric, &self.graph, target.neighbours[ghost.from]);
             let way = OneWay { name: &ghost.name, path, back, at, around };

@@ -57,9 +57,9 @@ impl Routes {
     }
 
     /// What of a flow's hash decides; 0 where the hash decides nothing.
-    pub(crate) fn flow(&self, hash: u32) -> u32 {
+    pub(crate) fn flow(&self, hash: impl FnOnce() -> u32) -> u32 {
         if self.ecmp {
-            hash % FLOWS
+            hash() % FLOWS
         } else {
             0
         }
@@ -168,7 +168,7 @@ mod tests {
         let mut routes = Routes::of(fabric, &graph).unwrap();
         let name = |trunk: usize| fabric.links[graph.trunks[trunk].link].name();
         let mut way = |hash| {
-            let flow = routes.flow(hash);
+            let flow = routes.flow(|| hash);
             routes.way(&graph, from, to, flow).into_iter().map(name).collect()
         };
         (0..flows).map(&mut way).collect()

@@ -430,9 +430,10 @@ proptest! {
         let left = left(ElementSpec::Credit(spec), &vec![(0, 1500); packets]);
         let gap_at_high_ns = 12_000_000u64.div_ceil(high);
         let empty_ns = left.windows(2).find(|pair| pair[1] - pair[0] > gap_at_high_ns).expect("it empties")[0] as f64;
-        // It empties with the first packet that finds too little: at most one packet's tokens early, one packet late.
+        // It empties with the first packet that finds too little: at most one packet's tokens early, and one packet late, or two where
+        // what the first lacks is less than a nanosecond's worth.
         prop_assert!(empty_ns >= drain_ns(budget_bits - 12_000) - 1.0, "{} ns", empty_ns);
-        prop_assert!(empty_ns <= drain_ns(budget_bits - 12_000) + gap_at_high_ns as f64 + 1.0, "{} ns", empty_ns);
+        prop_assert!(empty_ns <= drain_ns(budget_bits - 12_000) + 2.0 * gap_at_high_ns as f64 + 1.0, "{} ns", empty_ns);
     }
 
     #[test]
