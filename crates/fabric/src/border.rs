@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-use crosswind_engine::{Crossing, ElementId, Engine, LabelSet, Onward, PathId};
+use crosswind_engine::{Crossing, ElementId, Engine, Instant, LabelSet, Onward, PathId};
 
 use crate::domains::Domains;
 use crate::elements::Elements;
@@ -115,14 +115,14 @@ impl Border {
         self.out.pop_front()
     }
 
-    /// Takes in what domain `from` has handed out.
+    /// Takes in what domain `from` has handed out; returns when a packet is due here.
     pub(crate) fn take_in(
         &mut self,
         engine: &mut Engine,
         sets: &mut LabelSets,
         from: usize,
         crosses: Crosses,
-    ) {
+    ) -> Option<Instant> {
         match crosses {
             Crosses::Way(onward, elements) => {
                 let paths = &mut self.paths[from];
@@ -130,16 +130,18 @@ impl Border {
                     paths.resize(onward.index() + 1, None);
                 }
                 paths[onward.index()] = Some(engine.path(&elements));
+                None
             }
             Crosses::Labels(there, labels) => {
                 self.labels[from].insert(there, sets.named(&labels, engine));
+                None
             }
             Crosses::Packet(mut crossing) => {
                 let path = self.paths[from][crossing.onward.index()].expect("its way came before it");
                 if crossing.packet.labels != LabelSet::NONE {
                     crossing.packet.labels = self.labels[from][&crossing.packet.labels];
                 }
-                engine.cross(crossing, path);
+                Some(engine.cross(crossing, path))
             }
         }
     }

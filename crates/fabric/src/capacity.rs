@@ -58,6 +58,11 @@ impl Drives {
         }
     }
 
+    /// The links' places in the fabric's list, in the order of [`Drives::iter`].
+    pub(crate) fn places(&self) -> impl Iterator<Item = usize> + '_ {
+        self.0.iter().map(|(driven, _)| driven.number)
+    }
+
     /// Every driven link by name, with its process.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&Arc<str>, ProcessId)> {
         self.0.iter().map(|(driven, id)| (&driven.link, *id))

@@ -2,14 +2,15 @@
 //!
 //! A domain is a set of hosts and switches. What a link carries belongs to the end that it leaves, up to its transmitter, and to the
 //! end that it leads to from there on. A cut needs a propagation delay that no packet undercuts: it is how far one domain may be
-//! ahead of another. So two ends stay together where a link between them has no delay, or one with jitter; and so do the two hosts
-//! of interference that answers as TCP does, because its sender learns at once what reached its receiver.
+//! ahead of another. So two ends stay together where a link between them has too short a delay, or one with jitter; and conditions
+//! bind some together (`domains/bonds.rs`).
 //!
 //! Asked for a number, [`Domains::of`] chooses (`domains/partition.rs` says how); what is written out it takes, or refuses where it
 //! cannot be cut. Decisions do not depend on the domains: a packet leaves or is dropped at the same instant with any number.
 //!
 //! It starts no threads, and it does not know how many cores there are.
 
+mod bonds;
 mod partition;
 
 use std::collections::HashMap;
@@ -21,6 +22,7 @@ use crate::elements::ElementAt;
 use crate::graph::{Graph, Owner};
 use crate::site::Place;
 use crate::spec::{Condition, Fabric};
+use bonds::Bond;
 use partition::Edge;
 
 /// What somebody asks for.
@@ -73,18 +75,24 @@ pub struct Domains {
 }
 
 impl Domains {
-    /// The domains of a fabric. `later` are conditions that will be applied besides its own.
+    /// The domains of a fabric. `later` are conditions that will be applied besides its own. Only links with a delay of `least_ns` or
+    /// more are cut; at least 1.
     ///
     /// # Errors
     /// Where the fabric is unsound, or what is asked for cannot be: above all a written link between two domains that cannot be cut.
-    pub fn of(fabric: &Fabric, division: &Division, later: &[Condition]) -> Result<Self, FabricError> {
+    pub fn of(
+        fabric: &Fabric,
+        division: &Division,
+        later: &[Condition],
+        least_ns: u64,
+    ) -> Result<Self, FabricError> {
         let graph = fabric.checked()?.0;
         match division {
             Division::Count(0) => {
                 Err(FabricError::of("domains 0: something must carry the packets; give at least 1"))
             }
-            Division::Count(wanted) => Self::divided(fabric, &graph, *wanted, later),
-            Division::Written(names) => Self::written(fabric, &graph, names, later),
+            Division::Count(wanted) => Self::divided(fabric, &graph, *wanted, later, least_ns),
+            Division::Written(names) => Self::written(fabric, &graph, names, later, least_ns),
         }
     }
 
@@ -93,12 +101,14 @@ impl Domains {
         graph: &Graph,
         wanted: usize,
         later: &[Condition],
+        least_ns: u64,
     ) -> Result<Self, FabricError> {
         let weights = weights(fabric, graph);
-        let edges = edges(fabric, graph);
-        let together = bound(fabric, later).map(|(pair, _)| pair).collect::<Vec<_>>();
+        let edges = edges(fabric, graph, least_ns);
+        let bonds = bonds::of_all(fabric, graph, later);
+        let together: Vec<_> = bonds.iter().map(|bond| bond.ends(fabric, graph)).collect();
         let of = partition::divide(&weights, &edges, &together, wanted);
-        Self::checked(fabric, graph, &of, later)
+        Self::checked(fabric, graph, &of, &bonds, least_ns)
     }
 
     fn written(
@@ -106,6 +116,7 @@ impl Domains {
         graph: &Graph,
         names: &[Vec<String>],
         later: &[Condition],
+        least_ns: u64,
     ) -> Result<Self, FabricError> {
         let mut wrong = Vec::new();
         let known: HashMap<&str, usize> =
@@ -134,7 +145,7 @@ impl Domains {
         }
         FabricError::unless_empty(wrong)?;
         let of: Vec<usize> = of.into_iter().flatten().collect();
-        Self::checked(fabric, graph, &of, later)
+        Self::checked(fabric, graph, &of, &bonds::of_all(fabric, graph, later), least_ns)
     }
 
     /// `of`: by host, then by switch.
@@ -142,7 +153,8 @@ impl Domains {
         fabric: &Fabric,
         graph: &Graph,
         of: &[usize],
-        later: &[Condition],
+        bonds: &[Bond<'_>],
+        least_ns: u64,
     ) -> Result<Self, FabricError> {
         let mut wrong = Vec::new();
         let mut cuts = Vec::new();
@@ -154,8 +166,11 @@ impl Domains {
                 continue;
             }
             let problem = match (link.delay_ns, link.jitter_ns) {
-                (0, _) => "has no delay",
-                (_, Some(_)) => "has a delay that varies, so that none is the least",
+                (0, _) => "has no delay".to_owned(),
+                (_, Some(_)) => "has a delay that varies, so that none is the least".to_owned(),
+                (delay_ns, None) if delay_ns < least_ns => {
+                    format!("has a delay of {delay_ns} ns, and a cut needs {least_ns} ns or more")
+                }
                 (delay_ns, None) => {
                     cuts.push(Cut { link: number, from, to, delay_ns });
                     continue;
@@ -168,9 +183,11 @@ impl Domains {
                 link.to
             ));
         }
-        for ([a, b], name) in bound(fabric, later).filter(|&([a, b], _)| of[a] != of[b]) {
-            wrong.push(apart(&fabric.hosts[a], &fabric.hosts[b], name));
-        }
+        let parted = |bond: &&Bond<'_>| {
+            let [a, b] = bond.ends(fabric, graph);
+            of[a] != of[b]
+        };
+        wrong.extend(bonds.iter().filter(parted).map(|bond| bond.broken(fabric)));
         FabricError::unless_empty(wrong)?;
         let hosts = of[..fabric.hosts.len()].to_vec();
         let domain_of: HashMap<&str, usize> =
@@ -210,11 +227,16 @@ impl Domains {
         }
     }
 
-    /// Refuses a condition that binds hosts of two domains together.
-    pub(crate) fn check(&self, fabric: &Fabric, condition: &Condition) -> Result<(), FabricError> {
-        let parted = bound_by(fabric, condition).filter(|&[a, b]| self.hosts[a] != self.hosts[b]);
-        let wrong = parted.map(|[a, b]| apart(&fabric.hosts[a], &fabric.hosts[b], &condition.name));
-        FabricError::unless_empty(wrong.collect())
+    /// Refuses a condition that binds parts of two domains together.
+    pub(crate) fn check(
+        &self,
+        fabric: &Fabric,
+        graph: &Graph,
+        condition: &Condition,
+    ) -> Result<(), FabricError> {
+        let bonds = bonds::of(fabric, graph, condition);
+        let parted = bonds.iter().filter(|bond| bond.is_between(&self.hosts, &self.links));
+        FabricError::unless_empty(parted.map(|bond| bond.broken(fabric)).collect())
     }
 
     /// Every link between two domains, in the order of the fabric's list.
@@ -227,30 +249,6 @@ impl Domains {
     pub fn shortest_cut(&self) -> Option<&Cut> {
         self.cuts.iter().min_by_key(|cut| cut.delay_ns)
     }
-}
-
-/// Why a condition cannot be applied where two hosts are in two domains.
-fn apart(a: &str, b: &str, condition: &str) -> String {
-    format!(
-        "condition {condition}: interference between {a} and {b} answers as TCP does, so both must be in one domain; put them into one"
-    )
-}
-
-/// The pairs of hosts, by number, that interference of any condition binds together, each with its condition.
-fn bound<'a>(fabric: &'a Fabric, later: &'a [Condition]) -> impl Iterator<Item = ([usize; 2], &'a str)> + 'a {
-    std::iter::once(&fabric.condition)
-        .chain(later)
-        .flat_map(move |condition| bound_by(fabric, condition).map(|pair| (pair, condition.name.as_str())))
-}
-
-fn bound_by<'a>(fabric: &'a Fabric, condition: &'a Condition) -> impl Iterator<Item = [usize; 2]> + 'a {
-    let place = |name: &String| fabric.hosts.iter().position(|host| host == name);
-    let answering = condition.interference.iter().filter(|interference| interference.tcp.is_some());
-    // A condition that names an unknown host is refused when it is applied.
-    answering.filter_map(move |interference| {
-        let [a, b] = &interference.between;
-        Some([place(a)?, place(b)?])
-    })
 }
 
 /// The ends of a link: hosts by number, switches behind them.
@@ -279,12 +277,12 @@ fn weights(fabric: &Fabric, graph: &Graph) -> Vec<u64> {
     weights
 }
 
-fn edges(fabric: &Fabric, graph: &Graph) -> Vec<Edge> {
+fn edges(fabric: &Fabric, graph: &Graph, least_ns: u64) -> Vec<Edge> {
     let links = fabric.links.iter().enumerate();
     links
         .map(|(number, link)| Edge {
             ends: ends(fabric, graph, number),
-            delay_ns: if link.jitter_ns.is_some() { 0 } else { link.delay_ns },
+            delay_ns: if link.jitter_ns.is_some() || link.delay_ns < least_ns { 0 } else { link.delay_ns },
         })
         .collect()
 }

@@ -52,6 +52,11 @@ impl Frame {
         Some(tag as u32).filter(|&index| index != WHOLE)
     }
 
+    /// The tag of the same engine packet, for another key.
+    pub fn renamed(tag: u64, key: u32) -> u64 {
+        u64::from(key) << 32 | u64::from(tag as u32)
+    }
+
     fn tag(&self, index: u32) -> u64 {
         u64::from(self.key) << 32 | u64::from(index)
     }

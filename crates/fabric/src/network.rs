@@ -138,9 +138,24 @@ impl Network {
         self.elements.list()
     }
 
+    /// Whether packets of a node enter and leave here, and not in another domain.
+    pub fn has_node(&self, node: usize) -> bool {
+        self.border.has_host(self.hosts[node])
+    }
+
     /// Names and ids of the running sources of interference.
     pub fn sources(&self) -> impl Iterator<Item = (&Arc<str>, SourceId)> {
         self.sources.iter().map(|source| (&self.target.ghosts[source.ghost].name, source.id))
+    }
+
+    /// The places of the running sources among those of all domains.
+    pub fn places_of_sources(&self) -> impl Iterator<Item = usize> + '_ {
+        self.sources.iter().map(|source| source.ghost)
+    }
+
+    /// The places of the driven links in the fabric's list.
+    pub fn places_of_driven_links(&self) -> impl Iterator<Item = usize> + '_ {
+        self.drives.places()
     }
 
     /// Links that a process drives, by name, with the process.
@@ -219,9 +234,10 @@ impl Network {
         self.border.next_out(&mut self.engine, &self.label_sets)
     }
 
-    /// Takes in what domain `from` has handed out, before this network does what is due at its instant.
-    pub fn take_in(&mut self, from: usize, crosses: Crosses) {
-        self.border.take_in(&mut self.engine, &mut self.label_sets, from, crosses);
+    /// Takes in what domain `from` has handed out, before this network does what is due at its instant. Returns when a packet is due: at
+    /// its own instant, or now where that is earlier.
+    pub fn take_in(&mut self, from: usize, crosses: Crosses) -> Option<Instant> {
+        self.border.take_in(&mut self.engine, &mut self.label_sets, from, crosses)
     }
 
     /// Applies a plan from `at` on; packets already inside finish on the path they entered. Returns the instant it took effect: `at`, or

@@ -165,7 +165,7 @@ impl Planner {
     fn ask(&mut self, condition: &Condition) -> Result<(), FabricError> {
         self.fabric.check_condition(&self.graph, condition)?;
         if let Some(domains) = &self.domains {
-            domains.check(&self.fabric, condition)?;
+            domains.check(&self.fabric, &self.graph, condition)?;
         }
         self.asked = self.asked.next(condition, &self.fabric, &self.graph)?;
         Ok(())

@@ -85,7 +85,7 @@ impl std::error::Error for OfferError {}
 pub fn offer<W: Write>(plan: &Plan, packets: Option<PacketFile<W>>) -> Result<Summary, OfferError> {
     let invalid = |error: String| OfferError::Invalid(error);
     let unsound = |error: FabricError| invalid(error.to_string());
-    let domains = Domains::of(&plan.fabric, &plan.fabric.domains, &[]).map_err(unsound)?;
+    let domains = Domains::of(&plan.fabric, &plan.fabric.domains, &[], 1).map_err(unsound)?;
     if plan.offers.is_empty() {
         return Err(invalid("no traffic is offered; give at least one pair of nodes".to_owned()));
     }

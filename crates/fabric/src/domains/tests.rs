@@ -32,7 +32,7 @@ fn zones(hosts: &[usize], delay_ns: impl Fn(usize, usize) -> u64) -> Fabric {
 }
 
 fn divided(fabric: &Fabric, wanted: usize) -> Domains {
-    Domains::of(fabric, &Division::Count(wanted), &[]).unwrap()
+    Domains::of(fabric, &Division::Count(wanted), &[], 1).unwrap()
 }
 
 /// How many hosts each domain has.
@@ -110,10 +110,10 @@ fn what_cannot_be_cut_stays_together() {
         .all(|cut| !["h0->switch", "switch->h0"].contains(&star.links[cut.link].name().as_str())));
     // So does interference that answers, in a condition of now or of later.
     let two = zones(&[2, 2], |_, _| LONG_NS);
-    let domains = Domains::of(&two, &Division::Count(2), &[tcp(["h0", "h3"])]).unwrap();
+    let domains = Domains::of(&two, &Division::Count(2), &[tcp(["h0", "h3"])], 1).unwrap();
     assert_eq!(domains.of_host(0), domains.of_host(3));
     let domains =
-        Domains::of(&Fabric { condition: tcp(["h0", "h3"]), ..two }, &Division::Count(4), &[]).unwrap();
+        Domains::of(&Fabric { condition: tcp(["h0", "h3"]), ..two }, &Division::Count(4), &[], 1).unwrap();
     assert_eq!(domains.of_host(0), domains.of_host(3));
 }
 
@@ -123,7 +123,7 @@ fn written_domains_are_taken_or_refused_with_a_remedy() {
     let written = |fabric: &Fabric, names: &[&[&str]]| {
         let names: Vec<Vec<String>> =
             names.iter().map(|names| names.iter().map(|&name| name.to_owned()).collect()).collect();
-        Domains::of(fabric, &Division::Written(names), &[tcp(["h0", "h1"])])
+        Domains::of(fabric, &Division::Written(names), &[tcp(["h0", "h1"])], 1)
     };
     let domains = written(&two, &[&["z0"], &["z1"]]).unwrap();
     assert_eq!(domains.hosts, [0, 0, 1, 1]);
@@ -148,7 +148,57 @@ fn written_domains_are_taken_or_refused_with_a_remedy() {
         let said = written(fabric, names).unwrap_err().to_string();
         assert!(said.contains(expected), "{expected}: {said}");
     }
-    assert!(Domains::of(&two, &Division::Count(0), &[]).unwrap_err().to_string().contains("at least 1"));
+    assert!(Domains::of(&two, &Division::Count(0), &[], 1).unwrap_err().to_string().contains("at least 1"));
+}
+
+#[test]
+fn a_link_that_is_shorter_than_a_cut_may_be_is_not_cut_and_refused_where_that_is_written() {
+    let mut zones = zones(&[1, 1, 1], |_, _| LONG_NS);
+    let short: Vec<usize> = (0..zones.links.len())
+        .filter(|&link| ["z0->z1", "z1->z0"].contains(&zones.links[link].name().as_str()))
+        .collect();
+    for link in short {
+        zones.links[link].delay_ns = LONG_NS - 1;
+    }
+    assert_eq!(Domains::of(&zones, &Division::Count(3), &[], LONG_NS - 1).unwrap().count(), 3);
+    let domains = Domains::of(&zones, &Division::Count(3), &[], LONG_NS).unwrap();
+    assert_eq!((domains.count(), domains.of_host(0)), (2, domains.of_host(1)));
+    let written =
+        Division::Written([["z0"], ["z1"], ["z2"]].map(|it| it.map(str::to_owned).to_vec()).to_vec());
+    let said = Domains::of(&zones, &written, &[], LONG_NS).unwrap_err().to_string();
+    let expected = format!(
+        "link z0->z1: is cut between domains 0 and 1, and has a delay of {} ns, and a cut needs {LONG_NS} ns or more",
+        LONG_NS - 1
+    );
+    assert!(said.contains(&expected), "{said}");
+}
+
+#[test]
+fn a_monitor_of_both_directions_of_a_link_keeps_its_ends_together() {
+    let two = zones(&[1, 1], |_, _| LONG_NS);
+    let watching = |place: &str, what: &str, on: Option<&str>| {
+        let monitor = serde_json::json!({"monitor": {"what": [what], "on": on.map(|link| [link])}});
+        let condition = serde_json::json!({"name": "watched", "places": {place: [monitor]}});
+        serde_json::from_value::<Condition>(condition).unwrap()
+    };
+    let parts = |later: Condition| {
+        let domains = Domains::of(&two, &Division::Count(2), &[later], 1).unwrap();
+        domains.cuts().iter().any(|cut| two.links[cut.link].name() == "z0->z1")
+    };
+    assert!(!parts(watching("wan", "rtt", None)));
+    assert!(!parts(watching("link", "rtt", Some("z0->z1"))));
+    assert!(parts(watching("link", "rtt", None)), "at the links of hosts, which are not cut");
+    assert!(parts(watching("wan", "drops", None)), "one direction is enough");
+    // Later it is refused.
+    let domains = Domains::of(&two, &Division::Count(2), &[], 1).unwrap();
+    let mut planner = crate::Planner::new(&two).unwrap().divided(domains);
+    let said = planner.condition(&watching("wan", "rtt", None)).unwrap_err().to_string();
+    assert!(
+        said.contains(
+            "condition watched: a monitor measures rtt at link z0->z1, so z0 and z1 must be in one"
+        ),
+        "{said}"
+    );
 }
 
 proptest! {
@@ -179,6 +229,6 @@ proptest! {
             };
             [named(&fabric.hosts, &|host| domains.of_host(host)), named(&fabric.switches, &switch)].concat()
         }).collect();
-        prop_assert_eq!(Domains::of(&fabric, &Division::Written(names), &[]).unwrap(), domains);
+        prop_assert_eq!(Domains::of(&fabric, &Division::Written(names), &[], 1).unwrap(), domains);
     }
 }

@@ -9,7 +9,7 @@ use super::play::{alone, divided, Seen};
 
 fn domains(scenario: &Scenario, division: &Division) -> Option<Domains> {
     let later: Vec<_> = scenario.change.iter().map(|(_, condition)| condition.clone()).collect();
-    Domains::of(&scenario.fabric, division, &later).ok()
+    Domains::of(&scenario.fabric, division, &later, 1).ok()
 }
 
 proptest! {
