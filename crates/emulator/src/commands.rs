@@ -13,10 +13,19 @@ use crate::waker::Waker;
 #[derive(Debug)]
 pub enum Command {
     /// Another condition. It ends the timeline of the one before.
-    Set(Box<Plan>, Sender<Done>),
+    Set {
+        /// When it was asked for, of all domains alike.
+        at_ns: u64,
+        /// What is to be.
+        plan: Box<Plan>,
+        /// Where to.
+        reply: Sender<Done>,
+    },
     /// Start a window, and with it the timeline of the condition. With the time that the hypervisor has taken until now, which takes
     /// long to read.
     Measure {
+        /// When the window starts, in all domains alike.
+        at_ns: u64,
         /// Since boot.
         steal_ns: u64,
         /// From its beginning.
@@ -80,6 +89,11 @@ impl Inbox {
     /// Whether commands may have come since the last call. `reported`: the wait that has just ended found this readable.
     pub fn rung(&self, reported: bool) -> bool {
         self.waker.rung(reported)
+    }
+
+    /// Wakes the thread for something else than a command.
+    pub fn waker(&self) -> Waker {
+        self.waker.clone()
     }
 
     /// The next command that waits; to stop, where nobody is left who could ask for anything.

@@ -6,22 +6,25 @@
 //! A super-packet enters whole as a train of wire packets. Those that survive and are due within one merge window leave
 //! as one frame, at the last of them; with a gap, another mark or an expired window in between they leave apart.
 
+mod border;
 mod handing;
 
 use std::collections::VecDeque;
-use std::net::IpAddr;
 
 use crosswind_engine::{DropReason, Ecn, ElementId, Instant, Outcome, Packet};
 use crosswind_fabric::{Facts, Frame, Network};
 use crosswind_recording::{Decision, Record, Recorder};
 use crosswind_wire::{Train, VnetHeader};
 
+use crate::addresses::{mac_of, node_behind, node_of, SWITCH_MAC};
 use crate::capture::Capture;
 use crate::clock;
+use crate::crossings::Crossings;
 use crate::handovers::Handovers;
 use crate::holding::Holding;
 use crate::lead::Lead;
 use crate::ledger::Ledger;
+use crate::nodes::Nodes;
 use crate::port::{Need, Port};
 use crate::records::{Fate, Records};
 use crate::sightings::Sightings;
@@ -31,8 +34,6 @@ use handing::{InHand, Workspace};
 
 /// Lateness up to here is within what the emulator promises: what a quiet small virtual machine's own hiccups cost.
 const BOUND_NS: u64 = 100_000;
-/// Nodes send IPv4 packets here, whomever they are for; every other frame goes to its receiver's own address.
-const SWITCH_MAC: [u8; 6] = [2, 0x77, 0, 0, 0, 0];
 /// What is to be asked for so soon is prepared now, and sent when its time has come: looking up, cutting and checking a frame takes time
 /// that would be the packet's. A packet that comes meanwhile may be taken for as much younger than it is.
 pub const AHEAD_NS: u64 = 2_000;
@@ -65,7 +66,7 @@ struct Waiting<S> {
 pub struct Forwarder<P: Port> {
     /// The engine with its elements and paths.
     pub network: Network,
-    /// One per node.
+    /// One per node that has its packets enter and leave here.
     pub ports: Vec<P>,
     /// Lateness.
     pub ledger: Ledger,
@@ -83,6 +84,9 @@ pub struct Forwarder<P: Port> {
     pub capture: Option<Capture>,
     /// How much before a packet is due the kernel is asked to send it (`lead`).
     pub lead: Lead,
+    /// To other domains, where there are several.
+    pub crossings: Option<Box<Crossings>>,
+    nodes: Nodes,
     latest_receiver: usize,
     trains: Trains<P::Slot>,
     /// The train whose frame is in a slot, by port and number of the slot.
@@ -97,17 +101,18 @@ pub struct Forwarder<P: Port> {
     outcomes: usize,
     workspace: Workspace,
     merge_window_ns: u64,
-    /// Wire bits per second of the last link to each node.
+    /// Wire bits per second of the last link to each node with a port.
     receive_bps: Vec<Option<u64>>,
 }
 
 impl<P: Port> Forwarder<P> {
-    /// A forwarder for the network's nodes, one port each.
+    /// A forwarder for the network's own nodes, one port each.
     pub fn new(network: Network, ports: Vec<P>) -> Self {
         let (handovers, holding) = (Handovers::new(ports.len()), Holding::new(ports.len()));
         let holders = ports.iter().map(|port| vec![u32::MAX; port.slots() as usize]).collect();
         let merge_window_ns = network.fabric().merge_window_ns;
-        let receive_bps = (0..ports.len()).map(|node| network.receive_bps(node)).collect();
+        let nodes = Nodes::new(network.fabric().nodes.len(), |node| network.has_node(node));
+        let receive_bps = (0..ports.len()).map(|place| network.receive_bps(nodes.number(place))).collect();
         Self {
             network,
             ports,
@@ -119,6 +124,8 @@ impl<P: Port> Forwarder<P> {
             recorder: None,
             capture: None,
             lead: Lead::new(0),
+            crossings: None,
+            nodes,
             latest_receiver: 0,
             trains: Trains::default(),
             holders,
@@ -152,6 +159,9 @@ impl<P: Port> Forwarder<P> {
         self.record(|| Record::Window { at_ns: at.as_nanos() });
         self.network.restart_processes(at);
         let engine = self.network.engine();
+        if let Some(crossings) = &mut self.crossings {
+            crossings.start_window(&engine.totals());
+        }
         engine.reset_counters();
         let held_back = self.passed.held_back;
         self.passed =
@@ -230,12 +240,13 @@ impl<P: Port> Forwarder<P> {
         if let Some(capture) = &mut self.capture {
             capture.entered(at_ns, port, &train, self.ports[port].bytes(&slot));
         }
+        let node = self.nodes.number(port);
         let destination = train.headers.destination;
         if destination[0] & 1 == 1 {
             // Broadcast and multicast: a copy for every other node, each decided on its own.
-            for to in (0..self.ports.len()).filter(|&to| to != port) {
+            for to in (0..self.nodes.count()).filter(|&to| to != node) {
                 let copy = self.trains.copy(self.ports[port].bytes(&slot));
-                self.push(at_ns, &train, copy, port, to);
+                self.push(at_ns, &train, copy, (port, node), to);
             }
             self.release(port, slot);
             return;
@@ -245,7 +256,7 @@ impl<P: Port> Forwarder<P> {
         } else {
             node_of(destination)
         };
-        let Some(to) = to.filter(|&to| to < self.ports.len() && to != port) else {
+        let Some(to) = to.filter(|&to| to < self.nodes.count() && to != node) else {
             self.lose(at_ns, &train, 0, train.count() - 1, "no-route");
             if let Some(capture) = &mut self.capture {
                 let frame = self.ports[port].bytes(&slot);
@@ -257,21 +268,29 @@ impl<P: Port> Forwarder<P> {
             return;
         };
         train.headers.destination = mac_of(to);
-        self.records.entered(at_ns, (port, to), &train);
+        self.records.entered(at_ns, (node, to), &train);
         let number = self.ports[port].number(&slot);
-        let key = self.push(at_ns, &train, Buffer::Slot(slot), port, to);
+        let key = self.push(at_ns, &train, Buffer::Slot(slot), (port, node), to);
         self.holders[port][number as usize] = key;
     }
 
-    fn push(&mut self, at_ns: u64, train: &Train, buffer: Buffer<P::Slot>, from: usize, to: usize) -> u32 {
+    fn push(
+        &mut self,
+        at_ns: u64,
+        train: &Train,
+        buffer: Buffer<P::Slot>,
+        (port, from): (usize, usize),
+        to: usize,
+    ) -> u32 {
         let count = train.count();
         let ports =
             train.headers.transport.map(|transport| (transport.source_port, transport.destination_port));
         let facts = Facts { from, to, protocol: train.headers.protocol, ports };
         let flow = self.network.flow(&facts);
         let inside = if self.network.carries_whole(from, to, flow, count) { 1 } else { count };
-        let key = self.trains.insert(train, buffer, from, to, inside);
-        self.latest_receiver = to;
+        let place = self.nodes.place(to);
+        let key = self.trains.insert(train, buffer, port, place, inside);
+        self.latest_receiver = place;
         let frame = Frame {
             key,
             count,
@@ -297,9 +316,9 @@ impl<P: Port> Forwarder<P> {
         self.due(self.network.engine_ref().next_event())
     }
 
-    /// The port of the node that the frame which came last is for.
-    pub fn latest_receiver(&self) -> &P {
-        &self.ports[self.latest_receiver]
+    /// The port of the node that the frame which came last is for; `None` where that is in another domain.
+    pub fn latest_receiver(&self) -> Option<&P> {
+        self.ports.get(self.latest_receiver)
     }
 
     /// How long before it is due a packet is to be let out: it is prepared first, and then asked for ahead of time.
@@ -364,9 +383,10 @@ impl<P: Port> Forwarder<P> {
         }
         if let Some(capture) = &mut self.capture {
             let entry = self.trains.get(key);
-            let frame = bytes_of(&self.ports[entry.from], entry);
+            let frame = bytes_of(self.ports.get(entry.from), entry);
             let element = self.network.engine_ref().element_name(element);
             let why = format_args!("{element} {}", reason.name());
+            // Captures have one domain, so that a place is the number of a node.
             capture.dropped(at_ns, entry.from, &train, frame, first..=last, why);
         }
         let entry = self.trains.get(key);
@@ -451,10 +471,11 @@ impl<P: Port> Forwarder<P> {
     }
 }
 
-/// The frame of a train; `source` is the port of its sender.
-fn bytes_of<'a, P: Port>(source: &'a P, entry: &'a InTransit<P::Slot>) -> &'a [u8] {
+/// The frame of a train; `source` is the port of its sender, where that has one here.
+fn bytes_of<'a, P: Port>(source: Option<&'a P>, entry: &'a InTransit<P::Slot>) -> &'a [u8] {
     match &entry.buffer {
-        Buffer::Slot(slot) => source.bytes(slot),
+        Buffer::Slot(slot) => source.expect("a slot is of a port").bytes(slot),
+        Buffer::Shared(passage) => &passage.bytes,
         Buffer::Copy(bytes) => bytes,
         Buffer::Gone => unreachable!("a frame is kept while its train is inside"),
     }
@@ -463,31 +484,6 @@ fn bytes_of<'a, P: Port>(source: &'a P, entry: &'a InTransit<P::Slot>) -> &'a [u
 /// Which wire packets of its train an engine packet stands for.
 fn wire_packets(packet: &Packet, train: &Train) -> (u32, u32) {
     Frame::index_of(packet.tag).map_or((0, train.count() - 1), |index| (index, index))
-}
-
-/// The node whose address this is: 02:77:00:00 and the node's number from 1 (docs/reference/contracts.md).
-fn node_of(mac: [u8; 6]) -> Option<usize> {
-    let [2, 0x77, 0, 0, high, low] = mac else {
-        return None;
-    };
-    usize::from(u16::from_be_bytes([high, low])).checked_sub(1)
-}
-
-/// The node with this destination address: 10.77.0.0 and the node's number from 1.
-fn node_behind(addresses: Option<(IpAddr, IpAddr)>) -> Option<usize> {
-    let Some((_, IpAddr::V4(destination))) = addresses else {
-        return None;
-    };
-    let [10, 77, high, low] = destination.octets() else {
-        return None;
-    };
-    usize::from(u16::from_be_bytes([high, low])).checked_sub(1)
-}
-
-/// The inverse of [`node_of`]; a fabric has fewer than 65 535 nodes.
-fn mac_of(node: usize) -> [u8; 6] {
-    let [high, low] = (node as u16 + 1).to_be_bytes();
-    [2, 0x77, 0, 0, high, low]
 }
 
 #[cfg(test)]

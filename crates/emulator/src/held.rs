@@ -60,9 +60,7 @@ impl Holds {
     /// A flow beyond `flows_max` is not followed.
     pub fn entered(&mut self, flow: Flow, segment: Passing, flows_max: usize) -> Option<Held> {
         if let Some(acknowledged) = segment.acknowledges {
-            if let Some(other) = self.directions.get_mut(&flow.reversed()) {
-                other.acknowledged(acknowledged, segment);
-            }
+            self.acknowledged(flow, segment.at_ns, acknowledged, segment.end.is_some());
         }
         let end = segment.end?;
         if self.directions.len() >= flows_max && !self.directions.contains_key(&flow) {
@@ -75,6 +73,15 @@ impl Holds {
     }
 }
 
+impl Holds {
+    /// A segment acknowledges what went the other way.
+    pub fn acknowledged(&mut self, flow: Flow, at_ns: u64, acknowledged: u32, has_data: bool) {
+        if let Some(other) = self.directions.get_mut(&flow.reversed()) {
+            other.acknowledged(at_ns, acknowledged, has_data);
+        }
+    }
+}
+
 impl Direction {
     fn sent(&mut self, end: u32, at_ns: u64) -> Option<Held> {
         self.waiting = Some((end, at_ns));
@@ -83,15 +90,15 @@ impl Direction {
             .filter(|held| at_ns.saturating_sub(held.at_ns) <= self.least_ns.saturating_add(AT_ONCE_NS))
     }
 
-    fn acknowledged(&mut self, acknowledged: u32, segment: Passing) {
+    fn acknowledged(&mut self, at_ns: u64, acknowledged: u32, has_data: bool) {
         self.held = None;
         let Some((_, sent_ns)) = self.waiting.filter(|(end, _)| *end == acknowledged) else { return };
         self.waiting = None;
-        let took_ns = segment.at_ns.saturating_sub(sent_ns);
+        let took_ns = at_ns.saturating_sub(sent_ns);
         self.least_ns = self.least_ns.min(took_ns);
         let held_ns = took_ns - self.least_ns;
-        if segment.end.is_none() && held_ns >= HELD_MIN_NS {
-            self.held = Some(Held { at_ns: segment.at_ns, held_ns });
+        if !has_data && held_ns >= HELD_MIN_NS {
+            self.held = Some(Held { at_ns, held_ns });
         }
     }
 }

@@ -1,13 +1,15 @@
-//! What the machine does to the emulator: stolen time, waiting for a processor, and which one the emulator may keep for itself.
+//! What the machine does to the emulator: stolen time, waiting for a processor, and which ones the emulator may keep for itself.
 //!
 //! Source: Linux, Documentation/scheduler/sched-stats.rst, `/proc/<pid>/schedstat`, and fs/proc/base.c, proc_pid_schedstat().
 
 use std::fs;
 
-use crosswind_fabric::Wait;
+use crosswind_fabric::{Fabric, Wait};
 use nix::sched::{sched_getaffinity, sched_setaffinity, CpuSet};
 use nix::sys::prctl::set_timerslack;
 use nix::unistd::{sysconf, Pid, SysconfVar};
+
+use crate::division;
 
 /// Time that the hypervisor took from this machine since boot, nanoseconds; 0 where the kernel does not say.
 pub fn steal_ns() -> u64 {
@@ -46,20 +48,22 @@ fn allowed_processors() -> Vec<usize> {
     (0..CpuSet::count()).filter(|&cpu| allowed.is_set(cpu) == Ok(true)).collect()
 }
 
-/// The last of the processors this process may use, when the emulator is to spin and there is another one for the application.
-pub fn cpu_for_emulator(wait: Wait) -> Option<usize> {
-    let allowed = allowed_processors();
-    if wait == Wait::Spin && allowed.len() >= 2 {
-        allowed.last().copied()
-    } else {
-        None
-    }
+/// The last of the processors this process may use, when the emulator is to spin: one for each domain, as far as there is another one
+/// left for the application.
+pub fn processors_for_emulator(wait: Wait, domains: usize) -> Vec<usize> {
+    let mut allowed = allowed_processors();
+    let to_spare = if wait == Wait::Spin { allowed.len().saturating_sub(1) } else { 0 };
+    allowed.split_off(allowed.len() - domains.min(to_spare))
 }
 
-/// Where processes of the application may run: everywhere but on a processor that the emulator keeps.
-pub fn application_processors(wait: Wait) -> CpuSet {
-    let reserved = cpu_for_emulator(wait);
-    set_of(allowed_processors().into_iter().filter(|&cpu| Some(cpu) != reserved))
+/// Where processes of the application may run: everywhere but on processors that the emulator keeps.
+///
+/// # Errors
+/// Where the fabric cannot be divided into the domains that it asks for.
+pub fn application_processors(fabric: &Fabric) -> Result<CpuSet, String> {
+    let domains = division::domains(fabric)?.map_or(1, |domains| domains.count());
+    let reserved = processors_for_emulator(fabric.wait, domains);
+    Ok(set_of(allowed_processors().into_iter().filter(|cpu| !reserved.contains(cpu))))
 }
 
 fn set_of(processors: impl IntoIterator<Item = usize>) -> CpuSet {

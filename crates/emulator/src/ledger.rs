@@ -108,6 +108,19 @@ impl Ledger {
         self.clamp_ns_max = self.clamp_ns_max.max(by_ns);
     }
 
+    /// Adds what another ledger with the same bound has.
+    pub fn add(&mut self, other: &Ledger) {
+        for (count, others) in self.counts.iter_mut().zip(&other.counts) {
+            *count += others;
+        }
+        self.packets += other.packets;
+        self.early += other.early;
+        self.missed += other.missed;
+        self.max_ns = self.max_ns.max(other.max_ns);
+        self.clamped += other.clamped;
+        self.clamp_ns_max = self.clamp_ns_max.max(other.clamp_ns_max);
+    }
+
     fn quantile(&self, share: f64) -> Option<u64> {
         let rank = ((self.packets as f64 * share).ceil() as u64).max(1);
         let mut seen = 0;

@@ -4,6 +4,8 @@
 //! and hands each surviving packet to its receiver at the instant the engine says it is due: never earlier. How much
 //! later it was is kept for every packet (the `ledger`).
 //!
+//! A fabric with several domains has one such thread for each (`threads`, `division`); packets cross between them (`crossings`).
+//!
 //! * [`port`]: how frames come in and go out (AF_PACKET rings on veth; in-memory for tests).
 //! * [`forwarder`]: frames to wire packets to the engine and back. It reads no clock and waits for nothing; `sending` does.
 //! * [`worker`]: what the thread does when: packets, [`commands`], the timeline; the same on a [`machine`] and in virtual time.
@@ -13,9 +15,12 @@
 //!
 //! Measured facts behind the choices (spinning against sleeping, rings against reads) are in docs/explanation/emulator.md.
 
+mod addresses;
 mod capture;
 pub mod clock;
 pub mod commands;
+mod crossings;
+mod division;
 pub mod forwarder;
 mod handovers;
 mod held;
@@ -26,8 +31,10 @@ mod ledger;
 mod log;
 pub mod machine;
 mod measurement;
+mod merging;
 mod monitors;
 mod names;
+mod nodes;
 pub mod port;
 mod precedence;
 mod records;
@@ -39,6 +46,7 @@ mod sleeper;
 mod snapshot;
 mod stalls;
 mod thread;
+mod threads;
 mod trains;
 mod waker;
 mod waking;
@@ -46,11 +54,11 @@ mod warmth;
 pub mod worker;
 
 use std::fs::File;
-use std::sync::mpsc::{channel, Sender};
-use std::thread::{JoinHandle, ScopedJoinHandle};
+use std::sync::mpsc::Sender;
+use std::thread::ScopedJoinHandle;
 
 pub use capture::{Capture, CaptureLimits};
-use crosswind_fabric::{Condition, Fabric, Planner};
+use crosswind_fabric::{Condition, Domains, Fabric, Planner};
 pub use crosswind_recording::Written;
 use crosswind_recording::{Header, Recorder};
 
@@ -60,11 +68,13 @@ pub use sending::send_due;
 pub use thread::NONE_TO_SPARE;
 
 use clock::{Clock, MachineClock, Stamps};
-use commands::{Command, Commands, Done};
+use commands::{Command, Done};
+use crossings::Crossings;
 use forwarder::Forwarder;
 use lead::Lead;
 use machine::ThisMachine;
-use port::{close_all, Veth, OPENED_AT_ONCE};
+use port::{Veth, OPENED_AT_ONCE};
+use threads::{Fault, Threads};
 use warmth::Warmth;
 use worker::Worker;
 
@@ -116,135 +126,139 @@ pub struct Kept {
     pub capture: Option<Written>,
 }
 
-/// A running emulator; it owns its thread.
+/// A running emulator; it owns its threads.
 #[derive(Debug)]
 pub struct Emulator {
     planner: Planner,
-    commands: Commands,
-    thread: Option<JoinHandle<Kept>>,
+    threads: Threads,
+    /// Where there are several.
+    domains: Option<Domains>,
     wait_mode: &'static str,
 }
 
 impl Emulator {
     /// Opens the ports and starts forwarding. Must be called on a thread inside the fabric's network namespace.
     ///
-    /// `fault` is called once, with the reason, should the emulator's thread die.
-    pub fn start(
-        fabric: &Fabric,
-        ports: Vec<Port>,
-        files: Files,
-        fault: Box<dyn Fn(String) + Send>,
-    ) -> Result<Self, String> {
+    /// `fault` is called once, with the reason, should a thread of the emulator die.
+    pub fn start(fabric: &Fabric, ports: Vec<Port>, files: Files, fault: Fault) -> Result<Self, String> {
+        let domains = division::domains(fabric)?;
+        division::check_files(domains.as_ref(), &files)?;
+        let count = domains.as_ref().map_or(1, Domains::count);
         let built_ns = MachineClock.monotonic_ns();
         let mut planner = Planner::new(fabric).map_err(|error| error.to_string())?;
-        let network = planner.network(clock::instant(built_ns)).map_err(|error| error.to_string())?;
-        let recorder = files
+        if let Some(domains) = &domains {
+            planner = planner.divided(domains.clone());
+        }
+        let networks = (0..count).map(|domain| planner.domain(clock::instant(built_ns), domain));
+        let networks = networks.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;
+        // Where there are files there is one domain.
+        let mut recorder = files
             .record
             .map(|file| Recorder::start(file, &Header::new(fabric, built_ns)))
             .transpose()
             .map_err(|error| thread::refused("start the recording", &error))?;
         let names = fabric.nodes.iter().map(|node| node.name.clone());
         let difference_ns = Stamps::new(&MachineClock).realtime_minus_monotonic_ns();
-        let capture = files
+        let mut capture = files
             .capture
             .map(|(file, limits)| Capture::start(file, names, limits, difference_ns))
             .transpose()
             .map_err(|error| thread::refused("start the capture", &error))?;
-        let veths = open_all(fabric, &ports)?;
-        let (commands, inbox) =
-            commands::commands().map_err(|error| format!("eventfd for the emulator: {error}"))?;
-        let cpu = host::cpu_for_emulator(fabric.wait);
-        let keep_warm = || Warmth::open().map_err(|error| format!("socket on the fabric's own lo: {error}"));
-        let own = cpu.map(|cpu| keep_warm().map(|warmth| (cpu, warmth))).transpose()?;
+        let mut veths: Vec<Vec<Veth>> = networks.iter().map(|_| Vec::new()).collect();
+        for (node, veth) in open_all(fabric, &ports)?.into_iter().enumerate() {
+            veths[domains.as_ref().map_or(0, |domains| domains.of_node(node))].push(veth);
+        }
         let shortest_ns =
             lead::shortest_way_ns().map_err(|error| format!("measure the kernel's way on lo: {error}"))?;
-        let mut forwarder = Forwarder::new(network, veths);
-        (forwarder.lead, forwarder.recorder, forwarder.capture) = (Lead::new(shortest_ns), recorder, capture);
-        let machine = ThisMachine::new(forwarder.ports.iter().map(Veth::descriptors), own)
-            .map_err(|error| format!("epoll for the ports: {error}"))?;
+        let asking = networks.iter().map(|_| commands::commands()).collect::<Result<Vec<_>, _>>();
+        let asking = asking.map_err(|error| format!("eventfd for the emulator: {error}"))?;
+        let (commands, inboxes): (Vec<_>, Vec<_>) = asking.into_iter().unzip();
+        let crossings = domains.as_ref().map(|domains| Crossings::between(domains, &inboxes));
+        let mut crossings = crossings.into_iter().flatten().map(Box::new);
+        let mut processors = host::processors_for_emulator(fabric.wait, count).into_iter();
         let timeline = planner.timeline().map_err(|error| error.to_string())?;
-        let worker = Worker::new(forwarder, machine, inbox, timeline);
-        let wait_mode = worker.wait_mode();
-        let thread = std::thread::Builder::new()
-            .name("emulator".into())
-            .spawn(move || {
-                let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(worker)));
-                match outcome {
-                    Ok((Ok(()), kept)) => kept,
-                    Ok((Err(error), kept)) => {
-                        fault(format!("emulator: {error}"));
-                        kept
-                    }
-                    Err(_) => {
-                        fault("emulator: internal error, see the agent's standard error".to_owned());
-                        Kept::default()
-                    }
-                }
-            })
-            .map_err(|error| thread::refused("emulator thread", &error))?;
-        Ok(Self { planner, commands, thread: Some(thread), wait_mode })
+        let mut timelines = each(count, timeline, |timeline| planner.timeline_again(timeline)).into_iter();
+        let mut workers = Vec::with_capacity(count);
+        for (((network, veths), inbox), commands) in
+            networks.into_iter().zip(veths).zip(inboxes).zip(commands)
+        {
+            let keep_warm =
+                || Warmth::open().map_err(|error| format!("socket on the fabric's own lo: {error}"));
+            let own = processors.next().map(|cpu| keep_warm().map(|warmth| (cpu, warmth))).transpose()?;
+            let mut forwarder = Forwarder::new(network, veths);
+            forwarder.lead = Lead::new(shortest_ns);
+            (forwarder.recorder, forwarder.capture) = (recorder.take(), capture.take());
+            forwarder.crossings = crossings.next();
+            let machine = ThisMachine::new(forwarder.ports.iter().map(Veth::descriptors), own)
+                .map_err(|error| format!("epoll for the ports: {error}"))?;
+            let timeline = timelines.next().expect("one for each domain");
+            workers.push((Worker::new(forwarder, machine, inbox, timeline), commands));
+        }
+        let spin = workers.iter().all(|(worker, _)| worker.wait_mode() == "spin");
+        let threads = Threads::start(workers, MachineClock.monotonic_ns(), fault)?;
+        Ok(Self { planner, threads, domains, wait_mode: if spin { "spin" } else { "sleep" } })
     }
 
-    /// `spin` where a core can be spared for it, else `sleep`.
+    /// `spin` where a core can be spared for each domain, else `sleep`.
     pub fn wait_mode(&self) -> &'static str {
         self.wait_mode
     }
 
     /// Puts another condition in force; returns the instant it took effect.
     pub fn set(&mut self, condition: &Condition) -> Result<u64, String> {
-        let plan = Box::new(self.planner.condition(condition).map_err(|error| error.to_string())?);
-        let Done { at_ns, .. } = self.ask(|reply| Command::Set(plan, reply))?;
-        Ok(at_ns)
+        let plan = self.planner.condition(condition).map_err(|error| error.to_string())?;
+        let plans = each(self.threads.count(), plan, |plan| self.planner.again(plan));
+        let mut plans = plans.into_iter().map(Box::new);
+        let at_ns = MachineClock.monotonic_ns();
+        self.agree(|reply| {
+            let plan = plans.next().expect("one for each domain");
+            Command::Set { at_ns, plan, reply }
+        })
     }
 
     /// Starts a measurement window, and with it the condition's timeline; returns its instant.
     pub fn measure(&mut self) -> Result<u64, String> {
-        let timeline = Box::new(self.planner.timeline().map_err(|error| error.to_string())?);
+        let timeline = self.planner.timeline().map_err(|error| error.to_string())?;
+        let timelines = each(self.threads.count(), timeline, |it| self.planner.timeline_again(it));
+        let mut timelines = timelines.into_iter().map(Box::new);
         let steal_ns = host::steal_ns();
-        let Done { at_ns, .. } = self.ask(|reply| Command::Measure { steal_ns, timeline, reply })?;
-        Ok(at_ns)
+        let at_ns = MachineClock.monotonic_ns();
+        self.agree(|reply| {
+            let timeline = timelines.next().expect("one for each domain");
+            Command::Measure { at_ns, steal_ns, timeline, reply }
+        })
     }
 
     /// The measurement of the window so far; null once the emulator has died.
     pub fn read(&self) -> serde_json::Value {
         let steal_ns = host::steal_ns();
-        let snapshot = self.ask(|reply| Command::Read { steal_ns, reply });
-        let measurement = snapshot.map(|snapshot| Measurement::new(*snapshot));
-        measurement.ok().and_then(|measurement| serde_json::to_value(measurement).ok()).unwrap_or_default()
+        let snapshots = self.threads.ask(|reply| Command::Read { steal_ns, reply });
+        let measurement = snapshots.ok().and_then(|snapshots| {
+            let mut snapshots: Vec<_> = snapshots.into_iter().map(|snapshot| *snapshot).collect();
+            let snapshot = match &self.domains {
+                None => snapshots.pop()?,
+                Some(domains) => merging::merged(snapshots, domains),
+            };
+            serde_json::to_value(Measurement::new(snapshot)).ok()
+        });
+        measurement.unwrap_or_default()
     }
 
-    /// Ends the thread and closes the ports; returns what became of the files.
+    /// Ends the threads and closes the ports; returns what became of the files.
     pub fn stop(mut self) -> Kept {
-        self.end()
+        self.threads.end()
     }
 
-    fn ask<T>(&self, command: impl FnOnce(Sender<T>) -> Command) -> Result<T, String> {
-        let (reply, answer) = channel();
-        let dead = || "the emulator has died".to_owned();
-        if !self.commands.send(command(reply)) {
-            return Err(dead());
-        }
-        answer.recv().map_err(|_| dead())
-    }
-
-    fn end(&mut self) -> Kept {
-        let Some(thread) = self.thread.take() else { return Kept::default() };
-        // A dead thread has dropped its inbox; there is nothing left to stop.
-        self.commands.send(Command::Stop);
-        thread.join().unwrap_or_default()
+    /// Gives every domain its part of a command; returns the latest instant at which it took effect.
+    fn agree(&self, command: impl FnMut(Sender<Done>) -> Command) -> Result<u64, String> {
+        let done = self.threads.ask(command)?;
+        Ok(done.iter().map(|done| done.at_ns).max().unwrap_or_default())
     }
 }
 
-/// Forwards until told to stop, then closes the files and the ports.
-fn run(mut worker: Worker<Veth, ThisMachine>) -> (Result<(), String>, Kept) {
-    let outcome = worker.run();
-    let (ports, kept) = worker.finish();
-    close_all(ports);
-    (outcome, kept)
-}
-
-impl Drop for Emulator {
-    fn drop(&mut self) {
-        self.end();
-    }
+/// Something for each domain: for the others again what the first one has.
+fn each<T>(count: usize, first: T, again: impl Fn(&T) -> T) -> Vec<T> {
+    let mut all: Vec<T> = (1..count).map(|_| again(&first)).collect();
+    all.insert(0, first);
+    all
 }

@@ -22,6 +22,14 @@ impl<T> Default for Log<T> {
     }
 }
 
+impl<T> FromIterator<T> for Log<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(rows: I) -> Self {
+        let mut log = Self::default();
+        rows.into_iter().for_each(|row| log.push(row));
+        log
+    }
+}
+
 impl<T> Log<T> {
     /// Writes a row.
     pub fn push(&mut self, row: T) {

@@ -32,7 +32,7 @@ pub trait Machine: Clock {
     fn name_ready(&mut self, ready: &mut Vec<usize>) -> bool;
 
     /// Lets a moment pass without sleeping. `next`: when there is something to do, probably for the port of `receiver`.
-    fn spin(&mut self, now: u64, next: Option<u64>, receiver: &impl Port);
+    fn spin(&mut self, now: u64, next: Option<u64>, receiver: Option<&impl Port>);
 
     /// Sleeps for `length_ns`, or until a frame or a command comes.
     fn sleep(&mut self, length_ns: u64, inbox: &Inbox) -> io::Result<Woken>;
@@ -103,7 +103,7 @@ impl Machine for ThisMachine {
         self.sleeper.name_ready(ready)
     }
 
-    fn spin(&mut self, now: u64, next: Option<u64>, receiver: &impl Port) {
+    fn spin(&mut self, now: u64, next: Option<u64>, receiver: Option<&impl Port>) {
         let close = next.is_some_and(|due| due < now + RELAX_ABOVE_NS);
         if let (Some((_, warmth)), false) = (&mut self.own, close) {
             warmth.keep(now, next, receiver);
@@ -164,7 +164,7 @@ impl Machine for VirtualMachine {
         false
     }
 
-    fn spin(&mut self, now: u64, next: Option<u64>, _: &impl Port) {
+    fn spin(&mut self, now: u64, next: Option<u64>, _: Option<&impl Port>) {
         if next.is_none_or(|next| next > now + RELAX_ABOVE_NS) {
             self.clock.advance_to(now + MOMENT_NS);
         }

@@ -60,6 +60,13 @@ pub struct Look {
     found: Option<Finding>,
 }
 
+impl Look {
+    /// The monitor.
+    pub fn element(&self) -> ElementId {
+        self.element
+    }
+}
+
 /// Every monitor of the network as it is now.
 pub fn look(network: &Network, sightings: &mut Sightings) -> Vec<Look> {
     let engine = network.engine_ref();

@@ -5,6 +5,9 @@ use std::sync::Arc;
 use crosswind_engine::ElementId;
 use crosswind_fabric::{ElementAt, Network};
 
+/// A name, and its place among those of all domains.
+pub type Placed = (usize, Arc<str>);
+
 /// The names of a network under the condition in force.
 #[derive(Clone, Debug)]
 pub struct Names {
@@ -12,10 +15,10 @@ pub struct Names {
     elements: Vec<ElementAt>,
     /// In the order of the fabric.
     pub nodes: Arc<[String]>,
-    /// In the order of `Network::sources`.
-    pub sources: Vec<Arc<str>>,
-    /// In the order of `Network::driven_links`.
-    pub driven_links: Vec<Arc<str>>,
+    /// In the order of `Network::sources`, each with its place among those of all domains.
+    pub sources: Vec<Placed>,
+    /// In the order of `Network::driven_links`, likewise.
+    pub driven_links: Vec<Placed>,
 }
 
 impl Names {
@@ -24,8 +27,8 @@ impl Names {
         Self {
             elements: network.elements().to_vec(),
             nodes: Arc::clone(nodes),
-            sources: network.sources().map(|(name, _)| Arc::clone(name)).collect(),
-            driven_links: network.driven_links().map(|(name, _)| Arc::clone(name)).collect(),
+            sources: network.places_of_sources().zip(names(network.sources())).collect(),
+            driven_links: network.places_of_driven_links().zip(names(network.driven_links())).collect(),
         }
     }
 
@@ -41,4 +44,10 @@ impl Names {
         debug_assert_eq!(element.id, id);
         element
     }
+}
+
+fn names<'a, I: 'a>(
+    named: impl Iterator<Item = (&'a Arc<str>, I)> + 'a,
+) -> impl Iterator<Item = Arc<str>> + 'a {
+    named.map(|(name, _)| Arc::clone(name))
 }

@@ -7,7 +7,7 @@
 use ahash::AHashMap;
 use crosswind_engine::{DropReason, ElementId};
 use crosswind_monitor::{Again, Sent};
-use crosswind_wire::{Flow, Train};
+use crosswind_wire::{Flow, Tcp, Train};
 
 use crate::held::{Held, Holds, Passing};
 use crate::log::Log;
@@ -91,7 +91,8 @@ impl<T> Default for Bounded<T> {
 }
 
 impl<T> Bounded<T> {
-    fn push(&mut self, row: T) {
+    /// Adds a row, where it fits.
+    pub fn push(&mut self, row: T) {
         if self.is_full() {
             self.lost += 1;
         } else {
@@ -148,6 +149,14 @@ impl Records {
         });
     }
 
+    /// Looks at a frame that comes from another domain, where it entered at `at_ns`: what a node here waited for may be acknowledged.
+    pub fn came(&mut self, at_ns: u64, train: &Train) {
+        let Some(tcp) = train.headers.transport.and_then(|transport| transport.tcp) else { return };
+        let (Some(flow), Some(acknowledged)) = (Flow::of(&train.headers), acknowledged(&tcp)) else { return };
+        let has_data = train.headers.payload_bytes() > 0 || tcp.flags & (TCP_SYN | TCP_FIN) != 0;
+        self.holds.acknowledged(flow, at_ns, acknowledged, has_data);
+    }
+
     /// Looks at a frame from a node to another as it enters: has the flow sent it before, or waited to send it?
     pub fn entered(&mut self, at_ns: u64, (node, to): (usize, usize), train: &Train) {
         let Some(tcp) = train.headers.transport.and_then(|transport| transport.tcp) else {
@@ -160,7 +169,7 @@ impl Records {
         let passing = Passing {
             at_ns,
             end: (length > 0).then(|| tcp.sequence.wrapping_add(length)),
-            acknowledges: (tcp.flags & TCP_ACK != 0).then_some(tcp.acknowledgement),
+            acknowledges: acknowledged(&tcp),
         };
         if let Some(held) = self.holds.entered(flow, passing, FLOWS_MAX) {
             self.incidents.held.push(HeldRow { held, node: to, flow: flow.reversed() });
@@ -198,6 +207,10 @@ impl Records {
             });
         }
     }
+}
+
+fn acknowledged(tcp: &Tcp) -> Option<u32> {
+    (tcp.flags & TCP_ACK != 0).then_some(tcp.acknowledgement)
 }
 
 /// Bytes behind the transport header of a wire packet of a train.

@@ -46,7 +46,7 @@ impl Measurement {
             },
             monitors: monitors.map(|look| Monitored::new(look, &names)).collect(),
             interference: sources
-                .map(|(source, draws)| Offered {
+                .map(|((_, source), draws)| Offered {
                     source: source.to_string(),
                     draws: draws
                         .into_iter()
@@ -54,7 +54,7 @@ impl Measurement {
                         .collect(),
                 })
                 .collect(),
-            capacity: links.map(|(link, levels)| driven(link, levels)).collect(),
+            capacity: links.map(|((_, link), levels)| driven(link, levels)).collect(),
             drops: rendered(&incidents.drops, |row| drop(row, &names)),
             retransmissions: rendered(&incidents.retransmissions, |row| again(row, &names)),
             held_acknowledgements: rendered(&incidents.held, |row| held_acknowledgement(row, &names)),

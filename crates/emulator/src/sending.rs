@@ -4,7 +4,7 @@ use crate::clock::Clock;
 use crate::forwarder::{Forwarder, Handing};
 use crate::port::Port;
 
-/// Sends what is due up to `now` and, once more, what a receiver could not take; returns how many outcomes of the engine there were.
+/// Sends what is due up to `now`, once more what a receiver could not take, and what has crossed into other domains; returns how many outcomes of the engine there were.
 pub fn send_due<P: Port>(forwarder: &mut Forwarder<P>, clock: &impl Clock, now: u64) -> usize {
     let before = forwarder.outcomes();
     forwarder.start_round();
@@ -13,5 +13,6 @@ pub fn send_due<P: Port>(forwarder: &mut Forwarder<P>, clock: &impl Clock, now: 
         let sent = if watched { port.send_watched(&cut) } else { port.send(&cut).map(|()| None) };
         forwarder.handed_over(asked_ns, sent);
     }
+    forwarder.send_crossings();
     forwarder.outcomes() - before
 }

@@ -29,6 +29,17 @@ pub struct Row {
     pub queued_bytes: u64,
 }
 
+impl Row {
+    /// Adds what another domain has counted of the same element in the same step.
+    pub fn add(&mut self, other: &Row) {
+        self.arrived_bytes += other.arrived_bytes;
+        self.departed_bytes += other.departed_bytes;
+        self.dropped_packets += other.dropped_packets;
+        self.dropped_bytes += other.dropped_bytes;
+        self.queued_bytes += other.queued_bytes;
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     arrived_bytes: u64,

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use crosswind_engine::{Capacity, Counters, CreditLevel, Instant};
 use crosswind_fabric::Network;
 
+use crate::crossings::Under;
 use crate::forwarder::Forwarder;
 use crate::ledger::Ledger;
 use crate::log::Log;
@@ -46,6 +47,8 @@ pub struct Forwarded {
     pub ledger: Ledger,
     /// Whether every packet is accounted for.
     pub conservation: Conservation,
+    /// Packets between this domain and others: when the window started, and now.
+    pub under_way: [Under; 2],
     /// How the recording does, where there is one.
     pub recording: Option<Recording>,
     /// How the capture does, where there is one.
@@ -83,6 +86,7 @@ pub struct Levels {
 impl Forwarded {
     /// The state now of a window that started at `started_ns`.
     pub fn of<P: Port>(forwarder: &mut Forwarder<P>, started_ns: u64) -> Self {
+        let (under_way, conservation) = (forwarder.under_way(), conservation(forwarder));
         let Forwarder { network, sightings, ledger, records, recorder, capture, .. } = forwarder;
         let monitors = monitors::look(network, sightings);
         let engine = network.engine_ref();
@@ -96,7 +100,8 @@ impl Forwarded {
             draws: draws(network, started_ns),
             driven: driven(network),
             incidents: records.incidents.clone(),
-            conservation: conservation(forwarder),
+            under_way,
+            conservation,
         }
     }
 }
@@ -108,8 +113,10 @@ fn conservation<P: Port>(forwarder: &Forwarder<P>) -> Conservation {
     let out = ByClass { real: passed.out, ghost: totals.ghost.left };
     let dropped = ByClass { real: passed.lost + totals.real.dropped, ghost: totals.ghost.dropped };
     let inside = ByClass { real: totals.real.inside + passed.held_back, ghost: totals.ghost.inside };
-    let holds = entered.real + duplicated.real == out.real + dropped.real + inside.real
-        && entered.ghost + duplicated.ghost == out.ghost + dropped.ghost + inside.ghost;
+    let holds = entered.real + totals.real.came + duplicated.real
+        == out.real + totals.real.went + dropped.real + inside.real
+        && entered.ghost + totals.ghost.came + duplicated.ghost
+            == out.ghost + totals.ghost.went + dropped.ghost + inside.ghost;
     Conservation { entered, duplicated, out, dropped, inside, holds }
 }
 

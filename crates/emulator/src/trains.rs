@@ -3,9 +3,13 @@
 //!
 //! Keys are reused, and so are the buffers: nothing is allocated per packet once the emulator has warmed up.
 
+use std::sync::Arc;
+
+use ahash::AHashMap;
 use crosswind_engine::{Damage, Ecn};
 use crosswind_wire::Train;
 
+use crate::crossings::Passage;
 use crate::handovers::Handover;
 
 /// Where the bytes of a frame are; `S` is a slot of a port.
@@ -15,6 +19,8 @@ pub enum Buffer<S> {
     Slot(S),
     /// Copied out, because the slot was needed or because the frame has several receivers.
     Copy(Vec<u8>),
+    /// Copied out once for all domains, because packets of it cross.
+    Shared(Arc<Passage>),
     /// Given back.
     Gone,
 }
@@ -41,15 +47,15 @@ pub struct Run {
 /// A frame inside the emulator.
 #[derive(Debug)]
 pub struct InTransit<S> {
-    /// How many trains entered before it.
+    /// How many trains entered before it, where it entered.
     pub number: u64,
     /// Its wire packets.
     pub train: Train,
     /// Its bytes.
     pub buffer: Buffer<S>,
-    /// Index of the sending node.
+    /// The place of the sending node ([`crate::nodes`]).
     pub from: usize,
-    /// Index of the receiving node.
+    /// The place of the receiving node.
     pub to: usize,
     /// Engine packets of it still inside: one a wire packet, or one for the whole train.
     pub inside: u32,
@@ -77,6 +83,8 @@ pub struct Trains<S> {
     free: Vec<u32>,
     spare_dues: Vec<Vec<(u64, u32)>>,
     spare_bytes: Vec<Vec<u8>>,
+    /// The keys of those that came from other domains, by their names there.
+    came: AHashMap<(usize, u64), u32>,
 }
 
 impl<S> Default for Trains<S> {
@@ -87,6 +95,7 @@ impl<S> Default for Trains<S> {
             free: Vec::new(),
             spare_dues: Vec::new(),
             spare_bytes: Vec::new(),
+            came: AHashMap::new(),
         }
     }
 }
@@ -126,7 +135,38 @@ impl<S> Trains<S> {
                 self.spare_bytes.push(bytes);
                 None
             }
+            Buffer::Shared(passage) => {
+                // One that entered here is not among them, but it may have come back.
+                if self.came.get(&passage.name) == Some(&key) {
+                    self.came.remove(&passage.name);
+                }
+                None
+            }
             Buffer::Gone => unreachable!("a train leaves once"),
+        }
+    }
+
+    /// A packet of a frame comes from another domain; returns the key of the frame, whose sender and receiver have these places.
+    pub fn come(&mut self, passage: &Arc<Passage>, (from, to): (usize, usize)) -> u32 {
+        if let Some(&key) = self.came.get(&passage.name) {
+            self.get(key).inside += 1;
+            return key;
+        }
+        let key = self.insert(&passage.train, Buffer::Shared(Arc::clone(passage)), from, to, 1);
+        self.get(key).number = passage.name.1;
+        self.came.insert(passage.name, key);
+        key
+    }
+
+    /// Gives a train another buffer; returns the slot of the one before, where it was one.
+    pub fn exchange(&mut self, key: u32, buffer: Buffer<S>) -> Option<S> {
+        match std::mem::replace(&mut self.get(key).buffer, buffer) {
+            Buffer::Slot(slot) => Some(slot),
+            Buffer::Copy(bytes) => {
+                self.spare_bytes.push(bytes);
+                None
+            }
+            Buffer::Shared(_) | Buffer::Gone => None,
         }
     }
 

@@ -43,7 +43,7 @@ impl Warmth {
     }
 
     /// Sends, where the last time is long enough ago for what is due next, and warms the port that it is probably for.
-    pub fn keep(&mut self, now: u64, due: Option<u64>, port: &impl Port) {
+    pub fn keep(&mut self, now: u64, due: Option<u64>, port: Option<&impl Port>) {
         let soon = due.is_some_and(|due| due < now + BEFORE_NS);
         if now < self.used_ns + if soon { BEFORE_NS } else { EVERY_NS } {
             return;
@@ -52,7 +52,7 @@ impl Warmth {
         let cut = Cut { vnet: [0; VnetHeader::LEN], headers: &[], rest: &FRAME };
         // What becomes of it does not matter.
         let _ = self.socket.send(&cut);
-        if soon {
+        if let (true, Some(port)) = (soon, port) {
             port.warm();
         }
     }

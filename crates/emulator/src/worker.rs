@@ -127,17 +127,17 @@ impl<P: Port, M: Machine> Worker<P, M> {
         }
     }
 
-    /// The calling thread is the worker's from now on, and the first window starts.
-    pub fn begin(&mut self) {
+    /// The calling thread is the worker's from now on, and the first window starts at this instant.
+    pub fn begin(&mut self, at_ns: u64) {
         self.machine.claim();
         let timeline = std::mem::take(&mut self.timeline);
-        self.start_window(self.machine.monotonic_ns(), host::steal_ns(), timeline);
+        self.start_window(at_ns, host::steal_ns(), timeline);
         self.active_ns = self.machine.monotonic_ns();
     }
 
-    /// Runs until told to stop.
-    pub fn run(&mut self) -> Result<(), String> {
-        self.begin();
+    /// Begins at this instant and runs until told to stop.
+    pub fn run(&mut self, at_ns: u64) -> Result<(), String> {
+        self.begin(at_ns);
         let mut reported = false;
         loop {
             match self.round(std::mem::take(&mut reported)) {
@@ -167,10 +167,15 @@ impl<P: Port, M: Machine> Worker<P, M> {
         if let Some(since) = self.spun_since {
             self.canary_gap_ns_max = self.canary_gap_ns_max.max(now - since);
         }
-        if self.inbox.rung(reported) && !self.obey() {
-            return Next::Stop;
+        let mut work = 0;
+        if self.inbox.rung(reported) {
+            // First: a command may let the engine do what is due now.
+            work += self.forwarder.take_in_crossings();
+            if !self.obey() {
+                return Next::Stop;
+            }
         }
-        let mut work = self.take_in(now);
+        work += self.take_in(now);
         let due = self.forwarder.next_due_ns().filter(|&due| due <= now + self.forwarder.ahead_ns());
         if let Some(due) = due {
             work += self.let_out(due.max(now));
@@ -241,13 +246,25 @@ impl<P: Port, M: Machine> Worker<P, M> {
 
     /// Until when nothing is to be done, if nothing comes.
     fn sleeps_until(&self, now: u64, next: Option<u64>) -> u64 {
-        let ghosts = self.forwarder.network.sources().next().is_some();
-        let longest = now + if ghosts { NAP_NS } else { SLEEP_NS };
+        let longest = now + self.longest_sleep_ns();
         let next = next.map_or(longest, |due| due - self.waking.margin_ns());
         let step = self.timeline.next_ns().unwrap_or(longest);
         // A receiver without room is asked again soon, and may need this processor to make room.
         let again = if self.forwarder.waits_for_a_receiver() { now + ASK_AGAIN_NS } else { longest };
         next.min(longest).min(again).min(self.series.step_ends_ns()).min(step).max(now)
+    }
+
+    /// Ghosts are caught up with now and then, and soon enough for those that cross to be there before they are due.
+    fn longest_sleep_ns(&self) -> u64 {
+        let network = &self.forwarder.network;
+        let sources = network.sources().next().is_some();
+        match &self.forwarder.crossings {
+            Some(crossings) if sources || network.engine_ref().totals().ghost.inside > 0 => {
+                NAP_NS.min(crossings.shortest_cut_ns() / 2)
+            }
+            None if sources => NAP_NS,
+            _ => SLEEP_NS,
+        }
     }
 
     /// Waits for a frame, a command or the next thing to do; true when there is a command.
@@ -270,17 +287,17 @@ impl<P: Port, M: Machine> Worker<P, M> {
     /// Carries out every command that waits; false when it is to stop.
     fn obey(&mut self) -> bool {
         while let Some(command) = self.inbox.next() {
-            let now = self.machine.monotonic_ns();
             match command {
-                Command::Set(plan, reply) => {
+                Command::Set { at_ns, plan, reply } => {
                     // An asker that has gone needs no answer; the same holds below.
-                    let _ = reply.send(self.set(now, *plan));
+                    let _ = reply.send(self.set(at_ns, *plan));
                 }
-                Command::Measure { steal_ns, timeline, reply } => {
-                    let timeline = self.start_window(now, steal_ns, *timeline);
-                    let _ = reply.send(Done { at_ns: now, spent: None, timeline });
+                Command::Measure { at_ns, steal_ns, timeline, reply } => {
+                    let timeline = self.start_window(at_ns, steal_ns, *timeline);
+                    let _ = reply.send(Done { at_ns, spent: None, timeline });
                 }
                 Command::Read { steal_ns, reply } => {
+                    let now = self.machine.monotonic_ns();
                     self.let_out(now);
                     let _ = reply.send(Box::new(self.snapshot(now, steal_ns)));
                 }
@@ -290,29 +307,29 @@ impl<P: Port, M: Machine> Worker<P, M> {
         true
     }
 
-    fn set(&mut self, now: u64, mut plan: Plan) -> Done {
+    fn set(&mut self, asked_ns: u64, mut plan: Plan) -> Done {
         let (places, json) = (Arc::clone(&plan.stated), std::mem::take(&mut plan.json));
-        let (at, spent) = self.forwarder.network.apply(clock::instant(now), plan);
+        let (at, spent) = self.forwarder.network.apply(clock::instant(asked_ns), plan);
         let at_ns = at.as_nanos();
-        self.note("set", now, at_ns, places);
+        self.note("set", asked_ns, at_ns, places);
         self.forwarder.record(|| Record::Condition { at_ns, json });
         Done { at_ns, spent: Some(spent), timeline: std::mem::take(&mut self.timeline) }
     }
 
     /// Returns the timeline before.
-    fn start_window(&mut self, now: u64, steal_ns: u64, timeline: Timeline) -> Timeline {
-        self.let_out(now);
-        let before = std::mem::replace(&mut self.timeline, timeline.starting_at(now));
-        if let Some(step) = self.timeline.follow(&before, &mut self.forwarder.network, now) {
+    fn start_window(&mut self, at_ns: u64, steal_ns: u64, timeline: Timeline) -> Timeline {
+        self.let_out(at_ns);
+        let before = std::mem::replace(&mut self.timeline, timeline.starting_at(at_ns));
+        if let Some(step) = self.timeline.follow(&before, &mut self.forwarder.network, at_ns) {
             self.note_step(step);
         }
         self.forwarder.start_window();
-        self.series.start_window(now);
+        self.series.start_window(at_ns);
         // What was in force when the window started belongs to it.
         self.changes.drain(..self.changes.len() - 1);
         self.canary_gap_ns_max = 0;
         self.stalls.start_window();
-        self.window = WindowStart { started_ns: now, steal_ns, account: self.machine.account() };
+        self.window = WindowStart { started_ns: at_ns, steal_ns, account: self.machine.account() };
         before
     }
 
@@ -347,5 +364,7 @@ impl<P: Port, M: Machine> Worker<P, M> {
     }
 }
 
+#[cfg(test)]
+mod crossing_tests;
 #[cfg(test)]
 mod tests;

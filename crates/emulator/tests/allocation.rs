@@ -302,7 +302,7 @@ fn waking_up_allocates_nothing() {
     let machine = ThisMachine::new([[reader.as_fd(), writer.as_fd()]].into_iter(), None).expect("an epoll");
     let (_commands, inbox) = commands().expect("an eventfd");
     let mut worker = Worker::new(forwarder, machine, inbox, Timeline::default());
-    worker.begin();
+    worker.begin(worker.machine.monotonic_ns());
     let mut half_time = 0;
     for number in 1..=2000 {
         if number == 1000 {

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 
-use crosswind_emulator::clock::VirtualClock;
+use crosswind_emulator::clock::{Clock, VirtualClock};
 use crosswind_emulator::commands::{commands, Command};
 use crosswind_emulator::forwarder::Forwarder;
 use crosswind_emulator::machine::VirtualMachine;
@@ -118,7 +118,7 @@ fn live(condition: &str) -> Vec<u8> {
     let mut worker = Worker::new(forwarder, machine, inbox, timeline);
     let mut irregular = Irregular(11);
     let mut changed = false;
-    worker.begin();
+    worker.begin(worker.machine.monotonic_ns());
     let mut now = start_ns + 1_000;
     while now < start_ns + 20_000_000 {
         let stamp = now + irregular.below(30_000);
@@ -135,7 +135,11 @@ fn live(condition: &str) -> Vec<u8> {
             changed = true;
             let none = Condition { name: "none".to_owned(), ..Condition::default() };
             let plan = planner.condition(&none).expect("a valid condition");
-            assert!(commands.send(Command::Set(Box::new(plan), channel().0)));
+            assert!(commands.send(Command::Set {
+                at_ns: worker.machine.monotonic_ns(),
+                plan: Box::new(plan),
+                reply: channel().0
+            }));
         }
         worker.round(false);
     }

@@ -74,7 +74,7 @@ impl<P: Port> Forwarder<P> {
             }
         };
         // The receiver's port is borrowed for sending while the sender's still holds the frame.
-        let (source, port) = two(&mut self.ports, entry.from, to);
+        let (source, port) = sender_and_receiver(&mut self.ports, entry.from, to);
         let cut = self.workspace.cut(source, entry, run);
         let due_ns = dues_ns.last().map_or(0, |&(due_ns, _)| due_ns);
         let watched = self.lead.watches(cut.headers.len() + cut.rest.len(), due_ns);
@@ -154,7 +154,7 @@ impl<P: Port> Forwarder<P> {
     fn capture_arrived(&mut self, key: u32, run: &Run, left_ns: u64) {
         let Some(capture) = &mut self.capture else { return };
         let entry = self.trains.get(key);
-        let source = &self.ports[entry.from];
+        let source = self.ports.get(entry.from);
         if run.first == run.last {
             let cut = self.workspace.cut(source, entry, run);
             capture.left_as(left_ns, entry.to, [cut.headers, cut.rest]);
@@ -170,7 +170,7 @@ impl<P: Port> Forwarder<P> {
         self.lose(left_ns, &train, run.first, run.last, "send-failed");
         if let Some(capture) = &mut self.capture {
             let entry = self.trains.get(key);
-            let frame = bytes_of(&self.ports[entry.from], entry);
+            let frame = bytes_of(self.ports.get(entry.from), entry);
             let why = format_args!("emulator send-failed");
             capture.dropped(left_ns, entry.from, &train, frame, run.first..=run.last, why);
         }
@@ -209,9 +209,14 @@ impl Workspace {
         Self { scratch: Train::scratch(), damaged: Vec::new() }
     }
 
-    /// A run as its receiver is to have it; `source` is the port of its sender.
+    /// A run as its receiver is to have it; `source` is the port of its sender, where that has one here.
     #[inline(always)]
-    fn cut<'a, P: Port>(&'a mut self, source: &'a P, entry: &'a InTransit<P::Slot>, run: &Run) -> Cut<'a> {
+    fn cut<'a, P: Port>(
+        &'a mut self,
+        source: Option<&'a P>,
+        entry: &'a InTransit<P::Slot>,
+        run: &Run,
+    ) -> Cut<'a> {
         let InTransit { train, .. } = entry;
         let frame = bytes_of(source, entry);
         let cut = train.cut(frame, run.first, run.last, run.dscp, run.ecn.bits(), &mut self.scratch);
@@ -243,13 +248,13 @@ fn is_passing(error: &io::Error) -> bool {
         || error.raw_os_error() == Some(libc::ENOBUFS)
 }
 
-/// Two different elements of a slice.
-fn two<T>(slice: &mut [T], a: usize, b: usize) -> (&T, &mut T) {
-    if a < b {
-        let (left, right) = slice.split_at_mut(b);
-        (&left[a], &mut right[0])
+/// The ports of two different nodes by place, the first of which may have none here.
+fn sender_and_receiver<P>(ports: &mut [P], sender: usize, receiver: usize) -> (Option<&P>, &mut P) {
+    if sender < receiver {
+        let (left, right) = ports.split_at_mut(receiver);
+        (Some(&left[sender]), &mut right[0])
     } else {
-        let (left, right) = slice.split_at_mut(a);
-        (&right[0], &mut left[b])
+        let (left, right) = ports.split_at_mut(sender.min(ports.len()));
+        (right.first(), &mut left[receiver])
     }
 }

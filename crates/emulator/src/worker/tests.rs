@@ -56,7 +56,7 @@ fn planned(
     let machine = VirtualMachine { clock: VirtualClock::new(BUILT_NS), has_own_processor };
     let (commands, inbox) = commands().unwrap();
     let mut worker = Worker::new(forwarder, machine, inbox, planner.timeline().unwrap());
-    worker.begin();
+    worker.begin(BUILT_NS);
     (worker, commands, planner)
 }
 
@@ -106,7 +106,8 @@ fn measure(
     planner: &mut Planner,
 ) -> u64 {
     let ((reply, answer), timeline) = (channel(), Box::new(planner.timeline().unwrap()));
-    assert!(commands.send(Command::Measure { steal_ns: 0, timeline, reply }));
+    let at_ns = worker.machine.monotonic_ns();
+    assert!(commands.send(Command::Measure { at_ns, steal_ns: 0, timeline, reply }));
     assert_ne!(worker.round(false), Next::Stop);
     answer.try_recv().unwrap().at_ns
 }
@@ -120,7 +121,8 @@ fn set(
 ) -> u64 {
     let (reply, answer) = channel();
     let plan = planner.condition(&Condition { name: name.to_owned(), ..Condition::default() }).unwrap();
-    assert!(commands.send(Command::Set(Box::new(plan), reply)));
+    let at_ns = worker.machine.monotonic_ns();
+    assert!(commands.send(Command::Set { at_ns, plan: Box::new(plan), reply }));
     assert_ne!(worker.round(false), Next::Stop);
     answer.try_recv().unwrap().at_ns
 }
@@ -225,7 +227,7 @@ fn every_window_begins_with_the_condition_as_it_is_written_and_another_condition
 fn who_is_told_to_stop_stops_and_so_does_who_can_be_told_nothing_any_more() {
     let (mut stopped, commands) = worker(&json!({"name": "none"}), false);
     assert!(commands.send(Command::Stop));
-    assert_eq!(stopped.run(), Ok(()));
+    assert_eq!(stopped.run(BUILT_NS), Ok(()));
     std::mem::drop(stopped);
     assert!(!commands.send(Command::Stop), "it has ended");
     let (mut forgotten, commands) = worker(&json!({"name": "none"}), false);

@@ -1,0 +1,116 @@
+//! The border of a domain: packets that leave for another packet thread, and those that come from one.
+//!
+//! A packet crosses with its frame, which is copied out of its slot at the first crossing; later packets of the same train share the copy.
+//! In its next domain the frame is a train with a key of its own for as long as packets of it are there.
+
+use std::sync::Arc;
+
+use crosswind_engine::{Class, Instant, Packet};
+use crosswind_fabric::{Crosses, Frame};
+
+use super::{bytes_of, Forwarder};
+use crate::crossings::{Crossings, Message, Passage, Under};
+use crate::port::Port;
+use crate::trains::Buffer;
+
+impl<P: Port> Forwarder<P> {
+    /// Sends what has crossed to other domains. To be called when all outcomes of the engine have been looked at: a duplicate is entered
+    /// before its original crosses.
+    #[inline]
+    pub fn send_crossings(&mut self) {
+        if let Some(crossings) = self.crossings.take() {
+            self.crossings = Some(self.send_all(crossings));
+        }
+    }
+
+    #[inline(never)]
+    fn send_all(&mut self, mut crossings: Box<Crossings>) -> Box<Crossings> {
+        while let Some((to, crosses)) = self.network.next_out() {
+            let passage = match &crosses {
+                Crosses::Packet(crossing) if crossing.packet.class == Class::Real => {
+                    Some(self.cross(&crossing.packet, crossings.domain()))
+                }
+                _ => None,
+            };
+            crossings.send(to, crosses, passage);
+        }
+        crossings.wake();
+        crossings
+    }
+
+    /// A packet has left for another domain; returns its frame.
+    fn cross(&mut self, packet: &Packet, domain: usize) -> Arc<Passage> {
+        let key = Frame::key_of(packet.tag);
+        let passage = self.passage(key, domain);
+        self.trains.get(key).inside -= 1;
+        self.remove_if_done(key);
+        passage
+    }
+
+    fn passage(&mut self, key: u32, domain: usize) -> Arc<Passage> {
+        let entry = self.trains.get(key);
+        if let Buffer::Shared(passage) = &entry.buffer {
+            return Arc::clone(passage);
+        }
+        let place = entry.from;
+        let passage = Arc::new(Passage {
+            name: (domain, entry.number),
+            train: entry.train,
+            bytes: bytes_of(self.ports.get(place), entry).into(),
+            from: self.nodes.number(place),
+            to: self.nodes.number(entry.to),
+        });
+        let buffer = Buffer::Shared(Arc::clone(&passage));
+        if let Some(slot) = self.trains.exchange(key, buffer) {
+            self.release(place, slot);
+        }
+        passage
+    }
+
+    /// Takes in what other domains have sent; returns how many packets of the application it was. To be called before the engine does what
+    /// is due now.
+    pub fn take_in_crossings(&mut self) -> usize {
+        let Some(mut crossings) = self.crossings.take() else { return 0 };
+        let mut real = 0;
+        while let Some(message) = crossings.next() {
+            real += usize::from(message.is_real());
+            self.take_in_message(message);
+        }
+        self.crossings = Some(crossings);
+        real
+    }
+
+    fn take_in_message(&mut self, message: Message) {
+        let Message { from, mut crosses, passage } = message;
+        let mut due = Instant::ZERO;
+        if let Crosses::Packet(crossing) = &mut crosses {
+            due = crossing.due;
+            if let Some(passage) = passage {
+                let key = self.arrive(&passage, &crossing.packet);
+                crossing.packet.tag = Frame::renamed(crossing.packet.tag, key);
+            }
+        }
+        if let Some(used) = self.network.take_in(from, crosses).filter(|&used| used > due) {
+            self.ledger.clamp((used - due).as_nanos());
+        }
+    }
+
+    /// A packet of a frame comes; returns the frame's key here.
+    fn arrive(&mut self, passage: &Arc<Passage>, packet: &Packet) -> u32 {
+        let place = self.nodes.place(passage.to);
+        if place < self.ports.len() {
+            self.latest_receiver = place;
+        }
+        // Acknowledgements say what the other direction waited for; the first packet of a train has the one that counts.
+        if Frame::index_of(packet.tag).is_none_or(|index| index == 0) {
+            self.records.came(packet.entered.as_nanos(), &passage.train);
+        }
+        self.trains.come(passage, (self.nodes.place(passage.from), place))
+    }
+
+    /// Packets under way to and from other domains: when the window started, and now.
+    pub fn under_way(&self) -> [Under; 2] {
+        let totals = self.network.engine_ref().totals();
+        self.crossings.as_ref().map_or_else(Default::default, |crossings| crossings.under_way(&totals))
+    }
+}

@@ -1,0 +1,184 @@
+//! One snapshot of several: what the packet threads of all domains have seen, as one thread would have seen it.
+//!
+//! Every domain has all elements, in the same order, and a packet is counted where it passes. So counters are added, and what belongs to an
+//! element as a whole is taken from the domain that it is in. Rows are put in the order of their instants.
+
+use crosswind_engine::Class;
+use crosswind_fabric::{Domains, ElementAt};
+
+use crate::crossings::Under;
+use crate::log::Log;
+use crate::measurement::{ByClass, Conservation, Host, Window};
+use crate::names::{Names, Placed};
+use crate::records::{Bounded, Incidents};
+use crate::series::Row;
+use crate::snapshot::{Counted, Forwarded, Snapshot};
+
+/// The snapshot of all domains, of which there is at least one, in their order.
+pub fn merged(snapshots: Vec<Snapshot>, domains: &Domains) -> Snapshot {
+    let names = names(&snapshots);
+    let ended_ns = snapshots.iter().map(|it| it.window.ended_ns).max().unwrap_or_default();
+    let spins = snapshots.iter().all(|it| it.wait_mode == "spin");
+    Snapshot {
+        window: Window { ended_ns, ..snapshots[0].window.clone() },
+        wait_mode: if spins { "spin" } else { "sleep" },
+        host: host(&snapshots),
+        changes: snapshots[0].changes.clone(),
+        series: series(&snapshots),
+        forwarded: forwarded(snapshots, &names, domains),
+        names,
+    }
+}
+
+/// A step of a timeline may be carried out in one domain and not yet in another; elements are only ever added.
+fn names(snapshots: &[Snapshot]) -> Names {
+    let longest = snapshots.iter().max_by_key(|it| it.names.elements().len()).expect("there is one");
+    let mut names = longest.names.clone();
+    names.sources = snapshots.iter().flat_map(|it| it.names.sources.clone()).collect();
+    names.driven_links = snapshots.iter().flat_map(|it| it.names.driven_links.clone()).collect();
+    names.sources.sort_by_key(|(place, _)| *place);
+    names.driven_links.sort_by_key(|(place, _)| *place);
+    names
+}
+
+fn host(snapshots: &[Snapshot]) -> Host {
+    let all = || snapshots.iter().map(|it| &it.host);
+    let mut stalls: Vec<_> = all().flat_map(|host| host.stalls.clone()).collect();
+    stalls.sort_by_key(|stall| stall.at_ns);
+    Host {
+        canary_gap_ns_max: all().map(|host| host.canary_gap_ns_max).max().unwrap_or(0),
+        stalls,
+        // Of the machine, and each domain knows it.
+        steal_ns: all().map(|host| host.steal_ns).max().unwrap_or(0),
+        run_queue_delay_ns: all().map(|host| host.run_queue_delay_ns).sum(),
+        emulator_cpu_ns: all().map(|host| host.emulator_cpu_ns).sum(),
+        ring_overruns: all().map(|host| host.ring_overruns).sum(),
+        send_retries: all().map(|host| host.send_retries).sum(),
+    }
+}
+
+/// A link that is cut has a row in each of two domains for the same step.
+fn series(snapshots: &[Snapshot]) -> Log<Row> {
+    let place = |row: &Row| (row.at_ns, row.element, row.class == Class::Ghost);
+    let mut rows: Vec<Row> = snapshots.iter().flat_map(|it| it.series.iter().cloned()).collect();
+    rows.sort_by_key(place);
+    rows.dedup_by(|later, row| {
+        let same = place(later) == place(row);
+        if same {
+            row.add(later);
+        }
+        same
+    });
+    rows.into_iter().collect()
+}
+
+fn forwarded(snapshots: Vec<Snapshot>, names: &Names, domains: &Domains) -> Forwarded {
+    let conservation = conservation(&snapshots);
+    let order = |places: Vec<usize>| {
+        let mut order: Vec<usize> = (0..places.len()).collect();
+        order.sort_by_key(|&at| places[at]);
+        order
+    };
+    let places = |of: fn(&Names) -> &Vec<Placed>| {
+        snapshots.iter().flat_map(|it| of(&it.names).iter().map(|(place, _)| *place)).collect()
+    };
+    let sources = order(places(|names| &names.sources));
+    let driven_links = order(places(|names| &names.driven_links));
+    let mut parts = snapshots.into_iter().map(|it| it.forwarded);
+    let mut all = parts.next().expect("there is one");
+    let owns = |domain: usize, element: &ElementAt| domains.of_element(element) == domain;
+    all.monitors.retain(|look| owns(0, names.element(look.element())));
+    for (domain, part) in (1..).zip(parts) {
+        all.ledger.add(&part.ledger);
+        add_counters(&mut all.elements, part.elements, |element| owns(domain, &names.elements()[element]));
+        let own = part.monitors.into_iter().filter(|look| owns(domain, names.element(look.element())));
+        all.monitors.extend(own);
+        all.draws.extend(part.draws);
+        all.driven.extend(part.driven);
+        join(&mut all.incidents, part.incidents);
+    }
+    all.monitors.sort_by_key(|look| look.element());
+    let incidents = &mut all.incidents;
+    in_order(&mut incidents.drops, |row| row.at_ns);
+    in_order(&mut incidents.retransmissions, |row| row.at_ns);
+    in_order(&mut incidents.held, |row| row.held.at_ns);
+    Forwarded {
+        conservation,
+        draws: picked(all.draws, &sources),
+        driven: picked(all.driven, &driven_links),
+        ..all
+    }
+}
+
+fn picked<T>(all: Vec<T>, order: &[usize]) -> Vec<T> {
+    let mut all: Vec<Option<T>> = all.into_iter().map(Some).collect();
+    order.iter().filter_map(|&at| all[at].take()).collect()
+}
+
+fn add_counters(all: &mut Vec<Counted>, part: Vec<Counted>, owns: impl Fn(usize) -> bool) {
+    for (element, counted) in part.into_iter().enumerate() {
+        match all.get_mut(element) {
+            None => all.push(counted),
+            Some(sum) => {
+                sum.counters = sum.counters + counted.counters;
+                if owns(element) {
+                    sum.credit = counted.credit;
+                }
+            }
+        }
+    }
+}
+
+fn join(all: &mut Incidents, part: Incidents) {
+    fn rows<T: Copy>(all: &mut Bounded<T>, part: &Bounded<T>) {
+        part.rows.iter().for_each(|row| all.push(*row));
+        all.lost += part.lost;
+    }
+    rows(&mut all.drops, &part.drops);
+    rows(&mut all.retransmissions, &part.retransmissions);
+    rows(&mut all.held, &part.held);
+}
+
+fn in_order<T: Copy>(bounded: &mut Bounded<T>, at_ns: impl Fn(&T) -> u64) {
+    let mut rows: Vec<T> = bounded.rows.iter().copied().collect();
+    rows.sort_by_key(at_ns);
+    bounded.rows = rows.into_iter().collect();
+}
+
+/// What is under way between domains is inside. Domains are read one after the other: what one has seen leave and another has not seen
+/// enter counts as entered.
+fn conservation(snapshots: &[Snapshot]) -> Conservation {
+    let under = |at: usize| {
+        let each = snapshots.iter().map(|it| it.forwarded.under_way[at]);
+        each.fold(Under::default(), Under::and)
+    };
+    let (before, now) = (under(0), under(1));
+    let all = || snapshots.iter().map(|it| &it.forwarded.conservation);
+    let sum = |of: fn(&Conservation) -> ByClass, and: Under| Under {
+        real: all().map(|it| of(it).real as i64).sum::<i64>() + and.real,
+        ghost: all().map(|it| of(it).ghost as i64).sum::<i64>() + and.ghost,
+    };
+    let mut entered = sum(|it| it.entered, before);
+    let mut inside = sum(|it| it.inside, now);
+    for (entered, inside) in [(&mut entered.real, &mut inside.real), (&mut entered.ghost, &mut inside.ghost)]
+    {
+        let unseen = (-*inside).max(0);
+        (*entered, *inside) = (*entered + unseen, *inside + unseen);
+    }
+    let none = Under::default();
+    let [duplicated, out, dropped] =
+        [sum(|it| it.duplicated, none), sum(|it| it.out, none), sum(|it| it.dropped, none)];
+    let balanced = |class: fn(Under) -> i64| {
+        class(entered) + class(duplicated) == class(out) + class(dropped) + class(inside)
+    };
+    let holds = all().all(|it| it.holds) && balanced(|it| it.real) && balanced(|it| it.ghost);
+    let counts = |sum: Under| ByClass { real: sum.real as u64, ghost: sum.ghost as u64 };
+    Conservation {
+        entered: counts(entered),
+        duplicated: counts(duplicated),
+        out: counts(out),
+        dropped: counts(dropped),
+        inside: counts(inside),
+        holds,
+    }
+}

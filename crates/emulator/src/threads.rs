@@ -1,0 +1,112 @@
+//! The packet threads of an emulator: one for each domain of the fabric.
+
+use std::sync::mpsc::{channel, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use crate::commands::{Command, Commands};
+use crate::machine::ThisMachine;
+use crate::port::{close_all, Veth};
+use crate::thread;
+use crate::worker::Worker;
+use crate::Kept;
+
+/// Told once why a thread has died.
+pub type Fault = Box<dyn Fn(String) + Send>;
+
+#[derive(Debug)]
+struct PacketThread {
+    commands: Commands,
+    handle: Option<JoinHandle<Kept>>,
+}
+
+/// All packet threads, by domain.
+#[derive(Debug)]
+pub struct Threads(Vec<PacketThread>);
+
+impl Threads {
+    /// Starts a thread for each worker. They begin at this instant, and are asked with `commands`.
+    pub fn start(
+        workers: Vec<(Worker<Veth, ThisMachine>, Commands)>,
+        at_ns: u64,
+        fault: Fault,
+    ) -> Result<Self, String> {
+        let fault = Arc::new(Mutex::new(Some(fault)));
+        // Where one cannot be started, those before it are ended by being dropped.
+        let mut threads = Self(Vec::with_capacity(workers.len()));
+        for (worker, commands) in workers {
+            let fault = Arc::clone(&fault);
+            let dies = move |why: String| {
+                let first = fault.lock().unwrap_or_else(PoisonError::into_inner).take();
+                first.iter().for_each(|fault| fault(why.clone()));
+            };
+            let handle = std::thread::Builder::new()
+                .name("emulator".into())
+                .spawn(move || {
+                    let run = std::panic::AssertUnwindSafe(|| run(worker, at_ns));
+                    match std::panic::catch_unwind(run) {
+                        Ok((Ok(()), kept)) => kept,
+                        Ok((Err(error), kept)) => {
+                            dies(format!("emulator: {error}"));
+                            kept
+                        }
+                        Err(_) => {
+                            dies("emulator: internal error, see the agent's standard error".to_owned());
+                            Kept::default()
+                        }
+                    }
+                })
+                .map_err(|error| thread::refused("emulator thread", &error))?;
+            threads.0.push(PacketThread { commands, handle: Some(handle) });
+        }
+        Ok(threads)
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Gives every thread its command, and returns their answers.
+    pub fn ask<T>(&self, mut command: impl FnMut(Sender<T>) -> Command) -> Result<Vec<T>, String> {
+        let dead = || "the emulator has died".to_owned();
+        let mut answers = Vec::with_capacity(self.count());
+        for thread in &self.0 {
+            let (reply, answer) = channel();
+            if !thread.commands.send(command(reply)) {
+                return Err(dead());
+            }
+            answers.push(answer);
+        }
+        answers.into_iter().map(|answer| answer.recv().map_err(|_| dead())).collect()
+    }
+
+    /// Ends all threads and closes the ports; returns what became of the files.
+    pub fn end(&mut self) -> Kept {
+        for thread in &self.0 {
+            // A dead thread has dropped its inbox; there is nothing left to stop.
+            thread.commands.send(Command::Stop);
+        }
+        let mut kept = Kept::default();
+        for handle in self.0.iter_mut().filter_map(|thread| thread.handle.take()) {
+            // Files are written by one thread only.
+            let Kept { recording, capture } = handle.join().unwrap_or_default();
+            kept = Kept { recording: kept.recording.or(recording), capture: kept.capture.or(capture) };
+        }
+        kept
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Forwards until told to stop, then closes the files and the ports.
+fn run(mut worker: Worker<Veth, ThisMachine>, at_ns: u64) -> (Result<(), String>, Kept) {
+    let outcome = worker.run(at_ns);
+    let (ports, kept) = worker.finish();
+    close_all(ports);
+    (outcome, kept)
+}

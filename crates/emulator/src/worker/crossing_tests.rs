@@ -1,0 +1,324 @@
+//! Two packet threads in virtual time that carry a domain each, against one that carries everything.
+
+use std::sync::mpsc::channel;
+
+use crosswind_fabric::{Division, Domains, Fabric, Link, Planner};
+use crosswind_wire::VnetHeader;
+use serde_json::{json, Value};
+
+use super::*;
+use crate::clock::{Clock, VirtualClock};
+use crate::commands::{commands, Commands};
+use crate::crossings::{Crossings, LEAST_CUT_NS};
+use crate::machine::VirtualMachine;
+use crate::measurement::Measurement;
+use crate::merging::merged;
+use crate::port::MemoryPort;
+
+const BUILT_NS: u64 = 1_000_000;
+const CUT_NS: u64 = 5_000_000;
+/// Shorter than the cut, so that what crosses is there before it is due.
+const TURN_NS: u64 = 500_000;
+const SEGMENT: usize = 1460;
+const GIGABIT: Option<u64> = Some(1_000_000_000);
+
+/// Two hosts on each of two switches that are far apart. Nodes 0 and 2 are in the first domain, 1 and 3 in the second.
+fn fabric(condition: &Value, rate_bps: Option<u64>, domains: usize) -> Fabric {
+    let mut links = Vec::new();
+    let mut both = |a: &str, b: &str, delay_ns: u64| {
+        for [from, to] in [[a, b], [b, a]] {
+            links.push(Link::new(from, to, rate_bps, delay_ns, rate_bps.map(|_| 60_000)));
+        }
+    };
+    for (host, switch) in [("h0", "s0"), ("h1", "s1"), ("h2", "s0"), ("h3", "s1")] {
+        both(host, switch, 2_000);
+    }
+    both("s0", "s1", CUT_NS);
+    serde_json::from_value(json!({
+        "seed": 7, "hosts": ["h0", "h1", "h2", "h3"],
+        "nodes": [{"name": "a", "host": "h0"}, {"name": "b", "host": "h1"},
+                  {"name": "c", "host": "h2"}, {"name": "d", "host": "h3"}],
+        "switches": ["s0", "s1"], "links": links, "mtu_bytes": 1500,
+        "tcp": {"congestion_control": "cubic", "rto_min_us": 200_000}, "merge_window_ns": 20_000,
+        "domains": domains, "condition": condition,
+    }))
+    .unwrap()
+}
+
+/// A TCP frame; several wire packets where the payload is longer than a segment.
+fn frame(from: u8, to: u8, payload: usize) -> (VnetHeader, Vec<u8>) {
+    let mut frame = vec![2, 0x77, 0, 0, 0, to + 1, 2, 0x77, 0, 0, 0, from + 1, 8, 0, 0x45, 0];
+    frame.extend(((40 + payload) as u16).to_be_bytes());
+    frame.extend([0, 0, 0, 0, 64, 6, 0, 0, 10, 77, 0, from + 1, 10, 77, 0, to + 1]);
+    frame.extend([0x15, 0x38, 0x9c, 0x40, 0, 0, 0, 1, 0, 0, 0, 0, 0x50, 0x18, 1, 0, 0, 0, 0, 0]);
+    frame.extend((0..payload).map(|byte| byte as u8));
+    let train = payload > SEGMENT;
+    let (gso_type, gso_size) =
+        if train { (VnetHeader::GSO_TCPV4, SEGMENT as u16) } else { (VnetHeader::GSO_NONE, 0) };
+    (VnetHeader { flags: 1, gso_type, header_len: 54, gso_size, csum_start: 34, csum_offset: 16 }, frame)
+}
+
+/// All packet threads of a fabric.
+struct Threads {
+    workers: Vec<(Worker<MemoryPort, VirtualMachine>, Commands)>,
+    planner: Planner,
+    domains: Domains,
+    /// Up to which all have run.
+    reached_ns: u64,
+}
+
+impl Threads {
+    fn of(condition: &Value, rate_bps: Option<u64>, wanted: usize, has_own_processor: bool) -> Self {
+        let fabric = fabric(condition, rate_bps, wanted);
+        let domains = Domains::of(&fabric, &Division::Count(wanted), &[], LEAST_CUT_NS).unwrap();
+        assert_eq!(domains.count(), wanted);
+        let mut planner = Planner::new(&fabric).unwrap().divided(domains.clone());
+        let start = crosswind_engine::Instant::from_nanos(BUILT_NS);
+        let networks: Vec<_> = (0..wanted).map(|domain| planner.domain(start, domain).unwrap()).collect();
+        let (commands, inboxes): (Vec<_>, Vec<_>) = networks.iter().map(|_| commands().unwrap()).unzip();
+        let crossings = Crossings::between(&domains, &inboxes);
+        let timeline = planner.timeline().unwrap();
+        let parts = networks.into_iter().zip(inboxes).zip(crossings).zip(commands).enumerate();
+        let workers = parts.map(|(domain, (((network, inbox), crossings), commands))| {
+            let own = (0..4).filter(|&node| domains.of_node(node) == domain);
+            let mut forwarder = Forwarder::new(network, own.map(|_| MemoryPort::default()).collect());
+            forwarder.crossings = (wanted > 1).then(|| Box::new(crossings));
+            let machine = VirtualMachine { clock: VirtualClock::new(BUILT_NS), has_own_processor };
+            let mut worker = Worker::new(forwarder, machine, inbox, planner.timeline_again(&timeline));
+            worker.begin(BUILT_NS);
+            (worker, commands)
+        });
+        let workers = workers.collect();
+        Self { workers, planner, domains, reached_ns: BUILT_NS }
+    }
+
+    /// The thread and the port of a node: both domains have one node before the other.
+    fn place(&self, node: usize) -> (usize, usize) {
+        let domain = self.domains.of_node(node);
+        (domain, (0..node).filter(|&other| self.domains.of_node(other) == domain).count())
+    }
+
+    /// A frame enters 5 us after the instant up to which all threads have run.
+    fn send(&mut self, from: usize, to: usize, payload: usize) {
+        let (domain, port) = self.place(from);
+        let worker = &mut self.workers[domain].0;
+        // However long a thread has looked at its work, it did not come so far.
+        worker.machine.clock.advance_to(self.reached_ns + 10_000);
+        let (vnet, bytes) = frame(from as u8, to as u8, payload);
+        worker.forwarder.ports[port].arrive(self.reached_ns + 5_000, vnet, bytes);
+    }
+
+    fn sent(&self, node: usize) -> &[(VnetHeader, Vec<u8>)] {
+        let (domain, port) = self.place(node);
+        &self.workers[domain].0.forwarder.ports[port].sent
+    }
+
+    /// Lets every thread have its turns, and all be at an instant.
+    fn run_until(&mut self, until_ns: u64) {
+        let mut now = self.reached_ns;
+        self.reached_ns = until_ns;
+        while now < until_ns {
+            now = (now + TURN_NS).min(until_ns);
+            for (worker, _) in &mut self.workers {
+                let mut reported = false;
+                while worker.machine.monotonic_ns() < now {
+                    match worker.round(std::mem::take(&mut reported)) {
+                        Next::Look => {}
+                        Next::Spin { now, next } => {
+                            worker.machine.spin(now, next, worker.forwarder.latest_receiver());
+                        }
+                        Next::Sleep(instant_ns) => reported = worker.sleep(instant_ns.min(now)).unwrap(),
+                        Next::Stop => panic!("nobody told it to"),
+                    }
+                }
+            }
+        }
+    }
+
+    fn ask<T>(&mut self, command: impl FnMut(std::sync::mpsc::Sender<T>) -> Command) -> Vec<T> {
+        let mut command = command;
+        let ask = |(worker, commands): &mut (Worker<MemoryPort, VirtualMachine>, Commands)| {
+            let (reply, answer) = channel();
+            assert!(commands.send(command(reply)));
+            assert_ne!(worker.round(false), Next::Stop);
+            answer.try_recv().unwrap()
+        };
+        self.workers.iter_mut().map(ask).collect()
+    }
+
+    fn measure(&mut self) -> u64 {
+        let at_ns = self.reached_ns;
+        let timeline = self.planner.timeline().unwrap();
+        let mut timelines: Vec<_> =
+            self.workers.iter().map(|_| Box::new(self.planner.timeline_again(&timeline))).collect();
+        let mut next = || timelines.pop().unwrap();
+        self.ask(|reply| Command::Measure { at_ns, steal_ns: 0, timeline: next(), reply });
+        at_ns
+    }
+
+    fn read(&mut self) -> Measurement {
+        let mut snapshots: Vec<_> =
+            self.ask(|reply| Command::Read { steal_ns: 0, reply }).into_iter().map(|it| *it).collect();
+        let one = self.workers.len() == 1;
+        let snapshot = if one { snapshots.remove(0) } else { merged(snapshots, &self.domains) };
+        Measurement::new(snapshot)
+    }
+}
+
+/// What does not depend on when a thread looks.
+fn decided(measurement: Measurement) -> Value {
+    let mut all = serde_json::to_value(measurement).unwrap();
+    for varies in ["window", "wait_mode", "host", "changes"] {
+        all.as_object_mut().unwrap().remove(varies);
+    }
+    let ledger = all["ledger"].as_object_mut().unwrap();
+    ledger.remove("error_ns");
+    for rows in ["drops", "retransmissions", "held_acknowledgements", "series"] {
+        // What happens in two domains at one instant has no order.
+        all[rows]["rows"].as_array_mut().unwrap().sort_by_key(Value::to_string);
+    }
+    all
+}
+
+#[test]
+fn frames_of_one_and_of_28_packets_cross_and_all_is_as_in_one_domain() {
+    let condition = json!({"name": "c", "places": {
+        "host.ingress": [{"monitor": {"what": ["packet-size", "reordering"]}}],
+        "switch.ingress": [{"mark": {"dscp": 10, "on": ["h1"]}}],
+        "link": [{"police": {"rate_bps": 50_000_000, "burst_bytes": 40_000, "on": ["h3"]}},
+                 {"delay": {"time_ns": 300_000}}]
+    }});
+    // Without a rate a train crosses as one packet.
+    for (has_own_processor, rate_bps) in [(false, GIGABIT), (true, GIGABIT), (true, None)] {
+        let all = [1, 2].map(|domains| {
+            let mut threads = Threads::of(&condition, rate_bps, domains, has_own_processor);
+            threads.run_until(BUILT_NS + 3_000_000);
+            threads.measure();
+            for round in 0..4 {
+                // There and back, within a domain, and to a receiver that polices what comes.
+                for (from, to, payload) in [
+                    (0, 1, 100),
+                    (1, 0, 28 * SEGMENT),
+                    (0, 3, 28 * SEGMENT),
+                    (0, 2, 900),
+                    (3, 2, 28 * SEGMENT),
+                ] {
+                    threads.send(from, to, payload);
+                }
+                threads.run_until(BUILT_NS + (4 + round) * 4 * TURN_NS + 3_000_000);
+                if round == 1 {
+                    let measurement = threads.read();
+                    assert!(measurement.conservation.holds && measurement.conservation.inside.real > 0);
+                }
+            }
+            threads.run_until(BUILT_NS + 60_000_000);
+            let measurement = threads.read();
+            let conservation = &measurement.conservation;
+            assert!(conservation.holds, "{conservation:?}");
+            assert_eq!(conservation.inside.real, 0);
+            assert_eq!(conservation.entered.real, 4 * (2 + 3 * 28));
+            assert!(conservation.dropped.real > 0);
+            assert_eq!(measurement.ledger.early, 0);
+            // Packets of a train may wait for the rest of their merge window.
+            assert!(measurement.ledger.error_ns.max <= Some(20_000), "{:?}", measurement.ledger);
+            let sent: Vec<_> = (0..4).map(|node| threads.sent(node).to_vec()).collect();
+            (decided(measurement), sent)
+        });
+        let [one, two] = &all;
+        assert_eq!(one.1, two.1, "the same frames leave");
+        for (what, expected) in one.0.as_object().unwrap() {
+            let found = &two.0[what];
+            let at = expected
+                .to_string()
+                .bytes()
+                .zip(found.to_string().bytes())
+                .take_while(|(a, b)| a == b)
+                .count();
+            let near = |text: String| text.chars().skip(at.saturating_sub(200)).take(300).collect::<String>();
+            assert!(
+                found == expected,
+                "{what}: {} and not {}",
+                near(found.to_string()),
+                near(expected.to_string())
+            );
+        }
+        let payload = |(_, frame): &(VnetHeader, Vec<u8>)| frame[54..].to_vec();
+        let came: Vec<u8> = two.1[0].iter().flat_map(payload).collect();
+        let left = payload(&frame(1, 0, 28 * SEGMENT));
+        assert!(came == left.repeat(4), "every byte, in order");
+    }
+}
+
+#[test]
+fn what_comes_too_late_is_entered_as_clamped() {
+    let mut threads = Threads::of(&json!({"name": "none"}), GIGABIT, 2, true);
+    threads.run_until(BUILT_NS + 1_000_000);
+    threads.send(0, 1, 100);
+    // The sender is ahead by less than the cut, then stands still while the receiver goes on.
+    let (receiver, _) = threads.place(1);
+    let at_ns = BUILT_NS + 1_000_000;
+    let other = 1 - receiver;
+    threads.workers[receiver].0.machine.clock.advance_to(at_ns + 9_000_000);
+    threads.workers[receiver].0.forwarder.let_out(at_ns + 9_000_000);
+    for _ in 0..3 {
+        let now = threads.workers[other].0.machine.monotonic_ns();
+        threads.workers[other].0.machine.clock.advance_to(now + 20_000);
+        threads.workers[other].0.round(false);
+    }
+    threads.run_until(at_ns + 12_000_000);
+    let ledger = threads.read().ledger;
+    assert_eq!((ledger.packets, ledger.ingress_clamped), (1, 1));
+    assert!((3_000_000..4_000_000).contains(&ledger.ingress_clamp_ns_max), "{ledger:?}");
+}
+
+#[test]
+fn a_window_may_start_while_packets_are_under_way_between_domains() {
+    let mut threads = Threads::of(&json!({"name": "none"}), GIGABIT, 2, false);
+    threads.send(0, 1, 28 * SEGMENT);
+    threads.send(1, 0, 100);
+    threads.run_until(BUILT_NS + 2_000_000);
+    threads.measure();
+    threads.run_until(BUILT_NS + 20_000_000);
+    let conservation = threads.read().conservation;
+    assert!(conservation.holds);
+    assert_eq!((conservation.entered.real, conservation.out.real), (29, 29));
+}
+
+#[test]
+fn a_sleeping_thread_is_woken_by_what_crosses_and_the_order_of_each_sender_stays() {
+    let mut threads = Threads::of(&json!({"name": "none"}), GIGABIT, 2, false);
+    let (receiver, _) = threads.place(1);
+    let (mut sender, _commands) = threads.workers.remove(1 - receiver);
+    let (mut receiver, _commands) = threads.workers.remove(0);
+    const FRAMES: usize = 200;
+    let machine = std::thread::spawn(move || {
+        for number in 0..FRAMES {
+            let (vnet, bytes) = frame(0, 1, 100 + number);
+            let now = sender.machine.monotonic_ns();
+            sender.forwarder.ports[0].arrive(now, vnet, bytes);
+            sender.round(false);
+            sender.machine.clock.advance_to(now + 30_000);
+            sender.round(false);
+        }
+        sender
+    });
+    // A real event ends a real sleep; only the instants are virtual.
+    let asleep =
+        crate::sleeper::Sleeper::new(std::iter::empty::<[std::os::fd::BorrowedFd<'_>; 1]>()).unwrap();
+    while receiver.forwarder.ports[0].sent.len() < FRAMES {
+        let inside = receiver.forwarder.network.engine_ref().real_inside() > 0;
+        let woken = if inside {
+            crate::sleeper::Woken { by_itself: true, by_command: false }
+        } else {
+            asleep.sleep(10_000_000_000, &receiver.inbox).unwrap()
+        };
+        assert!(inside || woken.by_command, "it is woken long before");
+        receiver.round(woken.by_command);
+        let now = receiver.machine.monotonic_ns();
+        receiver.machine.clock.advance_to(now + 100_000);
+        receiver.round(false);
+    }
+    machine.join().unwrap();
+    let lengths: Vec<usize> = receiver.forwarder.ports[0].sent.iter().map(|(_, bytes)| bytes.len()).collect();
+    assert_eq!(lengths, (0..FRAMES).map(|number| 154 + number).collect::<Vec<_>>());
+}
