@@ -27,7 +27,7 @@ fn main() {
     for turn in 0..TURNS {
         // Neither always comes first.
         for wanted in if turn % 2 == 0 { [1, 2] } else { [2, 1] } {
-            let domains = Domains::of(&fabric, &Division::Count(wanted), &[]).expect("a sound fabric");
+            let domains = Domains::of(&fabric, &Division::Count(wanted), &[], 1).expect("a sound fabric");
             let mut planner = Planner::new(&fabric).expect("a sound fabric").divided(domains.clone());
             let lanes = (0..wanted).map(|domain| Sending::new(&mut planner, &domains, domain)).collect();
             let mut lanes = Lanes::new(&domains, lanes);
