@@ -7,7 +7,15 @@ fabric = fabric_of(resolved, "none", seed=trial.seed)
 
 from crosswind.spec.condition import Condition
 from crosswind.spec.experiment import Experiment
-from crosswind.spec.fabric import condition_for_agent, condition_of, fabric_of, limits_of, real_interference
+from crosswind.spec.fabric import (
+    condition_for_agent,
+    condition_of,
+    count_of,
+    domains_of,
+    fabric_of,
+    limits_of,
+    real_interference,
+)
 from crosswind.spec.load import (
     find_experiment,
     load_catalogue_condition,
@@ -26,6 +34,8 @@ __all__ = [
     "SpecErrors",
     "condition_for_agent",
     "condition_of",
+    "count_of",
+    "domains_of",
     "fabric_of",
     "find_experiment",
     "limits_of",

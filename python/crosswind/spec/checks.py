@@ -30,6 +30,7 @@ from crosswind.spec.rules import condition_findings
 from crosswind.spec.setting import Finding, Setting
 from crosswind.spec.topology import AnyTopology, Star, form_of
 from crosswind.spec.topology.common import USUAL_BUFFER_TEXT, Uplink, WrittenBuffer
+from crosswind.spec.topology.domains import cut_findings, name_findings
 from crosswind.spec.translate import describe
 from crosswind.spec.trials import Growing, Limits, Trials, Until
 
@@ -77,7 +78,8 @@ def topology_problems(document: Document) -> Iterator[Problem]:
     """Yield what is wrong between hosts, nodes, links, MTU and buffers."""
     raw, topology = value_at(document.data, "topology"), _sound_topology(document)
     found = [] if topology is None else list(topology.findings(raw))
-    for path, message in found:
+    divided = () if topology is None else _domain_findings(topology, is_sound=not found)
+    for path, message in (*found, *divided):
         yield _problem(document, ("topology", *path), message)
     if form_of(raw) is Star:
         yield from _star_problems(document)
@@ -89,6 +91,15 @@ def topology_problems(document: Document) -> Iterator[Problem]:
         scale = sound_field(Experiment, "scale", document.data) or 1.0
         for path, message in _buffer_findings(_buffers(raw, topology), mtu_bytes, scale):
             yield _problem(document, ("topology", *path), message)
+
+
+def _domain_findings(topology: AnyTopology, *, is_sound: bool) -> Iterator[Finding]:
+    """Yield what is wrong with the domains of a topology; its links are looked at where the rest is sound."""
+    yield from name_findings(
+        topology.divided, topology.placed, topology.switch_names, topology.left_out, topology.switch_noun
+    )
+    if is_sound and isinstance(topology.divided, tuple):
+        yield from cut_findings(topology.network())
 
 
 def _buffers(raw: Any, topology: AnyTopology | None) -> Iterator[WrittenBuffer]:
@@ -260,9 +271,26 @@ def _trials_problems(document: Document) -> Iterator[Problem]:
             yield _problem(document, (*where, "at most"), message)
     if sound_field(Until, "within", until) == 0:
         yield _problem(document, (*where, "until", "within"), "can never be reached; write a share above 0%")
+    for path, message in _one_domain_findings(document):
+        yield _problem(document, ("trials", *path), message)
     for path, message in budget_findings(trials, _conditions(document)):
         yield _problem(document, ("trials", *path), message)
     yield from _duration_problems(document, at_least or sound_field(Trials, "repeat", trials))
+
+
+def _one_domain_findings(document: Document) -> Iterator[Finding]:
+    """Yield what trials write and the emulator can write in one domain only, where several are declared."""
+    raw, trials = value_at(document.data, "topology"), value_at(document.data, "trials")
+    domains = sound_field(form_of(raw), "domains", raw)
+    count = len(domains) if isinstance(domains, list) else domains
+    if not isinstance(count, int) or count < 2:
+        return
+    for key in ("record", "capture"):
+        if sound_field(Trials, key, trials):
+            yield (
+                (key,),
+                f"needs one domain, and the topology has {count}; write domains: 1 there, or leave {key} out",
+            )
 
 
 def _published_problems(document: Document) -> Iterator[Problem]:

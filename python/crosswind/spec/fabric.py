@@ -6,7 +6,7 @@ condition and becomes neighbour nodes, on which the runner starts real processes
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 # A receiver's interrupt coalescing: segments of one super-packet due within this time are handed over
@@ -14,18 +14,36 @@ from typing import Any
 MERGE_WINDOW_NS = 20_000
 
 
-def fabric_of(resolved: dict[str, Any], condition: str, seed: int | None = None) -> dict[str, Any]:
+def fabric_of(
+    resolved: dict[str, Any], condition: str, seed: int | None = None, auto_domains: int = 1
+) -> dict[str, Any]:
     """Return the fabric under a condition.
 
     Args:
         condition: a name in `resolved["conditions"]`.
         seed: the trial's; the experiment's own when absent.
+        auto_domains: what `domains: auto` comes to on the machine that carries the packets
+            (crosswind/doctor/domains.py).
 
     Raises: KeyError: the experiment has no such condition.
     """
-    return _fabric(
+    fabric = _fabric(
         resolved, condition_of(resolved, condition), resolved["trials"]["seed"] if seed is None else seed
     )
+    domains = domains_of(resolved, auto_domains)
+    return fabric if count_of(domains) == 1 else {**fabric, "domains": domains}
+
+
+def domains_of(resolved: Mapping[str, Any], auto_domains: int) -> int | list[list[str]]:
+    """Return how many domains a network has, or which, where `auto` comes to `auto_domains`."""
+    # A folder of an earlier version has none.
+    declared: str | int | list[list[str]] = resolved["topology"].get("domains", "auto")
+    return auto_domains if isinstance(declared, str) else declared
+
+
+def count_of(domains: int | Sequence[Any]) -> int:
+    """Return how many domains these are."""
+    return domains if isinstance(domains, int) else len(domains)
 
 
 def limits_of(resolved: Mapping[str, Any]) -> dict[str, dict[str, int | None]]:

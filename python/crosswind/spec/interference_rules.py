@@ -12,6 +12,7 @@ from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.quantities import Intensity, shown
 from crosswind.spec.replay import replay_finding
 from crosswind.spec.setting import Finding, Setting
+from crosswind.spec.topology.domains import bound_finding
 
 IMIX_LARGEST_BYTES = 1500
 UDP_HEADER_BYTES = 20 + 8
@@ -43,6 +44,9 @@ def interference_findings(data: Any, setting: Setting) -> Iterator[Finding]:
                 if setting.hosts is not None and host not in setting.hosts:
                     remedy = did_you_mean(host, setting.hosts) or f"hosts are {', '.join(setting.hosts)}"
                     yield where, f'"{text}": host {host} does not exist; {remedy}'
+            bound = bound_finding(pair, setting.network) if _answers(raw) and setting.network else None
+            if bound is not None:
+                yield where, f'"{text}" {bound}'
         hosts = {host for _, text in items(raw, "between") for host in sound(Pair, text) or ()}
         yield from _rate_findings(path, raw, setting.between(hosts))
         yield from _kind_findings(path, raw)
@@ -53,6 +57,12 @@ def interference_findings(data: Any, setting: Setting) -> Iterator[Finding]:
         )
         if hold_ns is not None and pacing_ns is not None and pacing_ns > hold_ns:
             yield path, "pacing is longer than hold; a draw must hold for one burst at least"
+
+
+def _answers(raw: Any) -> bool:
+    """Return whether interference is of ghosts that send as TCP does."""
+    by = sound_field(Interference, "by", raw)
+    return bool(value_at(raw, "transport") == "tcp" and by == "ghost")
 
 
 def _rate_findings(path: Path, raw: Any, setting: Setting) -> Iterator[Finding]:

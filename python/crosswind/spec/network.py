@@ -18,6 +18,7 @@ from crosswind.spec.scale import scaled
 
 Form = Literal["star", "zones", "graph"]
 Routes = Literal["shortest", "ecmp"] | tuple[tuple[str, ...], ...]
+Domains = Literal["auto"] | int | tuple[tuple[str, ...], ...]
 
 STAR_SWITCH = "switch"
 ARROW = "->"
@@ -91,6 +92,8 @@ class Network:
         links: every host has one link to a switch and one from it.
         routes: `shortest`, `ecmp`, or ways from host to host; what has no written way takes the shortest.
         nodes: the host of each node.
+        domains: how many threads of the emulator carry it, or which switches and hosts each of them does; a
+            host that is not named goes with its switch. `auto` is what the machine can spare.
     """
 
     form: Form
@@ -99,6 +102,7 @@ class Network:
     links: tuple[Link, ...]
     nodes: Mapping[str, str] = field(default_factory=dict)
     routes: Routes = "shortest"
+    domains: Domains = "auto"
 
     @classmethod
     def of(cls, topology: Mapping[str, Any]) -> Network:
@@ -107,6 +111,8 @@ class Network:
         routes: Routes = "ecmp" if written == "ecmp" else "shortest"
         if isinstance(written, Mapping):
             routes = tuple(tuple(way) for way in written["written"])
+        # A folder of an earlier version has none.
+        domains = topology.get("domains", "auto")
         return cls(
             topology["form"],
             tuple(topology["hosts"]),
@@ -114,6 +120,7 @@ class Network:
             tuple(map(Link.of, topology["links"])),
             dict(topology["nodes"]),
             routes,
+            tuple(map(tuple, domains)) if isinstance(domains, list) else domains,
         )
 
     def resolved(self, scale: float) -> dict[str, Any]:
@@ -127,6 +134,9 @@ class Network:
             if isinstance(self.routes, str)
             else {"written": [list(way) for way in self.routes]},
             "nodes": dict(self.nodes),
+            "domains": [list(names) for names in self.domains]
+            if isinstance(self.domains, tuple)
+            else self.domains,
         }
 
     # --- links ---------------------------------------------------------------------------------------------
@@ -166,6 +176,15 @@ class Network:
     def hosts_on(self, switch: str) -> list[str]:
         """Return the hosts of a switch or zone."""
         return [host for host in self.hosts if self.uplinks[host].target == switch]
+
+    @cached_property
+    def domain_of(self) -> Mapping[str, int]:
+        """The domain of each switch and host, from 0, where domains are written out; empty elsewhere."""
+        written = self.domains if isinstance(self.domains, tuple) else ()
+        # Of a name that is given twice, which is refused, the first one counts.
+        named = {name: number for number, names in reversed([*enumerate(written)]) for name in names}
+        follow = {host: named[link.target] for host, link in self.uplinks.items() if link.target in named}
+        return {**follow, **named}
 
     # --- places --------------------------------------------------------------------------------------------
 

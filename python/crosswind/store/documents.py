@@ -97,6 +97,7 @@ class _Topology(Shape):
     switches: list[str] = []
     links: list[_Link] = []
     routes: Literal["shortest", "ecmp"] | _WrittenRoutes = "shortest"
+    domains: Literal["auto"] | int | list[list[str]] = "auto"
 
     @model_validator(mode="after")
     def _is_connected(self) -> Self:
@@ -179,6 +180,7 @@ class _Machine(Shape):
     sysctls: dict[str, str | int | None] = {}
     tools: dict[str, str] = {}
     remarks: list[str] = []
+    domains: int | list[list[str]] = 1
     bounds: dict[str, float | None] = {}
     fingerprint: _Object = {}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
@@ -12,9 +12,10 @@ from crosswind.spec.base import SpecModel
 from crosswind.spec.buffer import Bdp, BufferOrUnlimited, Room
 from crosswind.spec.document import Path
 from crosswind.spec.draft import value_at
-from crosswind.spec.network import Link
+from crosswind.spec.network import Domains, Link
 from crosswind.spec.node_limits import CPUS_MAX, CPUS_MIN, NodeLimits, check_memory
 from crosswind.spec.quantities import Duration, PositiveDuration, QuantityError, Rate, Size
+from crosswind.spec.topology.domains import WrittenDomains
 
 # Below it a connection cannot grow at all; above it no window can be announced (RFC 7323, section 2.3).
 SOCKET_BUFFER_BYTES_MIN = 64 * 1024
@@ -126,10 +127,28 @@ class Tcp(SpecModel):
 class Hosts(SpecModel):
     """What is the same for all hosts and nodes."""
 
+    switch_noun: ClassVar[str] = "switch"  # What errors call one.
+
     mtu_bytes: Size = Field(1500, alias="mtu", description="IP bytes, 576B to 9000B; 1500B when absent.")
     wait: Literal["spin", "sleep"] = Field(
         "spin",
         description="How the emulator waits: `spin` keeps a processor for itself where there are two, "
         "`sleep` leaves all to the application and is exact for delays above 50us.",
     )
+    domains: WrittenDomains = Field(
+        "auto",
+        description="Parts of the network, each carried by a thread of the emulator: how many, or a list of "
+        "switches and hosts for each. `auto` when absent: as many as the CPUs of the machine allow.",
+    )
     tcp: Tcp = Field(default_factory=lambda: Tcp.model_validate({}))
+
+    @property
+    def divided(self) -> Domains:
+        """Its domains, as a network has them."""
+        written = self.domains
+        return tuple(map(tuple, written)) if isinstance(written, list) else written
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The switches on which no host stands and that are therefore no part of the network."""
+        return ()

@@ -206,6 +206,7 @@ class SwitchedHosts(Hosts):
             (*links, *self.trunks),
             placed.nodes,
             self.routes if isinstance(self.routes, str) else tuple(tuple(way) for way in self.routes),
+            self.divided,
         )
 
     def host_findings(self) -> list[Finding]:

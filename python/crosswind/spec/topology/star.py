@@ -19,6 +19,7 @@ from crosswind.spec.topology.common import (
     written_buffer,
 )
 from crosswind.spec.topology.names import HostName, NodeName
+from crosswind.spec.topology.placing import Placed
 
 
 def _hosts(value: Any) -> Any:
@@ -76,15 +77,27 @@ class Star(Hosts):
         description="Where each part of the application runs: `node: host`, or a host with limits.",
     )
 
+    @property
+    def switch_names(self) -> tuple[str, ...]:
+        """The one switch."""
+        return (STAR_SWITCH,)
+
+    @property
+    def placed(self) -> Placed:
+        """Its hosts and nodes."""
+        hosts = dict.fromkeys(self.hosts, STAR_SWITCH)
+        return Placed(hosts, {name: node.host for name, node in self.nodes.items()})
+
     def network(self) -> Network:
         """Return the star as a graph."""
         uplink = self.uplink
         return Network(
             "star",
             tuple(self.hosts),
-            (STAR_SWITCH,),
+            self.switch_names,
             tuple(star_links(self.hosts, uplink.rate_bps, uplink.delay_ns, uplink.buffer)),
-            {name: placed.host for name, placed in self.nodes.items()},
+            self.placed.nodes,
+            domains=self.divided,
         )
 
     def findings(self, raw: Any) -> Iterator[Finding]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -97,6 +97,8 @@ class NodeInZone(LimitedNode):
 class Zones(Hosts):
     """Zones, each a switch, with a link for every ordered pair of them."""
 
+    switch_noun: ClassVar[str] = "zone"
+
     zones: BetweenZones
     hosts: (
         dict[
@@ -147,11 +149,22 @@ class Zones(Hosts):
         """Its hosts and nodes."""
         return place(self._named_hosts, self._named_nodes, self._zones)
 
+    @property
+    def switch_names(self) -> tuple[str, ...]:
+        """The zones without those in which no host stands: no packet would pass there."""
+        used = set(self.placed.hosts.values())
+        return tuple(zone for zone in self._zones if zone in used)
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The zones in which no host stands."""
+        used = set(self.placed.hosts.values())
+        return tuple(zone for zone in self._zones if zone not in used)
+
     def network(self) -> Network:
-        """Return the zones as a graph, without those in which no host stands: no packet would pass there."""
+        """Return the zones as a graph, without those in which no host stands."""
         placed, between, own = self.placed, self.zones, self.hosts or {}
-        used = set(placed.hosts.values())
-        zones = [zone for zone in self._zones if zone in used]
+        zones = self.switch_names
         uplinks = {host: (own[host].uplink if host in own else None) or self.uplink for host in placed.hosts}
         links = [link for host, zone in placed.hosts.items() for link in uplinks[host].links(host, zone)]
         links += [
@@ -168,7 +181,7 @@ class Zones(Hosts):
             for target in zones
             if source != target
         ]
-        return Network("zones", tuple(placed.hosts), tuple(zones), tuple(links), placed.nodes)
+        return Network("zones", tuple(placed.hosts), zones, tuple(links), placed.nodes, domains=self.divided)
 
     def findings(self, raw: Any) -> Iterator[Finding]:
         """Yield what is wrong between its parts, with the path inside the topology.
