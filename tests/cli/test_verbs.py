@@ -66,6 +66,22 @@ def test_a_network_for_up_is_valid_without_an_application(
     assert "valid network for `crosswind up`" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("option", ["--record", "--capture"])
+@pytest.mark.parametrize("domains", ["2", "[[switch, h0], [h1]]"])
+def test_up_writes_no_recording_and_no_capture_of_several_domains(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str, domains: str
+) -> None:
+    file = tmp_path / "net.yaml"
+    file.write_text(
+        "topology: {hosts: 2, uplink: {rate: 1Gbit/s, delay: 1ms}, nodes: {a: h0}, "
+        f"domains: {domains}}}\n"
+    )
+    assert run(["up", str(file), option, str(tmp_path / "out")]) != 0
+    said = capsys.readouterr().err
+    assert f"{option}: needs one domain, and the topology of {file} has 2; write domains: 1 there, or" in said
+    assert not (tmp_path / "out").exists()
+
+
 def test_validate_can_answer_in_json(tmp_path: Path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     Path("x.yaml").write_text(BROKEN)

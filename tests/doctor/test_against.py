@@ -50,7 +50,8 @@ def star(rate_bps: int | None = 1_000_000_000, delay_ns: int = 50_000) -> dict[s
     """Return the resolved topology of two nodes around a switch."""
     links = star_links(["h0", "h1"], rate_bps, delay_ns, Room(size_bytes=50_000))
     nodes = {"server": "h0", "client": "h1"}
-    return Network("star", ("h0", "h1"), ("switch",), tuple(links), nodes).resolved(1.0)
+    network = Network("star", ("h0", "h1"), ("switch",), tuple(links), nodes)
+    return {**network.resolved(1.0), "wait": "spin"}
 
 
 def experiment() -> dict[str, Any]:
@@ -58,6 +59,7 @@ def experiment() -> dict[str, Any]:
     return copy.deepcopy(
         {
             "topology": star(),
+            "trials": {"record": False, "capture": None},
             "conditions": [{"name": "none", "places": {}, "interference": [], "timeline": []}],
         }
     )

@@ -257,13 +257,14 @@ def _allows(status: Status, exceeds: str) -> bool:
 def _fabric(file: str, condition: str | None, between: str | None, through: str | None) -> dict[str, Any]:
     """Return the fabric of a file, of the two nodes that are meant and the one between them, if any."""
     from crosswind.cli._condition import carried_out
+    from crosswind.doctor import auto_domains_here
     from crosswind.fingerprint.measure.own_ends import with_nodes
     from crosswind.spec import fabric_of, find_experiment, load_setup
 
     setup = load_setup(find_experiment(file))
     resolved = setup.resolved(SEED)
     resolved["conditions"] = [carried_out(setup.condition(condition or next(iter(setup.conditions))))]
-    spec = fabric_of(resolved, resolved["conditions"][0]["name"])
+    spec = fabric_of(resolved, resolved["conditions"][0]["name"], auto_domains=auto_domains_here(resolved))
     nodes = [node["name"] for node in spec["nodes"]]
     ends = _two(between, nodes)
     if through is not None and (through not in nodes or through in ends):

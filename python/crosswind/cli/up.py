@@ -47,8 +47,17 @@ def command(file: str, condition: str | None, record: Path | None, capture: Path
     its input. A capture ends at 1 GiB; what does not fit is counted.
     """
     from crosswind.cli._condition import carried_out
+    from crosswind.doctor import auto_domains_here
     from crosswind.runner.interruption import Interruption
-    from crosswind.spec import condition_for_agent, fabric_of, find_experiment, limits_of, load_setup
+    from crosswind.spec import (
+        condition_for_agent,
+        count_of,
+        domains_of,
+        fabric_of,
+        find_experiment,
+        limits_of,
+        load_setup,
+    )
     from crosswind.spec.quantities import SIZE, QuantityError
     from crosswind.testbed import Agent, Fabric, Files, WorkFolder
     from crosswind.testbed.control import ControlServer
@@ -57,14 +66,23 @@ def command(file: str, condition: str | None, record: Path | None, capture: Path
         files = Files(record=record, capture=capture, snap_bytes=SIZE.read_positive(snap))
     except QuantityError as error:
         raise CrosswindError(f"--snap: {error}") from None
-    for path, option in ((record, "--record"), (capture, "--capture")):
-        if path is not None:
-            require_writable(path, f"name another file with {option}")
+    written = {option: path for option, path in (("--record", record), ("--capture", capture)) if path}
+    for option, path in written.items():
+        require_writable(path, f"name another file with {option}")
     setup = load_setup(find_experiment(file))
     resolved = setup.resolved(SEED)
+    declared = count_of(domains_of(resolved, 1))
+    for option in written if declared > 1 else ():
+        raise CrosswindError(
+            f"{option}: needs one domain, and the topology of {file} has {declared}; write domains: 1 there, "
+            f"or leave {option} out"
+        )
     own = {each["name"]: each for each in resolved["conditions"]}
     resolved["conditions"] = [carried_out(setup.condition(condition or next(iter(setup.conditions))))]
-    spec = fabric_of(resolved, resolved["conditions"][0]["name"])
+    # Each of its own conditions may be set later.
+    settable = {**resolved, "conditions": [*own.values(), *resolved["conditions"]]}
+    auto = auto_domains_here(settable, is_written=bool(written))
+    spec = fabric_of(resolved, resolved["conditions"][0]["name"], auto_domains=auto)
 
     def answer(request: Mapping[str, Any]) -> dict[str, Any]:
         # The client reads files and resolves conditions: nothing that it names is opened here.

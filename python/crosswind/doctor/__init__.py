@@ -5,6 +5,15 @@ Looks and measures; installs nothing and changes nothing but its own file, the c
 
 from crosswind.doctor.against import check_against, check_here
 from crosswind.doctor.calibration import Calibration, stored_calibration
+from crosswind.doctor.domains import auto_domains_here
 from crosswind.doctor.machine import Machine, this_machine
 
-__all__ = ["Calibration", "Machine", "check_against", "check_here", "stored_calibration", "this_machine"]
+__all__ = [
+    "Calibration",
+    "Machine",
+    "auto_domains_here",
+    "check_against",
+    "check_here",
+    "stored_calibration",
+    "this_machine",
+]

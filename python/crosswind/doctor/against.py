@@ -7,8 +7,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from crosswind.doctor.calibration import AGE_MAX, Calibration, CalibrationUnreadableError, stored_calibration
+from crosswind.doctor.domains import auto_domains_of
 from crosswind.doctor.machine import Machine, this_machine
 from crosswind.doctor.quantities import count_text, memory_text, rate_text, time_text
+from crosswind.spec import count_of, domains_of
 from crosswind.spec.description import descriptions
 from crosswind.spec.network import Link, Network
 from crosswind.testbed import NotHere
@@ -66,10 +68,12 @@ def check_against(
 
 def _cores(resolved: Mapping[str, Any], here: Machine) -> Iterator[str]:
     nodes = len(resolved["topology"]["nodes"])
-    if nodes + 1 > here.cores:
+    threads = count_of(domains_of(resolved, auto_domains_of(resolved, here.cores)))
+    if nodes + threads > here.cores:
+        emulator = "the emulator" if threads == 1 else f"the {threads} domains of the emulator"
         yield (
-            f"{nodes} nodes and the emulator share {_cores_text(here.cores)}: latencies include waiting for "
-            f"a core, in every condition alike; {nodes + 1} cores would avoid it"
+            f"{nodes} nodes and {emulator} share {_cores_text(here.cores)}: latencies include waiting for "
+            f"a core, in every condition alike; {nodes + threads} cores would avoid it"
         )
 
 

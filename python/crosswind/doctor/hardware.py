@@ -7,6 +7,7 @@ from pathlib import Path
 
 import psutil
 
+from crosswind.doctor.domains import auto_domains
 from crosswind.doctor.finding import Finding, ok, warning
 from crosswind.doctor.machine import Machine
 from crosswind.doctor.quantities import memory_text
@@ -27,6 +28,7 @@ def look_at_hardware(machine: Machine) -> list[Finding]:
     """Return findings about cores, memory, clock source, steal and load."""
     return [
         cores(machine.cores),
+        domains(machine.cores),
         memory(machine.memory_bytes),
         clock_source(_read(CLOCK_SOURCE)),
         steal(Path("/proc/stat").read_text()),
@@ -42,7 +44,16 @@ def cores(count: int) -> Finding:
             "1; emulator and application take turns on it",
             "allow two cores or more; on one, delays are honoured to within milliseconds only",
         )
-    return ok("cores", f"{count}; the emulator takes one of them")
+    taken = auto_domains(count)
+    return ok("cores", f"{count}; the emulator takes {'one' if taken == 1 else f'up to {taken}'} of them")
+
+
+def domains(cpus: int) -> Finding:
+    """Say into how many domains a network is divided that does not declare them."""
+    count, of = auto_domains(cpus), f"of {cpus} CPU{'' if cpus == 1 else 's'}"
+    if count == 1:
+        return ok("domains", f"1 ({of}; one thread of the emulator carries every network)")
+    return ok("domains", f"{count} ({of}; up to {count} threads of the emulator carry a network)")
 
 
 def memory(total_bytes: int) -> Finding:

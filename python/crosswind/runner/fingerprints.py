@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from crosswind.doctor import auto_domains_here
 from crosswind.spec import fabric_of
 from crosswind.store import ResultsFolder
 from crosswind.store.documents import WITHOUT_IT, blaming
@@ -26,7 +27,7 @@ def attach_fingerprint(
         if not planned or planned["left_out"]:
             return
         first, second = planned["between"]
-        spec = fabric_of(dict(resolved), planned["condition"])
+        spec = fabric_of(dict(resolved), planned["condition"], auto_domains=auto_domains_here(resolved))
         length_s = float(planned["length_s"])
     # Here, since it takes a while to import and most runs are too short for one.
     from crosswind.fingerprint.document import text_of

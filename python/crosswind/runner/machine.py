@@ -7,7 +7,9 @@ from typing import Any
 from crosswind.app import Application
 from crosswind.app.requirements import OwnProgram
 from crosswind.app.requirements.iperf3 import IPERF3
+from crosswind.doctor import auto_domains_here
 from crosswind.errors import CrosswindError, Exit
+from crosswind.spec import domains_of
 from crosswind.store import machine_fingerprint, provenance
 from crosswind.testbed import Hello
 from crosswind.testbed.binaries import AGENT
@@ -33,7 +35,8 @@ def machine_now(
     ):
         tools |= IPERF3.versions()
     found = provenance(experiment_folder, resolved["trials"]["seed"], tools)
-    return {**found, "rootless": hello.rootless}
+    domains = domains_of(resolved, auto_domains_here(resolved))
+    return {**found, "rootless": hello.rootless, "domains": domains}
 
 
 def check_same_machine(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:

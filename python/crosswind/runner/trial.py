@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from crosswind.app import Application, Load, Outcome, Stage
+from crosswind.doctor import auto_domains_here
 from crosswind.errors import CrosswindError
 from crosswind.plan import Trial
 from crosswind.runner.budgets import Budgets
@@ -57,7 +58,7 @@ def run_trial(
         on_step: told `up` and `prepared` as they are reached.
     Raises: TestbedError: anything that did not work; the text is the reason of the failed trial.
     """
-    spec = fabric_of(dict(resolved), trial.condition, trial.seed)
+    spec = fabric_of(dict(resolved), trial.condition, trial.seed, auto_domains_here(resolved))
     condition, spec["condition"] = spec["condition"], EMPTY_CONDITION
     noise_entries = real_interference(dict(resolved), trial.condition)
     limits = limits_of(resolved)
@@ -133,6 +134,8 @@ def prepare_application(
         "links": [link.resolved(1.0) for link in star_links(spec["hosts"])],
         "routes": "shortest",
     }
+    # Its links are other ones, which no domains can be cut at.
+    spec.pop("domains", None)
     with Agent() as agent, Fabric(agent, spec, logs) as fabric:
         folder = work.fresh("prepare", *fabric.application_account)
         application.prepare(Stage(fabric, folder, resolved["trials"]["seed"], named))

@@ -1,0 +1,72 @@
+"""How many domains the emulator has where nobody declares them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from test_against import MACHINE, NOW, calibration
+
+from crosswind import catalog
+from crosswind.doctor import hardware
+from crosswind.doctor.against import check_against
+from crosswind.doctor.domains import auto_domains, auto_domains_of
+from crosswind.doctor.finding import ok
+from crosswind.spec import load_experiment, resolve
+
+
+def resolved(**trials: Any) -> dict[str, Any]:
+    found = resolve(load_experiment(catalog.experiment_file("rpc-quick")))
+    found["conditions"] = [each for each in found["conditions"] if not each["interference"]]
+    found["trials"] |= trials
+    return found
+
+
+@pytest.mark.parametrize(
+    ("cpus", "domains"), [(1, 1), (2, 1), (7, 1), (8, 2), (11, 2), (12, 3), (31, 7), (32, 8), (256, 8)]
+)
+def test_there_is_a_domain_for_every_four_cpus_from_eight_on(cpus: int, domains: int) -> None:
+    assert auto_domains(cpus) == domains
+    assert auto_domains(cpus, "sleep") == 1
+    assert auto_domains(cpus, in_one=True) == 1
+
+
+def test_what_is_written_in_one_domain_has_one() -> None:
+    assert auto_domains_of(resolved(), 16) == 4
+    assert auto_domains_of(resolved(record=True), 16) == 1
+    assert auto_domains_of(resolved(capture={"snap_bytes": 128, "limit_bytes": 1 << 30}), 16) == 1
+    assert auto_domains_of(resolved(), 16, is_written=True) == 1
+
+
+def test_interference_that_answers_as_tcp_does_has_one() -> None:
+    found = resolve(load_experiment(catalog.experiment_file("rpc-quick")))
+    entry = next(entry for each in found["conditions"] for entry in each["interference"])
+    assert auto_domains_of(found, 16) == 4
+    entry["tcp"] = {"flows": 1, "congestion_control": "cubic", "ecn": False}
+    assert auto_domains_of(found, 16) == 1
+    entry["by"] = "iperf3"
+    assert auto_domains_of(found, 16) == 4
+
+
+def test_doctor_says_in_a_line_how_many_there_are() -> None:
+    assert hardware.domains(2) == ok(
+        "domains", "1 (of 2 CPUs; one thread of the emulator carries every network)"
+    )
+    assert hardware.domains(1).found.startswith("1 (of 1 CPU; ")
+    assert hardware.domains(16).found == "4 (of 16 CPUs; up to 4 threads of the emulator carry a network)"
+    assert hardware.cores(2).found == "2; the emulator takes one of them"
+    assert hardware.cores(16).found == "16; the emulator takes up to 4 of them"
+
+
+def test_every_domain_takes_a_core_from_the_nodes() -> None:
+    found, here = resolved(), MACHINE.model_copy(update={"cores": 4})
+    found["topology"]["nodes"] = {"a": "h0", "b": "h1"}
+    for domains, expected in (
+        ("auto", []),
+        (2, []),
+        (3, ["2 nodes and the 3 domains of the emulator share"]),
+    ):
+        found["topology"]["domains"] = domains
+        warnings = check_against(found, calibration(machine=here), here=here, now=NOW)
+        shared = [warning for warning in warnings if " share " in warning]
+        assert [warning[: len(text)] for warning, text in zip(shared, expected, strict=True)] == expected
