@@ -52,6 +52,12 @@ def test_a_graph_is_a_tree_with_ways(tmp_path: Path) -> None:
     assert "  h0 -> leaf0 -> spine0 -> leaf1 -> h1: 2 us, 40 Gbit/s at the slowest link" in text
 
 
+def test_domains_are_shown_where_they_are_declared(tmp_path: Path) -> None:
+    assert "domains" not in shown(tmp_path, ZONES)
+    assert "\ndomains: 2\n" in shown(tmp_path, f"{ZONES}  domains: 2\n")
+    assert "\ndomains: 2 (a; b, c, h2)\n" in shown(tmp_path, f"{ZONES}  domains: [[a], [b, c, h2]]\n")
+
+
 @pytest.mark.parametrize("text", [ZONES, GRAPH, "icpe23-rpc"])
 def test_a_picture_names_everything_and_is_the_same_again(tmp_path: Path, text: str) -> None:
     picture = tmp_path / "x.svg"

@@ -55,6 +55,30 @@ def test_an_application_says_what_its_trials_take_besides_their_load() -> None:
 
 
 @pytest.mark.parametrize(
+    ("declared", "auto", "line"),
+    [
+        ("auto", 1, None),
+        ("auto", 4, "domains: 4"),
+        (1, 4, "domains: 1"),
+        (2, 1, "domains: 2"),
+        ([["switch", "h0"], ["h1"]], 1, "domains: 2 (switch, h0; h1)"),
+    ],
+)
+def test_domains_are_told_where_they_are_declared_or_several(
+    declared: str | int | list[list[str]], auto: int, line: str | None
+) -> None:
+    resolved = resolve(load_experiment(catalog.experiment_file("rpc-quick")))
+    resolved["topology"]["domains"] = declared
+    planned = outline(resolved, auto)
+    assert [text for text in describe(planned).splitlines() if text.startswith("domains")] == (
+        [] if line is None else [line]
+    )
+    assert planned.domains == (None if line is None else auto if declared == "auto" else declared)
+    many = line not in (None, "domains: 1")
+    assert any(("cores: its threads spin" if many else "one core: it spins") in a for a in planned.actions)
+
+
+@pytest.mark.parametrize(
     ("seconds", "text"), [(20.4, "about 20 s"), (240.0, "about 4 min"), (9000.0, "about 2.5 h")]
 )
 def test_times_are_told_as_people_say_them(seconds: float, text: str) -> None:

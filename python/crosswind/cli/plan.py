@@ -31,7 +31,7 @@ def command(file: str, pilot: Path | None, as_json: bool) -> None:
     """
     from crosswind.analysis.pilot import predict
     from crosswind.analysis.pilot_text import describe_prediction
-    from crosswind.doctor import check_here
+    from crosswind.doctor import auto_domains_here, check_here
     from crosswind.plan import outline
     from crosswind.plan.text import describe
     from crosswind.runner.preflight import application_of
@@ -39,7 +39,7 @@ def command(file: str, pilot: Path | None, as_json: bool) -> None:
     from crosswind.spec import find_experiment, load_experiment, resolve
 
     resolved = resolve(load_experiment(find_experiment(file)))
-    planned = outline(resolved)
+    planned = outline(resolved, auto_domains_here(resolved))
     too_little = lack_of_room(application_of(resolved), resolved["topology"]["nodes"])
     predicted = None if pilot is None else predict(resolved, pilot)
     machine = [*too_little, *check_here(resolved)]

@@ -8,6 +8,7 @@ from typing import Any
 from crosswind.plan.expected import trial_s
 from crosswind.plan.fingerprint import planned_fingerprint
 from crosswind.plan.trials import Trial, planned
+from crosswind.spec import count_of, domains_of
 from crosswind.spec.description import descriptions
 from crosswind.spec.network import Network
 from crosswind.topology import network_line
@@ -26,6 +27,8 @@ class Outline:
         points: the level of each factor, by condition; nothing of conditions without factors.
         adaptive: whether which conditions are run follows from what was measured.
         network: what the network is, in one line.
+        domains: how many threads of the emulator carry it, or what each of them carries; None where one
+            carries everything and nothing is declared.
         actions: what will be done to the machine, one sentence each.
     """
 
@@ -39,6 +42,7 @@ class Outline:
     points: dict[str, dict[str, float | str]]
     adaptive: bool
     network: str
+    domains: int | list[list[str]] | None
     actions: list[str]
     warnings: list[str]
     preserved: list[str]
@@ -48,14 +52,19 @@ class Outline:
         return {**vars(self), "trials": [trial.as_dict() for trial in self.trials]}
 
 
-def outline(resolved: dict[str, Any]) -> Outline:
-    """Return what running a resolved experiment will do."""
+def outline(resolved: dict[str, Any], auto_domains: int = 1) -> Outline:
+    """Return what running a resolved experiment will do.
+
+    Args:
+        auto_domains: what `domains: auto` comes to on the machine that it would run on.
+    """
     trials = planned(resolved)
     conditions = len(resolved["conditions"])
     if "design" in resolved:
         conditions = min(conditions, resolved["design"]["adaptive"]["at_most"])
     at_most = resolved["trials"]["repeat"]["at_most"] * conditions
     one_s = trial_s(resolved)
+    domains, network = domains_of(resolved, auto_domains), Network.of(resolved["topology"])
     return Outline(
         name=resolved["name"],
         summary=resolved["summary"],
@@ -70,21 +79,24 @@ def outline(resolved: dict[str, Any]) -> Outline:
             if "factors" in condition
         },
         adaptive="design" in resolved,
-        network=network_line(Network.of(resolved["topology"])),
-        actions=_actions(resolved),
+        network=network_line(network),
+        domains=None if network.domains == "auto" and domains == 1 else domains,
+        actions=_actions(resolved, count_of(domains)),
         warnings=list(resolved["warnings"]),
         preserved=list(resolved["preserved"]),
     )
 
 
-def _actions(resolved: dict[str, Any]) -> list[str]:
+def _actions(resolved: dict[str, Any], domains: int) -> list[str]:
     topology = resolved["topology"]
     placed = ", ".join(f"{node} on {host}" for node, host in topology["nodes"].items())
     load = resolved["application"]["name"]
     actions = [
         f"for each trial, make {len(topology['nodes'])} nodes ({placed}) in namespaces; remove them",
         f"run {load} in these nodes, as an unprivileged account",
-        "forward every packet through one process, which takes up to one core: it spins before deadlines",
+        "forward every packet through one process, which takes up to "
+        + ("one core: it spins" if domains == 1 else f"{domains} cores: its threads spin")
+        + " before deadlines",
         f"write results below results/{resolved['name']}",
         "change no interface, route, firewall rule or sysctl of this machine; open no port on it",
     ]

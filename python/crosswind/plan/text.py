@@ -6,12 +6,15 @@ import math
 from itertools import groupby
 
 from crosswind.plan.outline import Outline
+from crosswind.topology import domains_text
 
 
 def describe(outline: Outline) -> str:
     """Return an outline as text of several lines."""
     lines = [f"{outline.name}: {outline.summary}" if outline.summary else outline.name, ""]
-    lines += [_count(outline), f"network: {outline.network}", ""]
+    lines += [_count(outline), f"network: {outline.network}"]
+    lines += [] if outline.domains is None else [f"domains: {domains_text(outline.domains)}"]
+    lines.append("")
     if outline.factors:
         lines.append(_factors(outline))
         lines += [f"  {name}: {', '.join(levels)}" for name, levels in outline.factors.items()]

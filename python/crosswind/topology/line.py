@@ -24,6 +24,13 @@ def network_line(network: Network) -> str:
     return f"{joined}{between}; {hosts}; routes: {routes}"
 
 
+def domains_text(domains: int | Sequence[Sequence[str]]) -> str:
+    """Return how many domains there are, and what is named in each of them."""
+    if isinstance(domains, int):
+        return str(domains)
+    return f"{len(domains)} ({'; '.join(', '.join(names) for names in domains)})"
+
+
 def _links(links: Sequence[Link]) -> str:
     """Return rates and delays of links, as a range where they differ."""
     rates_bps = {link.rate_bps for link in links}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from crosswind.doctor.quantities import rate_text, time_text
 from crosswind.spec.network import Link, Network
-from crosswind.topology.line import network_line
+from crosswind.topology.line import domains_text, network_line
 from crosswind.topology.words import (
     back_of,
     delay_cells,
@@ -28,7 +28,8 @@ def drawn(network: Network, columns: int) -> str:
     Args:
         columns: of the terminal; tables that are wider are cut into several.
     """
-    lines = [network_line(network), ""]
+    domains = [] if network.domains == "auto" else [f"domains: {domains_text(network.domains)}"]
+    lines = [network_line(network), *domains, ""]
     if network.form == "zones" and network.trunks:
         lines += [*_table(network, columns), ""]
     lines += _switches(network)
