@@ -16,7 +16,7 @@ def test_every_network_of_the_guide_can_be_brought_up(tmp_path: Path) -> None:
             first, rest = text.split("\n", 1)
             (tmp_path / first.removeprefix("# ")).write_text(rest)
     networks = [text for kind, text in blocks if kind == "yaml"]
-    assert len(networks) == 6
+    assert len(networks) == 7
     for number, text in enumerate(networks):
         file = tmp_path / f"{number}.yaml"
         file.write_text(text)

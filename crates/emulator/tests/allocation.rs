@@ -329,7 +329,7 @@ fn waking_up_allocates_nothing() {
 fn crossing_from_a_domain_into_another_allocates_nothing_per_packet() {
     let fabric = fabric("link", &json!({"delay": {"time_ns": 1000}}));
     let apart = Division::Written(vec![vec!["h0".to_owned()], vec!["switch".to_owned()]]);
-    let domains = Domains::of(&fabric, &apart, &[]).expect("a link of 2 us can be cut");
+    let domains = Domains::of(&fabric, &apart, &[], 1).expect("a link of 2 us can be cut");
     let mut planner = Planner::new(&fabric).expect("a valid fabric").divided(domains);
     let mut domain = |which| planner.domain(Instant::ZERO, which).expect("a valid fabric");
     let (mut near, mut far) = (domain(0), domain(1));
