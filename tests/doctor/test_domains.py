@@ -48,6 +48,14 @@ def test_interference_that_answers_as_tcp_does_has_one() -> None:
     assert auto_domains_of(found, 16) == 4
 
 
+def test_a_monitor_of_round_trips_has_one() -> None:
+    found, monitor = resolved(), {"monitor": {"what": ["ipg"], "on": None}}
+    found["conditions"][0]["timeline"] = [{"at_ns": 1, "places": {"wan": [monitor]}}]
+    assert auto_domains_of(found, 16) == 4
+    monitor["monitor"]["what"] = ["ipg", "rtt"]
+    assert auto_domains_of(found, 16) == 1
+
+
 def test_doctor_says_in_a_line_how_many_there_are() -> None:
     assert hardware.domains(2) == ok(
         "domains", "1 (of 2 CPUs; one thread of the emulator carries every network)"

@@ -35,13 +35,17 @@ def auto_domains_of(resolved: Mapping[str, Any], cpus: int, *, is_written: bool 
     """
     trials = resolved["trials"]
     keeps = bool(trials.get("record")) or trials.get("capture") is not None
-    # Both hosts of such interference must be in one domain, and a trial's condition comes after the network.
-    answers = any(
-        entry["by"] == "ghost" and entry["tcp"] is not None
-        for condition in resolved["conditions"]
-        for entry in condition["interference"]
-    )
-    return auto_domains(cpus, resolved["topology"]["wait"], in_one=is_written or keeps or answers)
+    # Both ends of what these look at must be in one domain, and a trial's condition comes after the network.
+    bound = any(_binds(condition) for condition in resolved["conditions"])
+    return auto_domains(cpus, resolved["topology"]["wait"], in_one=is_written or keeps or bound)
+
+
+def _binds(condition: Mapping[str, Any]) -> bool:
+    """Return whether a condition has interference that answers as TCP does, or monitors round trips."""
+    answers = any(entry["by"] == "ghost" and entry["tcp"] is not None for entry in condition["interference"])
+    written = (condition["places"], *(step["places"] for step in condition["timeline"]))
+    entries = (entry for places in written for entries in places.values() for entry in entries)
+    return answers or any("rtt" in entry.get("monitor", {}).get("what", ()) for entry in entries)
 
 
 def auto_domains_here(resolved: Mapping[str, Any], *, is_written: bool = False) -> int:
