@@ -6,6 +6,13 @@
 /// Nodes by both numbers.
 #[derive(Clone, Debug)]
 pub struct Nodes {
+    count: usize,
+    /// Where some are elsewhere.
+    numbers: Option<Box<Numbers>>,
+}
+
+#[derive(Clone, Debug)]
+struct Numbers {
     /// By the fabric's number.
     places: Vec<usize>,
     /// By place.
@@ -16,29 +23,32 @@ impl Nodes {
     /// For `count` nodes, of which some have a port here.
     pub fn new(count: usize, has_port: impl Fn(usize) -> bool) -> Self {
         let (here, elsewhere): (Vec<usize>, Vec<usize>) = (0..count).partition(|&node| has_port(node));
+        if elsewhere.is_empty() {
+            return Self { count, numbers: None };
+        }
         let numbers = [here, elsewhere].concat();
         let mut places = vec![0; count];
         for (place, &number) in numbers.iter().enumerate() {
             places[number] = place;
         }
-        Self { places, numbers }
+        Self { count, numbers: Some(Box::new(Numbers { places, numbers })) }
     }
 
     /// How many there are in all.
     pub fn count(&self) -> usize {
-        self.numbers.len()
+        self.count
     }
 
     /// The place of a node.
     #[inline]
     pub fn place(&self, number: usize) -> usize {
-        self.places[number]
+        self.numbers.as_ref().map_or(number, |all| all.places[number])
     }
 
     /// The fabric's number of the node at a place.
     #[inline]
     pub fn number(&self, place: usize) -> usize {
-        self.numbers[place]
+        self.numbers.as_ref().map_or(place, |all| all.numbers[place])
     }
 }
 
@@ -52,5 +62,7 @@ mod tests {
         let numbers: Vec<usize> = (0..nodes.count()).map(|place| nodes.number(place)).collect();
         assert_eq!(numbers, [1, 3, 0, 2, 4]);
         assert!((0..5).all(|node| nodes.number(nodes.place(node)) == node));
+        let all_here = Nodes::new(5, |_| true);
+        assert!((0..5).all(|node| all_here.number(node) == node && all_here.place(node) == node));
     }
 }
