@@ -63,7 +63,11 @@ pub fn processors_for_emulator(wait: Wait, domains: usize) -> Vec<usize> {
 pub fn application_processors(fabric: &Fabric) -> Result<CpuSet, String> {
     let domains = division::domains(fabric)?.map_or(1, |domains| domains.count());
     let reserved = processors_for_emulator(fabric.wait, domains);
-    Ok(set_of(allowed_processors().into_iter().filter(|cpu| !reserved.contains(cpu))))
+    Ok(all_but(&reserved))
+}
+
+fn all_but(reserved: &[usize]) -> CpuSet {
+    set_of(allowed_processors().into_iter().filter(|cpu| !reserved.contains(cpu)))
 }
 
 fn set_of(processors: impl IntoIterator<Item = usize>) -> CpuSet {
@@ -75,12 +79,15 @@ fn set_of(processors: impl IntoIterator<Item = usize>) -> CpuSet {
     set
 }
 
-/// Makes the calling thread the emulator's: its processor, exact timers, and priority where that is allowed.
+/// Makes the calling thread the emulator's: its processor, or none of those that others of the emulator keep, exact timers, and priority
+/// where that is allowed.
 ///
 /// What is refused without privileges shows in the ledger.
-pub fn claim(cpu: Option<usize>) {
+pub fn claim(cpu: Option<usize>, others: &[usize]) {
     if let Some(cpu) = cpu {
         let _ = sched_setaffinity(SELF, &set_of([cpu]));
+    } else if !others.is_empty() {
+        let _ = sched_setaffinity(SELF, &all_but(others));
     }
     // The default slack of 50 us would make every sleep that much too long.
     let _ = set_timerslack(1);

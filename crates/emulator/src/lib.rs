@@ -175,7 +175,8 @@ impl Emulator {
         let (commands, inboxes): (Vec<_>, Vec<_>) = asking.into_iter().unzip();
         let crossings = domains.as_ref().map(|domains| Crossings::between(domains, &inboxes));
         let mut crossings = crossings.into_iter().flatten().map(Box::new);
-        let mut processors = host::processors_for_emulator(fabric.wait, count).into_iter();
+        let kept = host::processors_for_emulator(fabric.wait, count);
+        let mut processors = kept.iter().copied();
         let timeline = planner.timeline().map_err(|error| error.to_string())?;
         let mut timelines = each(count, timeline, |timeline| planner.timeline_again(timeline)).into_iter();
         let mut workers = Vec::with_capacity(count);
@@ -190,7 +191,8 @@ impl Emulator {
             (forwarder.recorder, forwarder.capture) = (recorder.take(), capture.take());
             forwarder.crossings = crossings.next();
             let machine = ThisMachine::new(forwarder.ports.iter().map(Veth::descriptors), own)
-                .map_err(|error| format!("epoll for the ports: {error}"))?;
+                .map_err(|error| format!("epoll for the ports: {error}"))?
+                .off(kept.clone());
             let timeline = timelines.next().expect("one for each domain");
             workers.push((Worker::new(forwarder, machine, inbox, timeline), commands));
         }

@@ -58,6 +58,8 @@ pub struct Account {
 pub struct ThisMachine {
     /// The processor that the thread has for itself, and what keeps that warm.
     own: Option<(usize, Warmth)>,
+    /// Processors that other threads of the emulator have for themselves.
+    others: Vec<usize>,
     sleeper: Sleeper,
     precedence: Precedence,
 }
@@ -69,7 +71,12 @@ impl ThisMachine {
         own: Option<(usize, Warmth)>,
     ) -> io::Result<Self> {
         let precedence = Precedence::new(MachineClock.monotonic_ns());
-        Ok(Self { own, sleeper: Sleeper::new(ports)?, precedence })
+        Ok(Self { own, others: Vec::new(), sleeper: Sleeper::new(ports)?, precedence })
+    }
+
+    /// The same, for a thread that keeps off these processors where it has none for itself.
+    pub fn off(self, others: Vec<usize>) -> Self {
+        Self { others, ..self }
     }
 }
 
@@ -89,7 +96,7 @@ impl Machine for ThisMachine {
     }
 
     fn claim(&mut self) {
-        host::claim(self.own.as_ref().map(|(cpu, _)| *cpu));
+        host::claim(self.own.as_ref().map(|(cpu, _)| *cpu), &self.others);
     }
 
     fn awake(&mut self, now: u64) {
