@@ -63,7 +63,7 @@ BENCHMARKS: dict[str, Callable[[int], Iterator[Figure]]] = {
 }
 
 # They calculate only: they need no network, so no rights either.
-PURE = {"bucket-intervals", "coverage", "profile", "repetitions", "reports"}
+PURE = {"bucket-intervals", "coverage", "domains", "profile", "repetitions", "reports"}
 
 
 def main() -> int:

@@ -119,7 +119,8 @@ def forwarder(rounds: int) -> Iterator[Figure]:
 def domains(rounds: int) -> Iterator[Figure]:
     """Yield what two domains bring on 16 hosts against one, in packets a second and in CPU time a packet.
 
-    A round is some turns of each. The best turn of each counts: other programs disturb two threads more.
+    A round is some turns of each. The best turn of each counts: other programs slow down two threads more
+    often than one.
     """
     if reason := no_cargo():
         yield skipped("two domains against one", reason)

@@ -193,6 +193,9 @@ def _one_level(lines: Sequence[Line]) -> str:
     return f"that a process drives the link at all, so that each departure is an event, costs {lost}"
 
 
+DOMAINS = [
+    f"two domains against one on 16 hosts, {what}" for what in ("packets a second", "CPU time a packet")
+]
 ROWS = (
     Row("delay, spinning, 1 kpps: 5, 10, 50, 200, 1000 us, p50", _delay("p50", SPINNING)),
     Row("the same, p99, spinning", _delay("p99", SPINNING)),
@@ -265,11 +268,23 @@ ROWS = (
         "forwarder in memory: a short frame, a train of 28, each with 2 and 16 hosts, ns",
         {2: measured(*FORWARDED)},
     ),
+    Row(
+        "two domains against one on 16 hosts, in virtual time: packets a second, CPU time a packet",
+        {
+            2: measured(*DOMAINS),
+            3: Cell(DOMAINS[:1], lambda lines: f"million packets/s: {_domains(lines[0])}"),
+        },
+    ),
     _nodes("up"),
     _nodes("down"),
     Row("4 hosts up, down, s", {2: measured("four hosts up", "four hosts down")}),
     Row("idle emulator, share of a core", {2: measured("idle emulator, share of a core")}),
 )
+
+
+def _domains(line: Line) -> str:
+    one, two = zip(*line["packets_per_s"], strict=True)
+    return f"{_range(one, 1e-6)} in one, {_range(two, 1e-6)} in two"
 
 
 def _ns3(lines: Sequence[Line]) -> str:
