@@ -80,6 +80,8 @@ pub struct Crossings {
     domain: usize,
     neighbours: Vec<Neighbour>,
     inbox: Receiver<Message>,
+    /// One that has come before the plan that it needs.
+    early: Option<Message>,
     shortest_cut_ns: u64,
     before: Under,
 }
@@ -102,6 +104,7 @@ impl Crossings {
             domain,
             neighbours: neighbours(),
             inbox,
+            early: None,
             shortest_cut_ns,
             before: Under::default(),
         };
@@ -137,7 +140,17 @@ impl Crossings {
 
     /// The next thing that has come.
     pub fn next(&mut self) -> Option<Message> {
-        self.inbox.try_recv().ok()
+        self.early.take().or_else(|| self.inbox.try_recv().ok())
+    }
+
+    /// Keeps a message that needs a plan which has not come here yet; it is the next again, and what came after it waits.
+    pub fn keep(&mut self, early: Message) {
+        self.early = Some(early);
+    }
+
+    /// Whether a message is kept.
+    pub fn keeps(&self) -> bool {
+        self.early.is_some()
     }
 
     /// A window starts; `totals` are those of the one before.

@@ -181,6 +181,10 @@ impl<P: Port, M: Machine> Worker<P, M> {
             work += self.let_out(due.max(now));
         }
         self.keep_time(now, due.is_some());
+        if self.forwarder.waits_for_a_plan() {
+            // The plan is under way, or was applied just now.
+            work += 1 + self.forwarder.take_in_crossings();
+        }
         if work > 0 {
             self.active_ns = now;
             self.spun_since = None;
@@ -308,6 +312,9 @@ impl<P: Port, M: Machine> Worker<P, M> {
     }
 
     fn set(&mut self, asked_ns: u64, mut plan: Plan) -> Done {
+        if self.forwarder.crossings.is_some() {
+            self.timeline.make_elements(&mut self.forwarder.network);
+        }
         let (places, json) = (Arc::clone(&plan.stated), std::mem::take(&mut plan.json));
         let (at, spent) = self.forwarder.network.apply(clock::instant(asked_ns), plan);
         let at_ns = at.as_nanos();

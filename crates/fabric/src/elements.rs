@@ -68,24 +68,42 @@ impl Elements {
         spent: &mut Vec<Arc<Sound<ElementSpec>>>,
     ) {
         let mut fresh = fresh.iter_mut();
-        for (place, Wanted { about, spec }) in target.elements.iter().enumerate() {
-            let key = about.key as usize;
-            if let Some(Some((id, has))) = self.made.get_mut(key) {
-                if !Arc::ptr_eq(has, spec) {
-                    engine.change(at, *id, spec).expect("a name has one kind");
-                    spent.push(std::mem::replace(has, Arc::clone(spec)));
+        for (place, wanted) in target.elements.iter().enumerate() {
+            if let Some(Some((id, has))) = self.made.get_mut(wanted.about.key as usize) {
+                if !Arc::ptr_eq(has, &wanted.spec) {
+                    engine.change(at, *id, &wanted.spec).expect("a name has one kind");
+                    spent.push(std::mem::replace(has, Arc::clone(&wanted.spec)));
                 }
                 continue;
             }
             let prepared = fresh.find(|(prepared, _)| *prepared == place);
             let prepared = prepared.and_then(|(_, prepared)| prepared.take());
-            let id = engine.admit(prepared.expect("what is new was prepared"));
-            self.list.push(ElementAt { id, about: Arc::clone(about) });
-            if self.made.len() <= key {
-                self.made.resize(key + 1, None);
-            }
-            self.made[key] = Some((id, Arc::clone(spec)));
-            about.made.fetch_add(1, Ordering::Release);
+            self.admit(engine, wanted, prepared.expect("what is new was prepared"));
         }
+    }
+
+    /// Makes the elements of a plan that are new, and changes nothing else.
+    pub(crate) fn make(
+        &mut self,
+        engine: &mut Engine,
+        target: &Target,
+        fresh: &mut [(usize, Option<Prepared>)],
+    ) {
+        for (place, prepared) in fresh {
+            let wanted = &target.elements[*place];
+            if !matches!(self.made.get(wanted.about.key as usize), Some(Some(_))) {
+                self.admit(engine, wanted, prepared.take().expect("it is made once"));
+            }
+        }
+    }
+
+    fn admit(&mut self, engine: &mut Engine, Wanted { about, spec }: &Wanted, prepared: Prepared) {
+        let (id, key) = (engine.admit(prepared), about.key as usize);
+        self.list.push(ElementAt { id, about: Arc::clone(about) });
+        if self.made.len() <= key {
+            self.made.resize(key + 1, None);
+        }
+        self.made[key] = Some((id, Arc::clone(spec)));
+        about.made.fetch_add(1, Ordering::Release);
     }
 }

@@ -234,6 +234,22 @@ impl Network {
         self.border.next_out(&mut self.engine, &self.label_sets)
     }
 
+    /// Whether what another domain has handed out can be taken in: it leads through elements that are here. Where another domain has
+    /// applied a plan that this one has not applied yet, it does not.
+    pub fn knows(&self, crosses: &Crosses) -> bool {
+        let elements = self.elements.list().len();
+        match crosses {
+            Crosses::Way(_, way) => way.iter().all(|id| id.index() < elements),
+            Crosses::Labels(..) | Crosses::Packet(_) => true,
+        }
+    }
+
+    /// Makes the elements of a plan that will not be applied: so that elements have the same numbers in every domain, whichever of them
+    /// has come how far with a timeline that ends.
+    pub(crate) fn make(&mut self, plan: &mut Plan) {
+        self.elements.make(&mut self.engine, &plan.target, &mut plan.fresh);
+    }
+
     /// Takes in what domain `from` has handed out, before this network does what is due at its instant. Returns when a packet is due: at
     /// its own instant, or now where that is earlier.
     pub fn take_in(&mut self, from: usize, crosses: Crosses) -> Option<Instant> {

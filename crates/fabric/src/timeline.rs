@@ -68,6 +68,13 @@ impl Timeline {
         Some(stepped)
     }
 
+    /// Makes the elements of the steps that are still to come, which will not: another condition ends the timeline in every domain, and
+    /// some may have come further than others.
+    pub fn make_elements(&mut self, network: &mut Network) {
+        let plans = self.steps[self.done..].iter_mut().filter_map(|step| step.plan.as_mut());
+        plans.for_each(|plan| network.make(plan));
+    }
+
     /// When the next step is due.
     pub fn next_ns(&self) -> Option<u64> {
         self.steps.get(self.done).map(|step| self.from_ns.saturating_add(step.at_ns))

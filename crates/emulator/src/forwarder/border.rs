@@ -73,11 +73,20 @@ impl<P: Port> Forwarder<P> {
         let Some(mut crossings) = self.crossings.take() else { return 0 };
         let mut real = 0;
         while let Some(message) = crossings.next() {
+            if !self.network.knows(&message.crosses) {
+                crossings.keep(message);
+                break;
+            }
             real += usize::from(message.is_real());
             self.take_in_message(message);
         }
         self.crossings = Some(crossings);
         real
+    }
+
+    /// Whether something from another domain needs a plan that has not come here yet.
+    pub fn waits_for_a_plan(&self) -> bool {
+        self.crossings.as_ref().is_some_and(|crossings| crossings.keeps())
     }
 
     fn take_in_message(&mut self, message: Message) {

@@ -2,7 +2,7 @@
 
 use std::sync::mpsc::channel;
 
-use crosswind_fabric::{Division, Domains, Fabric, Link, Planner};
+use crosswind_fabric::{Condition, Division, Domains, Fabric, Link, Planner};
 use crosswind_wire::VnetHeader;
 use serde_json::{json, Value};
 
@@ -321,4 +321,52 @@ fn a_sleeping_thread_is_woken_by_what_crosses_and_the_order_of_each_sender_stays
     machine.join().unwrap();
     let lengths: Vec<usize> = receiver.forwarder.ports[0].sent.iter().map(|(_, bytes)| bytes.len()).collect();
     assert_eq!(lengths, (0..FRAMES).map(|number| 154 + number).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_plan_that_comes_later_to_one_domain_is_waited_for_and_elements_keep_their_numbers() {
+    let condition = json!({"name": "steps", "timeline": [
+        {"at_ns": 2_000_000, "places": {"host.ingress": [{"delay": {"time_ns": 1_000}}]}},
+        {"at_ns": 90_000_000, "places": {"host.egress": [{"mark": {"dscp": 3}}]}}
+    ]});
+    let mut threads = Threads::of(&condition, GIGABIT, 2, true);
+    threads.measure();
+    threads.run_until(BUILT_NS + 1_000_000);
+    let (late, _) = threads.place(1);
+    let ahead = 1 - late;
+    let set: Condition =
+        serde_json::from_value(json!({"name": "other", "places": {"link": [{"delay": {"time_ns": 7_000}}]}}))
+            .unwrap();
+    let plan = threads.planner.condition(&set).unwrap();
+    let again = threads.planner.again(&plan);
+    let set = |threads: &mut Threads, which: usize, plan: crosswind_fabric::Plan| {
+        let (worker, commands) = &mut threads.workers[which];
+        let at_ns = BUILT_NS + 2_500_000;
+        assert!(commands.send(Command::Set { at_ns, plan: Box::new(plan), reply: channel().0 }));
+        worker.round(false);
+    };
+    // One domain has carried out the first step and has its new condition; the other has neither.
+    threads.workers[ahead].0.machine.clock.advance_to(BUILT_NS + 2_600_000);
+    threads.workers[ahead].0.round(false);
+    set(&mut threads, ahead, plan);
+    let now = threads.workers[ahead].0.machine.monotonic_ns();
+    let (vnet, bytes) = frame(0, 1, 100);
+    threads.workers[ahead].0.forwarder.ports[0].arrive(now, vnet, bytes);
+    for _ in 0..4 {
+        let (worker, _) = &mut threads.workers[ahead];
+        let now = worker.machine.monotonic_ns();
+        worker.machine.clock.advance_to(now + 20_000);
+        worker.round(false);
+    }
+    threads.workers[late].0.round(false);
+    assert!(threads.workers[late].0.forwarder.waits_for_a_plan());
+    set(&mut threads, late, again);
+    assert!(!threads.workers[late].0.forwarder.waits_for_a_plan());
+    threads.run_until(BUILT_NS + 20_000_000);
+    assert_eq!(threads.sent(1).len(), 1);
+    let names = |which: usize| {
+        let elements = threads.workers[which].0.forwarder.network.elements();
+        elements.iter().map(|element| element.name.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(names(ahead), names(late));
 }
