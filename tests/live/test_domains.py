@@ -99,6 +99,9 @@ def test_round_trips_of_all_pairs_and_a_bulk_transfer_cross_between_two_domains(
             for target, times_ns in json.loads(ping.printed()).items():
                 found[name, name_of[target]] = times_ns
         measurement = fabric.read()
+        assert fabric.domains == measurement["domains"] == 2
+        # New elements in both domains, while the network is up.
+        fabric.set({"name": "marked", "places": {"host.egress": [{"mark": {"dscp": 10}}]}})
         fabric.measure()
         sink = start("d", "sink", [sys.executable, "-c", SINK])
         await_ready([sink])
@@ -118,6 +121,8 @@ def test_round_trips_of_all_pairs_and_a_bulk_transfer_cross_between_two_domains(
         if element["of"] == "left->right" and element["real"]["arrived_packets"]
     )
     assert cut["real"]["departed_bytes"] >= BULK_BYTES
+    marked = [element["real"] for element in busy["elements"] if element["element"].endswith(":mark")]
+    assert sum(counts["departed_bytes"] for counts in marked) >= BULK_BYTES
     assert len(found) == 12
     expected_ns = {
         (one, other): 4 * UPLINK_NS + (2 * BETWEEN_NS if NODES[one] != NODES[other] else 0)

@@ -24,8 +24,9 @@ pub enum Command {
     /// Start a window, and with it the timeline of the condition. With the time that the hypervisor has taken until now, which takes
     /// long to read.
     Measure {
-        /// When the window starts, in all domains alike.
-        at_ns: u64,
+        /// From when on, the same for all domains; from now on where there is one. What the thread had to wait before it heard of a window
+        /// is none of that window's.
+        at_ns: Option<u64>,
         /// Since boot.
         steal_ns: u64,
         /// From its beginning.

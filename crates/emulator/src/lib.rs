@@ -206,6 +206,11 @@ impl Emulator {
         self.wait_mode
     }
 
+    /// How many domains carry the network: as many as were asked for, or fewer where it cannot be cut so often.
+    pub fn domains(&self) -> usize {
+        self.threads.count()
+    }
+
     /// Puts another condition in force; returns the instant it took effect.
     pub fn set(&mut self, condition: &Condition) -> Result<u64, String> {
         let plan = self.planner.condition(condition).map_err(|error| error.to_string())?;
@@ -224,7 +229,7 @@ impl Emulator {
         let timelines = each(self.threads.count(), timeline, |it| self.planner.timeline_again(it));
         let mut timelines = timelines.into_iter().map(Box::new);
         let steal_ns = host::steal_ns();
-        let at_ns = MachineClock.monotonic_ns();
+        let at_ns = (self.domains() > 1).then(|| MachineClock.monotonic_ns());
         self.agree(|reply| {
             let timeline = timelines.next().expect("one for each domain");
             Command::Measure { at_ns, steal_ns, timeline, reply }

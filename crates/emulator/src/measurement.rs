@@ -18,6 +18,8 @@ use crate::stalls::Stall;
 pub struct Measurement {
     pub window: Window,
     pub wait_mode: &'static str,
+    /// That carry the network, a packet thread each.
+    pub domains: usize,
     pub ledger: LedgerReport,
     pub conservation: Conservation,
     pub host: Host,

@@ -22,6 +22,7 @@ pub fn merged(snapshots: Vec<Snapshot>, domains: &Domains) -> Snapshot {
     Snapshot {
         window: Window { ended_ns, ..snapshots[0].window.clone() },
         wait_mode: if spins { "spin" } else { "sleep" },
+        domains: domains.count(),
         host: host(&snapshots),
         changes: snapshots[0].changes.clone(),
         series: series(&snapshots),

@@ -15,7 +15,7 @@ use crate::snapshot::{Counted, Levels, Snapshot};
 impl Measurement {
     /// A snapshot in words.
     pub fn new(snapshot: Snapshot) -> Self {
-        let Snapshot { window, wait_mode, host, changes, series, names, forwarded } = snapshot;
+        let Snapshot { window, wait_mode, domains, host, changes, series, names, forwarded } = snapshot;
         let elements = names.elements().iter().zip(&forwarded.elements);
         let monitors = forwarded.monitors.into_iter();
         let sources = names.sources.iter().zip(forwarded.draws);
@@ -24,6 +24,7 @@ impl Measurement {
         Self {
             window,
             wait_mode,
+            domains,
             ledger: forwarded.ledger.report(),
             conservation: forwarded.conservation,
             host,

@@ -28,6 +28,8 @@ pub struct Snapshot {
     pub window: Window,
     /// `spin` or `sleep`.
     pub wait_mode: &'static str,
+    /// Of how many domains.
+    pub domains: usize,
     /// What the machine did.
     pub host: Host,
     /// What came into force.

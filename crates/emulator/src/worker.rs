@@ -297,6 +297,7 @@ impl<P: Port, M: Machine> Worker<P, M> {
                     let _ = reply.send(self.set(at_ns, *plan));
                 }
                 Command::Measure { at_ns, steal_ns, timeline, reply } => {
+                    let at_ns = at_ns.unwrap_or_else(|| self.machine.monotonic_ns());
                     let timeline = self.start_window(at_ns, steal_ns, *timeline);
                     let _ = reply.send(Done { at_ns, spent: None, timeline });
                 }
@@ -350,6 +351,7 @@ impl<P: Port, M: Machine> Worker<P, M> {
                 realtime_minus_monotonic_ns: self.stamps.realtime_minus_monotonic_ns(),
             },
             wait_mode: self.wait_mode(),
+            domains: 1,
             host: Host {
                 canary_gap_ns_max: self.canary_gap_ns_max,
                 stalls: self.stalls.found().to_vec(),

@@ -110,6 +110,12 @@ def command(file: str, condition: str | None, record: Path | None, capture: Path
         fabric.measure()
         for node in fabric.nodes.values():
             click.echo(f"{node.name} {node.address} on {node.host}", err=True)
+        if fabric.domains < declared:
+            click.echo(
+                f"{fabric.domains} of {declared} domains: links are cut where their delay is constant and at "
+                "least 100us, and this network has no more of these",
+                err=True,
+            )
         click.echo("ready")
         sys.stdout.flush()
         _serve_until_told(agent, server, interruption)

@@ -48,8 +48,9 @@ def _busy_share(
     used = {row["node"]: row["cpu_time_ns"] for row in measurement.get("nodes") or []}
     if cores is None or not window or any(used.get(node) is None for node in nodes):
         return None
-    # The emulator keeps a processor of its own unless it sleeps.
-    left = max(1, cores - (measurement.get("wait_mode") != "sleep"))
+    # The emulator keeps a processor of its own for each domain unless it sleeps.
+    taken = 0 if measurement.get("wait_mode") == "sleep" else measurement.get("domains", 1)
+    left = max(1, cores - taken)
     length_ns = window["ended_ns"] - window["started_ns"]
     return float(sum(used[node] for node in nodes) / (length_ns * min(clients, left)))
 

@@ -167,6 +167,7 @@ class Fabric:
         self.kept: dict[str, Any] = {"recording": None, "capture": None}
         self.nodes: dict[str, Node] = {}
         self.wait_mode = ""
+        self.domains = 0
         self._outputs: set[Path] = set()
 
     @property
@@ -184,6 +185,7 @@ class Fabric:
             for node in made["nodes"]
         }
         self.wait_mode = made["wait_mode"]
+        self.domains = made["domains"]
         return self
 
     def __exit__(

@@ -53,8 +53,10 @@ impl Session {
         built?;
         let described = |(position, node): (u16, &Node)| json!({"name": node.name, "host": node.host, "address": address::ip(position), "pid": node.init.as_raw(), "memory_limit": node.kept.memory_limit(), "cpus_limit": node.kept.cpus_limit()});
         let nodes: Vec<_> = (0..).zip(&self.nodes).map(described).collect();
-        let wait_mode = self.emulator("up")?.wait_mode();
-        Ok(json!({"nodes": nodes, "took_ns": nanoseconds_since(began), "wait_mode": wait_mode}))
+        let emulator = self.emulator("up")?;
+        let (wait_mode, domains) = (emulator.wait_mode(), emulator.domains());
+        let took_ns = nanoseconds_since(began);
+        Ok(json!({"nodes": nodes, "took_ns": took_ns, "wait_mode": wait_mode, "domains": domains}))
     }
 
     pub(super) fn down(&mut self) -> Value {

@@ -152,7 +152,7 @@ impl Threads {
         let mut timelines: Vec<_> =
             self.workers.iter().map(|_| Box::new(self.planner.timeline_again(&timeline))).collect();
         let mut next = || timelines.pop().unwrap();
-        self.ask(|reply| Command::Measure { at_ns, steal_ns: 0, timeline: next(), reply });
+        self.ask(|reply| Command::Measure { at_ns: Some(at_ns), steal_ns: 0, timeline: next(), reply });
         at_ns
     }
 
@@ -168,7 +168,7 @@ impl Threads {
 /// What does not depend on when a thread looks.
 fn decided(measurement: Measurement) -> Value {
     let mut all = serde_json::to_value(measurement).unwrap();
-    for varies in ["window", "wait_mode", "host", "changes"] {
+    for varies in ["window", "wait_mode", "domains", "host", "changes"] {
         all.as_object_mut().unwrap().remove(varies);
     }
     let ledger = all["ledger"].as_object_mut().unwrap();

@@ -106,8 +106,7 @@ fn measure(
     planner: &mut Planner,
 ) -> u64 {
     let ((reply, answer), timeline) = (channel(), Box::new(planner.timeline().unwrap()));
-    let at_ns = worker.machine.monotonic_ns();
-    assert!(commands.send(Command::Measure { at_ns, steal_ns: 0, timeline, reply }));
+    assert!(commands.send(Command::Measure { at_ns: None, steal_ns: 0, timeline, reply }));
     assert_ne!(worker.round(false), Next::Stop);
     answer.try_recv().unwrap().at_ns
 }
