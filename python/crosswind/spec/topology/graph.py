@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import pairwise
@@ -172,14 +173,14 @@ class SwitchedHosts(Hosts):
     )
 
     @property
+    @abstractmethod
     def switch_names(self) -> tuple[str, ...]:
         """The switches."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def trunks(self) -> list[Link]:
         """The links between switches."""
-        raise NotImplementedError
 
     @property
     def _named_hosts(self) -> dict[str, str]:
