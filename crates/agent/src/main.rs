@@ -6,9 +6,8 @@
 //! and makes nothing that has a name in the host's namespaces, so that even `kill -9` leaves nothing behind; control
 //! groups, which nodes with limits need, are the exception that `cgroup::sweep` takes care of.
 //!
-//! `crosswind-agent enter PID -- CMD ...` runs a command in a node. `crosswind-agent node-init` is what the agent
-//! executes as process 1 of each node; it is of no use to anybody else. `crosswind-agent sweep` removes the control
-//! groups of agents that were killed.
+//! `crosswind-agent enter PID -- CMD ...` runs a command in a node. `crosswind-agent sweep` removes the control groups
+//! of agents that were killed.
 //!
 //! Exit statuses: 0 done; 1 internal error; 2 usage; 3 this machine cannot honour the request.
 
@@ -54,7 +53,6 @@ fn main() -> ExitCode {
         ["enter", pid, "--", _, ..] => enter::main(pid, &arguments[3..]),
         ["sweep"] => cgroup::sweep_main(None),
         ["sweep", _] => cgroup::sweep_main(Some(&arguments[1])),
-        ["node-init"] => init::main(),
         _ => {
             eprintln!("{USAGE}");
             ExitCode::from(2)

@@ -27,8 +27,13 @@ pub struct Node {
 }
 
 impl Node {
-    pub fn launch(launcher: &Launcher, name: &str, host: &str) -> io::Result<Self> {
-        let (init, channel) = launcher.launch()?;
+    /// A node whose init waits to be told what to do.
+    ///
+    /// # Safety
+    /// As of [`Launcher::launch`].
+    pub unsafe fn launch(launcher: &Launcher, name: &str, host: &str) -> io::Result<Self> {
+        // SAFETY: the caller's promise.
+        let (init, channel) = unsafe { launcher.launch() }?;
         Ok(Self {
             name: name.to_owned(),
             host: host.to_owned(),

@@ -5,7 +5,6 @@ use nix::sys::prctl;
 use nix::unistd::{geteuid, setgroups, setresgid, setresuid};
 
 use crate::account::Account;
-use crate::isolation::set_capabilities;
 
 /// Becomes `account`, without capabilities and without a way to gain any by executing another program.
 pub fn give_up(account: Account) -> Result<(), Errno> {
@@ -15,8 +14,21 @@ pub fn give_up(account: Account) -> Result<(), Errno> {
         setresgid(group, group, group)?;
         setresuid(user, user, user)?;
     }
-    // A process whose user is not root has ambient capabilities here (see `isolation`); an empty inheritable set
-    // empties the ambient one with it: capabilities(7).
-    set_capabilities(0, 0)?;
+    // Without root the process has every capability in its user namespace (see `isolation`), and its user stays.
+    drop_capabilities()?;
     prctl::set_no_new_privs()
+}
+
+/// Empties the permitted, the effective and the inheritable set; with the last goes the ambient one: capabilities(7).
+fn drop_capabilities() -> Result<(), Errno> {
+    #[repr(C)]
+    struct Header {
+        version: u32,
+        pid: i32,
+    }
+    // _LINUX_CAPABILITY_VERSION_3: two times three words of 32 capabilities each.
+    let header = Header { version: 0x2008_0522, pid: 0 };
+    let none = [0_u32; 6];
+    // SAFETY: both are laid out as capset(2) says and live until it returns.
+    Errno::result(unsafe { libc::syscall(libc::SYS_capset, &raw const header, none.as_ptr()) }).map(drop)
 }

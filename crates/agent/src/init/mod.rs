@@ -1,7 +1,7 @@
 //! Process 1 of a node: makes the node's namespaces, runs its processes, reaps them, and takes them all with it.
 //!
-//! It is the agent's own binary executed again, single-threaded, with its channel to the agent as descriptor 3 and
-//! nothing else of the agent's. When the agent dies, at whatever instant, two things end it: the kernel's
+//! It is a child of the agent that executed nothing (`launch`), single-threaded, with its channel to the agent as
+//! descriptor 3 and nothing else of the agent's open. When the agent dies, at whatever instant, two things end it: the kernel's
 //! parent-death signal and the end of the channel (which covers the moments before the signal is asked for). With
 //! process 1 the kernel kills every process of the PID namespace, and with the last process go the namespaces.
 
@@ -15,7 +15,6 @@ mod usage;
 
 use std::io;
 use std::os::fd::{AsFd, FromRawFd, OwnedFd, RawFd};
-use std::process::ExitCode;
 use std::time::Duration;
 
 use nix::errno::Errno;
@@ -38,15 +37,9 @@ pub use usage::Usage;
 /// Where the agent leaves the init's end of the channel.
 pub const CHANNEL_FD: RawFd = 3;
 
-/// Serves the agent until it is gone.
-pub fn main() -> ExitCode {
-    match Init::begin().and_then(Init::serve) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("crosswind-agent node-init: {error}; it is started by the agent only");
-            ExitCode::FAILURE
-        }
-    }
+/// Serves the agent until it is gone. The process must have been launched for it.
+pub fn serve() -> io::Result<()> {
+    Init::begin()?.serve()
 }
 
 struct Init {
@@ -69,6 +62,8 @@ struct Group {
 impl Init {
     fn begin() -> io::Result<Self> {
         prctl::set_pdeathsig(Signal::SIGKILL)?;
+        // What `ps` shows; the command line stays the agent's.
+        prctl::set_name(c"node-init")?;
         fcntl(
             // SAFETY: whether the descriptor is open is what this call finds out.
             unsafe { std::os::fd::BorrowedFd::borrow_raw(CHANNEL_FD) },

@@ -139,7 +139,9 @@ impl Session {
         let hosts = hosts_file(fabric)
             .map_err(|error| Failure::internal(format!("write the names of nodes: {error}")))?;
         for node in &fabric.nodes {
-            let mut launched = Node::launch(&self.launcher, &node.name, &node.host).map_err(|error| {
+            // SAFETY: the session's thread is the only one as long as there is no emulator; `build` starts it last.
+            let launched = unsafe { Node::launch(&self.launcher, &node.name, &node.host) };
+            let mut launched = launched.map_err(|error| {
                 let remedy = match error.raw_os_error() {
                     Some(libc::EAGAIN) => NONE_TO_SPARE,
                     _ => "see `ulimit -n` and `sysctl user.max_pid_namespaces`",
