@@ -55,7 +55,6 @@ pub mod worker;
 
 use std::fs::File;
 use std::sync::mpsc::Sender;
-use std::thread::ScopedJoinHandle;
 
 pub use capture::{Capture, CaptureLimits};
 use crosswind_fabric::{Condition, Domains, Fabric, Planner};
@@ -64,6 +63,7 @@ use crosswind_recording::{Header, Recorder};
 
 pub use host::application_processors;
 pub use measurement::Measurement;
+pub use port::PortOpener;
 pub use sending::send_due;
 pub use thread::NONE_TO_SPARE;
 
@@ -73,40 +73,10 @@ use crossings::Crossings;
 use forwarder::Forwarder;
 use lead::Lead;
 use machine::ThisMachine;
-use port::{Veth, OPENED_AT_ONCE};
+use port::Veth;
 use threads::{Fault, Threads};
 use warmth::Warmth;
 use worker::Worker;
-
-/// The fabric-side end of a node's veth pair; ports come in the order of the fabric's nodes.
-#[derive(Clone, Copy, Debug)]
-pub struct Port {
-    /// Index of the interface in the fabric's network namespace.
-    pub ifindex: i32,
-}
-
-fn open_all(fabric: &Fabric, ports: &[Port]) -> Result<Vec<Veth>, String> {
-    let mut veths = Vec::with_capacity(ports.len());
-    let named: Vec<_> = ports.iter().zip(&fabric.nodes).collect();
-    for group in named.chunks(OPENED_AT_ONCE) {
-        // A new thread is in the network namespace of its maker.
-        let opened: Vec<_> = std::thread::scope(|scope| {
-            let open = |port: &Port| Veth::open(port.ifindex, ports.len());
-            let threads: Vec<_> = group
-                .iter()
-                .map(|&(port, _)| std::thread::Builder::new().spawn_scoped(scope, move || open(port)))
-                .collect();
-            let joined =
-                |thread: ScopedJoinHandle<'_, _>| thread.join().expect("opening a port does not panic");
-            threads.into_iter().map(|thread| thread.and_then(joined)).collect()
-        });
-        for ((_, node), veth) in group.iter().zip(opened) {
-            let named = |error| thread::refused(&format!("port of node {}", node.name), &error);
-            veths.push(veth.map_err(named)?);
-        }
-    }
-    Ok(veths)
-}
 
 /// Files that are written while the emulator runs.
 #[derive(Debug, Default)]
@@ -137,10 +107,11 @@ pub struct Emulator {
 }
 
 impl Emulator {
-    /// Opens the ports and starts forwarding. Must be called on a thread inside the fabric's network namespace.
+    /// Starts forwarding between ports that come in the order of the fabric's nodes. To be called on a thread inside the fabric's
+    /// network namespace.
     ///
     /// `fault` is called once, with the reason, should a thread of the emulator die.
-    pub fn start(fabric: &Fabric, ports: Vec<Port>, files: Files, fault: Fault) -> Result<Self, String> {
+    pub fn start(fabric: &Fabric, ports: PortOpener, files: Files, fault: Fault) -> Result<Self, String> {
         let domains = division::domains(fabric)?;
         division::check_files(domains.as_ref(), &files)?;
         let count = domains.as_ref().map_or(1, Domains::count);
@@ -165,7 +136,10 @@ impl Emulator {
             .transpose()
             .map_err(|error| thread::refused("start the capture", &error))?;
         let mut veths: Vec<Vec<Veth>> = networks.iter().map(|_| Vec::new()).collect();
-        for (node, veth) in open_all(fabric, &ports)?.into_iter().enumerate() {
+        let opened = ports.finish().map_err(|(node, error)| {
+            thread::refused(&format!("port of node {}", fabric.nodes[node].name), &error)
+        })?;
+        for (node, veth) in opened.into_iter().enumerate() {
             veths[domains.as_ref().map_or(0, |domains| domains.of_node(node))].push(veth);
         }
         let shortest_ns =

@@ -11,7 +11,7 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::Instant;
 
-use crosswind_emulator::{CaptureLimits, Emulator, Files, Kept, Port, NONE_TO_SPARE};
+use crosswind_emulator::{CaptureLimits, Emulator, Files, Kept, PortOpener, NONE_TO_SPARE};
 use crosswind_fabric::Fabric;
 use nix::sys::memfd::{memfd_create, MFdFlags};
 use serde_json::{json, Value};
@@ -100,6 +100,9 @@ impl Session {
             .request([link::loopback_up()])
             .map_err(|error| Failure::preflight(format!("bring the fabric's own lo up: {error}")))?;
         self.launch_all(fabric, limits)?;
+        let ports = PortOpener::start(fabric.nodes.len()).map_err(|error| {
+            Failure::preflight(format!("threads that open ports: {error}; {NONE_TO_SPARE}"))
+        })?;
         let mut unprepared = vec![true; self.nodes.len()];
         let mut unconnected = self.nodes.len();
         while unconnected > 0 {
@@ -114,6 +117,7 @@ impl Session {
             }
             if std::mem::take(&mut unprepared[position]) {
                 self.connect(fabric, position, rto_min_ms, &mut netlink)?;
+                ports.open(position, link::port_index(position as u16) as i32);
             } else {
                 let name = &self.nodes[position].name;
                 let settled = netlink.request([link::settle_port(position as u16)]);
@@ -124,8 +128,6 @@ impl Session {
             }
         }
         self.leave_a_processor_to_the_emulator(fabric)?;
-        let ports =
-            (0..count(fabric)).map(|position| Port { ifindex: link::port_index(position) as i32 }).collect();
         let fault = self
             .inbox
             .fault_reporter()
@@ -212,11 +214,6 @@ fn check_limits(fabric: &Fabric, limits: &BTreeMap<String, Limits>) -> Result<()
         limits.check(name)?;
     }
     Ok(())
-}
-
-/// A checked fabric has fewer than 65 535 nodes.
-fn count(fabric: &Fabric) -> u16 {
-    fabric.nodes.len() as u16
 }
 
 /// Routes carry the smallest retransmission timeout in whole milliseconds.

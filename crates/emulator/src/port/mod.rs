@@ -6,6 +6,7 @@
 
 mod long_frames;
 mod memory;
+mod opener;
 mod packet_ring;
 mod socket;
 mod socket_queue;
@@ -17,11 +18,10 @@ use std::io;
 use crosswind_wire::{Cut, VnetHeader};
 
 pub use memory::MemoryPort;
+pub use opener::PortOpener;
 pub use socket::{PacketSocket, Takes};
 pub use veth::Veth;
 
-/// The kernel clears a ring's memory when it is opened: ports are opened so many at a time.
-pub const OPENED_AT_ONCE: usize = 32;
 /// Closing a packet socket waits, several times, until every processor has passed through the scheduler: for some milliseconds of
 /// doing nothing. Those who wait together wait once. A thousand ports, 32 at a time: 1.3 s; 256 at a time: 0.3 s.
 const CLOSED_AT_ONCE: usize = 256;
