@@ -1,7 +1,7 @@
 """What a change of condition costs the packet thread with 100 nodes, and what it does to packets."""
 
-import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -10,12 +10,15 @@ from bench.figures import Figure, figure, skipped
 from crosswind.certify.pairs import run_task
 from crosswind.certify.probe import probe_task
 from crosswind.testbed import Agent, Fabric, WorkFolder
+from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.plain import plain_fabric
 
 NODES = 100
 CHANGES = 1_000
 RATE_PER_S = 1_000
 COUNT = 20_000
+# The changes are over when half of the packets have crossed.
+PAUSE_S = 0.5 * COUNT / RATE_PER_S / CHANGES
 KINDS = ("one-delay", "every-delay", "shaped-or-not", "monitored-or-not")
 
 
@@ -32,50 +35,78 @@ def changes(rounds: int) -> Iterator[Figure]:
                 [row[kind]["p50_ns"] / 1e3 for row in measured],
                 "at most 50",
                 first_us=[row[kind]["first_ns"] / 1e3 for row in measured],
+                making_32_us=[row[kind]["making_max_ns"] / 1e3 for row in measured],
                 planning_us=[row[kind]["planning_p50_ns"] / 1e3 for row in measured],
             )
-    # In turns, so that what the machine does besides falls on both alike.
-    turns = [(_ledger(CHANGES), _ledger(0)) for _ in range(rounds)]
-    done = [number for (number, _), _ in turns]
+    # In turns, so that what the machine does besides falls on all alike.
+    turns = [{work: _ledger(work) for work in WORK} for _ in range(rounds)]
+    beside = {work: [turn[work] for turn in turns] for work in WORK}
     for p in ("p50", "p99", "p999", "max"):
+        late_us = {work: [ledger["error_ns"][p] / 1e3 for ledger in beside[work]] for work in WORK}
         yield figure(
-            f"late by the ledger, {p}, 1 kpps beside changes of {NODES} nodes",
+            f"late by the ledger, {p}, 1 kpps beside {CHANGES} changes of {NODES} nodes",
             "us",
-            [changed["error_ns"][p] / 1e3 for (_, changed), _ in turns],
+            late_us["changes"],
             None,
-            without_changes_us=[still["error_ns"][p] / 1e3 for _, (_, still) in turns],
-            changes=done,
+            beside_refused_changes_us=late_us["refused"],
+            beside_nothing_us=late_us["nothing"],
         )
+    missed = {work: [float(ledger["missed"]) for ledger in beside[work]] for work in WORK}
     yield figure(
-        f"packets beyond the bound, 1 kpps beside changes of {NODES} nodes",
+        f"packets beyond the bound, 1 kpps beside {CHANGES} changes of {NODES} nodes",
         "packets",
-        [float(changed["missed"]) for (_, changed), _ in turns],
-        "0",
-        without_changes=[still["missed"] for _, (_, still) in turns],
-        changes=done,
+        missed["changes"],
+        "no more than beside refused changes",
+        beside_refused_changes=missed["refused"],
+        beside_nothing=missed["nothing"],
     )
 
 
-def _ledger(count: int) -> tuple[int, dict[str, Any]]:
-    """Let packets cross while the condition changes so often; return how often it did, and the ledger."""
+def _ledger(work: str) -> dict[str, Any]:
+    """Let packets cross beside work of this kind, and return the ledger."""
     delay = {"link": [{"delay": {"time_ns": 1_000_000}}]}
     spec = plain_fabric([f"n{number}" for number in range(NODES)], delay_ns=100_000, places=delay)
-    with WorkFolder() as work, Agent() as agent:
-        work.path.chmod(0o777)  # The agent runs processes under an unprivileged account.
-        with Fabric(agent, spec, work.path / "logs") as fabric, ThreadPoolExecutor(1) as beside:
+    with WorkFolder() as folder, Agent() as agent:
+        folder.path.chmod(0o777)  # The agent runs processes under an unprivileged account.
+        with Fabric(agent, spec, folder.path / "logs") as fabric, ThreadPoolExecutor(1) as beside:
             fabric.measure()
-            over = threading.Event()
-            changed = beside.submit(_change, fabric, count, over)
-            run_task(probe_task(RATE_PER_S, COUNT), fabric, ("n0", "n1"), work.path)
-            over.set()
-            return changed.result(), fabric.read()["ledger"]
+            done = beside.submit(WORK[work], fabric)
+            run_task(probe_task(RATE_PER_S, COUNT), fabric, ("n0", "n1"), folder.path)
+            done.result()
+            ledger: dict[str, Any] = fabric.read()["ledger"]
+            return ledger
 
 
-def _change(fabric: Fabric, count: int, over: threading.Event) -> int:
-    """Let all delays be 2 ms and 1 ms in turns until the packets have crossed; return how often."""
-    for number in range(count):
+def _change(fabric: Fabric) -> None:
+    """Let all delays be 2 ms and 1 ms in turns."""
+    for number in range(CHANGES):
         places = {"link": [{"delay": {"time_ns": 1_000_000 * (2 - number % 2)}}]}
         fabric.set({"name": f"{number}", "places": places})
-        if over.wait(0.5 * COUNT / RATE_PER_S / count):
-            return number + 1
-    return count
+        time.sleep(PAUSE_S)
+
+
+def _ask_in_vain(fabric: Fabric) -> None:
+    """Send twice as many, refused before the packet thread hears of them: each takes half the time."""
+    for number in range(2 * CHANGES):
+        places = {
+            "link": [{"delay": {"time_ns": 1_000_000 * (2 - number % 2)}}],
+            "host.egress": [{"delay": {"time_ns": -1}}],
+        }
+        try:
+            fabric.set({"name": f"{number}", "places": places})
+        except TestbedError:
+            time.sleep(PAUSE_S / 2)
+        else:
+            raise AssertionError("a delay below zero was accepted")
+
+
+def _nothing(_: Fabric) -> None:
+    pass
+
+
+# By name: what the controlling program and the agent do while packets cross.
+WORK: dict[str, Callable[[Fabric], None]] = {
+    "changes": _change,
+    "refused": _ask_in_vain,
+    "nothing": _nothing,
+}
