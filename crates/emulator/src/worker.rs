@@ -5,6 +5,7 @@
 //! core it sleeps until shortly before the next due instant (`sleep`). Ghost packets alone never keep it awake: the
 //! engine catches up with them in virtual time.
 
+use std::sync::mpsc::Sender;
 use std::sync::Arc;
 
 use crosswind_fabric::{Places, Plan, Stepped, Timeline};
@@ -40,6 +41,9 @@ const ASK_AGAIN_NS: u64 = 100_000;
 const SLEEP_NS: u64 = 100_000_000;
 /// A sleep that is as good as the longest says nothing about how late shorter ones end.
 const SLEEP_LEARNT_BELOW_NS: u64 = SLEEP_NS - 1_000_000;
+
+/// New elements of a condition are made so many at a time: packets that are due do not wait for all of them.
+const MADE_AT_ONCE: usize = 32;
 
 /// What the thread does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,10 +82,19 @@ pub struct Worker<P: Port, M> {
     timeline: Timeline,
     /// What came into force: last before the window, and in it.
     changes: Vec<Arc<Change>>,
+    coming: Option<Coming>,
     nodes: Arc<[String]>,
     canary_gap_ns_max: u64,
     stalls: Stalls,
     waking: Waking,
+}
+
+/// A condition whose new elements are being made. Further commands wait for it.
+#[derive(Debug)]
+struct Coming {
+    asked_ns: u64,
+    plan: Box<Plan>,
+    reply: Sender<Done>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -111,6 +124,7 @@ impl<P: Port, M: Machine> Worker<P, M> {
             window: WindowStart::default(),
             timeline,
             changes: vec![Arc::new(up)],
+            coming: None,
             nodes,
             canary_gap_ns_max: 0,
             stalls: Stalls::default(),
@@ -168,12 +182,13 @@ impl<P: Port, M: Machine> Worker<P, M> {
             self.canary_gap_ns_max = self.canary_gap_ns_max.max(now - since);
         }
         let mut work = 0;
-        if self.inbox.rung(reported) {
+        if self.inbox.rung(reported) || self.coming.is_some() {
             // First: a command may let the engine do what is due now.
             work += self.forwarder.take_in_crossings();
             if !self.obey() {
                 return Next::Stop;
             }
+            work += usize::from(self.coming.is_some());
         }
         work += self.take_in(now);
         let due = self.forwarder.next_due_ns().filter(|&due| due <= now + self.forwarder.ahead_ns());
@@ -223,7 +238,10 @@ impl<P: Port, M: Machine> Worker<P, M> {
 
     /// Timeline, steps of the series, and ghosts.
     fn keep_time(&mut self, now: u64, advanced: bool) {
-        while let Some(step) = self.timeline.step(&mut self.forwarder.network, now) {
+        // A condition that is coming has ended the timeline.
+        while let Some(step) =
+            self.coming.is_none().then(|| self.timeline.step(&mut self.forwarder.network, now)).flatten()
+        {
             self.note_step(step);
         }
         let reached = self.forwarder.network.engine_ref().now().as_nanos();
@@ -288,34 +306,41 @@ impl<P: Port, M: Machine> Worker<P, M> {
         Ok(by_command)
     }
 
-    /// Carries out every command that waits; false when it is to stop.
+    /// Carries out every command that waits, as far as new elements do not take long; false when it is to stop.
     fn obey(&mut self) -> bool {
-        while let Some(command) = self.inbox.next() {
-            match command {
-                Command::Set { at_ns, plan, reply } => {
-                    // An asker that has gone needs no answer; the same holds below.
-                    let _ = reply.send(self.set(at_ns, *plan));
+        loop {
+            if let Some(mut coming) = self.coming.take() {
+                if !self.forwarder.network.make(&mut coming.plan, MADE_AT_ONCE) {
+                    self.coming = Some(coming);
+                    return true;
                 }
-                Command::Measure { at_ns, steal_ns, timeline, reply } => {
+                // An asker that has gone needs no answer; the same holds below.
+                let _ = coming.reply.send(self.set(coming.asked_ns, *coming.plan));
+            }
+            match self.inbox.next() {
+                None => return true,
+                Some(Command::Set { at_ns, plan, reply }) => {
+                    if self.forwarder.crossings.is_some() {
+                        self.timeline.make_elements(&mut self.forwarder.network);
+                    }
+                    self.coming = Some(Coming { asked_ns: at_ns, plan, reply });
+                }
+                Some(Command::Measure { at_ns, steal_ns, timeline, reply }) => {
                     let at_ns = at_ns.unwrap_or_else(|| self.machine.monotonic_ns());
                     let timeline = self.start_window(at_ns, steal_ns, *timeline);
                     let _ = reply.send(Done { at_ns, spent: None, timeline });
                 }
-                Command::Read { steal_ns, reply } => {
+                Some(Command::Read { steal_ns, reply }) => {
                     let now = self.machine.monotonic_ns();
                     self.let_out(now);
                     let _ = reply.send(Box::new(self.snapshot(now, steal_ns)));
                 }
-                Command::Stop => return false,
+                Some(Command::Stop) => return false,
             }
         }
-        true
     }
 
     fn set(&mut self, asked_ns: u64, mut plan: Plan) -> Done {
-        if self.forwarder.crossings.is_some() {
-            self.timeline.make_elements(&mut self.forwarder.network);
-        }
         let (places, json) = (Arc::clone(&plan.stated), std::mem::take(&mut plan.json));
         let (at, spent) = self.forwarder.network.apply(clock::instant(asked_ns), plan);
         let at_ns = at.as_nanos();

@@ -112,7 +112,9 @@ impl Engine {
             let problem = Problem::new("the name is taken; names are unique, so choose another");
             return Err(SpecError { name: name.to_owned(), problem });
         }
-        Ok(self.admit(Engine::prepare(self.seed, name, &Sound::new(name, spec)?)))
+        let id = self.admit(Engine::prepare(self.seed, name, &Sound::new(name, spec)?));
+        self.begin(id);
+        Ok(id)
     }
 
     /// Makes an element for an engine of this seed, which need not be here. Making one may take long; admitting it does not.
@@ -121,12 +123,16 @@ impl Engine {
         Prepared(Station { element, counters: Counters::default(), name: name.to_owned(), watch: None })
     }
 
-    /// Adds an element that was prepared under a name that no other has; buckets start full, now.
+    /// Adds an element that was prepared under a name that no other has. No packet may come to it before [`Engine::begin`].
     pub fn admit(&mut self, prepared: Prepared) -> ElementId {
         let id = ElementId(u32::try_from(self.elements.len()).expect("fewer than 2^32 elements"));
         self.elements.push(prepared.0);
-        self.elements[id.index()].element.begin(self.shared.now);
         id
+    }
+
+    /// An element that was admitted works from now on: buckets start full, monitors count.
+    pub fn begin(&mut self, id: ElementId) {
+        self.elements[id.index()].element.begin(self.shared.now);
     }
 
     /// Makes room for this many elements in all, so that admitting them moves none. The room is written to: memory that nobody has

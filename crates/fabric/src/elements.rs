@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crosswind_engine::{ElementId, ElementSpec, Engine, Instant, Prepared, Sound};
 
-use crate::plan::{About, Key, Target, Wanted};
+use crate::plan::{About, Fresh, Key, Target, Wanted};
 
 /// An element of the engine, and what it is called.
 #[derive(Clone, Debug)]
@@ -32,12 +32,19 @@ pub(crate) struct Elements {
     list: Vec<ElementAt>,
     /// By key: the element, and the parameters that it has.
     made: Vec<Option<(ElementId, Arc<Sound<ElementSpec>>)>>,
+    /// How many of the list have begun; those behind them wait for the plan that has them to be applied.
+    begun: usize,
 }
 
 impl Elements {
     /// Every element, in the order they were made.
     pub(crate) fn list(&self) -> &[ElementAt] {
         &self.list
+    }
+
+    /// How many of them work.
+    pub(crate) fn begun(&self) -> usize {
+        self.begun
     }
 
     /// The element of a key that was planned.
@@ -64,37 +71,39 @@ impl Elements {
         engine: &mut Engine,
         at: Instant,
         target: &Target,
-        fresh: &mut [(usize, Option<Prepared>)],
+        fresh: &mut Fresh,
         spent: &mut Vec<Arc<Sound<ElementSpec>>>,
     ) {
-        let mut fresh = fresh.iter_mut();
-        for (place, wanted) in target.elements.iter().enumerate() {
-            if let Some(Some((id, has))) = self.made.get_mut(wanted.about.key as usize) {
-                if !Arc::ptr_eq(has, &wanted.spec) {
-                    engine.change(at, *id, &wanted.spec).expect("a name has one kind");
-                    spent.push(std::mem::replace(has, Arc::clone(&wanted.spec)));
-                }
-                continue;
+        self.make(engine, target, fresh, usize::MAX);
+        for Wanted { about, spec } in &target.elements {
+            let (id, has) = self.made[about.key as usize].as_mut().expect("what was not there was made");
+            if !Arc::ptr_eq(has, spec) {
+                engine.change(at, *id, spec).expect("a name has one kind");
+                spent.push(std::mem::replace(has, Arc::clone(spec)));
             }
-            let prepared = fresh.find(|(prepared, _)| *prepared == place);
-            let prepared = prepared.and_then(|(_, prepared)| prepared.take());
-            self.admit(engine, wanted, prepared.expect("what is new was prepared"));
         }
+        for element in &self.list[self.begun..] {
+            engine.begin(element.id);
+        }
+        self.begun = self.list.len();
     }
 
-    /// Makes the elements of a plan that are new, and changes nothing else.
+    /// Makes those elements of a plan that are not there yet, `most` of them at most; they wait for the plan to be applied. Returns
+    /// whether all are made.
     pub(crate) fn make(
         &mut self,
         engine: &mut Engine,
         target: &Target,
-        fresh: &mut [(usize, Option<Prepared>)],
-    ) {
-        for (place, prepared) in fresh {
+        fresh: &mut Fresh,
+        most: usize,
+    ) -> bool {
+        for (place, prepared) in fresh.next(most) {
             let wanted = &target.elements[*place];
             if !matches!(self.made.get(wanted.about.key as usize), Some(Some(_))) {
                 self.admit(engine, wanted, prepared.take().expect("it is made once"));
             }
         }
+        fresh.is_done()
     }
 
     fn admit(&mut self, engine: &mut Engine, Wanted { about, spec }: &Wanted, prepared: Prepared) {

@@ -237,17 +237,17 @@ impl Network {
     /// Whether what another domain has handed out can be taken in: it leads through elements that are here. Where another domain has
     /// applied a plan that this one has not applied yet, it does not.
     pub fn knows(&self, crosses: &Crosses) -> bool {
-        let elements = self.elements.list().len();
+        let begun = self.elements.begun();
         match crosses {
-            Crosses::Way(_, way) => way.iter().all(|id| id.index() < elements),
+            Crosses::Way(_, way) => way.iter().all(|id| id.index() < begun),
             Crosses::Labels(..) | Crosses::Packet(_) => true,
         }
     }
 
-    /// Makes the elements of a plan that will not be applied: so that elements have the same numbers in every domain, whichever of them
-    /// has come how far with a timeline that ends.
-    pub(crate) fn make(&mut self, plan: &mut Plan) {
-        self.elements.make(&mut self.engine, &plan.target, &mut plan.fresh);
+    /// Makes elements of a plan that are not there yet, `most` of them at most, and lets no packet come to them. Returns whether all are
+    /// made: applying the plan then takes less long.
+    pub fn make(&mut self, plan: &mut Plan, most: usize) -> bool {
+        self.elements.make(&mut self.engine, &plan.target, &mut plan.fresh, most)
     }
 
     /// Takes in what domain `from` has handed out, before this network does what is due at its instant. Returns when a packet is due: at

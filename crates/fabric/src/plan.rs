@@ -116,12 +116,37 @@ pub(crate) struct Target {
     pub(crate) ghosts: Arc<[Ghost]>,
 }
 
+/// Elements that may be new to a network. Those that turn out not to be stay here: to let go of them takes longer.
+#[derive(Debug)]
+pub(crate) struct Fresh {
+    /// By their place in the target's list, in ascending order.
+    prepared: Vec<(usize, Option<Prepared>)>,
+    /// How many have been dealt with.
+    done: usize,
+}
+
+impl Fresh {
+    pub(crate) fn new(prepared: impl Iterator<Item = (usize, Prepared)>) -> Self {
+        Self { prepared: prepared.map(|(place, prepared)| (place, Some(prepared))).collect(), done: 0 }
+    }
+
+    /// The next ones, `most` of them at most.
+    pub(crate) fn next(&mut self, most: usize) -> &mut [(usize, Option<Prepared>)] {
+        let begin = self.done;
+        self.done = begin.saturating_add(most).min(self.prepared.len());
+        &mut self.prepared[begin..self.done]
+    }
+
+    pub(crate) fn is_done(&self) -> bool {
+        self.done == self.prepared.len()
+    }
+}
+
 /// A network's next state, ready to be applied ([`crate::Network::apply`]).
 #[derive(Debug)]
 pub struct Plan {
     pub(crate) target: Arc<Target>,
-    /// Elements that may be new, by their place in the target's list.
-    pub(crate) fresh: Vec<(usize, Option<Prepared>)>,
+    pub(crate) fresh: Fresh,
     /// No path, for as many nodes as there are.
     pub(crate) paths: Paths,
     /// What was asked for: a condition, or a step of its timeline.

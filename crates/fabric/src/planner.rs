@@ -17,7 +17,7 @@ use crate::domains::Domains;
 use crate::graph::Graph;
 use crate::network::Network;
 use crate::paths::Paths;
-use crate::plan::{Plan, Target, Wanted};
+use crate::plan::{Fresh, Plan, Target, Wanted};
 use crate::register::Register;
 use crate::routes::Routes;
 use crate::site::Site;
@@ -185,10 +185,10 @@ impl Planner {
         let prepare = |(place, wanted): (usize, &Wanted)| {
             // What is made meanwhile, by a step of the timeline, is left over.
             let Wanted { about, spec } = wanted;
-            may_be_new(wanted).then(|| (place, Some(Engine::prepare(self.fabric.seed, &about.name, spec))))
+            may_be_new(wanted).then(|| (place, Engine::prepare(self.fabric.seed, &about.name, spec)))
         };
         Plan {
-            fresh: target.elements.iter().enumerate().filter_map(prepare).collect(),
+            fresh: Fresh::new(target.elements.iter().enumerate().filter_map(prepare)),
             target: Arc::clone(target),
             paths: Paths::between(self.fabric.nodes.len()),
             stated: Arc::clone(stated),

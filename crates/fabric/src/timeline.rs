@@ -69,10 +69,12 @@ impl Timeline {
     }
 
     /// Makes the elements of the steps that are still to come, which will not: another condition ends the timeline in every domain, and
-    /// some may have come further than others.
+    /// some may have come further than others. So elements have the same numbers in all.
     pub fn make_elements(&mut self, network: &mut Network) {
         let plans = self.steps[self.done..].iter_mut().filter_map(|step| step.plan.as_mut());
-        plans.for_each(|plan| network.make(plan));
+        for plan in plans {
+            network.make(plan, usize::MAX);
+        }
     }
 
     /// When the next step is due.

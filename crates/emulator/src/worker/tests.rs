@@ -223,6 +223,30 @@ fn every_window_begins_with_the_condition_as_it_is_written_and_another_condition
 }
 
 #[test]
+fn new_elements_of_a_condition_are_made_between_packets_and_begin_together() {
+    let shape = json!({"shape": {"rate_bps": 8_000_000, "burst_bytes": 15_000, "buffer_bytes": 100_000}});
+    let many = json!({"name": "many", "places": {"link": vec![shape; MADE_AT_ONCE]}});
+    let (mut worker, commands, mut planner) = planned(&json!({"name": "none"}), true);
+    let plan = planner.condition(&serde_json::from_value(many).unwrap()).unwrap();
+    let (reply, answer) = channel();
+    let asked_ns = worker.machine.monotonic_ns();
+    assert!(commands.send(Command::Set { at_ns: asked_ns, plan: Box::new(plan), reply }));
+    send(&mut worker);
+    // As many for each direction of two uplinks: the fourth round makes the last.
+    for round in 1..=3 {
+        assert_eq!(worker.round(false), Next::Look, "round {round}");
+        assert!(answer.try_recv().is_err());
+    }
+    assert_eq!(worker.forwarder.network.engine_ref().totals().real.inside, 1, "it came in meanwhile");
+    run_until(&mut worker, asked_ns + 1_000_000);
+    assert!(answer.try_recv().unwrap().at_ns >= asked_ns);
+    let measured = read(&mut worker, &commands);
+    let names: Vec<_> = measured.changes.iter().map(|change| &*change.condition).collect();
+    assert_eq!(names, ["none", "many"]);
+    assert_eq!(measured.ledger.packets, 1, "it left");
+}
+
+#[test]
 fn who_is_told_to_stop_stops_and_so_does_who_can_be_told_nothing_any_more() {
     let (mut stopped, commands) = worker(&json!({"name": "none"}), false);
     assert!(commands.send(Command::Stop));
