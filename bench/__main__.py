@@ -27,7 +27,7 @@ from bench import (
     throughput,
 )
 from bench.figures import Figure, skipped
-from crosswind.certify.bare import bare_impossible
+from crosswind.probe.bare import bare_impossible
 
 ROUNDS = 6  # The fewest that bound a median at 95 %.
 

@@ -20,9 +20,9 @@ import numpy as np
 from bench.figures import Figure, figure
 from bench.rates import TBF_BYTES, bucket, excesses, flood_tbf, paced_train, rate_error
 from bench.tails import Lateness, Panel, drawn
-from crosswind.certify.flood import IP_BYTES, Flood, flood_fabric, paced_bare
 from crosswind.certify.live.rates import OVERLOAD, SHORT_S, burst_bytes
-from crosswind.doctor.quantities import rate_text
+from crosswind.probe.flood import IP_BYTES, Flood, flood_fabric, paced_bare
+from crosswind.text.quantities import rate_text
 
 ROUNDS = 6
 RATES_BPS = (100_000_000, 1_000_000_000, 5_000_000_000)

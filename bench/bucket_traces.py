@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
+from crosswind.analysis.network.traffic_trace import TrafficTrace
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from typing import Any
 
 from bench.engine import example, no_cargo
 from bench.figures import Figure, figure, skipped
-from crosswind.certify.pairs import run_task
-from crosswind.certify.probe import probe_task
+from crosswind.probe.pairs import run_task
+from crosswind.probe.single_packets import probe_task
 from crosswind.testbed import Agent, Fabric, WorkFolder
 from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.plain import plain_fabric

@@ -6,9 +6,9 @@ from typing import Any
 from bench.figures import Figure, figure, skipped
 from crosswind.app import Application, Stage, find
 from crosswind.app.requirements.iperf3 import IPERF3
-from crosswind.doctor.quantities import rate_text
 from crosswind.testbed import Agent, Ended, Fabric, TestbedError, WorkFolder
 from crosswind.testbed.plain import plain_fabric
+from crosswind.text.quantities import rate_text
 
 RATES_BPS = (100_000_000, 1_000_000_000)
 # One connection each: with several, `traffic` has a thread for each and iperf3 3.12 one for all, and on a

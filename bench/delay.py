@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bench.figures import Figure, figure
-from crosswind.certify.probe import Probes, probe_bare, probe_fabric
+from crosswind.probe.single_packets import Probes, probe_bare, probe_fabric
 from crosswind.testbed.plain import plain_fabric
 
 # One second of each; less at the higher rates, where a round is then one second in all.

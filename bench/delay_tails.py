@@ -19,7 +19,7 @@ import numpy as np
 from bench import sleeps
 from bench.figures import Figure, figure
 from bench.tails import Lateness, Panel, drawn
-from crosswind.certify.probe import probe_bare, probe_fabric
+from crosswind.probe.single_packets import probe_bare, probe_fabric
 from crosswind.testbed.plain import plain_fabric
 
 ROUNDS = 6

@@ -10,7 +10,7 @@ from typing import Any
 
 from bench import peers
 from bench.figures import Figure, figure, skipped
-from crosswind.doctor.quantities import rate_text
+from crosswind.text.quantities import rate_text
 
 REPOSITORY = Path(__file__).parents[1]
 WANTED_PACKETS = {"one link": 15e6, "one link, monitored": None, "ten stages": 5e6}

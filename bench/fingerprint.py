@@ -13,17 +13,17 @@ from typing import Any
 
 from bench.figures import Figure, figure
 from bench.fitted import fitted_places
-from crosswind.doctor.quantities import rate_text
+from crosswind.analysis.network.comparison import compare_fingerprints
+from crosswind.analysis.network.document import text_of
+from crosswind.analysis.network.traffic_trace import TrafficTrace
 from crosswind.fingerprint.bucket.published_detector import reported_at
 from crosswind.fingerprint.bucket.token_bucket import TokenBucket, identify
-from crosswind.fingerprint.comparison import compare_fingerprints
-from crosswind.fingerprint.document import text_of
 from crosswind.fingerprint.fingerprint import bucket_parts
 from crosswind.fingerprint.fit.fitted import NoFit
 from crosswind.fingerprint.measure.duty_cycle import duty_cycle
 from crosswind.fingerprint.measure.own_ends import own_fabric
-from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
 from crosswind.testbed.plain import plain_fabric
+from crosswind.text.quantities import rate_text
 
 SAMPLE_S = 0.05
 OVERLOAD = 1.3

@@ -27,14 +27,14 @@ from scipy.special import ndtri
 from bench.figures import Figure, figure, skipped
 from bench.fitted import fitted_places
 from bench.standstill import Standstill
-from crosswind.certify.probe import probe_bare
+from crosswind.analysis.network.comparison import compare_fingerprints
 from crosswind.certify.quiet import TRIES_MAX, Watch
-from crosswind.fingerprint.comparison import compare_fingerprints
 from crosswind.fingerprint.fingerprint import delay_part
 from crosswind.fingerprint.fit.fitted import NoFit
 from crosswind.fingerprint.fit.floor import Floor
 from crosswind.fingerprint.measure.one_way import PACKETS_PER_S, one_way
 from crosswind.fingerprint.measure.own_ends import own_fabric
+from crosswind.probe.single_packets import probe_bare
 from crosswind.testbed.plain import plain_fabric
 
 SHARES = (0.5, 0.9, 0.99)

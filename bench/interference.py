@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.certify.probe import read_probes
+from crosswind.probe.single_packets import read_probes
 from crosswind.runner.interference import check_iperf3, real_noise
 from crosswind.spec import fabric_of, real_interference, resolve
 from crosswind.spec.load import parse_experiment

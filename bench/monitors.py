@@ -5,7 +5,7 @@ from typing import Any
 
 from bench.figures import Figure, figure
 from bench.throughput import BUFFER_BYTES, TEN_GIGABIT, goodput, stream
-from crosswind.certify.pairs import over_fabric
+from crosswind.probe.pairs import over_fabric
 from crosswind.testbed.plain import plain_fabric
 
 ENGINE = (

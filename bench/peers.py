@@ -18,8 +18,8 @@ from bench import transfer
 from bench.delay import paced_us
 from bench.figures import Figure, figure, skipped
 from bench.throughput import TRANSFER_S, stream
-from crosswind.certify.pairs import over_fabric
-from crosswind.certify.probe import Probes, probe_bare, probe_fabric, read_probes
+from crosswind.probe.pairs import over_fabric
+from crosswind.probe.single_packets import Probes, probe_bare, probe_fabric, read_probes
 from crosswind.testbed import find_binary
 from crosswind.testbed.folders import cache_folder
 from crosswind.testbed.plain import plain_fabric

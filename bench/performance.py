@@ -17,7 +17,7 @@ from bench.delay import CASES, Case
 from bench.nodes import NODES
 from bench.rates import PACED
 from crosswind.certify.live.rates import RATES_BPS
-from crosswind.doctor.quantities import rate_text
+from crosswind.text.quantities import rate_text
 
 PAGE = Path(__file__).parents[1] / "docs" / "explanation" / "performance.md"
 

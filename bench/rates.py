@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.figures import Figure, figure
-from crosswind.certify.bare import BarePair
-from crosswind.certify.flood import IP_BYTES, Flood, flood_bare, flood_fabric, paced_bare
 from crosswind.certify.live.rates import ALONE_NS, LIMITS, OVERLOAD, RATES_BPS, SHORT_S, burst_bytes
-from crosswind.doctor.quantities import rate_text
-from crosswind.stats import window_excesses
+from crosswind.curves import window_excesses
+from crosswind.probe.bare import BarePair
+from crosswind.probe.flood import IP_BYTES, Flood, flood_bare, flood_fabric, paced_bare
 from crosswind.testbed.plain import plain_fabric
+from crosswind.text.quantities import rate_text
 
 # tbf counts the Ethernet header with every packet; of what it is told here, IP bytes remain.
 TBF_BYTES = IP_BYTES + 14

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from bench import transfer
 from bench.figures import Figure, figure
-from crosswind.certify.pairs import Task, over_bare, over_fabric
-from crosswind.certify.probe import probe_fabric
+from crosswind.probe.pairs import Task, over_bare, over_fabric
+from crosswind.probe.single_packets import probe_fabric
 from crosswind.testbed.plain import plain_fabric
 
 TRANSFER_S = 3

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from markupsafe import escape
 
-from crosswind.report import Summary, summarise, write_report
+from crosswind.analysis.summary import Summary, summarise
+from crosswind.report import write_report
 
 GALLERY = Path(__file__).parent
 STILL = """

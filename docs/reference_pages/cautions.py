@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crosswind.report.caution import Kind
+from crosswind.analysis.cautions.catalogue import Kind
 from reference_pages import markdown
 
 _INTRODUCTION = """\
@@ -23,4 +23,4 @@ def page() -> str:
         kinds = sorted((kind for kind in Kind if kind.level == level), key=lambda kind: kind.id)
         rows = [[f"`{kind.id}`", kind.meaning, kind.remedy] for kind in kinds]
         parts += [f"## {title}", markdown.table(["id", "meaning", "what to try"], rows)]
-    return markdown.page("Cautions", "python/crosswind/report/caution.py", _INTRODUCTION, *parts)
+    return markdown.page("Cautions", "python/crosswind/analysis/cautions/catalogue.py", _INTRODUCTION, *parts)

@@ -6,9 +6,9 @@ import pytest
 from crosswind.analysis import OF_SHARES, Question, Samples, analyse, own_quantile, read_samples, run_samples
 from crosswind.analysis.analysis import PoolingRefused
 from crosswind.cli._main import run
+from crosswind.curves import BucketHistory
 from crosswind.errors import CrosswindError
 from crosswind.stats import (
-    BucketHistory,
     Interval,
     NeedsTrials,
     RatioInterval,

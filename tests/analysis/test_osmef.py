@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from crosswind.analysis.osmef_runs import read_osmef
-from crosswind.analysis.osmef_table import PublishedRow, Row, Scenario, osmef_table
+from crosswind.analysis.osmef.runs import read_osmef
+from crosswind.analysis.osmef.table import PublishedRow, Row, Scenario, osmef_table
 from crosswind.cli._main import run
 from crosswind.stats import Interval, NeedsTrials, PerTrial, Refused, RefusedInterval, matched_guard
 

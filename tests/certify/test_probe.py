@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from crosswind.certify.probe import read_probes
+from crosswind.probe.single_packets import read_probes
 
 # As `crosswind-load probe-receive` writes it: the third packet overtook the second, and a fourth never came.
 WRITTEN = """sequence,planned_ns,sent_ns,received_ns

@@ -10,8 +10,8 @@ from test_against import calibration
 from crosswind.doctor.calibration import RateCheck
 from crosswind.doctor.diagnosis import Diagnosis, exactness
 from crosswind.doctor.finding import Finding, Verdict, missing, ok, warning
-from crosswind.doctor.quantities import count_text, rate_text, time_text
 from crosswind.doctor.text import answer, figures, print_diagnosis
+from crosswind.text.quantities import count_text, rate_text, time_text
 
 
 def printed(diagnosis: Diagnosis) -> str:

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from crosswind.analysis.network.traffic_trace import TrafficTrace
 from crosswind.fingerprint.bucket.token_bucket import identify
 from crosswind.fingerprint.fingerprint import SCHEMA, bucket_parts, delay_part
-from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
 
 MACHINE = {"kernel": "6.1", "cpu": "x", "cores": 2, "clock_source": "tsc", "tools": {"crosswind": "1"}}
 SAMPLE_S = 0.05

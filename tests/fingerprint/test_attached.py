@@ -10,9 +10,9 @@ import pytest
 from documents import fingerprint
 
 from crosswind.analysis.comparable import Sameness, sameness
-from crosswind.fingerprint.document import text_of
+from crosswind.analysis.network.document import text_of
 from crosswind.report.network_section import NetworkSection, network_section
-from crosswind.store.folder import fingerprint_file
+from crosswind.results.folder import fingerprint_file
 
 Documents = dict[str, dict[str, Any]]
 

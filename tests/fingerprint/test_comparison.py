@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from documents import fingerprint, transfer
 
+from crosswind.analysis.network.comparison import FingerprintComparison, compare_fingerprints
+from crosswind.analysis.network.document import NotAFingerprint, read_fingerprint
+from crosswind.analysis.network.figures import AtLeast
 from crosswind.cli._main import run
 from crosswind.errors import Exit
-from crosswind.fingerprint.comparison import FingerprintComparison, compare_fingerprints
-from crosswind.fingerprint.document import NotAFingerprint, read_fingerprint
-from crosswind.fingerprint.figures import AtLeast
 
 
 def verdicts(found: FingerprintComparison) -> dict[str, str]:

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crosswind.certify.flood import Flood
 from crosswind.fingerprint.measure import duty_cycle as module
 from crosswind.fingerprint.measure.duty_cycle import duty_cycle, refuse_interrupted, sampled
 from crosswind.fingerprint.measure.ends import End, Ends
 from crosswind.fingerprint.measure.packets import Interrupted
+from crosswind.probe.flood import Flood
 
 GAPS_NS = st.lists(st.integers(1, 40_000_000), min_size=2, max_size=60)
 

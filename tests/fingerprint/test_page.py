@@ -10,11 +10,11 @@ import pytest
 from browser import Browser, framed, needs_chromium
 from documents import fingerprint, machines, transfer
 
+from crosswind.analysis.network.traffic_trace import TrafficTrace
 from crosswind.cli._main import run
 from crosswind.fingerprint.machine_state import changes, states
 from crosswind.fingerprint.page import render
 from crosswind.fingerprint.pictures import fitted_steps, pictures
-from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
 
 
 def test_the_verb_writes_the_page_beside_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crosswind.report import summarise
-from crosswind.report.cautions import cautions
+from crosswind.analysis.cautions.of_run import cautions
+from crosswind.analysis.summary import summarise
 
 if TYPE_CHECKING:
     from conftest import Live

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from crosswind.report import summarise
-from crosswind.report.causes import BEHIND, CLIENT_STALL, HOST_HICCUP, NO_EVENT
+from crosswind.analysis.causes import BEHIND, CLIENT_STALL, HOST_HICCUP, NO_EVENT
+from crosswind.analysis.summary import summarise
 
 if TYPE_CHECKING:
     from conftest import Live
@@ -175,7 +175,7 @@ def test_a_delayed_acknowledgement_is_named_with_who_held_it(
     (live.folder / "ask.py").write_text(ASK)
     live.measured("live.yaml")
     # All of them and not the slowest alone, which on a busy machine are the machine's.
-    monkeypatch.setattr("crosswind.report.causes.TAIL_QUANTILE", 0.0)
+    monkeypatch.setattr("crosswind.analysis.causes.TAIL_QUANTILE", 0.0)
     live.check_first_attempts()
     (trial,) = summarise(live.run_folder).trials
     assert trial.latency_ns["p50"] > 38e6, "Linux holds it for 40 ms"

@@ -22,7 +22,7 @@ from pathlib import Path
 from crosswind.app import Application, Figure, Load, Outcome
 from crosswind.spec.base import SpecModel
 from crosswind.spec.quantities import Size
-from crosswind.store import Metric
+from crosswind.results import Metric
 from crosswind.testbed import TestbedError
 from pydantic import Field
 

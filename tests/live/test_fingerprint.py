@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crosswind.analysis.network.attached import attached, before_and_after
 from crosswind.app.nuttcp import Nuttcp
 from crosswind.app.requirements.iperf3 import IPERF3
-from crosswind.certify.pairs import Task, over_fabric
-from crosswind.fingerprint.attached import attached, before_and_after
 from crosswind.fingerprint.bucket.token_bucket import identify
 from crosswind.fingerprint.measure.bulk import bulk
 from crosswind.fingerprint.measure.crossing import CannotCross, Tunnel
@@ -25,10 +24,11 @@ from crosswind.fingerprint.measure.own_ends import own_fabric
 from crosswind.fingerprint.measure.way import Way
 from crosswind.fingerprint.page import render
 from crosswind.fingerprint.trace.trace_file import TraceFileError, read_trace
+from crosswind.probe.pairs import Task, over_fabric
+from crosswind.results import ResultsFolder
+from crosswind.results.folder import SIDES
 from crosswind.runner.fingerprints import attach_fingerprint
 from crosswind.spec import load_experiment, resolve
-from crosswind.store import ResultsFolder
-from crosswind.store.folder import SIDES
 from crosswind.testbed import TestbedError
 from crosswind.testbed.plain import plain_fabric
 

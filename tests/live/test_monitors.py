@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from crosswind.certify.pairs import Task, over_fabric
+from crosswind.probe.pairs import Task, over_fabric
 from crosswind.testbed import find_binary
 from crosswind.testbed.plain import plain_fabric
 

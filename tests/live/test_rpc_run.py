@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pytest
 
-from crosswind.report import summarise
+from crosswind.analysis.summary import summarise
 
 if TYPE_CHECKING:
     from conftest import Live

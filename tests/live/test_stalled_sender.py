@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from crosswind.analysis.network.traffic_trace import TrafficTrace
 from crosswind.fingerprint.bucket.token_bucket import identify
 from crosswind.fingerprint.measure.duty_cycle import duty_cycle
 from crosswind.fingerprint.measure.own_ends import own_fabric
 from crosswind.fingerprint.measure.packets import Interrupted
-from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
 from crosswind.testbed.plain import plain_fabric
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from crosswind.certify.probe import probe_fabric
+from crosswind.probe.single_packets import probe_fabric
 from crosswind.testbed.plain import plain_fabric
 
 pytestmark = pytest.mark.usefixtures("live")  # Skips where no agent can work.

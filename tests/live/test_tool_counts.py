@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crosswind.app import Stage, find
-from crosswind.store import store_monitors
+from crosswind.results import store_monitors
 from crosswind.testbed import Agent, Ended, Fabric
 from crosswind.testbed.plain import plain_fabric
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.store.query import write_rows
-from crosswind.store.tables import _METRICS, _TRIALS
+from crosswind.results.query import write_rows
+from crosswind.results.tables import _METRICS, _TRIALS
 
 FIGURES = [
     {"metric": "job.time", "statistic": "value", "unit": "ns", "label": "job time", "better": "lower"},

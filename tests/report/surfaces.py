@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from crosswind import catalog
+from crosswind.results.query import write_rows
+from crosswind.results.tables import _METRICS, _TRIALS
 from crosswind.spec import load_experiment, resolve
-from crosswind.store.query import write_rows
-from crosswind.store.tables import _METRICS, _TRIALS
 
 BANDWIDTHS = (1e9, 2e9, 4e9, 10e9)  # bit/s
 DELAYS = (0.0, 10e3, 50e3, 200e3, 500e3)  # ns, one way

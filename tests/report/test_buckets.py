@@ -2,7 +2,7 @@
 
 import pytest
 
-from crosswind.report.buckets import bucket_histories, credits_of
+from crosswind.results.buckets import bucket_histories, credits_of
 
 KEPT = {"trials": {"budgets": "kept", "rest_s": None}}
 NAME = "client/host.egress/0:credit"

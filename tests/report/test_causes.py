@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crosswind.report.causes import (
+from crosswind.analysis.causes import (
     BEHIND,
     CLIENT_STALL,
     SlowOperations,
@@ -16,8 +16,8 @@ from crosswind.report.causes import (
     slow_operations,
     stood_still_ns,
 )
-from crosswind.report.folder import HeldRow, Operations, PacketRow, QueueRow, Results
-from crosswind.report.queueing import Queues, waited_at
+from crosswind.analysis.queueing import Queues, waited_at
+from crosswind.results.reading import HeldRow, Operations, PacketRow, QueueRow, Results
 
 POLICED = "retransmission timeout after a drop at h0/switch.ingress/0:police (no-tokens)"
 SERVER, CLIENT = "10.77.0.1:5432", "10.77.0.4:40001"

@@ -5,11 +5,11 @@ import shutil
 import numpy as np
 import pytest
 
-from crosswind.report import summarise
-from crosswind.report.caution import Kind
-from crosswind.report.cautions import cautions
-from crosswind.report.folder import Operations
-from crosswind.report.generator import generator
+from crosswind.analysis.cautions.catalogue import Kind
+from crosswind.analysis.cautions.of_run import cautions
+from crosswind.analysis.generator import generator
+from crosswind.analysis.summary import summarise
+from crosswind.results.reading import Operations
 from synthetic import write_folder
 
 MS = 1_000_000

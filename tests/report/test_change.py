@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from crosswind.report.change import change, change_interval, speed_change, speed_interval
+from crosswind.text.change import change, change_interval, speed_change, speed_interval
 
 
 def plain(text: str) -> str:

@@ -3,10 +3,10 @@ import shutil
 
 import pytest
 
-from crosswind.report.folder import Results
-from crosswind.report.host import Host, host_of, standstill_ns
+from crosswind.analysis.summary import summarise
 from crosswind.report.page import render
-from crosswind.report.summary import summarise
+from crosswind.results.host import Host, host_of, standstill_ns
+from crosswind.results.reading import Results
 
 MEASUREMENT = {
     "window": {"started_ns": 1_000, "ended_ns": 2_001_000},

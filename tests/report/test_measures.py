@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 from test_report_text import printed
 
-from crosswind.report import summarise, write_report
-from crosswind.report.answer import answers
-from crosswind.report.cautions import cautions
-from crosswind.report.measure import Measure, measures_of
+from crosswind.analysis.answer import answers
+from crosswind.analysis.cautions.of_run import cautions
+from crosswind.analysis.measure import Measure, measures_of
+from crosswind.analysis.summary import Summary, summarise
+from crosswind.report import write_report
 from crosswind.report.measure_figures import measure_figures
 from crosswind.report.strip import axis
-from crosswind.report.summary import Summary
-from crosswind.report.units import quantity
 from crosswind.stats import Interval, NeedsTrials, PerTrial, RatioInterval, guard
+from crosswind.text.units import quantity
 from jobs import FIGURES, write_jobs
 
 JOB_TIME = "job.time value"

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from crosswind.analysis.monitored import distributions
+from crosswind.analysis.summary import ConditionSummary, summarise
 from crosswind.report import write_report
 from crosswind.report.describe import describe
-from crosswind.report.folder import Results
-from crosswind.report.monitored import distributions
-from crosswind.report.summary import ConditionSummary, summarise
-from crosswind.store import store_monitors
+from crosswind.results import store_monitors
+from crosswind.results.reading import Results
 from synthetic import write_folder
 
 MONITOR = "h0/link.up/0:monitor"

@@ -10,7 +10,7 @@ from outline import Outline
 
 from crosswind.cli.report import command
 from crosswind.report import write_report
-from crosswind.store import FolderInUse, only_writer
+from crosswind.results import FolderInUse, only_writer
 from synthetic import write_folder
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from crosswind.analysis.summary import summarise
 from crosswind.report.paper_table import _latex, paper_table
-from crosswind.report.summary import summarise
 from surfaces import write_surface
 
 # Where the package booktabs is not installed its rules are plain lines.

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from crosswind.analysis.monitored import monitored
+from crosswind.analysis.profile import profile_answers, profile_of, sensitivity_of
+from crosswind.analysis.profile.fitted import fitted
+from crosswind.analysis.summary import summarise
 from crosswind.report import write_report
-from crosswind.report.folder import Results
-from crosswind.report.monitored import monitored
-from crosswind.report.profile import profile_answers, profile_of, sensitivity_of
-from crosswind.report.profile.fitted import fitted
-from crosswind.report.summary import summarise
+from crosswind.results.reading import Results
 from surfaces import BANDWIDTHS, DELAYS, throughput, write_surface
 
 
@@ -68,7 +68,7 @@ def test_a_step_gains_what_the_surface_gains(surface) -> None:
 def test_intervals_hold_what_is_true_about_as_often_as_they_say(
     surface, trials: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crosswind.report.profile.sensitivity._DRAWS", 400)
+    monkeypatch.setattr("crosswind.analysis.profile.sensitivity._DRAWS", 400)
     corners = [p for p in surface.points if p.at["delay"] < 50e3]
     true = sum(math.log(throughput(10e9, d) / throughput(1e9, d)) for d in DELAYS[:2]) / 2
     generator = np.random.default_rng(trials)

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from crosswind.analysis.published import PublishedRow, published_figures
+from crosswind.analysis.summary import summarise
 from crosswind.cli._main import run
 from crosswind.report import write_report
-from crosswind.report.folder import Results
-from crosswind.report.published import PublishedRow, published_figures
-from crosswind.report.summary import summarise
+from crosswind.results.reading import Results
 from crosswind.spec.published import resolved_published
 from crosswind.stats import Interval, NeedsTrials
 from synthetic import BASE, CONDITIONS, write_folder

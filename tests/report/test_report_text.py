@@ -7,7 +7,7 @@ from rich.console import Console
 
 from crosswind.report import print_table
 from crosswind.report.describe import describe
-from crosswind.report.units import DURATIONS, column_unit, duration, number, percent, rate, short_names
+from crosswind.text.units import DURATIONS, column_unit, duration, number, percent, rate, short_names
 from synthetic import write_folder
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from crosswind.report import summarise
-from crosswind.report.cautions import cautions
-from crosswind.report.folder import CounterRow
-from crosswind.report.stragglers import STEP_NS, find_stragglers
+from crosswind.analysis.cautions.of_run import cautions
+from crosswind.analysis.stragglers import STEP_NS, find_stragglers
+from crosswind.analysis.summary import summarise
+from crosswind.results.reading import CounterRow
 from synthetic import write_folder
 
 BUCKET = {"low_bps": 10_000_000, "high_bps": 100_000_000}

@@ -6,13 +6,13 @@ import duckdb
 import numpy as np
 import pytest
 
-from crosswind.report import NotAResultsFolder, summarise
-from crosswind.report.answer import answers
-from crosswind.report.cautions import cautions
-from crosswind.report.folder import Results
+from crosswind.analysis.answer import answers
+from crosswind.analysis.cautions.of_run import cautions
+from crosswind.analysis.summary import summarise
 from crosswind.report.page import render
+from crosswind.results.documents import Damaged
+from crosswind.results.reading import NotAResultsFolder, Results
 from crosswind.stats import Interval, NeedsTrials, RatioInterval, RefusedComparison, RefusedInterval
-from crosswind.store.documents import Damaged
 from synthetic import BASE, FAILED, VOID, write_folder
 
 

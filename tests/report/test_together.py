@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from crosswind.report.together import corrected, guards
+from crosswind.analysis.together import corrected, guards
 from crosswind.stats import PerTrial
 
 REPORTS = 100

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from crosswind.runner.fidelity import judge
+from crosswind.results.fidelity import judge
 
 SECOND_NS = 1_000_000_000
 

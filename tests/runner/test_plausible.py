@@ -2,8 +2,8 @@
 
 import pytest
 
+from crosswind.results import Metric
 from crosswind.runner.plausible import check_plausible
-from crosswind.store import Metric
 from crosswind.testbed import TestbedError
 
 P99 = {"metric": "latency", "statistic": "p99", "unit": "ns", "label": "P99", "better": "lower"}

@@ -13,13 +13,13 @@ import pytest
 
 from crosswind.app.requirements import CargoProgram
 from crosswind.errors import CrosswindError, Exit
+from crosswind.results import Journal, Metric, TrialRow
 from crosswind.runner.growth import can_settle, forecast, unsettled
 from crosswind.runner.interference import check_iperf3, draws
 from crosswind.runner.interruption import Interrupted, Interruption
 from crosswind.runner.outcome import judge_run
 from crosswind.runner.progress import left
 from crosswind.stats import Look
-from crosswind.store import Journal, Metric, TrialRow
 
 
 def pair(

@@ -14,13 +14,13 @@ import pytest
 from crosswind.errors import CrosswindError, Exit
 from crosswind.fingerprint.measure.machines import ANYTHING, Bounds, TooBusy
 from crosswind.plan import Trial, selected
+from crosswind.results import Journal, Metric, ResultsFolder, TrialRow
+from crosswind.results.rows import attempt_name
 from crosswind.runner import runs, sitting
 from crosswind.runner.attempt import planned_row
 from crosswind.runner.growth import unsettled
 from crosswind.runner.interruption import Interrupted
 from crosswind.runner.outcome import Outcome
-from crosswind.store import Journal, Metric, ResultsFolder, TrialRow
-from crosswind.store.rows import attempt_name
 
 TWICE = {"at_least": 2, "at_most": 2}
 MEDIAN = {"metric": "latency", "statistic": "p50", "unit": "ns", "label": "P50", "better": "lower"}

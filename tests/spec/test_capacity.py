@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from crosswind.results import ResultsFolder
 from crosswind.spec import SpecErrors, fabric_of, load_condition_file, load_experiment, resolve
 from crosswind.spec.parameters.process_sent import process_of
-from crosswind.store import ResultsFolder
 
 EXPERIMENT = """\
 name: changing

@@ -135,7 +135,7 @@ from pathlib import Path
 from datetime import datetime, UTC
 from crosswind.certify.elements import ELEMENTS
 from crosswind.doctor.against import _all_delays, _all_rates
-from crosswind.report.queueing import waited_at
+from crosswind.analysis.queueing import waited_at
 from crosswind.spec import SpecErrors, load_condition_file, load_experiment, resolve
 from crosswind.spec.schema import condition_schema
 

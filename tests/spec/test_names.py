@@ -8,12 +8,12 @@ from pydantic import TypeAdapter, ValidationError
 from crosswind.app.command.metric import WrittenFile
 from crosswind.cli import _main as cli
 from crosswind.plan.trials import _id
+from crosswind.results.monitors import _TABLES
+from crosswind.results.query import write_rows
+from crosswind.results.rows import attempt_name
 from crosswind.spec import SpecErrors
 from crosswind.spec.load import load_condition_file, parse_experiment
 from crosswind.spec.names import CONDITION_MAX
-from crosswind.store.monitors import _TABLES
-from crosswind.store.query import write_rows
-from crosswind.store.rows import attempt_name
 
 EXPERIMENT = """\
 name: {experiment}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crosswind.stats import arrival_curve_excess, service_curve_lateness_ns, window_excesses
+from crosswind.curves import arrival_curve_excess, service_curve_lateness_ns, window_excesses
 
 PACKETS = st.lists(st.tuples(st.integers(0, 50_000), st.integers(1, 1500)), min_size=1, max_size=40)
 

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
+from crosswind.curves import BucketHistory
 from crosswind.stats import (
-    BucketHistory,
     Interval,
     NeedsTrials,
     PerTrial,

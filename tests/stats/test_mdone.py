@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from crosswind.stats import MD1
+from crosswind.curves import MD1
 
 
 @pytest.mark.parametrize(("load", "service"), [(0.1, 1), (0.5, 1200), (0.8, 0.3)])

@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from crosswind.stats import BucketHistory, PerTrial, StoppingRule, guard
+from crosswind.curves import BucketHistory
+from crosswind.stats import PerTrial, StoppingRule, guard
 
 RULE = StoppingRule(quantile=0.5, within=0.05, confidence=0.95, at_least=6, at_most=60)
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from crosswind.results import Journal, ResultsFolder
+from crosswind.results.documents import Damaged, EarlierVersion
 from crosswind.runner.budgets import Budgets
-from crosswind.store import Journal, ResultsFolder
-from crosswind.store.documents import Damaged, EarlierVersion
 
 RESOLVED = {"schema": 2, "name": "x", "application": {"name": "rpc"}, "conditions": [{"name": "none"}]}
 

@@ -9,20 +9,19 @@ import duckdb
 import numpy as np
 import pytest
 
-from crosswind.store import (
+from crosswind.machine import machine_fingerprint, provenance
+from crosswind.results import (
     Journal,
     Metric,
     NoSamples,
     ResultsFolder,
     TrialRow,
     latest_folder,
-    machine_fingerprint,
-    provenance,
     store_monitors,
     store_samples,
     write_tables,
 )
-from crosswind.store.durable import replacing, write_text
+from crosswind.results.durable import replacing, write_text
 
 HEADER = "operation,connection,intended_ns,started_ns,finished_ns,ok,measured\n"
 

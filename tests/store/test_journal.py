@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from crosswind.store import AlreadyEnded, Journal, Metric, TrialRow
-from crosswind.store.rows import attempt_name
+from crosswind.results import AlreadyEnded, Journal, Metric, TrialRow
+from crosswind.results.rows import attempt_name
 
 
 def row(trial: str, position: int = 0, **changes: object) -> TrialRow:

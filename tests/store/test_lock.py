@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from crosswind.store import FolderInUse, only_writer
+from crosswind.results import FolderInUse, only_writer
 
 HOLDER = """
 import sys
 from pathlib import Path
-from crosswind.store import only_writer
+from crosswind.results import only_writer
 
 sys.argv = ["/usr/bin/crosswind", "run", "my experiment.yaml"]
 with only_writer(Path(sys.stdin.readline().strip())):

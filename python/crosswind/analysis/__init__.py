@@ -3,7 +3,7 @@
 from crosswind.analysis.analysis import Analysis, Question, analyse
 from crosswind.analysis.columns import BadSamples
 from crosswind.analysis.each import OF_SHARES, Each, own_quantile
-from crosswind.analysis.published_shares import PublishedShares, published_shares
+from crosswind.analysis.osmef.published_shares import PublishedShares, published_shares
 from crosswind.analysis.run_samples import run_samples
 from crosswind.analysis.samples import Samples, read_samples
 

@@ -6,9 +6,9 @@ import xml.etree.ElementTree as ElementTree
 
 from crosswind.analysis.check import Check, Checked
 from crosswind.analysis.compare_text import refusal
-from crosswind.report.change import speed_change, speed_interval
-from crosswind.report.units import count, quantity
 from crosswind.stats import RatioNeedsTrials, RefusedComparison
+from crosswind.text.change import speed_change, speed_interval
+from crosswind.text.units import count, quantity
 
 _MARKS = {
     "pass": "pass",

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from crosswind.analysis.network.attached import attached, of_one_kind
+from crosswind.analysis.network.comparison import compare_fingerprints
+from crosswind.analysis.network.comparison_text import sides_text
+from crosswind.analysis.summary import Summary
 from crosswind.errors import CrosswindError, Exit
-from crosswind.fingerprint.attached import attached, of_one_kind
-from crosswind.fingerprint.comparison import compare_fingerprints
-from crosswind.fingerprint.comparison_text import sides_text
-from crosswind.report.summary import Summary
-from crosswind.store import machine_fingerprint
+from crosswind.machine import machine_fingerprint
 
 
 class NotComparable(CrosswindError):

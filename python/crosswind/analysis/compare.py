@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Literal
 
 from crosswind.analysis.comparable import NotComparable, Sameness, sameness
-from crosswind.report.measure import Measure
-from crosswind.report.summary import ConditionSummary, Ratio, Summary, summarise
-from crosswind.report.together import guards
+from crosswind.analysis.measure import Measure
+from crosswind.analysis.summary import ConditionSummary, Ratio, Summary, summarise
+from crosswind.analysis.together import guards
 from crosswind.stats import (
     Guard,
     MannWhitney,

@@ -10,18 +10,17 @@ from rich.markup import escape
 from rich.table import Table
 
 from crosswind.analysis.compare import Compared, RunComparison, Verdict
-from crosswind.report.change import change, change_interval
-from crosswind.report.units import column_unit, count, percent, short_names, units_of
 from crosswind.stats import Guard, RatioInterval, RatioNeedsTrials, RefusedComparison
+from crosswind.text.change import change, change_interval
+from crosswind.text.console import widen
+from crosswind.text.units import column_unit, count, percent, short_names, units_of
 
-PLAIN_COLUMNS = 150  # of text that is not going to a terminal: wide enough that no cell is broken
 _STYLES: dict[Verdict, str] = {"better": "green", "worse": "red", "undecided": "dim", "refused": "yellow"}
 
 
 def print_comparison(comparison: RunComparison, console: Console) -> None:
     """Print a comparison."""
-    if not console.is_terminal:
-        console.width = max(console.width, PLAIN_COLUMNS)
+    widen(console)
     console.print(f"[bold]{escape(str(comparison.other))}[/bold] against {escape(str(comparison.base))}")
     console.print(_answer(comparison), markup=False)
     console.print(_table(comparison), soft_wrap=False)

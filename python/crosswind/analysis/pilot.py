@@ -14,9 +14,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from crosswind.analysis.measure import Measure
+from crosswind.analysis.summary import Summary, summarise
 from crosswind.errors import CrosswindError
-from crosswind.report.measure import Measure
-from crosswind.report.summary import Summary, summarise
 from crosswind.stats import LOOKS, Guard, PerTrial, Refused, StoppingRule, confirm, guard_together
 
 # What is asked of an experiment that does not say it: what the report's curves of repetitions show.

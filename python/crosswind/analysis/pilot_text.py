@@ -3,7 +3,7 @@
 from crosswind.analysis.each import quantile_name
 from crosswind.analysis.pilot import Prediction
 from crosswind.plan.text import duration
-from crosswind.report.units import count, percent
+from crosswind.text.units import count, percent
 
 
 def describe_prediction(found: Prediction) -> str:

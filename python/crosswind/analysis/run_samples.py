@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
+from crosswind.analysis.measure import Measure
 from crosswind.analysis.samples import Samples
+from crosswind.analysis.summary import Summary, summarise
 from crosswind.errors import CrosswindError
-from crosswind.report.measure import Measure
-from crosswind.report.summary import Summary, summarise
-from crosswind.report.units import column_unit, units_of
 from crosswind.spec.nearest import did_you_mean
+from crosswind.text.units import column_unit, units_of
 
 
 def run_samples(folder: Path, column: str | None = None) -> Samples:

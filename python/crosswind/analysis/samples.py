@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from crosswind.analysis.columns import BadSamples, Columns, columns_of, number_in
 from crosswind.analysis.instant import first_misplaced, instant_s
+from crosswind.curves import BucketHistory
 from crosswind.spec.read_file import require_file
-from crosswind.stats import BucketHistory
 
 _DELIMITERS = ",;\t"
 _PROBLEMS_MAX = 10

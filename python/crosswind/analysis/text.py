@@ -9,9 +9,7 @@ from rich.table import Table
 
 from crosswind.analysis.analysis import Analysis, Comparison, Estimate, Group
 from crosswind.analysis.each import quantile_name
-from crosswind.report.change import change, change_interval
-from crosswind.report.repetitions import needed
-from crosswind.report.units import count, number, percent
+from crosswind.analysis.repetitions import needed
 from crosswind.stats import (
     Interval,
     NeedsTrials,
@@ -21,14 +19,14 @@ from crosswind.stats import (
     RefusedInterval,
     ShiftInterval,
 )
-
-PLAIN_COLUMNS = 150  # of text that is not going to a terminal: wide enough that no cell is broken
+from crosswind.text.change import change, change_interval
+from crosswind.text.console import widen
+from crosswind.text.units import count, number, percent
 
 
 def print_analysis(analysis: Analysis, console: Console) -> None:
     """Print an analysis."""
-    if not console.is_terminal:
-        console.width = max(console.width, PLAIN_COLUMNS)
+    widen(console)
     console.print(f"[bold]{escape(analysis.file)}[/bold]  {escape(_what(analysis))}")
     console.print(_groups_table(analysis), soft_wrap=False)
     for line in _reading(analysis):

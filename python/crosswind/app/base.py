@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Literal
 
 from crosswind.app.demand import Demand
 from crosswind.app.requirements import Requirement
+from crosswind.results.rows import Metric
 from crosswind.spec.applications import busy_ns
 from crosswind.spec.base import SpecModel
 from crosswind.spec.node_limits import NodeLimits
-from crosswind.store.rows import Metric
 from crosswind.testbed.fabric import Fabric, Process
 
 

@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 
 from crosswind.app.base import Figure
+from crosswind.results.rows import Metric
 from crosswind.stats import jain_index
-from crosswind.store.rows import Metric
 
 GOODPUT = Figure("goodput", "mean", "bit/s", "goodput", "higher")
 FAIRNESS = Figure("fairness", "jain", "1", "fairness", "higher")

@@ -12,7 +12,7 @@ from typing import Any
 from crosswind.certify.claim import Claim, Decision
 from crosswind.certify.quiet import Try
 from crosswind.errors import Exit
-from crosswind.store.durable import write_text
+from crosswind.results.durable import write_text
 from crosswind.testbed.folders import cache_folder
 
 SCHEMA = 1
@@ -23,7 +23,7 @@ class Certificate:
     """The claims of one run of the suite on one machine.
 
     Attributes:
-        provenance: of the machine before the first claim, as `crosswind.store.provenance` tells it.
+        provenance: of the machine before the first claim, as `crosswind.machine.provenance` tells it.
         took_s: how long the suite ran.
         wait_mode: how the live emulator waited; None where no live claim was made.
         tries: of live measurements, in order.

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
-from crosswind.runner.fidelity import STEAL_SHARE_MAX, judge, stolen
+from crosswind.results.fidelity import STEAL_SHARE_MAX, judge, stolen
 
 # Taking namespaces down costs the kernel a few hundredths of a core that belong to nobody; a program that
 # computes takes all of one.

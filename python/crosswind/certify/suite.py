@@ -28,7 +28,7 @@ from crosswind.certify.virtual import (
     queueing,
     schedulers,
 )
-from crosswind.store.provenance import provenance
+from crosswind.machine.provenance import provenance
 from crosswind.testbed import Agent, Fabric, TestbedError, WorkFolder, find_binary
 from crosswind.testbed.binaries import AGENT, LOAD, SIMULATE, binary_version
 from crosswind.testbed.plain import plain_fabric

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from crosswind.certify.certificate import Certificate
 from crosswind.certify.claim import Claim, Decision
-from crosswind.doctor.quantities import count_text, time_text
+from crosswind.text.quantities import count_text, time_text
 
 _STYLES = {Decision.HELD: "green", Decision.UNDECIDED: "yellow", Decision.FAILED: "bold red"}
 _CLOCKS = {"virtual": "In virtual time: the engine alone", "live": "On this machine, now"}

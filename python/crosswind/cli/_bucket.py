@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from crosswind.analysis.network.traffic_trace import TrafficTrace
     from crosswind.fingerprint.bucket.token_bucket import Range, TokenBucket
-    from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
 
 
 def bucket_text(bucket: TokenBucket, trace: TrafficTrace) -> str:
     """Return what a trace says of the bucket behind it, in one line."""
-    from crosswind.doctor.quantities import rate_text
     from crosswind.fingerprint.bucket.bursts import too_coarse
     from crosswind.fingerprint.bucket.knee import SAMPLES_MIN
+    from crosswind.text.quantities import rate_text
 
     phases = list(trace.phases())
     coarse = too_coarse(phases)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def finish(outcome: Outcome, *, as_json: bool = False) -> Exit:
     """Write the report, print what the run found and how it ended, and return its exit status."""
     from crosswind.report import print_table, write_report
-    from crosswind.store import FolderInUse
+    from crosswind.results import FolderInUse
 
     # A run that found no room for its first table has nothing to show but why.
     has_tables = (outcome.folder / "trials.parquet").is_file()

@@ -42,7 +42,6 @@ def measure_regime(
     """
     from rich.console import Console
 
-    from crosswind.doctor.quantities import rate_text
     from crosswind.fingerprint.measure import end_facts
     from crosswind.fingerprint.measure.machines import refuse_busy
     from crosswind.fingerprint.measure.sent_bytes import SentBytes
@@ -50,7 +49,8 @@ def measure_regime(
     from crosswind.fingerprint.regime.pattern import Pattern
     from crosswind.fingerprint.regime.points import Point
     from crosswind.fingerprint.regime.record import Recorder, read_record
-    from crosswind.store.provenance import provenance
+    from crosswind.machine.provenance import provenance
+    from crosswind.text.quantities import rate_text
 
     if wanted_ns is None:
         raise CrosswindError("--regime: for how long is not said; add --for, such as --for 24h")
@@ -100,9 +100,9 @@ def header_of_ends(ends: Ends, words: Sequence[str], **regime: Any) -> Header:
         words: that the user gave for them.
         regime: what `Header.of_ends` is told besides.
     """
-    from crosswind.certify.flood import IP_BYTES
     from crosswind.fingerprint.measure.machines import near_facts
     from crosswind.fingerprint.regime.record import Header
+    from crosswind.probe.flood import IP_BYTES
 
     path_mtu_bytes = near_facts(ends)["interface"]["path_mtu_bytes"] or IP_BYTES
     return Header.of_ends((ends.near.name, ends.far.name), words, path_mtu_bytes, **regime)
@@ -111,11 +111,11 @@ def header_of_ends(ends: Ends, words: Sequence[str], **regime: Any) -> Header:
 def told(record: Record) -> str:
     """Return what a regime says, in a few lines."""
     from crosswind.cli._bucket import bucket_text
-    from crosswind.doctor.quantities import rate_text
     from crosswind.fingerprint.bucket.repeated_bucket import over_repetitions
     from crosswind.fingerprint.bucket.token_bucket import identify
     from crosswind.fingerprint.regime.statistics import statistics_of
     from crosswind.stats.interval import Interval
+    from crosswind.text.quantities import rate_text
 
     try:
         found = statistics_of(record)

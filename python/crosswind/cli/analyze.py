@@ -146,7 +146,7 @@ def command(
     shown as its report computes it, and beside it from each run by itself, without runs of another machine. A
     scenario whose level changed on the way is named.
     """
-    from crosswind.analysis.osmef_runs import is_osmef
+    from crosswind.analysis.osmef.runs import is_osmef
     from crosswind.simulation import is_capture
 
     if is_capture(file):
@@ -175,7 +175,7 @@ def command(
     question = Question(asked, each, pool, within, confidence, baseline, not unordered)
     analysis = analyse(samples, question)
     if as_json:
-        from crosswind.report.plain import as_plain
+        from crosswind.analysis.plain import as_plain
 
         print_json(as_plain(analysis))
         return
@@ -191,10 +191,10 @@ def _only(context: click.Context, file: Path, why: str, of_it: tuple[str, ...]) 
 
 
 def _osmef(folder: Path, connections: tuple[int, ...], as_json: bool) -> None:
-    from crosswind.analysis.osmef_runs import read_osmef
-    from crosswind.analysis.osmef_table import osmef_table
-    from crosswind.analysis.osmef_text import print_osmef
-    from crosswind.report.plain import as_plain
+    from crosswind.analysis.osmef.runs import read_osmef
+    from crosswind.analysis.osmef.table import osmef_table
+    from crosswind.analysis.osmef.text import print_osmef
+    from crosswind.analysis.plain import as_plain
 
     table = osmef_table(str(folder), read_osmef(folder), connections)
     if not any(scenario.rows for scenario in table.scenarios):

@@ -40,7 +40,7 @@ def command(run: Path, base: Path, allowed: float, force: bool, junit: Path | No
     """
     from crosswind.analysis import check_text
     from crosswind.analysis.check import check
-    from crosswind.report.plain import as_plain
+    from crosswind.analysis.plain import as_plain
 
     if junit is not None:
         require_writable(junit, "name another file with --junit")

@@ -39,7 +39,7 @@ def command(base: Path, other: Path, force: bool, as_json: bool) -> Exit:
         return _fingerprints(base, other, as_json)
     from crosswind.analysis.compare import compare
     from crosswind.analysis.compare_text import print_comparison
-    from crosswind.report.plain import as_plain
+    from crosswind.analysis.plain import as_plain
 
     comparison = compare(base, other, force=force)
     if as_json:
@@ -50,9 +50,9 @@ def command(base: Path, other: Path, force: bool, as_json: bool) -> Exit:
 
 
 def _fingerprints(base: Path, other: Path, as_json: bool) -> Exit:
-    from crosswind.fingerprint.comparison import compare_fingerprints
-    from crosswind.fingerprint.comparison_text import print_fingerprints
-    from crosswind.fingerprint.document import read_fingerprint
+    from crosswind.analysis.network.comparison import compare_fingerprints
+    from crosswind.analysis.network.comparison_text import print_fingerprints
+    from crosswind.analysis.network.document import read_fingerprint
 
     comparison = compare_fingerprints([read_fingerprint(base)], [read_fingerprint(other)])
     if as_json:

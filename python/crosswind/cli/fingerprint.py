@@ -163,15 +163,15 @@ def command(
     """
     from rich.console import Console
 
+    from crosswind.analysis.network.document import text_of
     from crosswind.cli._regime import header_of_ends, measure_regime
-    from crosswind.fingerprint.document import text_of
     from crosswind.fingerprint.fingerprint import Extent, begin, measure
     from crosswind.fingerprint.measure.other_ends import as_they_are, other_ends
     from crosswind.fingerprint.measure.own_ends import own_fabric
     from crosswind.fingerprint.measure.sent_bytes import SentBytes
     from crosswind.fingerprint.regime.record import Header
+    from crosswind.results.durable import write_text
     from crosswind.spec.quantities import SIZE, TIME
-    from crosswind.store.durable import write_text
 
     extent = Extent(
         _read("--full-speed", TIME.read_positive, full_speed) / 1e9,
@@ -293,9 +293,9 @@ def _refuse_impossible_way(
 def _told(found: Fingerprint) -> str:
     """Return a fingerprint in a few lines."""
     from crosswind.cli._bucket import bucket_text
-    from crosswind.doctor.quantities import memory_text, rate_text, time_text
     from crosswind.fingerprint.measure.way import way_text
     from crosswind.stats import quantile
+    from crosswind.text.quantities import memory_text, rate_text, time_text
 
     lines = [
         f"{found.between[0]} to {found.between[1]}, {way_text(found.way.as_dict())}"

@@ -62,14 +62,15 @@ def command(
         require_writable(folder.with_suffix(".html"), "copy the file to a folder that you may write")
         click.echo(f"page: {write_page(folder)}")
         return
-    from crosswind.report import summarise, write_report
-    from crosswind.report.cautions import cautions
-    from crosswind.report.folder import Results
+    from crosswind.analysis.cautions.of_run import cautions
+    from crosswind.analysis.published import as_json as published_json
+    from crosswind.analysis.published import published_figures
+    from crosswind.analysis.summary import summarise
+    from crosswind.report import write_report
     from crosswind.report.paper_table import paper_table
-    from crosswind.report.published import as_json as published_json
-    from crosswind.report.published import published_figures
     from crosswind.report.published_table import print_published
     from crosswind.report.table import print_summary
+    from crosswind.results.reading import Results
 
     if bool(as_json) + bool(language) + published > 1:
         raise click.UsageError("--json, --table and --published: give one of them")

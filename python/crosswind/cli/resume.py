@@ -34,8 +34,8 @@ def command(
     than was allowed when the run began, or than the --...-at-most say now.
     """
     from crosswind.cli._finish import finish
+    from crosswind.results import latest_folder
     from crosswind.runner import progress_for, resume
-    from crosswind.store import latest_folder
 
     bounds = bounds_of(load_at_most, memory_at_most, traffic_at_most)
     try:

@@ -9,11 +9,11 @@ from typing import Any
 from crosswind.doctor.calibration import AGE_MAX, Calibration, CalibrationUnreadableError, stored_calibration
 from crosswind.doctor.domains import auto_domains_of
 from crosswind.doctor.machine import Machine, this_machine
-from crosswind.doctor.quantities import count_text, memory_text, rate_text, time_text
 from crosswind.spec import count_of, domains_of
 from crosswind.spec.description import descriptions
 from crosswind.spec.network import Link, Network
 from crosswind.testbed import NotHere
+from crosswind.text.quantities import count_text, memory_text, rate_text, time_text
 
 # What the engine decides per second on one core, with room for the application's own packets.
 GHOST_PACKETS_PER_S_MAX = 2_000_000

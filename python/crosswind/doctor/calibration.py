@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, computed_fie
 
 from crosswind.doctor.machine import Machine
 from crosswind.errors import CrosswindError
-from crosswind.store.durable import write_text
+from crosswind.results.durable import write_text
 from crosswind.testbed.folders import cache_folder
 
 # A delay is honoured when 99 % of packets are within this share of it.

@@ -17,8 +17,8 @@ from crosswind.doctor.machine import this_machine
 from crosswind.doctor.measure import calibrate, two_nodes
 from crosswind.doctor.privileges import look_at_privileges
 from crosswind.doctor.programs import look_at_programs
-from crosswind.doctor.quantities import moment_text
 from crosswind.testbed import Agent, Fabric, TestbedError, WorkFolder
+from crosswind.text.quantities import moment_text
 
 
 @dataclass(frozen=True)

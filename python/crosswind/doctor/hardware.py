@@ -10,7 +10,7 @@ import psutil
 from crosswind.doctor.domains import auto_domains
 from crosswind.doctor.finding import Finding, ok, warning
 from crosswind.doctor.machine import Machine
-from crosswind.doctor.quantities import memory_text
+from crosswind.text.quantities import memory_text
 
 # Crosswind's own use for a small fabric and a database; below it a trial may push the machine into its swap.
 MEMORY_BYTES_WANTED = 1 << 30

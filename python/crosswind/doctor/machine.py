@@ -8,7 +8,7 @@ import platform
 import psutil
 from pydantic import BaseModel, ConfigDict
 
-from crosswind.store.provenance import cpu_model
+from crosswind.machine.provenance import cpu_model
 
 
 class Machine(BaseModel):

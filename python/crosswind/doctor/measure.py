@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 from crosswind.app.load import await_listening
-from crosswind.certify.probe import read_probes
 from crosswind.doctor.calibration import Calibration, DelayCheck, RateCheck
 from crosswind.doctor.kernel import DEFAULT_CONGESTION_CONTROL, available_congestion_controls
 from crosswind.doctor.machine import this_machine
+from crosswind.probe.single_packets import read_probes
 from crosswind.testbed import Agent, Ended, Fabric, Process, TestbedError, find_binary
 from crosswind.testbed.binaries import LOAD
 from crosswind.testbed.plain import plain_fabric

@@ -7,11 +7,11 @@ import shutil
 from crosswind.app import registry
 from crosswind.app.availability import availability
 from crosswind.doctor.finding import Finding, missing, ok, warning
-from crosswind.doctor.quantities import memory_text
-from crosswind.store.provenance import tool_version
+from crosswind.machine.provenance import tool_version
 from crosswind.testbed import NotHere, find_binary
 from crosswind.testbed.binaries import AGENT, LOAD, binary_version
 from crosswind.testbed.folders import work_folder_root
+from crosswind.text.quantities import memory_text
 
 REINSTALL = "install all parts from one version: pip install --force-reinstall crosswind"
 # A database of some hundred thousand records, its copy in use, and the samples of a run.

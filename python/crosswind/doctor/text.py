@@ -10,7 +10,7 @@ from rich.text import Text
 from crosswind.doctor.calibration import AGE_MAX, Calibration
 from crosswind.doctor.diagnosis import Diagnosis
 from crosswind.doctor.finding import Finding, Verdict
-from crosswind.doctor.quantities import count_text, moment_text, rate_text, time_text
+from crosswind.text.quantities import count_text, moment_text, rate_text, time_text
 
 _STYLES = {Verdict.OK: "green", Verdict.WARNING: "yellow", Verdict.MISSING: "bold red"}
 _VERDICT_WIDTH = max(map(len, Verdict))

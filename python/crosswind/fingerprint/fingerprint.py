@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crosswind.certify.flood import IP_BYTES
+from crosswind.analysis.network.traffic_trace import TrafficTrace
 from crosswind.fingerprint.bucket.token_bucket import TokenBucket, identify
 from crosswind.fingerprint.measure.bulk import Bulk
 from crosswind.fingerprint.measure.capacity import (
@@ -35,9 +35,9 @@ from crosswind.fingerprint.measure.round_trips import LOAD_S, beside_bulk, idle
 from crosswind.fingerprint.measure.sent_bytes import SentBytes
 from crosswind.fingerprint.measure.way import Way
 from crosswind.fingerprint.measure.write_sizes import SIZES_BYTES, WriteSize, write_sizes, write_sizes_s
-from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
+from crosswind.machine.provenance import provenance
+from crosswind.probe.flood import IP_BYTES
 from crosswind.stats import quantile
-from crosswind.store.provenance import provenance
 
 SCHEMA = 3
 # More than TCP was given in its fastest moment, headers included.

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from crosswind.fingerprint.figures import at
-from crosswind.report import units
-from crosswind.report.html_file import flat
+from crosswind.analysis.network.figures import at
+from crosswind.text import units
+from crosswind.text.html_file import flat
 
 # What is another at every look, and the answer of a cloud, which is asked once.
 _MOVES = ("time", "state.", "connection.handshake_rtt_us", "cloud")

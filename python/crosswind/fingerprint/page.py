@@ -8,14 +8,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from crosswind.fingerprint.comparison_text import margin_text, value_text
-from crosswind.fingerprint.document import NotAFingerprint, read_fingerprint
-from crosswind.fingerprint.figures import AtLeast, at, figures_of, until_empty
+from crosswind.analysis.answer import Answer
+from crosswind.analysis.network.comparison_text import margin_text, value_text
+from crosswind.analysis.network.document import NotAFingerprint, read_fingerprint
+from crosswind.analysis.network.figures import AtLeast, at, figures_of, until_empty
 from crosswind.fingerprint.machine_state import changes, states
 from crosswind.fingerprint.measure.way import way_text
 from crosswind.fingerprint.pictures import pictures
-from crosswind.report import html_file, units
-from crosswind.report.answer import Answer
+from crosswind.text import html_file, units
 
 Facts = list[tuple[str, str]]
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from crosswind.doctor.quantities import memory_text
-from crosswind.fingerprint.figures import at
-from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
-from crosswind.report.figure import Figure, finished, log_axis, milliseconds, rounded, value_axis
+from crosswind.analysis.network.figures import at
+from crosswind.analysis.network.traffic_trace import TrafficTrace
 from crosswind.stats import ecdf, quantile
+from crosswind.text.figure import Figure, finished, log_axis, milliseconds, rounded, value_axis
+from crosswind.text.quantities import memory_text
 
 # Numbers of colours: of what was measured, and of what was made of it.
 _MEASURED, _FITTED = 1, 2

@@ -18,7 +18,7 @@ from crosswind.fingerprint.measure.duty_cycle import duty_cycle
 from crosswind.fingerprint.measure.one_way import PACKETS, PACKETS_PER_S, one_way
 from crosswind.fingerprint.measure.own_ends import own_fabric, with_nodes
 from crosswind.fingerprint.measure.round_trips import CONNECTIONS
-from crosswind.store.provenance import provenance
+from crosswind.machine.provenance import provenance
 
 # Three fabrics come up, and connections are made and warmed up.
 _AROUND_S = 1.0

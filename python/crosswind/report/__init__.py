@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from crosswind.report.folder import NotAResultsFolder
-from crosswind.report.summary import Summary, summarise
+from crosswind.analysis.summary import Summary, summarise
 from crosswind.report.table import print_table
+from crosswind.results.reading import NotAResultsFolder
 
 __all__ = ["NotAResultsFolder", "Summary", "print_table", "summarise", "write_report"]
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crosswind.report.folder import Results
-from crosswind.report.summary import Summary
+from crosswind.analysis.summary import Summary
+from crosswind.results.reading import Results
 from crosswind.stats import BoxPlot, Curve, box_plot, ccdf, ecdf, tail_probability
 
 POINTS = 12_000  # of all ECDFs together, and of all CCDFs: thirty trials have all that a screen shows

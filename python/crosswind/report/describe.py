@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from crosswind.report.units import duration, number, rate
+from crosswind.text.units import duration, number, rate
 
 # A trace has up to a million points; a table has room for a few.
 _LIST_MAX = 12

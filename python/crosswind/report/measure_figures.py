@@ -2,7 +2,10 @@
 
 import plotly.graph_objects as go
 
-from crosswind.report.figure import (
+from crosswind.analysis.measure import Measure
+from crosswind.analysis.summary import Summary
+from crosswind.stats import box_plot
+from crosswind.text.figure import (
     ROW,
     Figure,
     condition_label,
@@ -13,10 +16,7 @@ from crosswind.report.figure import (
     row_places,
     value_axis,
 )
-from crosswind.report.measure import Measure
-from crosswind.report.summary import Summary
-from crosswind.report.units import column_unit, short_names, units_of
-from crosswind.stats import box_plot
+from crosswind.text.units import column_unit, short_names, units_of
 
 BOX_TRIALS = 5  # fewer values are their own summary
 

@@ -5,12 +5,12 @@ from itertools import groupby
 
 import plotly.graph_objects as go
 
-from crosswind.report.figure import Figure, finished, log_axis, rounded
-from crosswind.report.folder import Results, TrendRow
-from crosswind.report.monitored import TITLES, Distribution, courses
+from crosswind.analysis.monitored import TITLES, Distribution, courses
+from crosswind.analysis.summary import ConditionSummary, Summary
 from crosswind.report.network_figures import SECONDS_AXIS
-from crosswind.report.summary import ConditionSummary, Summary
-from crosswind.report.units import short_names
+from crosswind.results.reading import Results, TrendRow
+from crosswind.text.figure import Figure, finished, log_axis, rounded
+from crosswind.text.units import short_names
 
 # What a value is drawn in: axis title and how many of the measured unit that is.
 _UNITS = {

@@ -6,10 +6,10 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from crosswind.report.figure import Figure, finished, rounded
-from crosswind.report.folder import Results
-from crosswind.report.summary import ConditionSummary, Summary
+from crosswind.analysis.summary import ConditionSummary, Summary
+from crosswind.results.reading import Results
 from crosswind.spec.network import ARROW, Network
+from crosswind.text.figure import Figure, finished, rounded
 
 BINS = 60  # of a trial's time axis
 SECONDS_AXIS = {"title": {"text": "s since the trial began"}, "rangemode": "tozero"}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from crosswind.fingerprint.attached import attached, before_and_after
-from crosswind.fingerprint.comparison import FigureComparison, FingerprintComparison
-from crosswind.fingerprint.comparison_text import change_text, margin_text, unit_of, value_text
-from crosswind.report.folder import Results
+from crosswind.analysis.network.attached import attached, before_and_after
+from crosswind.analysis.network.comparison import FigureComparison, FingerprintComparison
+from crosswind.analysis.network.comparison_text import change_text, margin_text, unit_of, value_text
+from crosswind.results.reading import Results
 from crosswind.stats import Alike
 
 _OLDER = "the run was made before runs took them"

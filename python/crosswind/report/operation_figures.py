@@ -2,8 +2,10 @@
 
 import plotly.graph_objects as go
 
+from crosswind.analysis.summary import Summary
 from crosswind.report.curves import ConditionCurves
-from crosswind.report.figure import (
+from crosswind.stats import Curve
+from crosswind.text.figure import (
     ROW,
     Figure,
     condition_label,
@@ -15,9 +17,7 @@ from crosswind.report.figure import (
     row_axis,
     row_places,
 )
-from crosswind.report.summary import Summary
-from crosswind.report.units import short_names
-from crosswind.stats import Curve
+from crosswind.text.units import short_names
 
 DASHES = ("solid", "dot")  # the second half of the palette is told apart without colour, too
 PALETTE = 10

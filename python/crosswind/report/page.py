@@ -3,31 +3,33 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from crosswind.report import html_file, strip, units
-from crosswind.report.answer import answers
-from crosswind.report.cautions import cautions
-from crosswind.report.change import change, change_interval
+from crosswind.analysis.answer import answers
+from crosswind.analysis.cautions.of_run import cautions
+from crosswind.analysis.measure import Measure
+from crosswind.analysis.monitored import TITLES, monitored
+from crosswind.analysis.profile import profile_answers, profile_of, sensitivity_of
+from crosswind.analysis.profile.answers import elasticity, said
+from crosswind.analysis.published import published_figures, shown_in
+from crosswind.analysis.repetitions import needed, repetitions
+from crosswind.analysis.summary import Estimate, Ratio, Summary, summarise
+from crosswind.report import strip
 from crosswind.report.curves import THRESHOLDS_NS, read_curves
 from crosswind.report.describe import describe
-from crosswind.report.figure import Figure
-from crosswind.report.folder import Results
-from crosswind.report.measure import Measure
 from crosswind.report.measure_figures import measure_figures
 from crosswind.report.monitor_figures import monitor_figures
-from crosswind.report.monitored import TITLES, monitored
 from crosswind.report.network_figures import network_figures
 from crosswind.report.network_section import network_section
 from crosswind.report.operation_figures import operation_figures
-from crosswind.report.profile import profile_answers, profile_figures, profile_of, sensitivity_of
-from crosswind.report.profile.answers import elasticity, said
-from crosswind.report.published import published_figures, shown_in
+from crosswind.report.profile_figures import profile_figures
 from crosswind.report.repetition_figures import repetition_figures
-from crosswind.report.repetitions import needed, repetitions
-from crosswind.report.summary import Estimate, Ratio, Summary, summarise
+from crosswind.results.documents import RUN_AGAIN, blaming
+from crosswind.results.durable import write_text
+from crosswind.results.lock import only_writer
+from crosswind.results.reading import Results
 from crosswind.stats import Interval, NeedsTrials, RatioInterval, RefusedComparison, RefusedInterval
-from crosswind.store.documents import RUN_AGAIN, blaming
-from crosswind.store.durable import write_text
-from crosswind.store.lock import only_writer
+from crosswind.text import html_file, units
+from crosswind.text.change import change, change_interval
+from crosswind.text.figure import Figure
 
 
 def write_report(folder: Path) -> Path:

@@ -6,9 +6,9 @@ A row is a condition; a cell is the median over trials with its interval in brac
 from collections.abc import Callable
 from typing import Literal
 
-from crosswind.report.summary import Estimate, Ratio, Summary
-from crosswind.report.units import column_unit, number, percent, short_names, times, units_of
+from crosswind.analysis.summary import Estimate, Ratio, Summary
 from crosswind.stats import Interval, RatioInterval, RefusedComparison, RefusedInterval
+from crosswind.text.units import column_unit, number, percent, short_names, times, units_of
 
 Language = Literal["latex", "markdown"]
 Rows = list[list[str]]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from crosswind.report.published import PublishedFigures, PublishedRow
-from crosswind.report.table import PLAIN_COLUMNS
-from crosswind.report.units import column_unit, number, short_names, times, units_of
+from crosswind.analysis.published import PublishedFigures, PublishedRow
 from crosswind.stats import Interval, NeedsTrials, RatioInterval, RefusedComparison, RefusedInterval
+from crosswind.text.console import widen
+from crosswind.text.units import column_unit, number, short_names, times, units_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,8 +26,7 @@ def print_published(figures: PublishedFigures, console: Console) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    if not console.is_terminal:
-        console.width = max(console.width, PLAIN_COLUMNS)
+    widen(console)
     short = short_names(dict.fromkeys((figures.baseline, *(row.condition for row in figures.rows))))
     console.print(f"[bold]Published and measured[/bold]  {escape(figures.source)}")
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")

@@ -3,10 +3,10 @@
 import numpy as np
 import plotly.graph_objects as go
 
-from crosswind.report.figure import Figure, finished, rounded
-from crosswind.report.repetitions import Repetitions
-from crosswind.report.summary import Summary
-from crosswind.report.units import percent, short_names
+from crosswind.analysis.repetitions import Repetitions
+from crosswind.analysis.summary import Summary
+from crosswind.text.figure import Figure, finished, rounded
+from crosswind.text.units import percent, short_names
 
 
 def repetition_figures(summary: Summary, found: dict[str, Repetitions]) -> list[Figure]:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from crosswind.report.measure import Measure
-from crosswind.report.summary import ConditionSummary, Summary
-from crosswind.report.units import column_unit, quantity, units_of
+from crosswind.analysis.measure import Measure
+from crosswind.analysis.summary import ConditionSummary, Summary
 from crosswind.stats import Interval
+from crosswind.text.units import column_unit, quantity, units_of
 
 WIDTH, HEIGHT, MARGIN = 320, 34, 10
 # Within this span the numbers of a linear axis tell more than the one or two powers of ten among them.

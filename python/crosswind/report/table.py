@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from crosswind.report.answer import answers
-from crosswind.report.cautions import cautions
-from crosswind.report.change import change, change_interval
-from crosswind.report.measure import Measure
-from crosswind.report.summary import ConditionSummary, Estimate, Summary, summarise
-from crosswind.report.units import column_unit, count, percent, short_names, units_of, wrapped
+from crosswind.analysis.answer import answers
+from crosswind.analysis.cautions.of_run import cautions
+from crosswind.analysis.measure import Measure
+from crosswind.analysis.summary import ConditionSummary, Estimate, Summary, summarise
 from crosswind.stats import Interval, NeedsTrials, RatioInterval, RefusedComparison, RefusedInterval
+from crosswind.text.change import change, change_interval
+from crosswind.text.console import widen
+from crosswind.text.units import column_unit, count, percent, short_names, units_of, wrapped
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-PLAIN_COLUMNS = 150  # of text that is not going to a terminal: wide enough that no cell is broken
 NAME_COLUMNS = 24  # that a condition's name may always take: most names then have two lines at most
 ANSWER_NAME_COLUMNS, ANSWER_RANK = 16, 2  # the first figure, its change and the trials go before long names
 LABEL_COLUMNS = 12  # of a label on one line
@@ -66,8 +66,7 @@ def print_summary(summary: Summary, console: "Console") -> None:
     """Print a summary that has been made already."""
     from rich.markup import escape
 
-    if not console.is_terminal:
-        console.width = max(console.width, PLAIN_COLUMNS)
+    widen(console)
     told = answers(summary)
     _say(f"[bold]{escape(summary.name)}[/bold]  {escape(summary.summary)}", console)
     short = ". ".join(answer.short for answer in told[:2])

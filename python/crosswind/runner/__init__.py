@@ -1,6 +1,6 @@
 """Run experiments: trial after trial, each in a fresh fabric, each stored as it ends.
 
-What is run comes from `crosswind.plan`, where it is kept is `crosswind.store`; what runs is an application of
+What is run comes from `crosswind.plan`, and is stored by `crosswind.results`; what runs is an application of
 `crosswind.app`. No statistics are made here beyond the question whether another block is needed.
 """
 

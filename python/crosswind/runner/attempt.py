@@ -10,14 +10,7 @@ from typing import Any
 from crosswind.app import Application
 from crosswind.errors import CrosswindError
 from crosswind.plan import Trial
-from crosswind.runner.budgets import Budgets
-from crosswind.runner.disk import DiskFull, is_disk_full
-from crosswind.runner.fidelity import Verdict, judge
-from crosswind.runner.interruption import Interrupted, Interruption
-from crosswind.runner.plausible import check_plausible
-from crosswind.runner.reason import reason_of
-from crosswind.runner.trial import Measured, run_trial
-from crosswind.store import (
+from crosswind.results import (
     AlreadyEnded,
     Journal,
     Metric,
@@ -26,7 +19,14 @@ from crosswind.store import (
     store_monitors,
     store_samples,
 )
-from crosswind.store.rows import Status, attempt_name
+from crosswind.results.fidelity import Verdict, judge
+from crosswind.results.rows import Status, attempt_name
+from crosswind.runner.budgets import Budgets
+from crosswind.runner.disk import DiskFull, is_disk_full
+from crosswind.runner.interruption import Interrupted, Interruption
+from crosswind.runner.plausible import check_plausible
+from crosswind.runner.reason import reason_of
+from crosswind.runner.trial import Measured, run_trial
 from crosswind.testbed import Files, WorkFolder
 
 

@@ -15,8 +15,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from crosswind.store.documents import RESTORE, blaming
-from crosswind.store.durable import write_text
+from crosswind.results.documents import RESTORE, blaming
+from crosswind.results.durable import write_text
 from crosswind.testbed import Fabric, TestbedError
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from crosswind.report.units import quantity
-from crosswind.store import Metric
+from crosswind.results import Metric
+from crosswind.text.units import quantity
 
 
 def value_of(figure: Mapping[str, Any], metrics: Iterable[Metric]) -> float | None:

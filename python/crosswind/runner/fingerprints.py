@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from crosswind.doctor import auto_domains_here
+from crosswind.results import ResultsFolder
+from crosswind.results.documents import WITHOUT_IT, blaming
+from crosswind.results.durable import write_text
+from crosswind.results.folder import Side, fingerprint_file
 from crosswind.spec import fabric_of
-from crosswind.store import ResultsFolder
-from crosswind.store.documents import WITHOUT_IT, blaming
-from crosswind.store.durable import write_text
-from crosswind.store.folder import Side, fingerprint_file
 from crosswind.testbed import TestbedError
 
 
@@ -30,7 +30,7 @@ def attach_fingerprint(
         spec = fabric_of(dict(resolved), planned["condition"], auto_domains=auto_domains_here(resolved))
         length_s = float(planned["length_s"])
     # Here, since it takes a while to import and most runs are too short for one.
-    from crosswind.fingerprint.document import text_of
+    from crosswind.analysis.network.document import text_of
     from crosswind.fingerprint.short import short_fingerprint
 
     say(f"fingerprint of the network under {planned['condition']}, about {length_s:g} s")

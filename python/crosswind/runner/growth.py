@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from crosswind.report.buckets import Credits, bucket_histories, credits_of
+from crosswind.results import Journal, Metric
+from crosswind.results.buckets import Credits, bucket_histories, credits_of
+from crosswind.results.documents import WITHOUT_IT, Measurement, read_document
 from crosswind.runner.figures import value_of
 from crosswind.stats import Look, PerTrial, StoppingRule, guard_together
-from crosswind.store import Journal, Metric
-from crosswind.store.documents import WITHOUT_IT, Measurement, read_document
 
 # Where operations are known, a trial is judged by their median: tails are too restless to wait for.
 OPERATIONS = ("latency", "response")

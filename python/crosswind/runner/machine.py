@@ -9,8 +9,8 @@ from crosswind.app.requirements import OwnProgram
 from crosswind.app.requirements.iperf3 import IPERF3
 from crosswind.doctor import auto_domains_here
 from crosswind.errors import CrosswindError, Exit
+from crosswind.machine import machine_fingerprint, provenance
 from crosswind.spec import domains_of
-from crosswind.store import machine_fingerprint, provenance
 from crosswind.testbed import Hello
 from crosswind.testbed.binaries import AGENT
 

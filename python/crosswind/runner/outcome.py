@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from crosswind.errors import Exit
+from crosswind.results import TrialRow
 from crosswind.stats import Look
-from crosswind.store import TrialRow
 
 
 @dataclass(frozen=True)

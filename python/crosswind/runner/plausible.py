@@ -8,8 +8,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from crosswind.results import Metric
 from crosswind.runner.figures import value_of
-from crosswind.store import Metric
 from crosswind.testbed import TestbedError
 
 # As `crosswind-load --error-share-max` (contracts.md, section 4): above it a load has not met its target.

@@ -4,7 +4,7 @@ import sys
 from typing import Protocol, Self
 
 from crosswind.plan import Trial
-from crosswind.store import TrialRow
+from crosswind.results import TrialRow
 
 
 class Progress(Protocol):

@@ -9,9 +9,9 @@ import psutil
 
 from crosswind.app import Application
 from crosswind.app.demand import Demand
-from crosswind.doctor.quantities import memory_text
 from crosswind.testbed.errors import NotHere
 from crosswind.testbed.folders import cache_folder, work_folder_root
+from crosswind.text.quantities import memory_text
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,9 @@ from crosswind.errors import CrosswindError, Exit
 from crosswind.fingerprint.measure import end_facts
 from crosswind.fingerprint.measure.machines import ANYTHING, Bounds, refuse_busy
 from crosswind.plan import planned, planned_fingerprint, selected
+from crosswind.results import ResultsFolder
+from crosswind.results.documents import WITHOUT_IT, blaming
+from crosswind.results.folder import files_named
 from crosswind.runner.attempt import planned_row
 from crosswind.runner.machine import check_same_machine, machine_now
 from crosswind.runner.outcome import Outcome
@@ -21,9 +24,6 @@ from crosswind.runner.remarks import remarks
 from crosswind.runner.sitting import Sitting
 from crosswind.spec import load_experiment, resolve
 from crosswind.spec.read_file import read_file
-from crosswind.store import ResultsFolder
-from crosswind.store.documents import WITHOUT_IT, blaming
-from crosswind.store.folder import files_named
 from crosswind.testbed import Hello
 
 _HERE = "127.0.0.1"

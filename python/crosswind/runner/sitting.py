@@ -11,6 +11,8 @@ from crosswind.app import Application
 from crosswind.errors import CrosswindError
 from crosswind.plan import Trial, chosen_blocks, next_block, next_conditions
 from crosswind.plan.expected import trial_s
+from crosswind.results import Journal, ResultsFolder, TrialRow, write_tables
+from crosswind.results.folder import Side, fingerprint_file
 from crosswind.runner.attempt import Attempt, planned_row
 from crosswind.runner.budgets import Budgets
 from crosswind.runner.disk import DiskFull, is_disk_full
@@ -22,8 +24,6 @@ from crosswind.runner.outcome import Outcome, judge_run
 from crosswind.runner.progress import Progress
 from crosswind.runner.reason import exception_text, same_reason
 from crosswind.runner.trial import prepare_application
-from crosswind.store import Journal, ResultsFolder, TrialRow, write_tables
-from crosswind.store.folder import Side, fingerprint_file
 from crosswind.testbed import TestbedError, WorkFolder
 
 # A void trial says that the machine was disturbed; three in a row say that it will stay so.

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crosswind.report.table import PLAIN_COLUMNS
-from crosswind.report.units import column_unit, count, duration, quantity
 from crosswind.spec.read_file import require_file
+from crosswind.text.console import widen
+from crosswind.text.units import column_unit, count, duration, quantity
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -52,8 +52,7 @@ def print_capture(name: str, found: Mapping[str, Any], rto_ns: int, console: Con
         found: as `crosswind-simulate capture` prints it.
         rto_ns: what it was asked with.
     """
-    if not console.is_terminal:
-        console.width = max(console.width, PLAIN_COLUMNS)
+    widen(console)
     packets = f"{count(found['packets'])} packets in {duration(found['duration_ns'])}"
     console.print(f"{name}  {packets}, {count(len(found['flows']))} flows of TCP", markup=False)
     if found["ended"] is not None:

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from crosswind.report.table import PLAIN_COLUMNS
-from crosswind.report.units import column_unit, count, duration, percent
+from crosswind.text.console import widen
+from crosswind.text.units import column_unit, count, duration, percent
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,8 +30,7 @@ def print_simulation(summary: Mapping[str, Any], console: "Console") -> None:
     from rich import box
     from rich.table import Table
 
-    if not console.is_terminal:
-        console.width = max(console.width, PLAIN_COLUMNS)
+    widen(console)
     pairs = summary["pairs"]
     delays = [pair["delay_ns"][name] for pair in pairs if pair["delay_ns"] for name in _QUANTILES]
     unit = column_unit(delays)

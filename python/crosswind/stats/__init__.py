@@ -17,13 +17,11 @@ What a certificate asks is whether an emulation keeps a law that is known: curve
 
 from crosswind.stats.adf import augmented_dickey_fuller
 from crosswind.stats.agreement import Kappa, cohens_kappa
-from crosswind.stats.arrival_curve import Excess, arrival_curve_excess, window_excesses
 from crosswind.stats.bartels import bartels
 from crosswind.stats.batch_means import batch_mean
 from crosswind.stats.bootstrap import BootstrapRatio, bootstrap_ratio
 from crosswind.stats.bounded import Bounded, difference_of, ratio_of
 from crosswind.stats.boxplot import BoxPlot, box_plot
-from crosswind.stats.bucket_history import BucketHistory
 from crosswind.stats.confirm import Confirm, ConfirmCurve, confirm, confirm_by_subsets, confirm_curve
 from crosswind.stats.correction import benjamini_hochberg, hochberg, holm
 from crosswind.stats.cusum import Shift, permutation_cusum
@@ -61,7 +59,6 @@ from crosswind.stats.ljung_box import autocorrelations, ljung_box
 from crosswind.stats.mann_kendall import mann_kendall
 from crosswind.stats.mann_whitney import MannWhitney, mann_whitney
 from crosswind.stats.matched_guard import matched_guard
-from crosswind.stats.mdone import MD1
 from crosswind.stats.modes import Mode, modes
 from crosswind.stats.normal_scores import normal_scores
 from crosswind.stats.pelt import pelt
@@ -71,7 +68,6 @@ from crosswind.stats.ranks import Convention, Ranks, quantile_ranks, trials_need
 from crosswind.stats.ratio import RatioInterval, RatioNeedsTrials, ratio_interval
 from crosswind.stats.runs import run_lengths
 from crosswind.stats.runs_test import runs_test
-from crosswind.stats.service_curve import service_curve_lateness_ns
 from crosswind.stats.shapiro_wilk import shapiro_wilk
 from crosswind.stats.share import share_interval
 from crosswind.stats.spread import coefficient_of_variation, quartile_dispersion, robust_variation
@@ -87,19 +83,16 @@ from crosswind.stats.welch import Welch, welch
 __all__ = [
     "GUARD_TRIALS_MIN",
     "LOOKS",
-    "MD1",
     "Alike",
     "BootstrapRatio",
     "Bounded",
     "BoxPlot",
-    "BucketHistory",
     "Confirm",
     "ConfirmCurve",
     "Convention",
     "Curve",
     "Division",
     "Equivalence",
-    "Excess",
     "FewerTrials",
     "Guard",
     "Histogram",
@@ -127,7 +120,6 @@ __all__ = [
     "Tested",
     "Welch",
     "alike",
-    "arrival_curve_excess",
     "augmented_dickey_fuller",
     "autocorrelations",
     "bartels",
@@ -186,7 +178,6 @@ __all__ = [
     "run_lengths",
     "runs_test",
     "samples_for_margin",
-    "service_curve_lateness_ns",
     "shapiro_wilk",
     "share_interval",
     "student_mean",
@@ -197,5 +188,4 @@ __all__ = [
     "wasserstein_distance",
     "wasserstein_equivalence",
     "welch",
-    "window_excesses",
 ]

@@ -25,7 +25,7 @@ from typing import Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from crosswind.stats.bucket_history import BucketHistory
+from crosswind.curves.bucket_history import BucketHistory
 from crosswind.stats.correction import hochberg
 from crosswind.stats.cusum import cusum_curves
 from crosswind.stats.interval import Interval, NeedsTrials, quantile_interval

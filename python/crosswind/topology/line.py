@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from crosswind.doctor.quantities import rate_text, time_text
 from crosswind.spec.network import Link, Network
+from crosswind.text.quantities import rate_text, time_text
 
 
 def network_line(network: Network) -> str:

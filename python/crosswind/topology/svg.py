@@ -83,7 +83,7 @@ def text_width(words: str) -> float:
 
 def _style() -> str:
     """Return the report's colours, and what they colour here."""
-    report = resources.files("crosswind.report").joinpath("assets/report.css").read_text(encoding="utf-8")
+    report = resources.files("crosswind.text").joinpath("assets/report.css").read_text(encoding="utf-8")
     colours = report.partition("* { box-sizing")[0].replace(":root:not(.printing)", ":root")
     return f"""
 {colours.strip()}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from crosswind.doctor.quantities import rate_text, time_text
 from crosswind.spec.network import Link, Network
+from crosswind.text.quantities import rate_text, time_text
 from crosswind.topology.line import domains_text, network_line
 from crosswind.topology.words import (
     back_of,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from crosswind.doctor.quantities import rate_text, time_text
 from crosswind.spec.network import Link, Network
+from crosswind.text.quantities import rate_text, time_text
 
 TIME_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns"))
 

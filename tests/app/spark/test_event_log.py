@@ -12,7 +12,7 @@ import pytest
 
 from crosswind.app.spark.event_log import Stage, Task, read_stages
 from crosswind.app.spark.metrics import facts_of, metrics_of
-from crosswind.store.rows import Metric
+from crosswind.results.rows import Metric
 from crosswind.testbed.errors import TestbedError
 
 LOG = Path(__file__).parent / "captured" / "terasort.jsonl.gz"

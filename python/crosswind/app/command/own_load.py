@@ -11,7 +11,7 @@ from crosswind.app.base import Load, Outcome
 from crosswind.app.command.measured import NS_PER_S, MeasuredParameters
 from crosswind.app.command.metric import VALUE, OwnMetric
 from crosswind.app.command.result import NoResult, column_of, from_json, from_regex, statistics_of
-from crosswind.store.rows import Metric
+from crosswind.results.rows import Metric
 from crosswind.testbed.agent import Ended
 from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.fabric import Process

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from crosswind.app.base import Missing
 from crosswind.app.compose.unpack import ImageConfiguration, digest_of, unpack
-from crosswind.store.durable import write_text
+from crosswind.results.durable import write_text
 from crosswind.testbed.errors import NotHere, TestbedError
 from crosswind.testbed.folders import cache_folder, give_tree, remove_tree
 

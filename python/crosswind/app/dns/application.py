@@ -9,9 +9,9 @@ from crosswind.app.base import Application, Figure, Load, Outcome, Stage
 from crosswind.app.dns import dnsperf, nsd
 from crosswind.app.load import NS_PER_S, TAIL_S, WINDOW_LEAD_S, await_listening
 from crosswind.app.server import stop_servers
+from crosswind.results.rows import Metric
 from crosswind.spec.base import SpecModel
 from crosswind.spec.quantities import Duration, OperationRate, PositiveDuration, Size
-from crosswind.store.rows import Metric
 from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.fabric import Process
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from crosswind.store.rows import Metric
+from crosswind.results.rows import Metric
 from crosswind.testbed.errors import TestbedError
 
 STATISTIC = "value"

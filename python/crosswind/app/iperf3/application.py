@@ -17,9 +17,9 @@ from crosswind.app.iperf3.report import Report, error_of, parse_report
 from crosswind.app.load import NS_PER_S, await_listening
 from crosswind.app.requirements.iperf3 import IPERF3
 from crosswind.app.streams import FAIRNESS, GOODPUT, goodput_metrics
+from crosswind.results.rows import Metric
 from crosswind.spec.base import SpecModel
 from crosswind.spec.quantities import Duration, PositiveDuration, Rate, Size
-from crosswind.store.rows import Metric
 from crosswind.testbed.fabric import Process
 
 PORT = 5201

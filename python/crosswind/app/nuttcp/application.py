@@ -22,9 +22,9 @@ from crosswind.app.load import NS_PER_S, READY_S
 from crosswind.app.nuttcp.output import Transfer, parse_transfer
 from crosswind.app.requirements import DebianPackages
 from crosswind.app.streams import FAIRNESS, GOODPUT, goodput_metrics
+from crosswind.results.rows import Metric
 from crosswind.spec.base import SpecModel
 from crosswind.spec.quantities import PositiveDuration, Rate, Size
-from crosswind.store.rows import Metric
 from crosswind.testbed.fabric import Process
 
 CONTROL_PORT = 7000

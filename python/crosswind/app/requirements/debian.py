@@ -23,7 +23,7 @@ from crosswind.app.requirements.private_folder import Fresh, PrivateFolder
 from crosswind.app.requirements.requirement import CannotInstall, Program, Requirement
 from crosswind.app.requirements.tool import run_tool
 from crosswind.app.requirements.unpacked import library_path, make_links_relative, program_folders
-from crosswind.store.durable import write_text
+from crosswind.results.durable import write_text
 from crosswind.testbed.errors import NotHere
 from crosswind.testbed.folders import cache_folder, remove_tree
 

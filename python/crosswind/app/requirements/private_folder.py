@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from crosswind.store.durable import write_text
+from crosswind.results.durable import write_text
 from crosswind.testbed.folders import cache_folder, remove_tree
 
 _RECORD = "installed.json"

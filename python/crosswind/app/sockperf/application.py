@@ -12,9 +12,9 @@ from crosswind.app.client_server import ClientServer, OutputError, ToolLoad, fac
 from crosswind.app.load import NS_PER_S, WINDOW_LEAD_S, await_listening
 from crosswind.app.requirements import DebianPackages
 from crosswind.app.sockperf.log import RoundTrip, complaint_of, parse_log, parse_summary
+from crosswind.results.rows import Metric
 from crosswind.spec.base import SpecModel
 from crosswind.spec.quantities import Duration, OperationRate, PositiveDuration, Size
-from crosswind.store.rows import Metric
 from crosswind.testbed.fabric import Process
 
 PORT = 11111

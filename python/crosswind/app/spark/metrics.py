@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from crosswind.app.spark.event_log import Stage
-from crosswind.store.rows import Metric
+from crosswind.results.rows import Metric
 
 # A task that takes longer than so many medians of its stage is a straggler.
 # Source: Ananthanarayanan et al., "Reining in the Outliers in Map-Reduce Clusters using Mantri", OSDI 2010,

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from crosswind.app.streams import goodput_metrics
-from crosswind.store.rows import Metric
+from crosswind.results.rows import Metric
 from crosswind.testbed.errors import TestbedError
 
 NS_PER_S = 1_000_000_000

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from crosswind.app.training.parameters import TrainingParameters
-from crosswind.store.rows import Metric
+from crosswind.results.rows import Metric
 from crosswind.testbed.errors import TestbedError
 
 NS_PER_S = 1_000_000_000

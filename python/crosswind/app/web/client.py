@@ -8,7 +8,7 @@ from typing import Any
 from crosswind.app.base import Load, Outcome
 from crosswind.app.load import NS_PER_S, TAIL_S, WINDOW_LEAD_S
 from crosswind.app.web import vegeta
-from crosswind.store.rows import Metric
+from crosswind.results.rows import Metric
 from crosswind.testbed.fabric import Process
 
 

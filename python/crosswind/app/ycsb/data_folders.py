@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from crosswind.store.durable import write_text
+from crosswind.results.durable import write_text
 from crosswind.testbed.errors import TestbedError
 
 

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from crosswind.certify.claim import Claim, at_most
-from crosswind.certify.flood import WIRE_BYTES, Flood, flood_fabric
-from crosswind.certify.probe import HEADER_BYTES, PAYLOAD_BYTES, Probes, probe_fabric
 from crosswind.certify.quiet import Tries, Watch
 from crosswind.certify.virtual.exact import wire_bytes
+from crosswind.probe.flood import WIRE_BYTES, Flood, flood_fabric
+from crosswind.probe.single_packets import HEADER_BYTES, PAYLOAD_BYTES, Probes, probe_fabric
 from crosswind.testbed.plain import plain_fabric
 
 FAMILY = "capacity"

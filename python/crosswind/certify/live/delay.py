@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.certify.bare import bare_impossible
 from crosswind.certify.claim import Claim, at_most, not_measured
-from crosswind.certify.probe import Probes, probe_bare, probe_fabric
 from crosswind.certify.quiet import Tried, Tries, Watch
-from crosswind.doctor.quantities import time_text
+from crosswind.probe.bare import bare_impossible
+from crosswind.probe.single_packets import Probes, probe_bare, probe_fabric
 from crosswind.stats import tost_paired
 from crosswind.testbed.plain import plain_fabric
+from crosswind.text.quantities import time_text
 
 FAMILY = "delays"
 NULL = "null test"

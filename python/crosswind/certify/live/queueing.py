@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from crosswind.certify.claim import Claim
-from crosswind.certify.probe import PAYLOAD_BYTES, Probes, probe_fabric
 from crosswind.certify.quiet import Tries, Watch
 from crosswind.certify.virtual import interference
 from crosswind.certify.virtual.queueing import FAMILY
 from crosswind.certify.virtual.waiting import RATE_BPS, SERVICE_NS, Margin, waiting
-from crosswind.doctor.quantities import time_text
-from crosswind.stats import MD1
+from crosswind.curves import MD1
+from crosswind.probe.single_packets import PAYLOAD_BYTES, Probes, probe_fabric
 from crosswind.testbed.plain import plain_fabric
+from crosswind.text.quantities import time_text
 
 LOAD = 0.5
 DURATION_S = 4.0

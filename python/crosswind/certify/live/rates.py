@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from crosswind.certify.claim import Claim, at_most
-from crosswind.certify.flood import IP_BYTES, WIRE_BYTES, Flood, flood_fabric
 from crosswind.certify.quiet import Tried, Tries, Watch
-from crosswind.doctor.quantities import rate_text, time_text
-from crosswind.stats import arrival_curve_excess
+from crosswind.curves import arrival_curve_excess
+from crosswind.probe.flood import IP_BYTES, WIRE_BYTES, Flood, flood_fabric
 from crosswind.testbed.plain import plain_fabric
+from crosswind.text.quantities import rate_text, time_text
 
 RATES = "rates"
 BUCKETS = "buckets"

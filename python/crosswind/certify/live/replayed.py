@@ -10,7 +10,7 @@ from typing import Any
 
 from crosswind.certify.claim import Claim, at_most
 from crosswind.certify.elements import ELEMENTS, INTERFERED_BPS, INTERFERENCE, OFFERED_BPS, OFFERED_S
-from crosswind.certify.flood import flood_fabric
+from crosswind.probe.flood import flood_fabric
 from crosswind.testbed import TestbedError, WorkFolder, find_binary
 from crosswind.testbed.binaries import SIMULATE
 from crosswind.testbed.plain import plain_fabric

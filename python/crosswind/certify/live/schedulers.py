@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from crosswind.certify.claim import Claim, at_most
-from crosswind.certify.pairs import onto_one
-from crosswind.certify.probe import Probes, probe_task, read_probes
 from crosswind.certify.quiet import Tries, Watch
 from crosswind.certify.virtual.exact import serialised_ns
 from crosswind.certify.virtual.schedulers import DISCIPLINES, FAMILY, MTU_WIRE_BYTES, Discipline
-from crosswind.doctor.quantities import time_text
-from crosswind.stats import service_curve_lateness_ns
+from crosswind.curves import service_curve_lateness_ns
+from crosswind.probe.pairs import onto_one
+from crosswind.probe.single_packets import Probes, probe_task, read_probes
 from crosswind.testbed.plain import plain_fabric
+from crosswind.text.quantities import time_text
 
 # A packet lasts 1.2 ms, which is more than a machine that nobody disturbs is late.
 RATE_BPS = 10_000_000

@@ -10,9 +10,9 @@ import numpy as np
 from crosswind.certify.claim import Claim, at_most
 from crosswind.certify.table import Packets, play
 from crosswind.certify.virtual.exact import policed, shaped_ns
-from crosswind.doctor.quantities import rate_text
-from crosswind.stats import arrival_curve_excess
+from crosswind.curves import arrival_curve_excess
 from crosswind.testbed.plain import plain_fabric
+from crosswind.text.quantities import rate_text
 
 FAMILY = "buckets"
 PACKETS = 5000

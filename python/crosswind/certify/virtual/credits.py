@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from crosswind.certify.claim import Claim, at_most
 from crosswind.certify.table import Packets, play
 from crosswind.certify.virtual.exact import credited_ns
-from crosswind.doctor.quantities import rate_text
-from crosswind.stats import arrival_curve_excess
+from crosswind.curves import arrival_curve_excess
 from crosswind.testbed.plain import plain_fabric
+from crosswind.text.quantities import rate_text
 
 FAMILY = "credits"
 PACKET_BITS = 12_000

@@ -9,8 +9,8 @@ import numpy as np
 from crosswind.certify.claim import Claim, at_most
 from crosswind.certify.table import Packets, play
 from crosswind.certify.virtual.exact import serialised_ns, wire_bytes
-from crosswind.doctor.quantities import rate_text
 from crosswind.testbed.plain import plain_fabric
+from crosswind.text.quantities import rate_text
 
 FAMILY = "links"
 RATES_BPS = (1_000_000, 10_000_000, 100_000_000, 1_000_000_000, 5_000_000_000)

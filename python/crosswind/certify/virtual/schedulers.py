@@ -11,7 +11,7 @@ import numpy as np
 from crosswind.certify.claim import Claim, at_most
 from crosswind.certify.table import Packets, play
 from crosswind.certify.virtual.exact import serialised_ns, wire_bytes
-from crosswind.stats import service_curve_lateness_ns
+from crosswind.curves import service_curve_lateness_ns
 from crosswind.testbed.plain import plain_fabric
 
 FAMILY = "schedulers"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crosswind.certify.claim import Claim, at_most
-from crosswind.stats import MD1
+from crosswind.curves import MD1
 
 RATE_BPS = 123_040_000  # 1538 wire bytes take 100 us.
 SERVICE_NS = 100_000

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from crosswind.analysis.network.traffic_trace import TrafficTrace
 from crosswind.fingerprint.bucket.knee import SAMPLES_MIN
-from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
 
 # Periods that differ more are no duty cycle.
 _SAME_SHARE = 0.1

@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from crosswind.analysis.network.traffic_trace import TrafficTrace
 from crosswind.fingerprint.bucket.two_levels import two_levels
 from crosswind.fingerprint.bucket.volume_line import offset
-from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
 
 # The high rate is at least so much above the low one, and a split explains so much of the deviations.
 STEP_MIN = 1.15

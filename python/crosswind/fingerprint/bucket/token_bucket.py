@@ -33,10 +33,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from crosswind.analysis.network.traffic_trace import TrafficTrace
 from crosswind.fingerprint.bucket.bursts import by_period, too_coarse
 from crosswind.fingerprint.bucket.knee import STEP_MIN, border, borders, knee, settled, sides, step
 from crosswind.fingerprint.bucket.rate_level import RateLevel
-from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
 
 # A phase that lasted as long as the longest one may have been preceded by a rest that filled the bucket.
 FULL_SHARE = 0.95

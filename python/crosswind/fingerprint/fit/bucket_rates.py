@@ -11,12 +11,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from crosswind.doctor.quantities import rate_text
+from crosswind.analysis.network.traffic_trace import TrafficTrace
 from crosswind.fingerprint.bucket.token_bucket import Range, TokenBucket
 from crosswind.fingerprint.fit.fitted import Fitted, NoFit
 from crosswind.fingerprint.fit.nearness import nearness
 from crosswind.fingerprint.fit.rates import Rates
-from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
+from crosswind.text.quantities import rate_text
 
 # Ours: a trace of rates does not say how much waits. A tenth of a second at the high rate, as for a path
 # across a continent, but ten packets at least, and at most what the catalogue's clouds have: 2 MiB would wait

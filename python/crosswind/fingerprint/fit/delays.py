@@ -13,11 +13,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from crosswind.doctor.quantities import time_text
 from crosswind.fingerprint.fit.fitted import Fitted, NoFit
 from crosswind.fingerprint.fit.nearness import correlation_time, nearness
 from crosswind.fingerprint.trace.delay_trace import DelayTrace
 from crosswind.stats.ljung_box import autocorrelations
+from crosswind.text.quantities import time_text
 
 # What quantiles of delays are to come back within: less is no variation.
 _SAME_NS, _SAME_SHARE = 2000.0, 0.01

@@ -12,12 +12,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from crosswind.doctor.quantities import rate_text, time_text
 from crosswind.fingerprint.fit.fitted import Fitted, NoFit
 from crosswind.fingerprint.fit.nearness import nearness
 from crosswind.fingerprint.fit.rates import WIRE, Rates, lasting, on_link, require_samples, written
 from crosswind.spec.quantile_law import cells_of
 from crosswind.stats.ljung_box import autocorrelations
+from crosswind.text.quantities import rate_text, time_text
 
 _NO_NOISE = 0.005
 _MODEL_SAMPLES = 50_000

@@ -11,10 +11,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from crosswind.doctor.quantities import rate_text, time_text
 from crosswind.fingerprint.fit.fitted import Fitted, NoFit
 from crosswind.fingerprint.fit.nearness import correlation_time, nearness
 from crosswind.fingerprint.fit.rates import WIRE, Rates, lasting, on_link, require_samples, written
+from crosswind.text.quantities import rate_text, time_text
 
 _BLOCK_TIMES = 10
 _POINTS_MAX = 5000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from crosswind.doctor.quantities import rate_text, time_text
+from crosswind.analysis.network.traffic_trace import TrafficTrace
 from crosswind.errors import CrosswindError
 from crosswind.fingerprint.bucket.token_bucket import identify
 from crosswind.fingerprint.fit.bucket_rates import credit_bucket
@@ -16,8 +16,8 @@ from crosswind.fingerprint.fit.floor import Floor
 from crosswind.fingerprint.fit.rates import Rates
 from crosswind.fingerprint.trace.delay_trace import DelayTrace, delays_of_fingerprint, is_delays, read_delays
 from crosswind.fingerprint.trace.trace_file import WINDOW_S, read_trace
-from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
 from crosswind.spec.nearest import did_you_mean
+from crosswind.text.quantities import rate_text, time_text
 
 
 @dataclass(frozen=True)

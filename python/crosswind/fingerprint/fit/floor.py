@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from crosswind.doctor.quantities import time_text
 from crosswind.errors import CrosswindError
 from crosswind.fingerprint.trace.delay_trace import delays_of_fingerprint, is_delays, read_delays
 from crosswind.spec.quantities import TIME, QuantityError
 from crosswind.spec.read_file import read_file
+from crosswind.text.quantities import time_text
 
 Values = NDArray[np.float64]
 

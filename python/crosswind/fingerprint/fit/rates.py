@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from crosswind.doctor.quantities import time_text
+from crosswind.analysis.network.traffic_trace import TrafficTrace
 from crosswind.fingerprint.fit.fitted import NoFit
 from crosswind.fingerprint.fit.nearness import correlation_time
-from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
+from crosswind.text.quantities import time_text
 
 # Ethernet around a packet of 1500 bytes: a capacity counts wire bits.
 _WIRE_SHARE = 1538 / 1500

@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.certify.flood import FILE, IP_BYTES, SILENCE_S, Flood, flood_task, read_flood
+from crosswind.analysis.network.traffic_trace import GAP_S, TrafficTrace
 from crosswind.fingerprint.measure.ends import PACKETS_PORT, Ends, Network
 from crosswind.fingerprint.measure.packets import Interrupted, carried
 from crosswind.fingerprint.measure.wall_clock import left_alone
-from crosswind.fingerprint.trace.traffic_trace import GAP_S, TrafficTrace
+from crosswind.probe.flood import FILE, IP_BYTES, SILENCE_S, Flood, flood_task, read_flood
 
 # A hundredth of a burst moves no figure by more than its interval; below GAP_S nobody sees a gap.
 _LATE_SHARE = 0.01

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from crosswind.doctor.quantities import rate_text
 from crosswind.errors import CrosswindError, Exit
 from crosswind.fingerprint.measure import end_cloud, end_facts
 from crosswind.fingerprint.measure.ends import MESSAGES_PORT, Ends
 from crosswind.fingerprint.measure.messages import serving_messages
+from crosswind.text.quantities import rate_text
 
 _SCRIPT = Path(end_facts.__file__)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from crosswind.certify.probe import FILE, Probes, probe_task, read_probes
 from crosswind.fingerprint.measure.ends import PACKETS_PORT, Network
 from crosswind.fingerprint.measure.packets import Interrupted, carried
 from crosswind.fingerprint.measure.wall_clock import left_alone
+from crosswind.probe.single_packets import FILE, Probes, probe_task, read_probes
 
 PACKETS, PACKETS_PER_S = 400, 200
 # The receiver gives up after two seconds without a packet, and takes the rest for lost.

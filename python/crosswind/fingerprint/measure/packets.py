@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from crosswind.certify.pairs import Task
 from crosswind.fingerprint.measure.ends import PACKETS_PORT, Ends, Running
+from crosswind.probe.pairs import Task
 from crosswind.testbed import TestbedError, WorkFolder
 
 T = TypeVar("T")

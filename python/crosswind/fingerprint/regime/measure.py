@@ -18,7 +18,7 @@ from crosswind.fingerprint.measure.ends import GRACE_S, Ends, Network, Running
 from crosswind.fingerprint.regime.pattern import Pattern
 from crosswind.fingerprint.regime.points import Clocks, ConnectionLost, Point, Points
 from crosswind.fingerprint.regime.record import Now, Record, Recorder
-from crosswind.store.provenance import steal_s
+from crosswind.machine.provenance import steal_s
 from crosswind.testbed import TestbedError
 
 # Why a sitting ended that had nothing left to do.

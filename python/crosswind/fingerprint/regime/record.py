@@ -22,12 +22,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
 
+from crosswind.analysis.network.ip_bits import TCP_HEADERS_BYTES, ip_share
+from crosswind.analysis.network.traffic_trace import TrafficTrace
 from crosswind.errors import CrosswindError
 from crosswind.fingerprint.measure.machines import ANYTHING, Bounds
 from crosswind.fingerprint.regime.points import Point
-from crosswind.fingerprint.trace.ip_bits import TCP_HEADERS_BYTES, ip_share
-from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
-from crosswind.store.durable import sync_folder
+from crosswind.results.durable import sync_folder
 
 SCHEMA = 1
 # A point with the longest of all numbers.

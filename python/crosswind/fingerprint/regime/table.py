@@ -12,11 +12,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from crosswind.doctor.quantities import rate_text
 from crosswind.fingerprint.regime.record import Record, RegimeFileError, is_record, read_record
 from crosswind.fingerprint.regime.statistics import statistics_of
-from crosswind.report.table import PLAIN_COLUMNS
 from crosswind.spec.read_file import read_file, require_file
+from crosswind.text.console import widen
+from crosswind.text.quantities import rate_text
 
 READING = (
     "a value is a point at full speed, and else the mean of a time on; neighbours are not independent, so "
@@ -66,8 +66,7 @@ def regimes_as_dict(regimes: Mapping[str, Record]) -> list[dict[str, Any]]:
 
 def print_regimes(regimes: Mapping[str, Record], console: Console) -> None:
     """Print a row for each."""
-    if not console.is_terminal:
-        console.width = max(console.width, PLAIN_COLUMNS)
+    widen(console)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     table.add_column("file", overflow="fold")
     for header in _HEADERS:

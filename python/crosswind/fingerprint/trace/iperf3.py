@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.fingerprint.trace.ip_bits import TCP_HEADERS_BYTES, UDP_HEADERS_BYTES, ip_share
+from crosswind.analysis.network.ip_bits import TCP_HEADERS_BYTES, UDP_HEADERS_BYTES, ip_share
+from crosswind.analysis.network.traffic_trace import TrafficTrace
 from crosswind.fingerprint.trace.iperf3_intervals import Interval, counted
-from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
 
 _FORTH, _BACK = "sum", "sum_bidir_reverse"
 # Begins, ends and durations come from one clock, rounded differently.

@@ -15,15 +15,15 @@ from __future__ import annotations
 
 import re
 
-from crosswind.fingerprint.trace.ip_bits import (
+from crosswind.analysis.network.ip_bits import (
     TCP_HEADERS_BYTES,
     TCP_SEGMENT_BYTES,
     UDP_HEADERS_BYTES,
     ip_share,
 )
+from crosswind.analysis.network.traffic_trace import TrafficTrace
 from crosswind.fingerprint.trace.iperf3 import trace_of
 from crosswind.fingerprint.trace.iperf3_intervals import Interval
-from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
 from crosswind.spec.quantities import shown
 from crosswind.spec.text_lines import LineError, meant
 

@@ -14,13 +14,13 @@ import re
 
 import numpy as np
 
-from crosswind.fingerprint.trace.ip_bits import (
+from crosswind.analysis.network.ip_bits import (
     TCP_HEADERS_BYTES,
     TCP_SEGMENT_BYTES,
     UDP_HEADERS_BYTES,
     ip_share,
 )
-from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
+from crosswind.analysis.network.traffic_trace import TrafficTrace
 from crosswind.spec.quantities import shown
 from crosswind.spec.text_lines import LineError, meant
 

@@ -20,13 +20,13 @@ from typing import Any
 
 import numpy as np
 
+from crosswind.analysis.network.traffic_trace import TrafficTrace
+from crosswind.analysis.osmef.file import osmef_trace
 from crosswind.errors import CrosswindError
 from crosswind.fingerprint.regime.record import is_record, read_record
 from crosswind.fingerprint.trace.iperf3 import iperf3_trace, with_both_sums
 from crosswind.fingerprint.trace.iperf3_text import iperf3_text_trace, is_iperf3_text
 from crosswind.fingerprint.trace.nuttcp import is_nuttcp, nuttcp_trace
-from crosswind.fingerprint.trace.osmef import osmef_trace
-from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
 from crosswind.fingerprint.trace.windows import capture_trace, mahimahi_trace
 from crosswind.spec.capture_file import is_capture
 from crosswind.spec.text_lines import meant

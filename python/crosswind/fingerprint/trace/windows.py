@@ -13,7 +13,7 @@ import math
 
 import numpy as np
 
-from crosswind.fingerprint.trace.traffic_trace import TrafficTrace
+from crosswind.analysis.network.traffic_trace import TrafficTrace
 from crosswind.spec.capture_file import CapturedPacket, CaptureError, LinkNotRead, packets_of
 from crosswind.spec.trace import OPPORTUNITY_IP_BYTES, parse_opportunities
 

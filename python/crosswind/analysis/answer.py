@@ -1,0 +1,187 @@
+"""The first screen: what was compared, what differs, how sure that is, and whether to believe it."""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Literal
+
+from crosswind.analysis.summary import ConditionSummary, Summary, TrialSummary
+from crosswind.stats import NeedsTrials, RatioInterval, RefusedInterval
+from crosswind.text.change import change
+from crosswind.text.units import count, duration, percent, quantity, short_names
+
+_NAMED = 3  # conditions that an answer names before it counts them
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One question, its answer in a few words, and a sentence that supports it."""
+
+    question: str
+    short: str
+    text: str
+    mood: Literal["plain", "good", "wary", "bad"]
+
+
+def answers(summary: Summary) -> list[Answer]:
+    """Return the answers of the first screen; the first says so where no trial counts."""
+    first = _compared(summary) if any(trial.counted for trial in summary.trials) else _failed(summary)
+    return [first, _differs(summary), _sure(summary), _believe(summary)]
+
+
+def _failed(summary: Summary) -> Answer:
+    """Return what became of a run without one trial that counts, and why."""
+    question = "What was measured?"
+    reasons = Counter(
+        reason
+        for trial in summary.trials
+        if (reason := trial.row.reason if trial.row.status == "failed" else trial.row.fidelity_reason)
+    )
+    if not reasons:
+        return Answer(question, "Nothing yet", "No trial has ended.", "wary")
+    counts = [f"{n} {kind}" for kind in ("failed", "void") if (n := summary.count(kind))]
+    (reason, many), *others = reasons.most_common()
+    text = f"{many} trial{_s(many)}: {reason}"
+    if others:
+        text += f" (and {len(others)} other reason{_s(len(others))}, in the tables of trials)"
+    return Answer(question, f"Nothing: {' and '.join(counts)}", text, "bad")
+
+
+def _compared(summary: Summary) -> Answer:
+    trials = len(_ended(summary))
+    order = (summary.resolved.get("trials") or {}).get("order")
+    size = (summary.resolved.get("application") or {}).get("size")
+    text = f"{summary.application or 'The application'}{f' at size {size}' if size else ''} in {trials} "
+    text += f"trial{_s(trials)}"
+    if summary.has_operations:
+        operations = sum(trial.operations or 0 for trial in summary.trials)
+        loop = "open loop, from the intended start" if summary.open_loop else "closed loop"
+        text += f", {count(operations)} operations in all, {loop}"
+    return Answer(
+        "What was compared?",
+        f"{len(summary.conditions)} condition{_s(len(summary.conditions))}",
+        text + (f", in {order.replace('-', ' ')} order." if order else "."),
+        "plain",
+    )
+
+
+def _differs(summary: Summary) -> Answer:
+    short = short_names(condition.name for condition in summary.conditions)
+    question = "Who differs, by how much?"
+    primary = summary.primary
+    compared = [
+        (ratio.estimate, condition)
+        for condition in summary.conditions
+        if (ratio := condition.ratios.get(primary.key)) is not None and ratio.estimate is not None
+    ]
+    if not compared:
+        return Answer(
+            question, "Nothing to compare", "It takes two conditions with a counted trial each.", "plain"
+        )
+    farthest_ratio, farthest = max(compared, key=lambda pair: max(pair[0], 1 / pair[0]))
+    base = next(c for c in summary.conditions if c.name == summary.baseline)
+    median, against = (quantity(c.estimates[primary.key].estimate, primary.unit) for c in (farthest, base))
+    text = f"{short[farthest.name]}: {primary.label} {median} against {against} under {short[base.name]}"
+    text += _body(summary, farthest, farthest_ratio)
+    if farthest.slow.share:
+        text += f". {percent(farthest.slow.share)} of its operations took longer than 100 ms"
+    return Answer(question, f"{primary.title} {change(farthest_ratio)}", text + ".", "plain")
+
+
+def _body(summary: Summary, farthest: ConditionSummary, ratio: float) -> str:
+    """Return what became of the median of operations, where the answer is about another quantile."""
+    body = next((m for m in summary.measures if m.of_operations and m.statistic == "p50"), None)
+    found = None if body in (None, summary.primary) else farthest.ratios.get(body.key)
+    if not summary.primary.of_operations or found is None or found.estimate is None:
+        return ""
+    little = max(ratio, 1 / ratio) > 3 * max(found.estimate, 1 / found.estimate)
+    return f"; its median {'only ' if little else ''}{change(found.estimate)}"
+
+
+def _sure(summary: Summary) -> Answer:
+    question = "How sure is that?"
+    primary = summary.primary
+    others = [condition for condition in summary.conditions if condition.name != summary.baseline]
+    known = [c for c in others if isinstance(c.ratios.get(primary.key), RatioInterval)]
+    refused = [c for c in summary.conditions if isinstance(c.estimates[primary.key], RefusedInterval)]
+    dependent = [condition for condition in refused if condition in others]
+    if known and len(known) + len(dependent) == len(others):
+        return _counted(question, summary, known, dependent)
+    if refused:
+        return Answer(question, "Trials are not independent", _dependent(summary, refused), "bad")
+    estimates = [condition.estimates[primary.key] for condition in summary.conditions]
+    lacking = [estimate for estimate in estimates if isinstance(estimate, NeedsTrials)]
+    if not lacking and not others:
+        return Answer(question, "See the interval", "It is exact, over trials, and in the table.", "plain")
+    if not lacking:
+        text = f"Some {primary.label} is 0, so it has no ratio: compare the intervals of the table."
+        return Answer(question, "See the intervals", text, "plain")
+    needed = max((estimate.needed for estimate in lacking), default=6)
+    fewest = min((estimate.n for estimate in lacking), default=0)
+    return Answer(
+        question,
+        "Not yet known",
+        f"With as few as {fewest} trial{_s(fewest)} a condition no 95 % interval exists: {needed} are needed "
+        "for a median, 4 a side for a ratio. Large gaps between the dots below are informative all the same.",
+        "wary",
+    )
+
+
+def _counted(
+    question: str, summary: Summary, known: list[ConditionSummary], dependent: list[ConditionSummary]
+) -> Answer:
+    """Return how many conditions differ from the baseline, all comparisons of the report counted."""
+    differing = sum(condition.verdict(summary.primary) != "" for condition in known)
+    text = (
+        f"At 95 %, {differing} of {len(known)} conditions differ from the baseline in "
+        f"{summary.primary.label}, corrected for all comparisons of this report (Holm). Each interval is "
+        "exact, over trials, and stands alone."
+    )
+    if dependent:
+        text += f" {_dependent(summary, dependent)}"
+    mood: Literal["good", "wary"] = "wary" if dependent else "good"
+    return Answer(question, f"{differing} of {len(known)} differ", text, mood)
+
+
+def _dependent(summary: Summary, refused: list[ConditionSummary]) -> str:
+    """Return which conditions have no interval, and what that does to the others."""
+    short = short_names(condition.name for condition in summary.conditions)
+    named = ", ".join(short[condition.name] for condition in refused[:_NAMED])
+    if (more := len(refused) - _NAMED) > 0:
+        named += f" and {more} more"
+    text = (
+        f"Trials are not independent under {named}, so no interval over them would hold: the warnings say "
+        "what was seen and what would help."
+    )
+    if any(condition.name == summary.baseline for condition in refused):
+        return f"{text} {short[summary.baseline]} is the baseline, so nothing can be compared with it."
+    return text
+
+
+def _believe(summary: Summary) -> Answer:
+    question = "May I believe the emulation?"
+    faithful, all_trials = summary.count("faithful"), len(_ended(summary))
+    counted = [trial for condition in summary.conditions for trial in condition.counted]
+    worst = max(
+        (trial.ledger_error_ns["p99"] for trial in counted if "p99" in trial.ledger_error_ns), default=None
+    )
+    kinds = ("degraded", "void", "failed", "interrupted", "pending")
+    others = [f"{n} {kind}" for kind in kinds if (n := summary.count(kind))]
+    error = (
+        f"In every counted trial 99 % of packets left within {duration(worst)} of the instant they were due. "
+        if worst is not None
+        else ""
+    )
+    rest = f"Others: {', '.join(others)}." if others else "No trial was degraded, void or failed."
+    mood: Literal["good", "wary", "bad"] = (
+        "good" if faithful == all_trials else "wary" if 2 * faithful >= all_trials else "bad"
+    )
+    return Answer(question, f"{faithful} of {all_trials} faithful", error + rest, mood)
+
+
+def _ended(summary: Summary) -> list[TrialSummary]:
+    """Return the trials less interrupted attempts, which say nothing of a condition."""
+    return [trial for trial in summary.trials if trial.row.status != "interrupted"]
+
+
+def _s(number: int) -> str:
+    return "" if number == 1 else "s"

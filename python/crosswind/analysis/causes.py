@@ -1,0 +1,227 @@
+"""Why operations were slow: each one is matched with what happened to the packets of its connection
+meanwhile.
+
+Looked at are all operations over 100 ms, and the slowest hundredth of those of a trial whose tail is shorter,
+from 30 ms on. An operation is looked up by its connection (the load generator tells the addresses) in the
+records of packets between its start and its end, then in the series of queues. The first finding that holds
+is taken:
+
+1. the emulator stood still, and with it the host, for half of the operation;
+2. an end held its acknowledgement back, and the other waited for it, for half of the operation;
+3. a retransmission, and the drop of the same bytes (or else of any packet of the connection) before it: place
+   and reason of the drop are named, and whether the sender's timer had to run out;
+4. a retransmission without a recorded drop: a packet was reordered, delayed beyond the timer, or its record
+   was lost;
+5. a drop of data, but no retransmission yet recorded;
+6. packets of nodes stood in a queue or a shaper for most of the time: the fullest is named;
+7. an open loop began it late: behind the operation before it on its connection, or by the client's own delay;
+8. nothing in the network: the time went by in the server, or in a client that did not read.
+
+What coincides need not be the cause; but a stall of 200 ms that ends with the retransmission of a segment
+that a policer dropped 200 ms before leaves little doubt.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+
+from crosswind.analysis.generator import free_since_ns
+from crosswind.analysis.queueing import STEP_NS, Queues, waited_at
+from crosswind.results.reading import HeldRow, Operations, PacketRow, Results
+
+SLOW_NS = 100_000_000  # between any plausible reply and Linux's smallest retransmission timeout of 200 ms
+# Of a trial with a shorter tail: below Linux's delayed acknowledgement of 40 ms, above most replies.
+TAIL_NS = 30_000_000
+TAIL_QUANTILE = 0.99
+RTO_MIN_NS = 200_000_000  # of Linux, where an experiment does not declare it
+BEHIND = "behind the operation before it on its connection"
+CLIENT_STALL = "client stall: begun late although its connection was free"
+HOST_HICCUP = "host hiccup: the host stood still for half of it or longer"
+NO_EVENT = "nothing in the network: server or client"
+UNMATCHED = "connection unknown: the load generator did not report its addresses"
+
+Row = TypeVar("Row", PacketRow, HeldRow)
+
+
+@dataclass(frozen=True)
+class SlowOperations:
+    """The slow operations of one trial or of several together, by cause."""
+
+    operations: int = 0  # all of them, slow or not
+    slow: int = 0
+    by_cause: Counter[str] = field(default_factory=Counter)
+    lost_records: int = 0  # drops and retransmissions that the agent could not keep; causes may be missing
+
+    @property
+    def share(self) -> float | None:
+        """Share of operations that were slow, None without operations."""
+        return self.slow / self.operations if self.operations else None
+
+    def causes(self) -> list[tuple[str, int, float]]:
+        """Return (cause, operations, share of the slow ones), most frequent first."""
+        ranked = sorted(self.by_cause.items(), key=lambda item: (-item[1], item[0]))
+        return [(cause, count, count / self.slow) for cause, count in ranked]
+
+    @classmethod
+    def together(cls, parts: Iterable["SlowOperations"]) -> "SlowOperations":
+        """Return the counts of several trials added up: a description of operations, without an interval."""
+        total = cls()
+        for part in parts:
+            total = cls(
+                total.operations + part.operations,
+                total.slow + part.slow,
+                total.by_cause + part.by_cause,
+                total.lost_records + part.lost_records,
+            )
+        return total
+
+
+def slow_operations(
+    folder: Results, trial: str, operations: Operations
+) -> tuple[SlowOperations, SlowOperations]:
+    """Return the operations of `trial` over SLOW_NS by cause, and those of a tail that is shorter.
+
+    The time of an operation runs from its *intended* start, so an open loop's waiting counts too.
+    """
+    took_ns = operations.finished_ns - operations.intended_ns
+    slow = took_ns > SLOW_NS
+    # Of a hundredth there are few enough to look at, whatever the trial.
+    tail = ~slow & (took_ns >= max(TAIL_NS, np.quantile(took_ns, TAIL_QUANTILE) if took_ns.size else 0))
+    count = operations.ok.size
+    if not (slow | tail).any():
+        return SlowOperations(count), SlowOperations(count)
+    lost = sum(
+        int((folder.measurement(trial).get(table) or {}).get("lost_records") or 0)
+        for table in ("drops", "retransmissions", "held_acknowledgements")
+    )
+    cause = _Causes(folder, trial, operations)
+    return (
+        SlowOperations(count, int(slow.sum()), Counter(map(cause.of, np.flatnonzero(slow).tolist())), lost),
+        SlowOperations(count, int(tail.sum()), Counter(map(cause.of, np.flatnonzero(tail).tolist())), lost),
+    )
+
+
+class _Causes:
+    """What is known of a trial that can have made its operations slow."""
+
+    def __init__(self, folder: Results, trial: str, operations: Operations) -> None:
+        measurement = folder.measurement(trial)
+        self._operations = operations
+        self._ends = connection_ends(measurement)
+        self._drops = _by_connection(folder.drops(trial))
+        self._retransmissions = _by_connection(folder.retransmissions(trial))
+        self._held = _by_connection(folder.held_acknowledgements(trial))
+        self._stalls = (measurement.get("host") or {}).get("stalls") or []
+        step_ns = (measurement.get("series") or {}).get("step_ns", STEP_NS)
+        self._queues = Queues(folder.queues(trial), step_ns)
+        tcp = folder.resolved.get("tcp") or {}
+        self._rto_min_ns = 1000 * tcp.get("rto_min_us", RTO_MIN_NS // 1000)
+        self._free_ns = free_since_ns(operations)
+
+    def of(self, index: int) -> str:
+        """Return why an operation was slow, as far as anything says it."""
+        operations = self._operations
+        begin, end = int(operations.intended_ns[index]), int(operations.finished_ns[index])
+        if 2 * stood_still_ns(self._stalls, begin, end) >= end - begin:
+            return HOST_HICCUP
+        pairs = self._ends.get(int(operations.connection[index]))
+        if pairs is None:
+            return UNMATCHED
+        return (
+            held_cause(_meanwhile(self._held, pairs, begin, end), end - begin)
+            or packet_cause(
+                _meanwhile(self._retransmissions, pairs, begin, end),
+                _meanwhile(self._drops, pairs, begin, end),
+                self._rto_min_ns,
+            )
+            or _queue_cause(self._queues, begin, end)
+            or late_cause(begin, int(operations.started_ns[index]), end, int(self._free_ns[index]))
+            or NO_EVENT
+        )
+
+
+def stood_still_ns(stalls: Iterable[Mapping[str, int]], begin_ns: int, end_ns: int) -> int:
+    """Return for how much of that time the emulator stood still."""
+    parts = (min(s["at_ns"] + s["length_ns"], end_ns) - max(s["at_ns"], begin_ns) for s in stalls)
+    return sum(part for part in parts if part > 0)
+
+
+def held_cause(held: Sequence[HeldRow], length_ns: int) -> str | None:
+    """Return whose acknowledgements kept an operation waiting, if that was half of its time or more."""
+    if 2 * sum(row.held_ns for row in held) < length_ns:
+        return None
+    return f"delayed acknowledgement by {max(held, key=lambda row: row.held_ns).node}"
+
+
+def packet_cause(
+    retransmissions: list[PacketRow], drops: list[PacketRow], rto_min_ns: int = RTO_MIN_NS
+) -> str | None:
+    """Return the finding for one operation from the packet events of its connection during it, if any."""
+    if not retransmissions:
+        # An acknowledgement that is lost is made good by the next one.
+        lost = [drop for drop in drops if drop.payload_bytes]
+        return f"drop at {lost[0].element} ({lost[0].reason}), no retransmission recorded" if lost else None
+    # The longest wait for a retransmission is what made the operation slow; others came on the side.
+    longest = max(retransmissions, key=lambda row: row.since_first_ns or 0)
+    again = "retransmission timeout" if (longest.since_first_ns or 0) >= rto_min_ns else "retransmission"
+    before = [drop for drop in drops if drop.at_ns <= longest.at_ns]
+    same = [drop for drop in before if _same_bytes(drop, longest)]
+    found = same or before
+    if not found:
+        return f"{again} without a recorded drop"
+    return f"{again} after a drop at {found[0].element} ({found[0].reason})"
+
+
+def late_cause(intended_ns: int, started_ns: int, finished_ns: int, free_ns: int) -> str | None:
+    """Return why an open loop began an operation late, if that was half of its time or more."""
+    if 2 * (started_ns - intended_ns) < finished_ns - intended_ns:
+        return None
+    busy_ns = max(0, free_ns - intended_ns)
+    return BEHIND if 2 * busy_ns >= started_ns - intended_ns else CLIENT_STALL
+
+
+def _queue_cause(queues: Queues, begin_ns: int, end_ns: int) -> str | None:
+    element = queues.longest(begin_ns, end_ns)
+    return None if element is None else waited_at(element)
+
+
+def connection_ends(measurement: dict[str, Any]) -> dict[int, set[frozenset[str]]]:
+    """Return connection -> its pairs of addresses (several if it was made again) from the load generator's
+    summary."""
+    ends: dict[int, set[frozenset[str]]] = {}
+    for row in (measurement.get("load") or {}).get("connections") or []:
+        ends.setdefault(int(row["connection"]), set()).add(frozenset((row["local"], row["remote"])))
+    return ends
+
+
+def _by_connection(rows: list[Row]) -> dict[frozenset[str], list[Row]]:
+    """Return the rows by the unordered pair of their addresses, each list oldest first as `rows` is."""
+    grouped: dict[frozenset[str], list[Row]] = {}
+    for row in rows:
+        grouped.setdefault(frozenset((row.src, row.dst)), []).append(row)
+    return grouped
+
+
+def _meanwhile(
+    rows: Mapping[frozenset[str], list[Row]], pairs: Iterable[frozenset[str]], begin: int, end: int
+) -> list[Row]:
+    """Return the rows of connections between two instants."""
+    found: list[Row] = []
+    for pair in pairs:
+        mine = rows.get(pair, [])
+        first = bisect_left(mine, begin, key=lambda row: row.at_ns)
+        found += mine[first : bisect_right(mine, end, key=lambda row: row.at_ns)]
+    return found
+
+
+def _same_bytes(drop: PacketRow, again: PacketRow) -> bool:
+    """Return whether the two carried a common byte of the same direction; sequence numbers wrap at 2^32."""
+    if drop.src != again.src or drop.tcp_seq is None or again.tcp_seq is None:
+        return False
+    ahead = (again.tcp_seq - drop.tcp_seq) % 2**32
+    behind = (drop.tcp_seq - again.tcp_seq) % 2**32
+    return ahead < max(drop.payload_bytes, 1) or behind < max(again.payload_bytes, 1)

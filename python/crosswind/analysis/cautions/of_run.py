@@ -1,0 +1,246 @@
+"""What a reader must know before quoting a number: which cautions of the catalogue apply to a run."""
+
+from crosswind.analysis.cautions.catalogue import Caution, Kind, caution, sentences
+from crosswind.analysis.cautions.setting import setting_cautions
+from crosswind.analysis.cautions.stragglers import straggler_cautions
+from crosswind.analysis.measure import QUANTILE_NAMES
+from crosswind.analysis.summary import Summary, TrialSummary
+from crosswind.stats import GUARD_TRIALS_MIN, NeedsTrials, RefusedInterval, modes
+from crosswind.text.units import count, quantity, short_names
+
+
+def cautions(summary: Summary) -> list[Caution]:
+    """Return the cautions that apply to `summary`, serious ones first."""
+    found = [
+        *_trials(summary), *_unknown(summary), *_rest(summary), *_repetitions(summary), *_modes(summary),
+        *_intervals(summary), *_operations(summary), *straggler_cautions(summary),
+        *setting_cautions(summary), *_loop(summary),
+        *_scale(summary), *_declared(summary), *_pictures(summary),
+    ]  # fmt: skip
+    return sorted(found, key=lambda caution: caution.level != "serious")
+
+
+def _trials(summary: Summary) -> list[Caution]:
+    found = []
+
+    def place(trial: TrialSummary) -> tuple[int, int]:
+        return trial.row.block, trial.row.position
+
+    done = {place(trial) for trial in summary.trials if trial.counted}
+    short = short_names(condition.name for condition in summary.conditions)
+
+    def where(kind: str) -> str:
+        return ", ".join(f"{short[c.name]} ({c.count(kind)})" for c in summary.conditions if c.count(kind))
+
+    def repeated(kind: str) -> str:
+        again = sum(
+            kind in (trial.row.status, trial.row.fidelity) and place(trial) in done
+            for trial in summary.trials
+        )
+        return f" Succeeded when tried again: {again}." if again else ""
+
+    kinds = {"failed": Kind.TRIALS_FAILED, "void": Kind.TRIALS_VOID, "degraded": Kind.TRIALS_DEGRADED}
+    for name, kind in kinds.items():
+        if many := summary.count(name):
+            again = repeated(name) if name != "degraded" else ""
+            found.append(caution(kind, f"{_trial_count(many)} {name}", f"{where(name)}.{again}"))
+    tried = {place(trial) for trial in summary.trials if trial.row.status in ("done", "failed")}
+    if pending := len({place(trial) for trial in summary.trials} - tried):
+        found.append(caution(Kind.TRIALS_MISSING, f"{_trial_count(pending)} missing"))
+    return found
+
+
+def _unknown(summary: Summary) -> list[Caution]:
+    """Tell of counted trials that have no value of a measure: the estimate leaves them out."""
+    counted = [trial for condition in summary.conditions for trial in condition.counted]
+    lacking = {
+        measure.label: sum(measure.key not in trial.values for trial in counted)
+        for measure in summary.measures
+    }
+    return [
+        caution(Kind.VALUE_MISSING, f"{_trial_count(many)} without {label}", f"Of {len(counted)}.")
+        for label, many in lacking.items()
+        if many
+    ]
+
+
+def _repetitions(summary: Summary) -> list[Caution]:
+    """Tell of series that the guard refused, and of intervals that more trials did not narrow."""
+    found = []
+    short = short_names(condition.name for condition in summary.conditions)
+    primary = summary.primary
+    grown: dict[str, list[str]] = {}  # what was seen -> under which conditions
+    for condition in summary.conditions:
+        seen = condition.guards[primary.key]
+        if seen.refused:
+            levels = [quantity(level, primary.unit) for level in seen.levels]
+            change = f": {levels[0]} before, {levels[1]} after" if levels else ""
+            found.append(
+                Caution(
+                    Kind.INTERVAL_REFUSED,
+                    f"Interval refused under {short[condition.name]}",
+                    f"The trials are not independent in {primary.label}: {seen.reason}{change}. An interval "
+                    f"over them would not hold. What helps: {seen.remedy}.",
+                )
+            )
+        elif seen.warning:
+            grown.setdefault(seen.warning, []).append(short[condition.name])
+    found += [
+        Caution(
+            Kind.INTERVAL_GREW,
+            f"More trials did not help under {', '.join(names)}",
+            f"In {primary.label} {warning}. {Kind.INTERVAL_GREW.remedy}",
+        )
+        for warning, names in grown.items()
+    ]
+    beside = {
+        measure.label: sum(isinstance(c.estimates[measure.key], RefusedInterval) for c in summary.conditions)
+        for measure in summary.measures
+        if measure != primary
+    }
+    if any(beside.values()):
+        named = ", ".join(f"{label} ({many})" for label, many in beside.items() if many)
+        found.append(
+            Caution(
+                Kind.OTHER_INTERVALS_REFUSED,
+                "Intervals of other figures refused",
+                f"By conditions: {named}. Their trials differ with time or with the trials before them. "
+                f"{Kind.OTHER_INTERVALS_REFUSED.remedy}",
+            )
+        )
+    return found
+
+
+def _rest(summary: Summary) -> list[Caution]:
+    """Tell where a rest that should have brought budgets back did not."""
+    if (summary.resolved.get("trials") or {}).get("rest_s", 0) is not None:
+        return []
+    short = short_names(condition.name for condition in summary.conditions)
+    return [
+        caution(
+            Kind.REST_TOO_SHORT,
+            f"The rest did not suffice under {short[condition.name]}",
+            f"{fault[0].upper()}{fault[1:]}.",
+        )
+        for condition in summary.conditions
+        for fault in [next(filter(None, (bucket.fault() for bucket in condition.buckets)), None)]
+        if fault
+    ]
+
+
+def _modes(summary: Summary) -> list[Caution]:
+    """Tell of trials that gather around two values."""
+    found = []
+    short = short_names(condition.name for condition in summary.conditions)
+    for condition in summary.conditions:
+        values = condition.per_trial(summary.primary.key).values
+        if len(split := modes(values) if values else ()) == 2:
+            low, high = (f"{quantity(mode.median, summary.primary.unit)} ({mode.n} trials)" for mode in split)
+            found.append(
+                caution(
+                    Kind.BIMODAL,
+                    f"Two modes under {short[condition.name]}",
+                    f"{summary.primary.title} is around {low} or around {high}.",
+                )
+            )
+    return found
+
+
+def _intervals(summary: Summary) -> list[Caution]:
+    missing = {
+        condition.name: estimate
+        for condition in summary.conditions
+        if isinstance(estimate := condition.estimates[summary.primary.key], NeedsTrials)
+    }
+    if not missing:
+        if len(summary.conditions) < 3:
+            return []
+        return [
+            caution(
+                Kind.MANY_COMPARISONS,
+                "Each interval stands alone",
+                f"Here are {len(summary.conditions) - 1} comparisons.",
+            )
+        ]
+    fewest = min(answer.n for answer in missing.values())
+    needed = max(answer.needed for answer in missing.values())
+    count = f"{len(missing)} of {len(summary.conditions)} conditions have"
+    which = "every condition has" if len(missing) == len(summary.conditions) else count
+    return [
+        Caution(
+            Kind.TOO_FEW_TRIALS,
+            "Too few trials for an interval",
+            f"A 95 % interval for the median over trials needs {needed}; {which} fewer (the fewest: "
+            f"{fewest}). Sessions of one set-up easily differ by 10 to 20 %, so read smaller differences as "
+            f"none, and add trials (repeat: {{at least: {needed}}}).{_untold(fewest)}",
+        )
+    ]
+
+
+def _untold(trials: int) -> str:
+    few = f" Not enough trials to tell whether they are independent either: that takes {GUARD_TRIALS_MIN}."
+    return few if trials < GUARD_TRIALS_MIN else ""
+
+
+def _operations(summary: Summary) -> list[Caution]:
+    found = []
+    counted = [trial for condition in summary.conditions for trial in condition.counted]
+    fewest = min((trial.operations for trial in counted if trial.operations is not None), default=None)
+    tails = any(measure.of_operations for measure in summary.measures)
+    if tails and fewest is not None and fewest < 10_000:
+        quantile, limit = ("p99", 1000) if fewest < 1000 else ("p999", 10_000)
+        found.append(
+            Caution(
+                Kind.FEW_OPERATIONS,
+                f"{QUANTILE_NAMES[quantile]} rests on few operations",
+                f"The shortest trial has {count(fewest)} operations: fewer than ten lie beyond its "
+                f"{QUANTILE_NAMES[quantile]}, which needs {count(limit)}. {Kind.FEW_OPERATIONS.remedy}",
+            )
+        )
+    errors = sum(trial.errors or 0 for trial in counted)
+    if errors:
+        total = sum(trial.operations or 0 for trial in counted)
+        failed = f"{count(errors)} operations failed"
+        found.append(caution(Kind.OPERATIONS_FAILED, failed, f"Of {count(total)}."))
+    if late := sum(trial.not_started or 0 for trial in counted):
+        found.append(caution(Kind.OPERATIONS_NEVER_SENT, f"{count(late)} operations were due and never sent"))
+    if lost := summary.slow.lost_records:
+        found.append(caution(Kind.PACKET_RECORDS_LOST, f"{count(lost)} packet records were lost"))
+    return found
+
+
+def _loop(summary: Summary) -> list[Caution]:
+    if summary.open_loop or not summary.has_operations:
+        return []
+    return [caution(Kind.CLOSED_LOOP, "A closed loop hides stalls")]
+
+
+def _scale(summary: Summary) -> list[Caution]:
+    scale = summary.resolved.get("scale")
+    if scale in (None, 1):
+        return []
+    preserved = summary.resolved.get("preserved") or []
+    kept = f"Preserved are: {', '.join(preserved)}." if preserved else "No ratio is declared as preserved."
+    return [caution(Kind.SCALED, f"Run at scale {scale:g}", kept)]
+
+
+def _declared(summary: Summary) -> list[Caution]:
+    """Tell what the experiment says of itself, what it says of a `durability` under a name of its own."""
+    application = summary.resolved.get("application") or {}
+    durability = (application.get("parameters") or {}).get("durability")
+    texts = summary.resolved.get("warnings") or []
+    weak = [text for text in texts if durability and str(durability) in text.split()]
+    others = [text for text in texts if text not in weak]
+    title = "w=0 never meets the network" if durability == "w=0" else "Writes are confirmed early"
+    found = [Caution(Kind.WRITES_UNCONFIRMED, title, text) for text in weak]
+    return [*found, *([Caution(Kind.DECLARED, "From the experiment", sentences(others))] if others else [])]
+
+
+def _pictures(summary: Summary) -> list[Caution]:
+    if not summary.has_operations:
+        return []
+    return [caution(Kind.POOLED_PICTURES, "Operations are pooled for pictures only")]
+
+
+def _trial_count(number: int) -> str:
+    return f"{number} trial{'s' if number != 1 else ''}"

@@ -1,0 +1,128 @@
+"""Cautions about the setting of a run: its session, its machine, its TCP, and the clients that measured."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from itertools import pairwise
+from typing import Any
+
+from crosswind.analysis.cautions.catalogue import Caution, Kind, caution, sentences
+from crosswind.analysis.generator import Generator
+from crosswind.analysis.summary import Summary
+from crosswind.machine import machine_fingerprint
+from crosswind.stats import Interval, RefusedInterval
+from crosswind.text.units import percent, short_names
+
+SESSION_PAUSE = timedelta(hours=1)  # what is taken up again after so long is another session
+BUSY_SHARE = 0.8  # above it a queue in front of the generator is several times what it serves
+LATE_SHARE = 0.5  # half of the tail is the generator's
+COMMON_SHARE = 0.9  # the rest may change a sum by a tenth, as much as sessions differ
+
+
+def setting_cautions(summary: Summary) -> list[Caution]:
+    """Return those that apply."""
+    return [
+        *_machines(summary), *_generators(summary), *_windows(summary), *_remarks(summary), *_tcp(summary),
+        *_session(summary),
+    ]  # fmt: skip
+
+
+def _machines(summary: Summary) -> list[Caution]:
+    try:
+        before, after = (machine_fingerprint(summary.provenance[when]) for when in ("before", "after"))
+    except (KeyError, TypeError, AttributeError):
+        return []
+    changed = [
+        f"{name} was {before.get(name, 'absent')} and is {after.get(name, 'absent')}"
+        for name in sorted({*before, *after})
+        if before.get(name) != after.get(name)
+    ]
+    if not changed:
+        return []
+    return [caution(Kind.MIXED_MACHINES, "Mixed machines", f"{'; '.join(changed)}.")]
+
+
+def _generators(summary: Summary) -> list[Caution]:
+    """Tell of trials whose generator had no processor left, or was late by itself."""
+    busy = _by_condition(summary, lambda generator: (generator.busy_share or 0) >= BUSY_SHARE)
+    late = _by_condition(summary, lambda generator: (generator.late_share or 0) >= LATE_SHARE)
+    found = []
+    if busy:
+        found.append(f"It used more than {percent(BUSY_SHARE)} of the processor time it could have: {busy}.")
+    if late:
+        found.append(f"Its own lateness is more than half of P99: {late}.")
+    if not found:
+        return []
+    return [caution(Kind.GENERATOR_SATURATED, "The load generator was at its limit", " ".join(found))]
+
+
+def _windows(summary: Summary) -> list[Caution]:
+    def staggered(generator: Generator) -> bool:
+        return generator.common_share is not None and generator.common_share < COMMON_SHARE
+
+    apart = _by_condition(summary, staggered)
+    if not apart:
+        return []
+    where = f"All clients sent together in less than {percent(COMMON_SHARE)} of the time: {apart}."
+    return [caution(Kind.STAGGERED_WINDOWS, "Averages of staggered windows", where)]
+
+
+def _remarks(summary: Summary) -> list[Caution]:
+    remarks = (summary.provenance.get("before") or {}).get("remarks") or []
+    return [Caution(Kind.MACHINE_REMARK, "Of this machine", sentences(remarks))] if remarks else []
+
+
+def _tcp(summary: Summary) -> list[Caution]:
+    """Tell where the machine's default TCP is not that of the nodes, or did not stay what it was."""
+    declared = summary.resolved.get("tcp") or {}
+    default, after = (_sysctls(summary, when) for when in ("before", "after"))
+    pairs = {
+        "congestion control": (declared.get("congestion_control"), default.get("tcp_congestion_control")),
+        "smallest retransmission timeout in us": (
+            declared.get("rto_min_us"),
+            default.get("tcp_rto_min_us"),
+        ),
+    }
+    told = [
+        f"{name}: {here} in the nodes, {there} by default"
+        for name, (here, there) in pairs.items()
+        if here is not None and there is not None and str(here) != str(there)
+    ]
+    told += [
+        f"{name} was {default[name]} before the run and {after[name]} after it"
+        for name in default
+        if name.startswith("tcp_") and name in after and default[name] != after[name]
+    ]
+    if not told:
+        return []
+    return [caution(Kind.TCP_DEFAULTS_DIFFER, "TCP defaults differ", sentences(told))]
+
+
+def _session(summary: Summary) -> list[Caution]:
+    """Tell of one session where an interval could be taken for more than it is."""
+    estimates = [condition.estimates[summary.primary.key] for condition in summary.conditions]
+    if not any(isinstance(estimate, Interval | RefusedInterval) for estimate in estimates):
+        return []
+    starts = sorted(trial.row.started for trial in summary.trials if trial.row.started is not None)
+    if any(later - earlier > SESSION_PAUSE for earlier, later in pairwise(starts)):
+        return []
+    return [caution(Kind.ONE_SESSION, "One session only")]
+
+
+def _sysctls(summary: Summary, when: str) -> dict[str, Any]:
+    """Return the machine's settings of IPv4 and the rest, without the folders of their names."""
+    found = (summary.provenance.get(when) or {}).get("sysctls") or {}
+    return {name.removeprefix("net.ipv4."): value for name, value in found.items()}
+
+
+def _by_condition(summary: Summary, holds: Callable[[Generator], bool]) -> str:
+    """Return in which conditions how many counted trials are so, such as `none (3 of 6)`."""
+    short = short_names(condition.name for condition in summary.conditions)
+    counts = {
+        c.name: sum(t.generator is not None and holds(t.generator) for t in c.counted)
+        for c in summary.conditions
+    }
+    return ", ".join(
+        f"{short[condition.name]} ({counts[condition.name]} of {len(condition.counted)})"
+        for condition in summary.conditions
+        if counts[condition.name]
+    )

@@ -1,0 +1,95 @@
+"""How far the load generator itself stands in the numbers of a trial.
+
+A generator that has no processor left, or that begins operations late although their connection was free,
+adds to what is measured; clients that measure at different times give sums that no moment ever had.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crosswind.results.reading import Operations
+
+
+@dataclass(frozen=True)
+class Generator:
+    """The load generator of one trial; None where the folder does not tell."""
+
+    busy_share: float | None  # of the processor time that it could have had in the window
+    late_share: float | None  # P99 of its own lateness by P99 of the response time; None in a closed loop
+    common_share: float | None  # of the time in which any node sent, that in which all did; None for one node
+
+
+def generator(operations: Operations, measurement: dict[str, Any], cores: int | None) -> Generator:
+    """Return what a trial tells of its load generator.
+
+    Args:
+        operations: of one trial, at least one.
+        measurement: of the same trial.
+        cores: of the machine, None if not known.
+    """
+    nodes, node = np.unique(operations.node, return_inverse=True)
+    clients = np.unique(node * (operations.connection.max() + 1) + operations.connection).size
+    spans = [(_first(operations, node == i), _last(operations, node == i)) for i in range(len(nodes))]
+    return Generator(
+        _busy_share(measurement, [str(name) for name in nodes], clients, cores),
+        _late_share(operations),
+        _common_share(spans) if len(spans) > 1 else None,
+    )
+
+
+def _busy_share(
+    measurement: dict[str, Any], nodes: list[str], clients: int, cores: int | None
+) -> float | None:
+    """Return the share that was used of a processor for each client, or of those there are."""
+    window = measurement.get("window") or {}
+    used = {row["node"]: row["cpu_time_ns"] for row in measurement.get("nodes") or []}
+    if cores is None or not window or any(used.get(node) is None for node in nodes):
+        return None
+    # The emulator keeps a processor of its own for each domain unless it sleeps.
+    taken = 0 if measurement.get("wait_mode") == "sleep" else measurement.get("domains", 1)
+    left = max(1, cores - taken)
+    length_ns = window["ended_ns"] - window["started_ns"]
+    return float(sum(used[node] for node in nodes) / (length_ns * min(clients, left)))
+
+
+def _late_share(operations: Operations) -> float | None:
+    if not (operations.started_ns > operations.intended_ns).any():
+        return None
+    free_ns = free_since_ns(operations)
+    follows = free_ns > 0
+    if not follows.any():
+        return None
+    late = operations.started_ns - np.maximum(operations.intended_ns, free_ns)
+    response = operations.finished_ns - operations.intended_ns
+    return float(np.quantile(late[follows], 0.99) / np.quantile(response[follows], 0.99))
+
+
+def free_since_ns(operations: Operations) -> NDArray[np.int64]:
+    """Return when the operation before each one ended on its connection; 0 for the first, where that is open.
+
+    An operation of an open loop may begin when it is due and its connection is free.
+    """
+    _, node = np.unique(operations.node, return_inverse=True)
+    order = np.lexsort((operations.started_ns, operations.connection, node))
+    connection, node = operations.connection[order], node[order]
+    follows = (connection[1:] == connection[:-1]) & (node[1:] == node[:-1])
+    free_ns = np.zeros(order.size, dtype=np.int64)
+    free_ns[order[1:]] = np.where(follows, operations.finished_ns[order[:-1]], 0)
+    return free_ns
+
+
+def _first(operations: Operations, mine: NDArray[np.bool_]) -> int:
+    return int(operations.started_ns[mine].min())
+
+
+def _last(operations: Operations, mine: NDArray[np.bool_]) -> int:
+    return int(operations.finished_ns[mine].max())
+
+
+def _common_share(spans: list[tuple[int, int]]) -> float:
+    first, last = min(begin for begin, _ in spans), max(end for _, end in spans)
+    common = min(end for _, end in spans) - max(begin for begin, _ in spans)
+    return max(0, common) / (last - first)

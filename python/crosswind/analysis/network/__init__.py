@@ -1,0 +1,1 @@
+"""Two networks, compared by their fingerprints: the document, its figures, and what differs."""

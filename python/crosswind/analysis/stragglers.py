@@ -1,0 +1,131 @@
+"""Nodes whose credit bucket holds them back while that of their equals does not: stragglers.
+
+In a step of the counters (100 ms) a bucket **holds back** when packets waited in it at both ends of the step
+and no more left than its low rate gives; it is **open** when half as much again left. A node that is held
+back in at least a tenth of a trial's steps is a straggler where fewer than half of its equals are: those
+whose buckets have the same two rates. It **falls** where it is held back after it was open, whatever lies
+between; one that falls at least three times oscillates, instead of having run dry for good.
+
+Only conditions with `credit` at `host.egress` have such nodes, and their buckets count as they are before any
+timeline.
+
+Source: Uta et al. 2020, NSDI, section 4.2 and Figure 18: all nodes but one do not deplete their budgets; that
+one "oscillates between high and low bandwidths in short periods". The shares and counts are ours.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from crosswind.results.documents import RUN_AGAIN, blaming
+from crosswind.results.reading import CounterRow, Results, TrialRow
+
+STEP_NS = 100_000_000  # of the counters (contracts.md, section 3)
+HELD_SHARE = 0.1  # of a trial's steps: what a shuffle of several rounds notices
+FALLS_MIN = 3  # a bucket that runs dry once falls once, and may do so again after one pause
+_LOW_REACHED = 1.2  # times the low rate: a step holds some packets more or less
+_OPEN = 1.5  # times the low rate: no step at the low rate alone sends so much
+
+
+@dataclass(frozen=True)
+class Straggler:
+    """A node that was held back in a trial while most of its equals were not."""
+
+    node: str
+    held_share: float  # of the trial's steps, in [HELD_SHARE, 1]
+    falls: int  # from open to held back
+    equals: int  # nodes whose buckets have the same rates, this one included
+    held_equals: int  # those of them that were held back as well, this one included
+
+    @property
+    def oscillates(self) -> bool:
+        """Whether it went to and fro between its rates."""
+        return self.falls >= FALLS_MIN
+
+
+@dataclass(frozen=True)
+class _Course:
+    """What one node's bucket did in a trial."""
+
+    node: str
+    rates_bps: tuple[int, int]  # low, high
+    held_share: float
+    falls: int
+
+
+def stragglers_of(results: Results, row: TrialRow) -> list[Straggler]:
+    """Return the stragglers of a trial, by name; none where its condition has no credit buckets."""
+    buckets = _buckets(results.resolved, row.condition)
+    window = results.measurement(row.trial).get("window") or {}
+    if not buckets or not window:
+        return []
+    steps = max(1, (window["ended_ns"] - window["started_ns"]) // STEP_NS)
+    with blaming(results.path / "resolved.json", RUN_AGAIN):
+        return find_stragglers(results.counters(row.trial), buckets, steps)
+
+
+def find_stragglers(
+    rows: Iterable[CounterRow], buckets: Sequence[Mapping[str, Any]], steps: int
+) -> list[Straggler]:
+    """Return the stragglers among the nodes whose buckets were counted.
+
+    Args:
+        rows: of all elements of one trial, in the order of time; steps in which nothing happened are missing.
+        buckets: by their place in `host.egress`, as resolved; {} for another element.
+        steps: of the trial.
+    """
+    by_element: dict[str, list[CounterRow]] = defaultdict(list)
+    for row in rows:
+        by_element[row.element].append(row)
+    courses = [
+        _course(node, bucket, counted, steps)
+        for element, counted in by_element.items()
+        if (node := _node(element)) is not None and (bucket := buckets[_place(element)])
+    ]
+    found = []
+    for rates in {course.rates_bps for course in courses}:
+        equals = [course for course in courses if course.rates_bps == rates]
+        held = [course for course in equals if course.held_share >= HELD_SHARE]
+        if len(held) < len(equals) / 2:
+            found += [Straggler(c.node, c.held_share, c.falls, len(equals), len(held)) for c in held]
+    return sorted(found, key=lambda straggler: straggler.node)
+
+
+def _course(node: str, bucket: Mapping[str, Any], rows: Sequence[CounterRow], steps: int) -> _Course:
+    low_bytes = bucket["low_bps"] * STEP_NS / 8e9
+    held = falls = 0
+    was_open = False
+    before: CounterRow | None = None
+    for row in rows:
+        waited = before is not None and before.queued_bytes > 0 and row.at_ns - before.at_ns == STEP_NS
+        if waited and row.queued_bytes > 0 and row.departed_bytes <= _LOW_REACHED * low_bytes:
+            held += 1
+            falls += was_open
+            was_open = False
+        elif row.departed_bytes > _OPEN * low_bytes:
+            was_open = True
+        before = row
+    return _Course(node, (bucket["low_bps"], bucket["high_bps"]), held / steps, falls)
+
+
+def _buckets(resolved: Mapping[str, Any], condition: str) -> list[Mapping[str, Any]]:
+    """Return what stands at `host.egress`, {} in place of what is no bucket; nothing where none is one."""
+    for described in resolved.get("conditions", []):
+        if described["name"] == condition:
+            elements = (described.get("places") or {}).get("host.egress") or []
+            buckets = [element.get("credit") or {} for element in elements]
+            return buckets if any(buckets) else []
+    return []
+
+
+def _node(element: str) -> str | None:
+    """Return the node of a bucket, `n3` of `n3/host.egress/0:credit`; None for another element."""
+    of, _, rest = element.partition("/")
+    return of if rest.startswith("host.egress/") and rest.endswith(":credit") else None
+
+
+def _place(element: str) -> int:
+    return int(element.rsplit("/", 1)[-1].split(":")[0])

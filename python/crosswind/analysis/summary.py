@@ -1,0 +1,409 @@
+"""What a results folder says, as data: every number of the table and of the report comes from here.
+
+Estimates are medians over *trials* of a number that each trial gives (its own P99, its own job time), with
+the exact interval for that median, unless the guard finds that the trials are not independent. Counted are
+trials that are done and not void; failed and void ones are listed beside them.
+"""
+
+import dataclasses
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from crosswind.analysis.causes import SlowOperations, slow_operations
+from crosswind.analysis.generator import Generator, generator
+from crosswind.analysis.measure import QUANTILES, Measure, measures_of, primary_of
+from crosswind.analysis.plain import as_plain
+from crosswind.analysis.stragglers import Straggler, stragglers_of
+from crosswind.analysis.together import corrected, guards
+from crosswind.curves import BucketHistory
+from crosswind.results.buckets import Credits, bucket_histories, credits_of
+from crosswind.results.documents import WITHOUT_IT, blaming
+from crosswind.results.host import Host, host_of
+from crosswind.results.reading import Operations, Results, TrialRow
+from crosswind.stats import (
+    Guard,
+    Interval,
+    NeedsTrials,
+    PerTrial,
+    RatioInterval,
+    RatioNeedsTrials,
+    RefusedComparison,
+    RefusedInterval,
+    guarded_interval,
+    guarded_ratio,
+    quantile_interval,
+    quantiles,
+)
+
+SLOW_SHARE = "slow share"  # stands for a figure where figures are judged together
+
+Metrics = list[tuple[str | None, str, str, float]]  # node, metric, statistic, value
+Estimate = Interval | NeedsTrials | RefusedInterval
+Ratio = RatioInterval | RatioNeedsTrials | RefusedComparison
+
+
+@dataclass(frozen=True)
+class TrialSummary:
+    """One trial. A number that is not known is None, never 0."""
+
+    row: TrialRow
+    counted: bool  # done and not void: part of the estimates
+    operations: int | None
+    errors: int | None
+    not_started: int | None  # operations of an open loop that were due and never sent
+    latency_ns: dict[str, float]  # p50, p95, p99, p999 of its operations, from the intended start
+    values: dict[str, float]  # of every measure that it has, by key, in the unit of the measure
+    slow: SlowOperations | None  # over 100 ms
+    tail: SlowOperations | None  # the slowest hundredth where that is shorter, from 30 ms on
+    generator: Generator | None  # of operations that were kept
+    ledger_error_ns: dict[str, float]  # p50, p99, max
+    host: Host
+    interference_bps: float | None  # mean per source
+    drops: dict[tuple[str, str], int]  # (place, reason) -> packets
+    retransmissions: int | None
+    credits: Credits  # what credit buckets held as it began, and left
+    stragglers: list[Straggler]
+    logs: Path | None
+
+    @property
+    def slow_share(self) -> float | None:
+        """Share of operations over 100 ms."""
+        return None if self.slow is None else self.slow.share
+
+
+@dataclass(frozen=True)
+class ConditionSummary:
+    """One condition over its counted trials."""
+
+    name: str
+    summary: str
+    trials: list[TrialSummary]  # all of them, in the order they ran
+    buckets: list[BucketHistory]  # that outlive trials
+    guards: dict[str, Guard]  # of every measure, by key: whether the trials are independent in it
+    estimates: dict[str, Estimate]  # of every measure, by key
+    slow_share: Estimate
+    ratios: dict[str, Ratio]  # times the baseline's, by key; not of the baseline, nor where a value is <= 0
+    p: dict[str, float]  # of each ratio with an interval, corrected for all comparisons of the report
+    slow: SlowOperations  # over 100 ms
+    tail: SlowOperations  # of trials whose tail is shorter
+    interference_bps: float | None  # median over trials
+    drops: Counter[tuple[str, str]]  # added up over counted trials
+    retransmissions: int
+
+    @property
+    def counted(self) -> list[TrialSummary]:
+        """The trials that the estimates are made from."""
+        return [trial for trial in self.trials if trial.counted]
+
+    @property
+    def lost(self) -> int:
+        """How many planned trials failed, however often they were tried: no number has them."""
+        ended = {(trial.row.block, trial.row.position) for trial in self.counted}
+        failed = {(t.row.block, t.row.position) for t in self.trials if t.row.status == "failed"}
+        return len(failed - ended)
+
+    def per_trial(self, key: str) -> PerTrial:
+        """Return the values of a measure in the order of the counted trials that have one."""
+        return _per_trial(self.counted, _of(key))
+
+    def verdict(self, measure: Measure) -> Literal["better", "worse", ""]:
+        """Return what the ratio to the baseline means; nothing where chance may have made it."""
+        shown = self.p.get(measure.key, 1.0) < 0.05
+        return measure.verdict(self.ratios.get(measure.key)) if shown else ""
+
+    def count(self, kind: str) -> int:
+        """Return how many attempts have this status (`failed`) or fidelity (`faithful`)."""
+        return sum(kind in (trial.row.fidelity, trial.row.status) for trial in self.trials)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A whole run."""
+
+    folder: Path
+    name: str
+    summary: str
+    source: str
+    application: str
+    open_loop: bool
+    measures: list[Measure]  # the columns, in order
+    primary: Measure  # the one that answers are given in
+    baseline: str  # the condition that ratios refer to: the first of the experiment
+    conditions: list[ConditionSummary]  # in the order of the experiment
+    resolved: dict[str, Any]
+    provenance: dict[str, Any]
+
+    @property
+    def trials(self) -> list[TrialSummary]:
+        """All trials in the order they ran."""
+        trials = [trial for condition in self.conditions for trial in condition.trials]
+        return sorted(trials, key=lambda trial: (trial.row.position, trial.row.attempt))
+
+    def count(self, kind: str) -> int:
+        """Return how many attempts have this status (`failed`) or fidelity (`faithful`)."""
+        return sum(condition.count(kind) for condition in self.conditions)
+
+    @property
+    def ratio_after(self) -> Measure | None:
+        """The column behind which the ratio of the primary one stands: quantiles stay together.
+
+        None where a single condition leaves nothing to compare.
+        """
+        if len(self.conditions) < 2:
+            return None
+        if not self.primary.of_operations:
+            return self.primary
+        return [measure for measure in self.measures if measure.of_operations][-1]
+
+    @property
+    def has_operations(self) -> bool:
+        """Whether single operations were kept, and not only numbers of whole trials."""
+        return any(trial.slow is not None for trial in self.trials)
+
+    @property
+    def slow(self) -> SlowOperations:
+        """Slow operations of all counted trials."""
+        return SlowOperations.together(condition.slow for condition in self.conditions)
+
+    @property
+    def tail(self) -> SlowOperations:
+        """Those of trials whose tail is shorter than 100 ms."""
+        return SlowOperations.together(condition.tail for condition in self.conditions)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the summary as plain data for `json.dumps`; infinities become null."""
+        plain = as_plain(
+            {
+                field.name: getattr(self, field.name)
+                for field in dataclasses.fields(self)
+                if field.name != "folder"
+            }
+        )
+        assert isinstance(plain, dict)
+        return plain
+
+
+def summarise(folder: Path | Results) -> Summary:
+    """Return what the results in `folder` say.
+
+    Raises: NotAResultsFolder: the folder has no trials.parquet or one of another format.
+    """
+    results = folder if isinstance(folder, Results) else Results(folder)
+    resolved = results.resolved
+    described = {condition["name"]: condition for condition in resolved.get("conditions", [])}
+    rows: dict[str, list[TrialRow]] = {name: [] for name in described}
+    for row in results.trials:
+        rows.setdefault(row.condition, []).append(row)
+    rows = {name: members for name, members in rows.items() if members}
+    application = resolved.get("application") or {}
+    figures = application.get("figures") or []
+    stored = {(metric, statistic) for found in results.metrics.values() for _, metric, statistic, _ in found}
+    open_loop = any(metric == "response" for metric, _ in stored)
+    measures = measures_of(figures, stored, open_loop=open_loop)
+    trials = {name: [_trial(results, row, measures) for row in members] for name, members in rows.items()}
+    baseline, primary = next(iter(trials), ""), primary_of(figures, open_loop=open_loop)
+    summaries = {name: described.get(name, {}).get("summary") or "" for name in trials}
+    conditions = _conditions(trials, summaries, baseline, measures, primary, resolved)
+    return Summary(
+        folder=results.path,
+        name=resolved.get("name") or results.path.parent.name,
+        summary=resolved.get("summary") or "",
+        source=resolved.get("source") or "",
+        application=application.get("name") or _first(r.application for r in results.trials),
+        open_loop=open_loop,
+        measures=measures,
+        primary=primary,
+        baseline=baseline,
+        conditions=conditions,
+        resolved=resolved,
+        provenance=results.provenance,
+    )
+
+
+def _trial(results: Results, row: TrialRow, measures: Sequence[Measure]) -> TrialSummary:
+    metrics = results.metrics.get(row.trial, [])
+    operations = results.operations(row.trial)
+    counted = row.status == "done" and row.fidelity != "void"
+    drops: Counter[tuple[str, str]] = Counter()
+    for node, metric, statistic, value in metrics:
+        if metric == "drops":
+            drops[(node or "", statistic)] += int(value)
+    interference = [value for _, metric, _, value in metrics if metric == "interference.offered"]
+    with blaming(results.path / "samples" / f"{row.trial}.parquet", WITHOUT_IT):
+        latency_ns = _latency(operations, metrics)
+    measurement = results.measurement(row.trial)
+    cores = (results.provenance.get("before") or {}).get("cores")
+    values = {measure.key: _value(measure, latency_ns, metrics) for measure in measures}
+    with blaming(results.path / "monitors" / f"{row.trial}.json", WITHOUT_IT):
+        slow, tail = (None, None) if operations is None else slow_operations(results, row.trial, operations)
+        host, credits = host_of(measurement), credits_of(measurement)
+        generated = (
+            None
+            if operations is None or not operations.ok.size
+            else generator(operations, measurement, cores)
+        )
+    return TrialSummary(
+        row=row,
+        counted=counted,
+        operations=_total(metrics, "operations"),
+        errors=_total(metrics, "errors"),
+        not_started=(measurement.get("load") or {}).get("not_started"),
+        latency_ns=latency_ns,
+        values={key: value for key, value in values.items() if value is not None},
+        slow=slow,
+        tail=tail,
+        generator=generated,
+        ledger_error_ns={s: value for _, metric, s, value in metrics if metric == "ledger.error"},
+        host=host,
+        interference_bps=sum(interference) / len(interference) if interference else None,
+        drops=dict(drops),
+        retransmissions=_total(metrics, "retransmissions"),
+        credits=credits,
+        stragglers=stragglers_of(results, row),
+        logs=results.logs(row.trial),
+    )
+
+
+def _value(measure: Measure, latency_ns: dict[str, float], metrics: Metrics) -> float | None:
+    if measure.of_operations:
+        return latency_ns.get(measure.statistic)
+    return _sum(metrics, measure.metric, measure.statistic)
+
+
+def _latency(operations: Operations | None, metrics: Metrics) -> dict[str, float]:
+    """Return the quantiles of a trial: of its raw samples, or as stored where the samples were not kept.
+
+    Only operations that succeeded have a latency; the others are counted as errors.
+    """
+    if operations is not None and operations.ok.any():
+        latency = (operations.finished_ns - operations.intended_ns)[operations.ok]
+        return dict(zip(QUANTILES, quantiles(latency, tuple(QUANTILES.values())), strict=True))
+    named = {metric for _, metric, _, _ in metrics}
+    wanted = "response" if "response" in named else "latency"
+    return {s: value for _, metric, s, value in metrics if metric == wanted and s in QUANTILES}
+
+
+def _conditions(
+    trials: Mapping[str, list[TrialSummary]],
+    summaries: Mapping[str, str],
+    baseline: str,
+    measures: Sequence[Measure],
+    primary: Measure,
+    resolved: Mapping[str, Any],
+) -> list[ConditionSummary]:
+    """Return all conditions; what is claimed of one depends on how many there are."""
+    counted = {name: [trial for trial in members if trial.counted] for name, members in trials.items()}
+    buckets = {
+        name: bucket_histories(resolved, [trial.credits for trial in members])
+        for name, members in counted.items()
+    }
+    series = {
+        key: {name: _per_trial(members, value) for name, members in counted.items()}
+        for key, value in _values_of(measures).items()
+    }
+    seen = guards(series, buckets, primary.key)
+    ratios = {
+        (measure.key, name): found
+        for measure in measures
+        for name in trials
+        if name != baseline
+        and (found := ratio(series[measure.key], seen[measure.key], baseline, name)) is not None
+    }
+    known = {
+        (key, name): (series[key][name], series[key][baseline])
+        for (key, name), ratio in ratios.items()
+        if isinstance(ratio, RatioInterval)
+    }
+    p = corrected(known, primary.key)
+    return [
+        _condition(
+            name,
+            summaries[name],
+            trials[name],
+            buckets[name],
+            {key: (series[key][name], seen[key][name]) for key in series},
+            {key: ratio for (key, of), ratio in ratios.items() if of == name},
+            {key: corrected_p for (key, of), corrected_p in p.items() if of == name},
+        )
+        for name in trials
+    ]
+
+
+def _values_of(measures: Sequence[Measure]) -> dict[str, Callable[[TrialSummary], float | None]]:
+    """Return what a report judges of a trial, by key."""
+    return {measure.key: _of(measure.key) for measure in measures} | {SLOW_SHARE: lambda t: t.slow_share}
+
+
+def _condition(
+    name: str,
+    summary: str,
+    trials: list[TrialSummary],
+    buckets: list[BucketHistory],
+    judged: Mapping[str, tuple[PerTrial, Guard]],
+    ratios: dict[str, Ratio],
+    p: dict[str, float],
+) -> ConditionSummary:
+    counted = [trial for trial in trials if trial.counted]
+    interference = PerTrial.of(
+        {t.row.trial: t.interference_bps for t in counted if t.interference_bps is not None}
+    )
+    drops: Counter[tuple[str, str]] = Counter()
+    for trial in counted:
+        drops.update(trial.drops)
+    # A trial that has no such number is left out of n, not counted as 0.
+    estimates = {key: guarded_interval(values, 0.5, seen) for key, (values, seen) in judged.items()}
+    slow_share = estimates.pop(SLOW_SHARE)
+    return ConditionSummary(
+        name=name,
+        summary=summary,
+        trials=trials,
+        buckets=buckets,
+        guards={key: seen for key, (_, seen) in judged.items()},
+        estimates=estimates,
+        slow_share=slow_share,
+        ratios=ratios,
+        p=p,
+        slow=SlowOperations.together(t.slow for t in counted if t.slow is not None),
+        tail=SlowOperations.together(t.tail for t in counted if t.tail is not None),
+        interference_bps=quantile_interval(interference, 0.5).estimate,
+        drops=drops,
+        retransmissions=sum(t.retransmissions or 0 for t in counted),
+    )
+
+
+def ratio(
+    series: Mapping[str, PerTrial], seen: Mapping[str, Guard], baseline: str, name: str
+) -> Ratio | None:
+    """Return how many times larger a condition is; None where a value is missing, infinite or not above 0."""
+    sides = series[baseline], series[name]
+    if not all(sides) or not all(0 < number < math.inf for side in sides for number in side.values):
+        return None
+    return guarded_ratio(*sides, (seen[baseline], seen[name]))
+
+
+def _of(key: str) -> Callable[[TrialSummary], float | None]:
+    return lambda trial: trial.values.get(key)
+
+
+def _per_trial(trials: list[TrialSummary], value: Callable[[TrialSummary], float | None]) -> PerTrial:
+    values = {trial.row.trial: value(trial) for trial in trials}
+    return PerTrial.of({trial: known for trial, known in values.items() if known is not None})
+
+
+def _total(metrics: Metrics, wanted: str) -> int | None:
+    total = _sum(metrics, wanted)
+    return None if total is None else round(total)
+
+
+def _sum(metrics: Metrics, wanted: str, statistic: str | None = None) -> float | None:
+    """Return a metric added up over nodes (several clients), None if no node has it."""
+    values = [value for _, metric, of, value in metrics if metric == wanted and statistic in (None, of)]
+    return sum(values) if values else None
+
+
+def _first(names: Iterable[str]) -> str:
+    return next(iter(names), "")

@@ -1,0 +1,139 @@
+"""Two ways to connect ends: a fabric and a bare veth pair, with the same commands run at both."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from crosswind.app.load import await_listening
+from crosswind.probe.bare import BarePair
+from crosswind.testbed import Agent, Ended, Fabric, Files, Process, TestbedError, WorkFolder
+
+END_S = 60.0
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Task:
+    """A receiver at the second end and a sender at the first; both run to their end.
+
+    Each takes the folder that they share. The receiver prints one line when it listens, and the sender starts
+    after it.
+    """
+
+    receive: Callable[[Path], Sequence[str]]
+    send: Callable[[Path], Sequence[str]]
+
+
+def over_bare(
+    task: Task, collect: Callable[[Path], T], prepare: Callable[[BarePair], None] = lambda _: None
+) -> T:
+    """Run a task over a bare veth pair and return what `collect` makes of its folder.
+
+    Args:
+        prepare: is given the pair before anything is sent, such as to put a queueing discipline on it.
+    """
+    with BarePair() as pair, WorkFolder() as work:
+        prepare(pair)
+        folder = work.path
+        receiver = pair.start(1, task.receive(folder), stdout=subprocess.PIPE)
+        assert receiver.stdout is not None
+        receiver.stdout.readline()
+        sender = pair.start(0, task.send(folder))
+        for end in (sender, receiver):
+            if end.wait(END_S) != 0:
+                raise TestbedError(f"{' '.join(map(str, end.args))}: exit status {end.returncode}")  # type: ignore[arg-type]
+        receiver.stdout.close()
+        return collect(folder)
+
+
+def over_fabric(
+    task: Task, collect: Callable[[Path], T], spec: Mapping[str, Any], record: Path | None = None
+) -> tuple[T, dict[str, Any]]:
+    """Run a task through the emulator; return what `collect` makes of its folder, and the measurement.
+
+    The fabric's two nodes are the ends.
+
+    Args:
+        record: a new file for a recording of the emulator's decisions.
+    """
+    return onto_one([task], collect, spec, record)
+
+
+def onto_one(
+    tasks: Sequence[Task], collect: Callable[[Path], T], spec: Mapping[str, Any], record: Path | None = None
+) -> tuple[T, dict[str, Any]]:
+    """Run tasks side by side through the emulator, from a node each to the fabric's last one.
+
+    Args:
+        record: a new file for a recording of the emulator's decisions.
+    """
+    *senders, receiver = (node["name"] for node in spec["nodes"])
+    with WorkFolder() as work, Agent() as agent:
+        folder = work.path
+        folder.chmod(0o777)  # The agent runs processes under an unprivileged account.
+        with Fabric(agent, spec, folder / "logs", Files(record=record)) as fabric:
+            fabric.measure()
+            run_tasks(tasks, fabric, senders, receiver, folder)
+            return collect(folder), fabric.read()
+
+
+def run_task(
+    task: Task,
+    fabric: Fabric,
+    ends: tuple[str, str],
+    folder: Path,
+    *,
+    number: int = 1,
+    within_s: float = END_S,
+) -> None:
+    """Run a task between two nodes of a fabric that is up.
+
+    Args:
+        ends: the sending node and the receiving one.
+        number: of the task, where a fabric carries several: each has logs of its own.
+        within_s: after so long each end should have ended.
+    """
+    sender, receiver = ends
+    run_tasks([task], fabric, [sender], receiver, folder, first=number, within_s=within_s)
+
+
+def run_tasks(
+    tasks: Sequence[Task],
+    fabric: Fabric,
+    senders: Sequence[str],
+    receiver: str,
+    folder: Path,
+    *,
+    first: int = 1,
+    within_s: float = END_S,
+) -> None:
+    """Run tasks side by side, from a node each to one, in a fabric that is up.
+
+    Args:
+        first: number of the first task, where a fabric carries more: each has logs of its own.
+        within_s: after so long each end should have ended.
+    """
+    receiving = [
+        fabric.start(receiver, f"receive-{number}", task.receive(folder), cwd=folder)
+        for number, task in enumerate(tasks, first)
+    ]
+    for process in receiving:
+        await_listening(process)
+    sending = [
+        fabric.start(sender, f"send-{number}", task.send(folder), cwd=folder)
+        for number, (sender, task) in enumerate(zip(senders, tasks, strict=True), first)
+    ]
+    for process in (*sending, *receiving):
+        _finish(process, within_s)
+
+
+def _finish(process: Process, within_s: float) -> None:
+    ended = process.wait(within_s)
+    if ended != Ended(0, None):
+        how = f"still running after {within_s:g} s" if ended is None else str(ended)
+        raise TestbedError(f"{process}: {how}; {process.last_words()}")

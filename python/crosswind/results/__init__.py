@@ -1,0 +1,29 @@
+"""The results folder, written and read: journal, tables, samples, monitors, fidelity.
+
+The formats are in docs/reference/contracts.md, section 5. The journal is the truth; the tables are rewritten
+from it. Nothing here starts or measures anything.
+"""
+
+from crosswind.results.folder import ResultsFolder, latest_folder
+from crosswind.results.journal import AlreadyEnded, Journal, Step
+from crosswind.results.lock import FolderInUse, only_writer
+from crosswind.results.monitors import store_monitors
+from crosswind.results.rows import Metric, TrialRow
+from crosswind.results.samples import NoSamples, store_samples
+from crosswind.results.tables import write_tables
+
+__all__ = [
+    "AlreadyEnded",
+    "FolderInUse",
+    "Journal",
+    "Metric",
+    "NoSamples",
+    "ResultsFolder",
+    "Step",
+    "TrialRow",
+    "latest_folder",
+    "only_writer",
+    "store_monitors",
+    "store_samples",
+    "write_tables",
+]

@@ -1,0 +1,45 @@
+"""What credit buckets held as trials began and ended, where their budgets outlive trials."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from crosswind.curves import BucketHistory
+
+Credits = dict[str, dict[str, int]]  # element -> budget_bits, refill_bps, first_bits, left_bits
+
+
+def credits_of(measurement: Mapping[str, Any]) -> Credits:
+    """Return what a trial's measurement says of credit buckets."""
+    return {
+        element["element"]: element["credit"]
+        for element in measurement.get("elements") or []
+        if "credit" in element
+    }
+
+
+def bucket_histories(resolved: Mapping[str, Any], trials: Sequence[Credits]) -> list[BucketHistory]:
+    """Return the history of every bucket over the trials of one condition.
+
+    Args:
+        resolved: the experiment; where every trial had fresh budgets there is no history.
+        trials: in the order in which they ran.
+    """
+    asked = resolved.get("trials") or {}
+    if asked.get("budgets") != "kept":
+        return []
+    histories = []
+    for element in sorted({element for credits in trials for element in credits}):
+        known = [credits[element] for credits in trials if element in credits]
+        histories.append(
+            BucketHistory(
+                refill_bps=known[0]["refill_bps"],
+                rest_s=asked.get("rest_s") or 0.0,
+                level_bytes=[credit["first_bits"] / 8 for credit in known],
+                left_bytes=[credit["left_bits"] / 8 for credit in known],
+                depth_bytes=known[0]["budget_bits"] / 8,
+                name=f"the credit bucket {element}",
+            )
+        )
+    return histories

@@ -1,0 +1,327 @@
+"""Read a results folder: tables as plain Python and numpy, one trial at a time where there is much of it.
+
+Knows the layout of the folder (docs/reference/contracts.md, section 5) and nothing of statistics. A part that
+a trial does not have (a failed trial has no samples) is answered with None or an empty table, never with an
+error.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+from numpy.typing import NDArray
+
+from crosswind.errors import CrosswindError
+from crosswind.results.documents import (
+    FROM_JOURNAL,
+    WITHOUT_IT,
+    Damaged,
+    Measurement,
+    Provenance,
+    Shape,
+    blaming,
+    read_document,
+    read_resolved,
+)
+
+
+class NotAResultsFolder(CrosswindError):
+    """The folder cannot be read as results; the message says what is missing and what to give instead."""
+
+
+@dataclass(frozen=True)
+class TrialRow:
+    """One row of trials.parquet."""
+
+    trial: str
+    block: int
+    position: int
+    condition: str
+    application: str
+    status: str  # done, failed, interrupted or pending
+    reason: str | None
+    fidelity: str | None  # faithful, degraded or void
+    fidelity_reason: str | None
+    started: datetime | None
+    duration_s: float | None
+    attempt: int
+    seed: int | None
+
+
+@dataclass(frozen=True)
+class Operations:
+    """The operations of one trial that were measured; every array has one entry per operation, instants in
+    ns."""
+
+    node: NDArray[Any]
+    connection: NDArray[np.int64]
+    intended_ns: NDArray[np.int64]
+    started_ns: NDArray[np.int64]
+    finished_ns: NDArray[np.int64]
+    ok: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class PacketRow:
+    """A recorded drop or retransmission; `element` and `reason` are those of a drop, `since_first_ns` that
+    of a retransmission."""
+
+    at_ns: int
+    src: str
+    dst: str
+    tcp_seq: int | None
+    payload_bytes: int
+    element: str
+    reason: str
+    since_first_ns: int | None
+
+
+@dataclass(frozen=True)
+class HeldRow:
+    """An acknowledgement that its node held back while the other end waited for it."""
+
+    at_ns: int  # when it was sent
+    node: str
+    src: str
+    dst: str
+    held_ns: int
+
+
+@dataclass(frozen=True)
+class QueueRow:
+    """An element in one step of the series: what it sent, and what it held at the end."""
+
+    at_ns: int  # the beginning of the step
+    element: str
+    traffic: str  # real or ghost
+    departed_bytes: int
+    queued_bytes: int
+
+
+@dataclass(frozen=True)
+class HistogramRow:
+    """One bin of what a monitor measured: low <= value < high; no high for the open one."""
+
+    element: str
+    what: str
+    unit: str
+    counts: str
+    low: int
+    high: int | None
+    count: int
+
+
+@dataclass(frozen=True)
+class CounterRow:
+    """What an element did to the application's packets in one step of the counters."""
+
+    at_ns: int
+    element: str
+    departed_bytes: int
+    queued_bytes: int  # at the end of the step, of interference too
+
+
+@dataclass(frozen=True)
+class TrendRow:
+    """One step of a quantity's course over time."""
+
+    element: str
+    what: str
+    unit: str
+    at_ns: int
+    step_ns: int
+    mean: float
+    greatest: int
+
+
+class Results:
+    """One run's results, to be read only; `crosswind.results` writes them.
+
+    Args:
+        path: the folder of a run, or the folder of an experiment, whose `latest` is then taken.
+    Raises: NotAResultsFolder: there is no trials.parquet.
+    """
+
+    def __init__(self, path: Path) -> None:
+        if not (path / "trials.parquet").exists() and (path / "latest" / "trials.parquet").exists():
+            path = path / "latest"
+        if not (path / "trials.parquet").exists():
+            raise NotAResultsFolder(
+                f"{path}: no trials.parquet in it; give the folder of one run, such as results/NAME/latest"
+            )
+        self.path = path
+
+    @cached_property
+    def resolved(self) -> dict[str, Any]:
+        """The resolved experiment, {} if it is missing."""
+        path = self.path / "resolved.json"
+        return read_resolved(path) if path.exists() else {}
+
+    @cached_property
+    def provenance(self) -> dict[str, Any]:
+        """The machine before and after, {} if it is missing."""
+        return _document(self.path / "provenance.json", Provenance, WITHOUT_IT)
+
+    @cached_property
+    def trials(self) -> list[TrialRow]:
+        """Trials in the order they ran."""
+        rows = self._rows(
+            "trials.parquet",
+            "trial, block, position, condition, application, status, reason, fidelity, fidelity_reason, "
+            "epoch_us(started::timestamptz), duration_s::double, attempt, seed",
+            order="position, attempt",
+        )
+        trials = [TrialRow(*(*row[:9], _utc(row[9]), *row[10:])) for row in rows]
+        for name in ("trial", "block", "position", "condition", "status", "attempt"):
+            if any(getattr(row, name) is None for row in trials):
+                raise Damaged(self.path / "trials.parquet", f"a row has no {name}", FROM_JOURNAL)
+        return trials
+
+    @cached_property
+    def metrics(self) -> Mapping[str, list[tuple[str | None, str, str, float]]]:
+        """trial -> (node, metric, statistic, value), missing values left out."""
+        metrics: dict[str, list[tuple[str | None, str, str, float]]] = {}
+        if not (self.path / "metrics.parquet").exists():
+            return metrics
+        for trial, *row in self._rows("metrics.parquet", "trial, node, metric, statistic, value"):
+            if row[3] is not None:
+                metrics.setdefault(trial, []).append((row[0], row[1], row[2], row[3]))
+        return metrics
+
+    @cached_property
+    def units(self) -> Mapping[tuple[str, str], str]:
+        """(metric, statistic) -> unit, of everything that some trial stored."""
+        if not (self.path / "metrics.parquet").exists():
+            return {}
+        rows = self._rows("metrics.parquet", "distinct metric, statistic, unit")
+        return {(metric, statistic): unit for metric, statistic, unit in rows}
+
+    def operations(self, trial: str) -> Operations | None:
+        """Return the measured operations of `trial`, or None if it has no samples."""
+        path = self.path / "samples" / f"{trial}.parquet"
+        if not path.exists():
+            return None
+        columns = (
+            "node::varchar as node, connection::bigint as connection, intended_ns::bigint as intended_ns, "
+            "started_ns::bigint as started_ns, finished_ns::bigint as finished_ns, ok::boolean as ok"
+        )
+        select = f"select {columns} from read_parquet(?) where measured::boolean"
+        with blaming(path, WITHOUT_IT):
+            table = self._database.execute(select, [str(path)]).fetchnumpy()
+            if any(np.ma.getmaskarray(column).any() for column in table.values()):
+                raise ValueError("a row lacks a value that every row has")
+            return Operations(*(np.ma.getdata(table[field]) for field in Operations.__dataclass_fields__))
+
+    def measurement(self, trial: str) -> dict[str, Any]:
+        """Return the measurement of `trial` less its tables, {} if it has none."""
+        return _document(self.path / "monitors" / f"{trial}.json", Measurement, WITHOUT_IT)
+
+    def drops(self, trial: str) -> list[PacketRow]:
+        """Return the recorded drops of `trial`, oldest first."""
+        columns = (
+            "at_ns::bigint, src::varchar, dst::varchar, payload_bytes::bigint, element::varchar, "
+            "reason::varchar, tcp_seq::bigint"
+        )
+        rows = self._monitor_rows(trial, "drops", columns, may_be_null=1)
+        return [
+            PacketRow(at, src, dst, seq, size, of, why, None) for at, src, dst, size, of, why, seq in rows
+        ]
+
+    def retransmissions(self, trial: str) -> list[PacketRow]:
+        """Return the recorded retransmissions of `trial`, oldest first."""
+        columns = (
+            "at_ns::bigint, src::varchar, dst::varchar, payload_bytes::bigint, tcp_seq::bigint, "
+            "since_first_ns::bigint"
+        )
+        rows = self._monitor_rows(trial, "retransmissions", columns, may_be_null=2)
+        return [PacketRow(at, src, dst, seq, size, "", "", since) for at, src, dst, size, seq, since in rows]
+
+    def held_acknowledgements(self, trial: str) -> list[HeldRow]:
+        """Return the acknowledgements of `trial` that were held back, oldest first."""
+        columns = "at_ns::bigint, node::varchar, src::varchar, dst::varchar, held_ns::bigint"
+        return [HeldRow(*row) for row in self._monitor_rows(trial, "held_acknowledgements", columns)]
+
+    def queues(self, trial: str) -> list[QueueRow]:
+        """Return what the elements of `trial` held and sent, step by step, oldest first."""
+        columns = (
+            'at_ns::bigint, element::varchar, "class"::varchar, departed_bytes::bigint, queued_bytes::bigint'
+        )
+        return [QueueRow(*row) for row in self._monitor_rows(trial, "counters", columns)]
+
+    def interference(self, trial: str) -> list[tuple[str, int, float | None]]:
+        """Return the interference of `trial`: source, instant in ns, rate in bit/s from then on.
+
+        A rate of None is unlimited.
+        """
+        columns = "source::varchar, at_ns::bigint, rate_bps::bigint"
+        return self._monitor_rows(trial, "interference", columns, may_be_null=1)
+
+    def histograms(self, trial: str) -> list[HistogramRow]:
+        """Return the bins that the monitors of `trial` filled, none where it has no monitors."""
+        columns = (
+            "element::varchar, what::varchar, unit::varchar, counts::varchar, low::bigint, "
+            '"count"::bigint, high::bigint'
+        )
+        rows = self._monitor_rows(trial, "histograms", columns, may_be_null=1, order="what, element, low")
+        return [
+            HistogramRow(element, what, unit, counts, low, high, count)
+            for element, what, unit, counts, low, count, high in rows
+        ]
+
+    def counters(self, trial: str) -> list[CounterRow]:
+        """Return what the elements of `trial` counted in each step in which something happened."""
+        return [
+            CounterRow(row.at_ns, row.element, row.departed_bytes, row.queued_bytes)
+            for row in self.queues(trial)
+            if row.traffic == "real"
+        ]
+
+    def trends(self, trial: str) -> list[TrendRow]:
+        """Return the courses over time that the monitors of `trial` kept."""
+        columns = (
+            "element::varchar, what::varchar, unit::varchar, at_ns::bigint, step_ns::bigint, mean::double, "
+            '"max"::bigint'
+        )
+        return [TrendRow(*row) for row in self._monitor_rows(trial, "trends", columns)]
+
+    def logs(self, trial: str) -> Path | None:
+        """Return the folder of the logs of `trial`, relative to the results folder, if there is one."""
+        path = Path("logs") / trial
+        return path if (self.path / path).is_dir() else None
+
+    def _monitor_rows(
+        self, trial: str, table: str, columns: str, *, may_be_null: int = 0, order: str = "at_ns"
+    ) -> list[Any]:
+        """Return rows of a table of monitors, of which so many columns at the end may be null."""
+        name = f"monitors/{trial}.{table}.parquet"
+        if not (self.path / name).exists():
+            return []
+        rows = self._rows(name, columns, order, WITHOUT_IT)
+        if any(None in row[: len(row) - may_be_null] for row in rows):
+            raise Damaged(self.path / name, "a row lacks a value that every row has", WITHOUT_IT)
+        return rows
+
+    def _rows(self, name: str, columns: str, order: str = "1", remedy: str = FROM_JOURNAL) -> list[Any]:
+        select = f"select {columns} from read_parquet(?) order by {order}"
+        with blaming(self.path / name, remedy):
+            return self._database.execute(select, [str(self.path / name)]).fetchall()
+
+    @cached_property
+    def _database(self) -> duckdb.DuckDBPyConnection:
+        """One connection for all files: a new one takes 20 ms, and a large run has thousands of files."""
+        database = duckdb.connect()
+        database.execute("set timezone = 'UTC'")
+        return database
+
+
+def _document(path: Path, shape: type[Shape], remedy: str) -> dict[str, Any]:
+    return read_document(path, shape, remedy) if path.exists() else {}
+
+
+def _utc(microseconds: int | None) -> datetime | None:
+    return None if microseconds is None else datetime.fromtimestamp(microseconds / 1e6, UTC)

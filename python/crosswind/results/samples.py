@@ -1,0 +1,102 @@
+"""Raw latencies of a trial: from the load generator's CSV to samples/<trial>.parquet, and to metrics.
+
+Quantiles are of type 7 (linear between order statistics), as DuckDB's `quantile_cont`, NumPy and R compute
+them. Only operations that succeeded inside the measured phase count; failed ones are counted as `errors`. A
+row whose operation has a dot in its name is a part of an operation that has a row of its own: it has metrics
+by its name, and is in no total and not in samples/<trial>.parquet.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from crosswind.errors import CrosswindError, Exit
+from crosswind.results.durable import replacing
+from crosswind.results.query import copy_to_parquet, literal, query
+from crosswind.results.rows import Metric
+
+_COLUMNS = (
+    "{'operation': 'VARCHAR', 'connection': 'INTEGER', 'intended_ns': 'BIGINT', 'started_ns': 'BIGINT', "
+    "'finished_ns': 'BIGINT', 'ok': 'TINYINT', 'measured': 'TINYINT'}"
+)
+_WHOLE = "NOT contains(operation, '.')"
+_QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
+
+
+class NoSamples(CrosswindError):
+    """A load finished without one successful operation in its measured phase."""
+
+    exit = Exit.TRIALS
+
+
+def store_samples(
+    csv: Path, trial: str, node: str, folder: Path, parameters: Mapping[str, Any]
+) -> list[Metric]:
+    """Write samples/<trial>.parquet durably and return the metrics of its measured operations.
+
+    Args:
+        csv: the samples of docs/reference/contracts.md, section 4.
+        trial: name of the attempt.
+        node: the node that measured.
+        folder: the folder of samples.
+        parameters: what the load generator ran with; an open loop is one with a `rate`.
+    Raises: NoSamples: not one measured operation succeeded; the trial has nothing to say.
+    """
+    path = folder / f"{trial}.parquet"
+    with query() as connection:
+        connection.execute("CREATE TABLE header (trial VARCHAR, node VARCHAR)")
+        connection.execute("INSERT INTO header VALUES (?, ?)", [trial, node])
+        connection.execute(
+            "CREATE TABLE samples AS SELECT header.*, csv.* FROM header, "
+            f"read_csv({literal(csv)}, header = true, auto_detect = false, columns = {_COLUMNS}) AS csv"
+        )
+        metrics = _metrics(connection, node, open_loop=parameters.get("rate") is not None)
+        with replacing(path) as temporary:
+            copy_to_parquet(
+                connection,
+                "SELECT trial, node, operation, connection, intended_ns, started_ns, finished_ns, "
+                f"ok = 1 AS ok, measured = 1 AS measured FROM samples WHERE {_WHOLE}",
+                temporary,
+            )
+    return metrics
+
+
+def _metrics(connection: duckdb.DuckDBPyConnection, node: str, open_loop: bool) -> list[Metric]:
+    counted = connection.execute(
+        "SELECT count(*) FILTER (ok = 1), count(*) FILTER (ok = 0), "
+        f"max(finished_ns) - min(started_ns) FROM samples WHERE measured = 1 AND {_WHOLE}"
+    ).fetchone()
+    assert counted is not None
+    operations, errors, span_ns = counted
+    if not operations:
+        raise NoSamples(
+            f"load on {node}: no operation succeeded in the measured phase ({errors} failed); see its log"
+        )
+    metrics = [
+        Metric(node, "operations", "count", "count", operations),
+        Metric(node, "errors", "count", "count", errors),
+        Metric(node, "throughput", "1/s", "mean", operations / (span_ns / 1e9)),
+    ]
+    metrics += _latencies(connection, node, "latency", "finished_ns - started_ns")
+    if open_loop:
+        metrics += _latencies(connection, node, "response", "finished_ns - intended_ns")
+    return metrics
+
+
+def _latencies(connection: duckdb.DuckDBPyConnection, node: str, metric: str, duration: str) -> list[Metric]:
+    """Return the statistics of a duration over all operations and, where there are several, by operation."""
+    columns = ", ".join(f"quantile_cont(ns, {quantile})" for quantile in _QUANTILES.values())
+    succeeded = f"(SELECT operation, {duration} AS ns FROM samples WHERE measured = 1 AND ok = 1)"
+    rows = connection.execute(
+        f"SELECT NULL, {columns}, max(ns), avg(ns) FROM {succeeded} WHERE {_WHOLE} UNION ALL "
+        f"SELECT operation, {columns}, max(ns), avg(ns) FROM {succeeded} GROUP BY operation "
+        "ORDER BY 1 NULLS FIRST"
+    ).fetchall()
+    names = [*_QUANTILES, "max", "mean"]
+    return [
+        Metric(node, metric if operation is None else f"{metric}.{operation}", "ns", name, float(value))
+        for operation, *values in rows
+        for name, value in zip(names, values, strict=True)
+    ]

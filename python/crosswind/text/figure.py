@@ -1,0 +1,106 @@
+"""What all pictures of the report share: plotly figures without colours, with rounded numbers and wrapped
+names.
+
+The page adds the colours of its light or dark theme; a trace says in `meta.series` which it wants, the number
+of its condition. Values are rounded to four digits, which no screen can tell from the exact ones and which
+halves the page.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import plotly.graph_objects as go
+
+from crosswind.text.units import wrapped
+
+LABEL_COLUMNS = 26  # leaves room for the picture on a small screen
+ROW = 0.66  # of the height of a row that its box and its trials take
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A drawing and the words that say the same."""
+
+    key: str
+    alt: str
+    height_px: int
+    spec: dict[str, Any]  # data and layout as plotly.js takes them
+
+
+def finished(key: str, alt: str, height_px: int, figure: go.Figure) -> Figure:
+    """Return `figure` as the page takes it."""
+    plain = figure.to_plotly_json()
+    plain["layout"].pop("template", None)  # seven kilobytes of colours that the page does not use
+    return Figure(key, alt, height_px, plain)
+
+
+def log_axis(title: str, values: Iterable[float]) -> dict[str, Any]:
+    """Return a logarithmic axis that holds `values` with some room, labelled with whole numbers.
+
+    Labels stand at powers of ten; at 1, 2, 5 where there are few; within a decade where plotly puts them, for
+    there may be no 1, 2 or 5.
+    """
+    known = [value for value in values if 0 < value < math.inf] or [1.0]
+    low, high = math.log10(min(known)), math.log10(max(known))
+    room = 0.04 * (high - low) + 0.03
+    span = high - low + 2 * room
+    steps: dict[str, Any] = {"dtick": 1} if high - low > 2 else {"dtick": "D2"} if span > 1 else {}
+    return {
+        "type": "log",
+        "title": {"text": title},
+        "range": [low - room, high + room],
+        # Without a format of its own a label between powers of ten is a bare digit: 5, 100, 2, 5.
+        "tickformat": ",~r",
+        **steps,
+    }
+
+
+def value_axis(title: str, values: Iterable[float]) -> dict[str, Any]:
+    """Return an axis that holds `values`: a logarithmic one where they span much, else one that begins at 0.
+
+    An axis that begins anywhere else makes a small difference look large.
+    """
+    values = list(values)
+    if values and min(values) > 0 and max(values) > 4 * min(values):
+        return log_axis(f"{title}, logarithmic", values)
+    return {"title": {"text": title}, "rangemode": "tozero"}
+
+
+def condition_label(name: str) -> str:
+    """Return a condition's name as the labels of an axis have it."""
+    return "<br>".join(wrapped(name, LABEL_COLUMNS))
+
+
+def row_axis(names: Iterable[str]) -> dict[str, Any]:
+    """Return an axis with a row for each condition: the first is 0 and on top."""
+    labels = [condition_label(name) for name in names]
+    return {
+        "tickvals": list(range(len(labels))),
+        "ticktext": labels,
+        "range": [len(labels) - 0.5, -0.5],
+        "showgrid": False,
+    }
+
+
+def row_places(row: int, trials: int) -> list[float]:
+    """Return where trials stand in a row, the first on top: a drift is then seen as a slope."""
+    if trials == 1:
+        return [row]
+    return [rounded(row + ROW * (place / (trials - 1) - 0.5)) for place in range(trials)]
+
+
+def dot_px(trials: int) -> int:
+    """Return how large the dots of so many trials are: many must not hide the box behind them."""
+    return 9 if trials <= 20 else 5
+
+
+def rounded(value: float) -> float:
+    """Return `value` with four significant digits."""
+    return float(f"{value:.4g}")
+
+
+def milliseconds(value_ns: float) -> float:
+    """Return a duration in ns as it is drawn."""
+    return rounded(value_ns / 1e6)

@@ -1,0 +1,91 @@
+"""A page that is one HTML file with everything in it, which needs no network and forbids itself to use one.
+
+Templates, style and script lie in `assets`; a template finds its figures through `figure.html.j2`.
+"""
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from importlib import resources
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from crosswind.text import units
+from crosswind.text.figure import Figure
+
+
+def render(template: str, figures: Sequence[Figure], **context: Any) -> str:
+    """Return a page as text.
+
+    Args:
+        template: its name in `assets`.
+        figures: those that it may draw, by their keys.
+        context: what else the template names.
+    """
+    environment = Environment(
+        loader=PackageLoader("crosswind.text", "assets"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals.update(
+        number=units.number, count=units.count, percent=units.percent,
+        duration=units.duration, quantity=units.quantity, rate=units.rate,
+        day=_day, flat=flat, pretty=_pretty, coded=_coded,
+    )  # fmt: skip
+    return environment.get_template(template).render(
+        figures={figure.key: figure for figure in figures},
+        figure_kinds={figure.key.partition("-")[0] for figure in figures},
+        figure_data=_json_for_script({figure.key: figure.spec for figure in figures}),
+        style=_asset("report.css"),
+        script=_asset("report.js"),
+        plotly=_plotly(),
+        **context,
+    )
+
+
+def flat(value: Any, prefix: str = "") -> list[tuple[str, str]]:
+    """Return nested data as (dotted name, text) rows."""
+    if isinstance(value, dict) and value:
+        return [
+            row
+            for key, member in value.items()
+            for row in flat(member, f"{prefix}.{key}" if prefix else str(key))
+        ]
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return [(prefix, text)]
+
+
+def _day(instant: datetime | None) -> str:
+    return "-" if instant is None else f"{instant:%Y-%m-%d %H:%M} UTC"
+
+
+def _pretty(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
+def _coded(text: str) -> Markup:
+    """Return text whose words between backticks are code."""
+    parts = str(escape(text)).split("`")
+    return Markup("".join(f"<code>{part}</code>" if i % 2 else part for i, part in enumerate(parts)))
+
+
+def _asset(name: str) -> Markup:
+    return Markup(resources.files("crosswind.text").joinpath("assets", name).read_text(encoding="utf-8"))
+
+
+def _plotly() -> Markup:
+    """Return the bundle of plotly.js that the installed plotly carries, so that it fits the figures made
+    with it."""
+    bundle = resources.files("plotly").joinpath("package_data", "plotly.min.js").read_text(encoding="utf-8")
+    # Inside <script>, this sequence would end the script wherever it stands; in a string the escape is the
+    # same text.
+    return Markup(bundle.replace("</script", "<\\/script"))
+
+
+def _json_for_script(value: Any) -> Markup:
+    text = json.dumps(value, separators=(",", ":"), allow_nan=False)
+    return Markup(text.replace("<", "\\u003c"))
