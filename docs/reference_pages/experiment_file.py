@@ -7,11 +7,11 @@ from typing import Any, get_args
 from pydantic import BaseModel
 
 from crosswind import app
-from crosswind.app.sizes import sizes_of
 from crosswind.spec.element import ElementMapping
 from crosswind.spec.experiment import Experiment
 from crosswind.spec.quantities import DSCP_NAMES, RATE, SIZE, TIME
 from crosswind.spec.short_form import SHORT_FORMS
+from crosswind.spec.sizes_file import sizes_of
 from crosswind.spec.topology import AnyTopology
 from reference_pages import markdown
 from reference_pages.elements import short_and_full

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from crosswind.app import find, names
-from crosswind.app.sizes import BadSizes, sizes_of
 from crosswind.plan.outline import outline
 from crosswind.spec import SpecErrors, resolve
 from crosswind.spec.base import keys_of
 from crosswind.spec.experiment import Experiment
 from crosswind.spec.load import parse_experiment
 from crosswind.spec.schema import experiment_schema
+from crosswind.spec.sizes_file import BadSizes, sizes_of
 
 
 def experiment(application: str) -> bytes:

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from crosswind.app import Demand, find
-from crosswind.app.sizes import sizes_of
 from crosswind.runner.room import Disk, Room, lacking
+from crosswind.spec.sizes_file import sizes_of
 
 GIB = 1 << 30
 WORK, KEPT = Disk(Path("/work"), 10 * GIB), Disk(Path("/kept"), 5 * GIB)

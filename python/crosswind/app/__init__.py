@@ -4,9 +4,11 @@ Each is an entry point of the group `crosswind.applications` that names a subcla
 `crosswind.app.base.Application`; its name is the word in the experiment file. Ours have a folder here.
 """
 
-from crosswind.app.base import Application, Figure, Load, Missing, Outcome, Stage
+from crosswind.app.base import Application, Load, Missing, Outcome, Stage
 from crosswind.app.demand import Demand
-from crosswind.app.registry import BrokenApplication, find, names
+from crosswind.app.find import find
+from crosswind.spec.declared import Figure
+from crosswind.spec.installed import BrokenApplication, names
 
 __all__ = [
     "Application",

@@ -1,17 +1,15 @@
 """What an application has to be able to do, and what it is given to do it with."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from crosswind.app.demand import Demand
 from crosswind.app.requirements import Requirement
 from crosswind.results.rows import Metric
-from crosswind.spec.applications import busy_ns
-from crosswind.spec.base import SpecModel
-from crosswind.spec.node_limits import NodeLimits
+from crosswind.spec.declared import DeclaredApplication
 from crosswind.testbed.fabric import Fabric, Process
 
 
@@ -42,20 +40,6 @@ class Stage:
     folder: Path
     seed: int
     files: Mapping[str, Path] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A number that every trial of an application gives, and how it is shown.
-
-    `metric`, `statistic` and `unit` as in metrics.parquet; values of several nodes are added up.
-    """
-
-    metric: str
-    statistic: str
-    unit: str
-    label: str
-    better: Literal["lower", "higher"]
 
 
 @dataclass(frozen=True)
@@ -101,38 +85,20 @@ class Load(ABC):
         return None
 
 
-class Application(ABC):
-    """One application under test, with the parameters of one experiment.
+class Application(DeclaredApplication):
+    """One application under test, with what runs it.
 
     The runner calls `missing` with its `variant`, then once `prepare` unless `is_prepared`, then in every
     trial `start`, `load`, `stop`. All of its processes run in nodes and end with them; `stop` is for what a
     clean end can still teach.
     """
 
-    name: ClassVar[str]
-    summary: ClassVar[str]
-    Parameters: ClassVar[type[SpecModel]]
     # What every experiment with it needs, and what it needs besides for one of its variants, by the name of
     # the variant (a value of a parameter, such as the store of `ycsb`).
     requirements: ClassVar[tuple[Requirement, ...]] = ()
     variants: ClassVar[Mapping[str, tuple[Requirement, ...]]] = {}
     # Whether an experiment may also ask for none of the variants, with what every experiment needs.
     variants_optional: ClassVar[bool] = False
-
-    # What a trial takes besides its load, s: nodes up and down, servers started, data copied, results stored.
-    overhead_s: ClassVar[float] = 2.5
-
-    def __init__(self, parameters: Any) -> None:
-        self.parameters = parameters
-
-    def expected_load_s(self) -> float | None:
-        """Return how long a load takes with its warm-up; None where only a first trial can tell.
-
-        Plans are made of it, and the time left of a run until its first trial has ended. Where a duration
-        does not end the load, an estimate for a small machine is better than none.
-        """
-        found_ns = busy_ns(self.parameters)
-        return None if found_ns is None else found_ns / 1e9
 
     @property
     def variant(self) -> str | None:
@@ -167,35 +133,6 @@ class Application(ABC):
             for name, version in requirement.versions().items()
         }
 
-    @abstractmethod
-    def figures(self) -> tuple[Figure, ...]:
-        """Return what a report shows of a trial, the most important number first."""
-
-    @classmethod
-    @abstractmethod
-    def roles_missing(cls, nodes: Collection[str]) -> list[str]:
-        """Return the names of nodes that the application needs and a topology lacks."""
-
-    @classmethod
-    def misfits(cls, parameters: Any, nodes: Collection[str]) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        """Yield what does not fit between parameters and the nodes of a topology.
-
-        Each is a place in the parameters, as the file has it, and what is wrong there, with the remedy.
-        """
-        yield from ()
-
-    @classmethod
-    def node_limits(cls, parameters: Any) -> Mapping[str, NodeLimits]:
-        """Return what the application's own files limit nodes to, by node.
-
-        A topology may say the same or nothing; anything else is an error of the experiment.
-        """
-        return {}
-
-    def remarks(self) -> list[str]:
-        """Return what a reader of the results has to know about these parameters; the report says it."""
-        return []
-
     def demand(self, nodes: Collection[str]) -> Demand:
         """Return the memory and disk that a trial on these nodes takes at the least."""
         return Demand()
@@ -212,7 +149,7 @@ class Application(ABC):
         """Tell whether the data that every trial starts from are there already."""
         return True
 
-    def prepare(self, stage: Stage) -> None:  # noqa: B027 - an application without such data has nothing to do.
+    def prepare(self, stage: Stage) -> None:
         """Make the data that every trial starts from, in a fabric with the empty condition, and keep them."""
 
     @abstractmethod

@@ -5,7 +5,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from crosswind.app.base import Figure, Load, Outcome, Stage
+from crosswind.app.base import Load, Outcome, Stage
+from crosswind.spec.declared import Figure
 from crosswind.testbed.binaries import LOAD, find_binary
 from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.fabric import Process

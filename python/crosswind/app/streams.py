@@ -3,8 +3,8 @@
 import math
 from collections.abc import Sequence
 
-from crosswind.app.base import Figure
 from crosswind.results.rows import Metric
+from crosswind.spec.declared import Figure
 from crosswind.stats import jain_index
 
 GOODPUT = Figure("goodput", "mean", "bit/s", "goodput", "higher")

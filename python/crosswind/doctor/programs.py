@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 
-from crosswind.app import registry
+from crosswind.app import BrokenApplication, find, names
 from crosswind.app.availability import availability
 from crosswind.doctor.finding import Finding, missing, ok, warning
 from crosswind.machine.provenance import tool_version
@@ -56,10 +56,10 @@ def applications() -> list[Finding]:
     """
     ready, findings = list[str](), list[Finding]()
     lacking = 0
-    for name in registry.names():
+    for name in names():
         try:
-            parts = availability(registry.find(name))
-        except registry.BrokenApplication as error:
+            parts = availability(find(name))
+        except BrokenApplication as error:
             what, _, remedy = str(error).rpartition("; ")
             findings.append(warning(f"application {name}", what, remedy))
             continue

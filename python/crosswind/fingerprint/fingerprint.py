@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crosswind.analysis.network.document import SCHEMA
 from crosswind.analysis.network.traffic_trace import TrafficTrace
 from crosswind.fingerprint.bucket.token_bucket import TokenBucket, identify
 from crosswind.fingerprint.measure.bulk import Bulk
@@ -39,7 +40,6 @@ from crosswind.machine.provenance import provenance
 from crosswind.probe.flood import IP_BYTES
 from crosswind.stats import quantile
 
-SCHEMA = 3
 # More than TCP was given in its fastest moment, headers included.
 OVERLOAD = 1.3
 _QUANTILES = (0.0, 0.5, 0.9, 0.99, 1.0)

@@ -11,8 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from crosswind.analysis.network.document import SCHEMA
 from crosswind.fingerprint.bucket.token_bucket import identify
-from crosswind.fingerprint.fingerprint import OVERLOAD, SAMPLES, SCHEMA, bucket_parts, delay_part
+from crosswind.fingerprint.fingerprint import OVERLOAD, SAMPLES, bucket_parts, delay_part
 from crosswind.fingerprint.measure.bulk import bulk
 from crosswind.fingerprint.measure.duty_cycle import duty_cycle
 from crosswind.fingerprint.measure.one_way import PACKETS, PACKETS_PER_S, one_way

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from crosswind import catalog
-from crosswind.spec import applications
+from crosswind.spec import applications, declared
 from crosswind.spec.base import FILES, keys_of
 from crosswind.spec.budget_rules import budget_findings
 from crosswind.spec.design import CONDITIONS_MAX
@@ -61,7 +61,7 @@ def setting_of(document: Document) -> Setting:
         network=network,
         uplink_bps=sound_field(Uplink, "rate_bps", uplink) if form is Star else None,
         uplink_unlimited=form is Star and value_at(uplink, "rate") == "unlimited",
-        measured_ns=applications.measured_ns(_parameters(document)),
+        measured_ns=declared.measured_ns(_parameters(document)),
     )
 
 
@@ -328,7 +328,7 @@ def _duration_problems(document: Document, repeat: Any) -> Iterator[Problem]:
     """A run that cannot hold its trials is refused now, not after half an hour."""
     trials = value_at(document.data, "trials")
     limit_ns = sound_field(Limits, "duration_ns", value_at(trials, "limits"))
-    busy_ns = applications.busy_ns(_parameters(document))
+    busy_ns = declared.busy_ns(_parameters(document))
     rest_ns = sound_field(Trials, "rest_ns", trials)
     if limit_ns is None or busy_ns is None or rest_ns is None or not isinstance(repeat, int):
         return

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from crosswind.app.base import Figure
 from crosswind.app.command import Command, CommandParameters
 from crosswind.spec import load_experiment, resolve
+from crosswind.spec.declared import Figure
 from crosswind.spec.problems import SpecErrors
 from crosswind.spec.restored import restored
 

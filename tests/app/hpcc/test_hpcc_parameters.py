@@ -5,7 +5,7 @@ import pytest
 from crosswind.app.hpcc import Hpcc, HpccParameters
 from crosswind.app.hpcc.input_file import input_file
 from crosswind.app.hpcc.parameters import Grid, misfits, squarest
-from crosswind.app.sizes import sizes_of
+from crosswind.spec.sizes_file import sizes_of
 
 
 def asked(**parameters: object) -> HpccParameters:

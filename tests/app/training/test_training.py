@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from crosswind.app.sizes import sizes_of
 from crosswind.app.training import Training, TrainingParameters
 from crosswind.app.training.result import Worker, check, metrics_of, operations_csv, read_worker
+from crosswind.spec.sizes_file import sizes_of
 from crosswind.testbed import TestbedError
 
 CAPTURED = Path(__file__).parent / "captured"

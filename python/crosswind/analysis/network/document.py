@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from crosswind.errors import CrosswindError
-from crosswind.fingerprint.fingerprint import SCHEMA
 from crosswind.spec.read_file import read_file
+
+# Of the document that this version writes, and the highest that it reads.
+SCHEMA = 3
 
 
 class NotAFingerprint(CrosswindError):

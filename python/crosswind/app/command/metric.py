@@ -7,11 +7,11 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from crosswind.app.base import Figure
 from crosswind.app.command.json_path import read_path
 from crosswind.app.command.readiness import Pattern
 from crosswind.app.command.unit import UnitWord, unit_of
 from crosswind.spec.base import SpecModel
+from crosswind.spec.declared import Figure
 from crosswind.spec.names import NAME_BYTES_MAX, name_rule
 from crosswind.spec.quantities import OperationRate, QuantityError, shown
 

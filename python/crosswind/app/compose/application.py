@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from crosswind.app.base import Application, Figure, Load, Missing, Stage
+from crosswind.app.base import Application, Load, Missing, Stage
 from crosswind.app.command.files import copy_files
 from crosswind.app.command.measured import NS_PER_S, TAIL_S
 from crosswind.app.command.own_load import OwnLoad
@@ -24,6 +24,7 @@ from crosswind.app.compose.service import Mount, Service
 from crosswind.app.compose.unpack import ImageConfiguration
 from crosswind.app.compose.user import account_of
 from crosswind.app.server import stop_servers
+from crosswind.spec.declared import Figure
 from crosswind.spec.node_limits import NodeLimits
 from crosswind.testbed.agent import Ended
 from crosswind.testbed.errors import TestbedError

@@ -5,12 +5,13 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from crosswind.app.base import Application, Figure, Load, Outcome, Stage
+from crosswind.app.base import Application, Load, Outcome, Stage
 from crosswind.app.dns import dnsperf, nsd
 from crosswind.app.load import NS_PER_S, TAIL_S, WINDOW_LEAD_S, await_listening
 from crosswind.app.server import stop_servers
 from crosswind.results.rows import Metric
 from crosswind.spec.base import SpecModel
+from crosswind.spec.declared import Figure
 from crosswind.spec.quantities import Duration, OperationRate, PositiveDuration, Size
 from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.fabric import Process

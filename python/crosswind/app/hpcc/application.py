@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from crosswind.app.base import Application, Figure, Load, Outcome, Stage
+from crosswind.app.base import Application, Load, Outcome, Stage
 from crosswind.app.demand import Demand
 from crosswind.app.hpcc.input_file import input_file
 from crosswind.app.hpcc.measured import STATISTIC, facts_of, metrics_of
@@ -12,6 +12,7 @@ from crosswind.app.hpcc.output_file import check_asked, read_report
 from crosswind.app.hpcc.parameters import HpccParameters, Misfit, misfits
 from crosswind.app.numbered import first_missing, numbered
 from crosswind.app.requirements import DebianPackages
+from crosswind.spec.declared import Figure
 from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.fabric import Process
 

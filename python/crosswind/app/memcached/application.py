@@ -5,12 +5,13 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from crosswind.app.base import Application, Figure, Load, Stage
+from crosswind.app.base import Application, Load, Stage
 from crosswind.app.demand import Demand
 from crosswind.app.load import latency_figures, offer_load
 from crosswind.app.pace import Pace
 from crosswind.app.requirements import DebianPackages, OwnProgram
 from crosswind.app.server import READY_S, run_to_end, stop_servers
+from crosswind.spec.declared import Figure
 from crosswind.spec.quantities import Duration, PositiveDuration, Share, Size
 from crosswind.testbed.binaries import LOAD, find_binary
 from crosswind.testbed.fabric import Process

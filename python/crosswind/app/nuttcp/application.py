@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from crosswind.app.base import Figure, Load, Outcome, Stage
+from crosswind.app.base import Load, Outcome, Stage
 from crosswind.app.client_server import (
     ClientServer,
     OutputError,
@@ -24,6 +24,7 @@ from crosswind.app.requirements import DebianPackages
 from crosswind.app.streams import FAIRNESS, GOODPUT, goodput_metrics
 from crosswind.results.rows import Metric
 from crosswind.spec.base import SpecModel
+from crosswind.spec.declared import Figure
 from crosswind.spec.quantities import PositiveDuration, Rate, Size
 from crosswind.testbed.fabric import Process
 

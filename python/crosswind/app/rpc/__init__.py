@@ -9,11 +9,12 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from crosswind.app.base import Application, Figure, Load, Stage
+from crosswind.app.base import Application, Load, Stage
 from crosswind.app.load import await_listening, latency_figures, offer_load
 from crosswind.app.pace import Pace
 from crosswind.app.requirements import OwnProgram
 from crosswind.app.server import stop_servers
+from crosswind.spec.declared import Figure
 from crosswind.spec.quantities import Duration, PositiveDuration, Size
 from crosswind.testbed.binaries import LOAD, find_binary
 

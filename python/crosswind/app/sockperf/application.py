@@ -7,13 +7,14 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from crosswind.app.base import Figure, Load, Outcome, Stage
+from crosswind.app.base import Load, Outcome, Stage
 from crosswind.app.client_server import ClientServer, OutputError, ToolLoad, facts
 from crosswind.app.load import NS_PER_S, WINDOW_LEAD_S, await_listening
 from crosswind.app.requirements import DebianPackages
 from crosswind.app.sockperf.log import RoundTrip, complaint_of, parse_log, parse_summary
 from crosswind.results.rows import Metric
 from crosswind.spec.base import SpecModel
+from crosswind.spec.declared import Figure
 from crosswind.spec.quantities import Duration, OperationRate, PositiveDuration, Size
 from crosswind.testbed.fabric import Process
 

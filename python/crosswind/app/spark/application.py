@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from typing import ClassVar
 
-from crosswind.app.base import Application, Figure, Load, Stage
+from crosswind.app.base import Application, Load, Stage
 from crosswind.app.demand import Demand
 from crosswind.app.requirements import Requirement
 from crosswind.app.server import stop_servers
@@ -13,6 +13,7 @@ from crosswind.app.spark.hdfs import Hdfs
 from crosswind.app.spark.parameters import QUERIES, SparkParameters
 from crosswind.app.spark.programs import HDFS, JAVA, PYSPARK
 from crosswind.app.spark.tables import Tables
+from crosswind.spec.declared import Figure
 from crosswind.testbed.errors import TestbedError
 
 # In all; a process that hangs is killed then.

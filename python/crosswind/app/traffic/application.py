@@ -6,13 +6,14 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from crosswind.app.base import Application, Figure, Load, Outcome, Stage
+from crosswind.app.base import Application, Load, Outcome, Stage
 from crosswind.app.load import TAIL_S, UNBOUNDED_S, WINDOW_LEAD_S, await_listening, latency_figures, seconds
 from crosswind.app.requirements import OwnProgram
 from crosswind.app.server import stop_servers
 from crosswind.app.streams import FAIRNESS, GOODPUT
 from crosswind.app.traffic.parameters import NS_PER_S, TrafficParameters
 from crosswind.app.traffic.summary import metrics_of
+from crosswind.spec.declared import Figure
 from crosswind.testbed.binaries import LOAD, find_binary
 from crosswind.testbed.fabric import Process
 

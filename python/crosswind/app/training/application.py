@@ -5,12 +5,13 @@ import time
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from crosswind.app.base import Application, Figure, Load, Missing, Outcome, Stage
+from crosswind.app.base import Application, Load, Missing, Outcome, Stage
 from crosswind.app.numbered import first_missing, numbered
 from crosswind.app.requirements import DebianPackages
 from crosswind.app.requirements.checksum import identity
 from crosswind.app.training.parameters import TrainingParameters
 from crosswind.app.training.result import check, metrics_of, operations_csv, read_worker
+from crosswind.spec.declared import Figure
 from crosswind.testbed.agent import Ended
 from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.fabric import Process

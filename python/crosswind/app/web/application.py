@@ -6,7 +6,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from crosswind.app.base import Application, Figure, Load, Stage
+from crosswind.app.base import Application, Load, Stage
 from crosswind.app.load import latency_figures, offer_load
 from crosswind.app.pace import Pace
 from crosswind.app.requirements import OwnProgram, Requirement
@@ -16,6 +16,7 @@ from crosswind.app.web.apache import Apache
 from crosswind.app.web.client import OwnClient, Vegeta
 from crosswind.app.web.nginx import Nginx
 from crosswind.app.web.server import PORT, Site, WebServer
+from crosswind.spec.declared import Figure
 from crosswind.spec.quantities import Duration, PositiveDuration, Size
 from crosswind.testbed.binaries import LOAD, find_binary
 from crosswind.testbed.fabric import Process

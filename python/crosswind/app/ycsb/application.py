@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from crosswind.app.base import Application, Figure, Load, Stage
+from crosswind.app.base import Application, Load, Stage
 from crosswind.app.demand import Demand
 from crosswind.app.load import latency_figures, offer_load
 from crosswind.app.pace import Pace
@@ -18,6 +18,7 @@ from crosswind.app.ycsb.postgresql import PostgreSQL
 from crosswind.app.ycsb.redis import Redis
 from crosswind.app.ycsb.store import FIELD_BYTES, PRIMARY, Store
 from crosswind.app.ycsb.valkey import Valkey
+from crosswind.spec.declared import Figure
 from crosswind.spec.quantities import Duration, PositiveDuration, Size
 from crosswind.testbed.binaries import LOAD
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from crosswind.app.base import Application
 from crosswind.errors import CrosswindError
+from crosswind.spec.declared import DeclaredApplication
 from crosswind.spec.document import read_document
 
 FILE = "sizes.yaml"
@@ -25,7 +25,7 @@ class BadSizes(CrosswindError):
     """An application brought a `sizes.yaml` that is none."""
 
 
-def sizes_of(application: type[Application]) -> dict[str, dict[str, Any]]:
+def sizes_of(application: type[DeclaredApplication]) -> dict[str, dict[str, Any]]:
     """Return size -> parameters, in the order of the file; {} without one.
 
     Raises: BadSizes: the file is no mapping of sizes to parameters.

@@ -4,11 +4,14 @@ All are entry points, ours and other people's alike: `pyproject.toml` names ours
 """
 
 from importlib.metadata import EntryPoint, entry_points
+from typing import TypeVar
 
-from crosswind.app.base import Application
 from crosswind.errors import CrosswindError, Exit
+from crosswind.spec.declared import DeclaredApplication
 
 GROUP = "crosswind.applications"
+
+Kind = TypeVar("Kind", bound=DeclaredApplication)
 
 
 class UnknownApplication(CrosswindError):
@@ -26,24 +29,24 @@ def names() -> list[str]:
     return sorted({point.name for point in entry_points(group=GROUP)})
 
 
-def find(name: str) -> type[Application]:
-    """Return the application of that name.
+def find(name: str, kind: type[Kind]) -> type[Kind]:
+    """Return the application of that name, which has to be of a kind.
 
     Raises:
         UnknownApplication: none is installed; the message names those that are.
         BrokenApplication: it cannot be imported, or is something else; the message names its package.
     """
     for point in entry_points(group=GROUP, name=name):
-        return _loaded(point)
+        return _loaded(point, kind)
     raise UnknownApplication(f'application "{name}": not installed; installed are {", ".join(names())}')
 
 
-def _loaded(point: EntryPoint) -> type[Application]:
+def _loaded(point: EntryPoint, kind: type[Kind]) -> type[Kind]:
     try:
         loaded = point.load()
     except Exception as error:  # Importing runs other people's code, which may raise whatever it likes.
         raise _broken(point, f"{type(error).__name__}: {error}") from error
-    if not (isinstance(loaded, type) and issubclass(loaded, Application)):
+    if not (isinstance(loaded, type) and issubclass(loaded, kind)):
         raise _broken(point, "it is no subclass of crosswind.app.Application")
     return loaded
 

@@ -1,0 +1,91 @@
+"""What an application declares of itself: all that a file, a plan or a report asks, without running it."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from crosswind.spec.base import SpecModel
+from crosswind.spec.node_limits import NodeLimits
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number that every trial of an application gives, and how it is shown.
+
+    `metric`, `statistic` and `unit` as in metrics.parquet; values of several nodes are added up.
+    """
+
+    metric: str
+    statistic: str
+    unit: str
+    label: str
+    better: Literal["lower", "higher"]
+
+
+class DeclaredApplication(ABC):
+    """One application under test, with the parameters of one experiment, as its experiment sees it.
+
+    Those that take time say so with `duration_ns` (measured) and `warm_up_ns` (before it): the two that plans
+    and limits are computed from.
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    Parameters: ClassVar[type[SpecModel]]
+
+    # What a trial takes besides its load, s: nodes up and down, servers started, data copied, results stored.
+    overhead_s: ClassVar[float] = 2.5
+
+    def __init__(self, parameters: Any) -> None:
+        self.parameters = parameters
+
+    def expected_load_s(self) -> float | None:
+        """Return how long a load takes with its warm-up; None where only a first trial can tell.
+
+        Plans are made of it, and the time left of a run until its first trial has ended. Where a duration
+        does not end the load, an estimate for a small machine is better than none.
+        """
+        found_ns = busy_ns(self.parameters)
+        return None if found_ns is None else found_ns / 1e9
+
+    @abstractmethod
+    def figures(self) -> tuple[Figure, ...]:
+        """Return what a report shows of a trial, the most important number first."""
+
+    @classmethod
+    @abstractmethod
+    def roles_missing(cls, nodes: Collection[str]) -> list[str]:
+        """Return the names of nodes that the application needs and a topology lacks."""
+
+    @classmethod
+    def misfits(cls, parameters: Any, nodes: Collection[str]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        """Yield what does not fit between parameters and the nodes of a topology.
+
+        Each is a place in the parameters, as the file has it, and what is wrong there, with the remedy.
+        """
+        yield from ()
+
+    @classmethod
+    def node_limits(cls, parameters: Any) -> Mapping[str, NodeLimits]:
+        """Return what the application's own files limit nodes to, by node.
+
+        A topology may say the same or nothing; anything else is an error of the experiment.
+        """
+        return {}
+
+    def remarks(self) -> list[str]:
+        """Return what a reader of the results has to know about these parameters; the report says it."""
+        return []
+
+
+def measured_ns(parameters: Any) -> int | None:
+    """Return how long a trial is measured at most; None when the parameters do not say."""
+    duration_ns = getattr(parameters, "duration_ns", None)
+    return duration_ns if isinstance(duration_ns, int) else None
+
+
+def busy_ns(parameters: Any) -> int | None:
+    """Return how long a trial's load lasts at most, warm-up included; None when the parameters do not say."""
+    duration_ns = measured_ns(parameters)
+    return None if duration_ns is None else duration_ns + (getattr(parameters, "warm_up_ns", None) or 0)
