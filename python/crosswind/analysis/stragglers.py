@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from crosswind.results.documents import RUN_AGAIN, blaming
-from crosswind.results.reading import CounterRow, Results, TrialRow
+from crosswind.results.reading import CounterRow, Results, StoredTrial
 
 STEP_NS = 100_000_000  # of the counters (contracts.md, section 3)
 HELD_SHARE = 0.1  # of a trial's steps: what a shuffle of several rounds notices
@@ -56,7 +56,7 @@ class _Course:
     falls: int
 
 
-def stragglers_of(results: Results, row: TrialRow) -> list[Straggler]:
+def stragglers_of(results: Results, row: StoredTrial) -> list[Straggler]:
     """Return the stragglers of a trial, by name; none where its condition has no credit buckets."""
     buckets = _buckets(results.resolved, row.condition)
     window = results.measurement(row.trial).get("window") or {}

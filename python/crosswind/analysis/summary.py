@@ -23,7 +23,7 @@ from crosswind.curves import BucketHistory
 from crosswind.results.buckets import Credits, bucket_histories, credits_of
 from crosswind.results.documents import WITHOUT_IT, blaming
 from crosswind.results.host import Host, host_of
-from crosswind.results.reading import Operations, Results, TrialRow
+from crosswind.results.reading import Operations, Results, StoredTrial
 from crosswind.stats import (
     Guard,
     Interval,
@@ -50,7 +50,7 @@ Ratio = RatioInterval | RatioNeedsTrials | RefusedComparison
 class TrialSummary:
     """One trial. A number that is not known is None, never 0."""
 
-    row: TrialRow
+    row: StoredTrial
     counted: bool  # done and not void: part of the estimates
     operations: int | None
     errors: int | None
@@ -195,7 +195,7 @@ def summarise(folder: Path | Results) -> Summary:
     results = folder if isinstance(folder, Results) else Results(folder)
     resolved = results.resolved
     described = {condition["name"]: condition for condition in resolved.get("conditions", [])}
-    rows: dict[str, list[TrialRow]] = {name: [] for name in described}
+    rows: dict[str, list[StoredTrial]] = {name: [] for name in described}
     for row in results.trials:
         rows.setdefault(row.condition, []).append(row)
     rows = {name: members for name, members in rows.items() if members}
@@ -224,7 +224,7 @@ def summarise(folder: Path | Results) -> Summary:
     )
 
 
-def _trial(results: Results, row: TrialRow, measures: Sequence[Measure]) -> TrialSummary:
+def _trial(results: Results, row: StoredTrial, measures: Sequence[Measure]) -> TrialSummary:
     metrics = results.metrics.get(row.trial, [])
     operations = results.operations(row.trial)
     counted = row.status == "done" and row.fidelity != "void"

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from crosswind.analysis.network.figures import at
 from crosswind.analysis.network.traffic_trace import TrafficTrace
 from crosswind.stats import ecdf, quantile
-from crosswind.text.figure import Figure, finished, log_axis, milliseconds, rounded, value_axis
+from crosswind.text.picture import Picture, finished, log_axis, milliseconds, rounded, value_axis
 from crosswind.text.quantities import memory_text
 
 # Numbers of colours: of what was measured, and of what was made of it.
@@ -21,7 +21,7 @@ PART_S = 0.1
 _LEGEND = {"orientation": "h", "y": 1.0, "yanchor": "bottom"}
 
 
-def pictures(document: Mapping[str, Any]) -> list[Figure]:
+def pictures(document: Mapping[str, Any]) -> list[Picture]:
     """Return those that the document has something to draw of."""
     drawn = (
         _trace(document),
@@ -39,7 +39,7 @@ def pictures(document: Mapping[str, Any]) -> list[Figure]:
     return [picture for picture in drawn if picture is not None]
 
 
-def _delays(document: Mapping[str, Any]) -> Figure | None:
+def _delays(document: Mapping[str, Any]) -> Picture | None:
     """Draw how many packets are at most so late."""
     each_ns = at(document, "delay", "each_ns")
     if not each_ns:
@@ -79,7 +79,7 @@ def _delays(document: Mapping[str, Any]) -> Figure | None:
     return finished("delay", "Distribution of the one-way delay of small packets.", 320, figure)
 
 
-def _delays_in_order(document: Mapping[str, Any]) -> Figure | None:
+def _delays_in_order(document: Mapping[str, Any]) -> Picture | None:
     """Draw the delays one after the other: what comes in bursts or drifts is seen only so."""
     each_ns = at(document, "delay", "each_ns")
     if not each_ns:
@@ -105,7 +105,7 @@ def _delays_in_order(document: Mapping[str, Any]) -> Figure | None:
     return finished("delays", "One-way delay of each small packet in the order of arrival.", 320, figure)
 
 
-def _round_trips(document: Mapping[str, Any]) -> Figure | None:
+def _round_trips(document: Mapping[str, Any]) -> Picture | None:
     """Draw how many questions are answered within a time, on an idle network and on a busy one."""
     sides = {
         name: each_ns
@@ -141,7 +141,7 @@ def _round_trips(document: Mapping[str, Any]) -> Figure | None:
     return finished("trips", "Distribution of round-trip times, idle and under load.", 320, figure)
 
 
-def _capacity(document: Mapping[str, Any]) -> Figure | None:
+def _capacity(document: Mapping[str, Any]) -> Picture | None:
     """Draw the goodput of several numbers of connections."""
     numbers = document.get("capacity")
     if not numbers:
@@ -174,7 +174,7 @@ def _capacity(document: Mapping[str, Any]) -> Figure | None:
     return finished("capacity", "Goodput against the number of connections.", 300, figure)
 
 
-def _messages(document: Mapping[str, Any]) -> Figure | None:
+def _messages(document: Mapping[str, Any]) -> Picture | None:
     """Draw how long messages of several sizes take."""
     writes = [size for size in document.get("writes", ()) if size["message_ns"]]
     if not writes:
@@ -191,7 +191,7 @@ def _messages(document: Mapping[str, Any]) -> Figure | None:
     return finished("messages", "Time of a message and its answer against its size.", 300, figure)
 
 
-def _writes(document: Mapping[str, Any]) -> Figure | None:
+def _writes(document: Mapping[str, Any]) -> Picture | None:
     """Draw the goodput of one connection against the size of its writes."""
     writes = document.get("writes")
     if not writes:
@@ -224,7 +224,7 @@ def _size_axis(sizes_bytes: list[int]) -> dict[str, Any]:
     return log_axis("size of a write", sizes_bytes) | {"tickvals": sizes_bytes, "ticktext": names}
 
 
-def _trace(document: Mapping[str, Any]) -> Figure | None:
+def _trace(document: Mapping[str, Any]) -> Picture | None:
     """Draw the rate over time, and what the token bucket that was found gives in its place."""
     if not document.get("trace"):
         return None
@@ -302,7 +302,7 @@ def fitted_steps(
         left_s, ended_s = max(0.0, begin_s + left_s - end_s), end_s
 
 
-def _goodput(document: Mapping[str, Any]) -> Figure | None:
+def _goodput(document: Mapping[str, Any]) -> Picture | None:
     """Draw what all connections of the bulk transfer were given together, tenth by tenth of a second."""
     parts_bps = at(document, "bulk", "parts_bps")
     if not parts_bps:
@@ -327,7 +327,7 @@ def _goodput(document: Mapping[str, Any]) -> Figure | None:
     return finished("goodput", "Goodput of the bulk transfer over time.", 280, figure)
 
 
-def _connections(document: Mapping[str, Any]) -> Figure | None:
+def _connections(document: Mapping[str, Any]) -> Picture | None:
     """Draw what each connection of the bulk transfer was given."""
     each_bps = at(document, "bulk", "each_bps")
     if not each_bps:
@@ -351,7 +351,7 @@ def _connections(document: Mapping[str, Any]) -> Figure | None:
     return finished("connections", "Goodput of each connection of the bulk transfer.", 280, figure)
 
 
-def _processor_time(document: Mapping[str, Any]) -> Figure | None:
+def _processor_time(document: Mapping[str, Any]) -> Picture | None:
     """Draw what a GB costs the processors of both ends, over several numbers of connections."""
     numbers = [
         number for number in document.get("capacity", ()) if "sender_cpu_s_per_gb" in number["repetitions"][0]
@@ -387,7 +387,7 @@ def _processor_time(document: Mapping[str, Any]) -> Figure | None:
     return finished("cpu", "Processor time per GB against the number of connections.", 320, figure)
 
 
-def _processor_time_of_writes(document: Mapping[str, Any]) -> Figure | None:
+def _processor_time_of_writes(document: Mapping[str, Any]) -> Picture | None:
     """Draw what a GB costs the processors of both ends, over several sizes of writes."""
     writes = [size for size in document.get("writes", ()) if "sender_cpu_s_per_gb" in size["stream"]]
     if not writes:

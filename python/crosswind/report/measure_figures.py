@@ -5,9 +5,9 @@ import plotly.graph_objects as go
 from crosswind.analysis.measure import Measure
 from crosswind.analysis.summary import Summary
 from crosswind.stats import box_plot
-from crosswind.text.figure import (
+from crosswind.text.picture import (
     ROW,
-    Figure,
+    Picture,
     condition_label,
     dot_px,
     finished,
@@ -21,7 +21,7 @@ from crosswind.text.units import column_unit, short_names, units_of
 BOX_TRIALS = 5  # fewer values are their own summary
 
 
-def measure_figures(summary: Summary) -> list[Figure]:
+def measure_figures(summary: Summary) -> list[Picture]:
     """Return a picture of every measure that is no quantile of operations: those have pictures of their own.
 
     Where no operations are kept, their quantiles are numbers like any other.
@@ -33,7 +33,7 @@ def measure_figures(summary: Summary) -> list[Figure]:
     ]
 
 
-def _dots(summary: Summary, place: int, measure: Measure) -> Figure:
+def _dots(summary: Summary, place: int, measure: Measure) -> Picture:
     short = short_names(condition.name for condition in summary.conditions)
     known = {
         condition.name: {

@@ -9,7 +9,7 @@ from crosswind.analysis.monitored import TITLES, Distribution, courses
 from crosswind.analysis.summary import ConditionSummary, Summary
 from crosswind.report.network_figures import SECONDS_AXIS
 from crosswind.results.reading import Results, TrendRow
-from crosswind.text.figure import Figure, finished, log_axis, rounded
+from crosswind.text.picture import Picture, finished, log_axis, rounded
 from crosswind.text.units import short_names
 
 # What a value is drawn in: axis title and how many of the measured unit that is.
@@ -23,7 +23,9 @@ POINTS = 120  # of a course: about two pixels each
 _LINEAR = ("utilisation", "packet-size")
 
 
-def monitor_figures(summary: Summary, results: Results, found: dict[str, list[Distribution]]) -> list[Figure]:
+def monitor_figures(
+    summary: Summary, results: Results, found: dict[str, list[Distribution]]
+) -> list[Picture]:
     """Return the pictures in the order of `TITLES`, first all distributions, then the courses over time."""
     figures = [figure for what in TITLES if (figure := _distributions(summary, found, what)) is not None]
     for number, condition in enumerate(summary.conditions):
@@ -34,7 +36,7 @@ def monitor_figures(summary: Summary, results: Results, found: dict[str, list[Di
     return figures
 
 
-def _distributions(summary: Summary, found: dict[str, list[Distribution]], what: str) -> Figure | None:
+def _distributions(summary: Summary, found: dict[str, list[Distribution]], what: str) -> Picture | None:
     """Draw a line per condition and element; lines of one condition share a colour."""
     short = short_names(condition.name for condition in summary.conditions)
     lines = [
@@ -88,7 +90,7 @@ def _course(
     number: int,
     what: str,
     trials: list[tuple[str, list[TrendRow]]],
-) -> Figure:
+) -> Picture:
     """Draw the mean over time, a line per trial and element, and behind it the greatest window of all."""
     figure = go.Figure()
     unit = ""

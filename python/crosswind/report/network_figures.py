@@ -9,13 +9,13 @@ import plotly.graph_objects as go
 from crosswind.analysis.summary import ConditionSummary, Summary
 from crosswind.results.reading import Results
 from crosswind.spec.network import ARROW, Network
-from crosswind.text.figure import Figure, finished, rounded
+from crosswind.text.picture import Picture, finished, rounded
 
 BINS = 60  # of a trial's time axis
 SECONDS_AXIS = {"title": {"text": "s since the trial began"}, "rangemode": "tozero"}
 
 
-def network_figures(summary: Summary, results: Results) -> list[Figure]:
+def network_figures(summary: Summary, results: Results) -> list[Picture]:
     """Return a picture of interference and one of drops for each condition that had any."""
     uplinks = _uplinks(summary.resolved)
     offered = {
@@ -61,7 +61,7 @@ def _interference(
     number: int,
     offered: dict[str, list[tuple[str, int, float]]],
     highest_bps: float,
-) -> Figure:
+) -> Picture:
     """Draw a step line per trial and source; all conditions share one axis, which ends at `highest_bps`."""
     figure = go.Figure()
     for trial, rows in offered.items():
@@ -92,7 +92,7 @@ def _interference(
     return finished(f"interference-{number}", alt, 210, figure)
 
 
-def _drops(results: Results, condition: ConditionSummary, number: int) -> Figure | None:
+def _drops(results: Results, condition: ConditionSummary, number: int) -> Picture | None:
     """Draw recorded drops by place and reason, added up over trials, or nothing if there were none."""
     recorded = {trial.row.trial: results.drops(trial.row.trial) for trial in condition.counted}
     windows = {

@@ -5,9 +5,9 @@ import plotly.graph_objects as go
 from crosswind.analysis.summary import Summary
 from crosswind.report.curves import ConditionCurves
 from crosswind.stats import Curve
-from crosswind.text.figure import (
+from crosswind.text.picture import (
     ROW,
-    Figure,
+    Picture,
     condition_label,
     dot_px,
     finished,
@@ -23,14 +23,14 @@ DASHES = ("solid", "dot")  # the second half of the palette is told apart withou
 PALETTE = 10
 
 
-def operation_figures(summary: Summary, curves: dict[str, ConditionCurves]) -> list[Figure]:
+def operation_figures(summary: Summary, curves: dict[str, ConditionCurves]) -> list[Picture]:
     """Return all of them; none where no trial kept its samples."""
     if not any(condition.pooled for condition in curves.values()):
         return []
     return [latency_boxes(summary, curves), latency_ccdf(summary, curves), latency_ecdf(summary, curves)]
 
 
-def latency_boxes(summary: Summary, curves: dict[str, ConditionCurves]) -> Figure:
+def latency_boxes(summary: Summary, curves: dict[str, ConditionCurves]) -> Picture:
     """Draw a box per condition, with each trial's P99 beside it: the box alone hides the tail."""
     short = short_names(condition.name for condition in summary.conditions)
     figure = go.Figure()
@@ -82,7 +82,7 @@ def latency_boxes(summary: Summary, curves: dict[str, ConditionCurves]) -> Figur
     return finished("boxes", alt, 110 + 46 * len(summary.conditions), figure)
 
 
-def latency_ccdf(summary: Summary, curves: dict[str, ConditionCurves]) -> Figure:
+def latency_ccdf(summary: Summary, curves: dict[str, ConditionCurves]) -> Picture:
     """Draw how often a latency is exceeded, a line per trial."""
     lines = {name: [(t.trial, t.ccdf) for t in c.trials] for name, c in curves.items()}
     values = [value / 1e6 for trials in lines.values() for _, curve in trials for value in curve.value]
@@ -96,7 +96,7 @@ def latency_ccdf(summary: Summary, curves: dict[str, ConditionCurves]) -> Figure
     return finished("ccdf", alt, 520, figure)
 
 
-def latency_ecdf(summary: Summary, curves: dict[str, ConditionCurves]) -> Figure:
+def latency_ecdf(summary: Summary, curves: dict[str, ConditionCurves]) -> Picture:
     """Draw the share of operations that are at most so slow, a line per trial."""
     figure = _lines(summary, {name: [(t.trial, t.ecdf) for t in c.trials] for name, c in curves.items()})
     # Stalls of 200 ms on the same axis would squeeze the body, which is what this picture is for.

@@ -29,7 +29,7 @@ from crosswind.results.reading import Results
 from crosswind.stats import Interval, NeedsTrials, RatioInterval, RefusedComparison, RefusedInterval
 from crosswind.text import html_file, units
 from crosswind.text.change import change, change_interval
-from crosswind.text.figure import Figure
+from crosswind.text.picture import Picture
 
 
 def write_report(folder: Path) -> Path:
@@ -59,7 +59,7 @@ def render(results: Results) -> str:
         described = {c["name"]: describe(c) for c in summary.resolved.get("conditions", [])}
     sensitive = sensitivity_of(profile) if profile else None
     # Without a trial that counts, every axis would be empty.
-    figures: list[Figure] = (
+    figures: list[Picture] = (
         []
         if not any(trial.counted for trial in summary.trials)
         else [

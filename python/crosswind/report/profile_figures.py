@@ -9,7 +9,7 @@ from crosswind.analysis.monitored import TITLES, Distribution, by_place
 from crosswind.analysis.profile.axis import Axis
 from crosswind.analysis.profile.fitted import fitted
 from crosswind.analysis.profile.surface import Point, Surface
-from crosswind.text.figure import Figure, finished, log_axis, rounded
+from crosswind.text.picture import Picture, finished, log_axis, rounded
 from crosswind.text.units import quantity
 
 # From little performance to all of it: dark to light, in order for every kind of colour vision (viridis).
@@ -20,7 +20,7 @@ _COLOURS = [
 _ALONG = ("burst-packets", "packet-size")  # what is drawn against the levels, beside link utilisation
 
 
-def profile_figures(surface: Surface, monitored: dict[str, list[Distribution]]) -> list[Figure]:
+def profile_figures(surface: Surface, monitored: dict[str, list[Distribution]]) -> list[Picture]:
     """Return surface and contour (of two factors), the cuts, and distributions along the levels."""
     figures = []
     if len(surface.axes) == 2:
@@ -80,7 +80,7 @@ def _between(surface: Surface) -> _Rows | None:
     return None if rows is None else [[rounded(100 * share) for share in row] for row in rows.tolist()]
 
 
-def _surface(surface: Surface, between: _Rows | None) -> Figure:
+def _surface(surface: Surface, between: _Rows | None) -> Picture:
     first, second = surface.axes
     common = {"colorscale": _COLOURS, "cmin": 0, "cmax": 100, "hovertemplate": "%{text}<extra></extra>"}
     figure = go.Figure()
@@ -129,7 +129,7 @@ def _surface(surface: Surface, between: _Rows | None) -> Figure:
     return finished("profile-surface", alt, 480, figure)
 
 
-def _contour(surface: Surface, between: _Rows | None) -> Figure:
+def _contour(surface: Surface, between: _Rows | None) -> Picture:
     first, second = surface.axes
     xs, ys = ([rounded(a.drawn(p.at[a.name])) for p in surface.points] for a in surface.axes)
     zs = [_percent(surface, point) for point in surface.points]
@@ -198,7 +198,7 @@ def _errors(surface: Surface, points: Iterable[Point]) -> dict[str, Any]:
     }
 
 
-def _cuts(surface: Surface, place: int) -> Figure:
+def _cuts(surface: Surface, place: int) -> Picture:
     """Draw performance over one factor, a line for each level of the other one, and every trial as a dot."""
     axis = surface.axes[place]
     other = next((each for each in surface.axes if each is not axis), None)
@@ -259,7 +259,7 @@ def _values(surface: Surface, point: Point) -> tuple[float, ...]:
     return point.condition.per_trial(surface.measure.key).values
 
 
-def _along(surface: Surface, monitored: dict[str, list[Distribution]]) -> list[Figure]:
+def _along(surface: Surface, monitored: dict[str, list[Distribution]]) -> list[Picture]:
     """Draw what monitors measured along one factor, the other at its best level: delay, where it is one."""
     axis = next((axis for axis in surface.axes if axis.unit == "ns"), surface.axes[-1])
     best = {each.name: surface.towards_better(each)[-1] for each in surface.axes if each is not axis}
@@ -291,8 +291,8 @@ def _by_place(along: list[tuple[float, list[Distribution]]], what: str) -> dict[
     return places
 
 
-def _utilisation(key: str, axis: Axis, place: str, found: _Found) -> Figure:
-    """Draw the cumulated distributions of a link's utilisation as a surface, as Figure 7 of the paper."""
+def _utilisation(key: str, axis: Axis, place: str, found: _Found) -> Picture:
+    """Draw the cumulated distributions of a link's utilisation as a surface, as Picture 7 of the paper."""
     grid = list(range(0, 101, 2))
     rows = [[rounded(100 * _share_up_to(distribution, 10 * at)) for at in grid] for _, distribution in found]
     figure = go.Figure(
@@ -324,7 +324,7 @@ def _share_up_to(distribution: Distribution, value: int) -> float:
     return sum(count for low, _, count in distribution.bins if low <= value) / distribution.total
 
 
-def _distribution(key: str, axis: Axis, what: str, place: str, found: _Found) -> Figure:
+def _distribution(key: str, axis: Axis, what: str, place: str, found: _Found) -> Picture:
     """Draw the distribution of a quantity, a line for each level, as Figures 8 and 9 of the paper do."""
     figure = go.Figure()
     drawn: list[float] = []

@@ -5,11 +5,11 @@ import plotly.graph_objects as go
 
 from crosswind.analysis.repetitions import Repetitions
 from crosswind.analysis.summary import Summary
-from crosswind.text.figure import Figure, finished, rounded
+from crosswind.text.picture import Picture, finished, rounded
 from crosswind.text.units import percent, short_names
 
 
-def repetition_figures(summary: Summary, found: dict[str, Repetitions]) -> list[Figure]:
+def repetition_figures(summary: Summary, found: dict[str, Repetitions]) -> list[Picture]:
     """Draw the half-width of the interval by the number of trials, a line per condition."""
     if not found:
         return []

@@ -35,7 +35,7 @@ class NotAResultsFolder(CrosswindError):
 
 
 @dataclass(frozen=True)
-class TrialRow:
+class StoredTrial:
     """One row of trials.parquet."""
 
     trial: str
@@ -168,7 +168,7 @@ class Results:
         return _document(self.path / "provenance.json", Provenance, WITHOUT_IT)
 
     @cached_property
-    def trials(self) -> list[TrialRow]:
+    def trials(self) -> list[StoredTrial]:
         """Trials in the order they ran."""
         rows = self._rows(
             "trials.parquet",
@@ -176,7 +176,7 @@ class Results:
             "epoch_us(started::timestamptz), duration_s::double, attempt, seed",
             order="position, attempt",
         )
-        trials = [TrialRow(*(*row[:9], _utc(row[9]), *row[10:])) for row in rows]
+        trials = [StoredTrial(*(*row[:9], _utc(row[9]), *row[10:])) for row in rows]
         for name in ("trial", "block", "position", "condition", "status", "attempt"):
             if any(getattr(row, name) is None for row in trials):
                 raise Damaged(self.path / "trials.parquet", f"a row has no {name}", FROM_JOURNAL)

@@ -13,10 +13,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from crosswind.text import units
-from crosswind.text.figure import Figure
+from crosswind.text.picture import Picture
 
 
-def render(template: str, figures: Sequence[Figure], **context: Any) -> str:
+def render(template: str, figures: Sequence[Picture], **context: Any) -> str:
     """Return a page as text.
 
     Args:

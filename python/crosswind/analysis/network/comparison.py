@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from crosswind.analysis.network.document import NotAFingerprint
-from crosswind.analysis.network.figures import AtLeast, Figure, Found, at, figures_of
+from crosswind.analysis.network.figures import AtLeast, Found, Trait, at, figures_of
 from crosswind.analysis.plain import as_plain
 from crosswind.errors import Exit
 from crosswind.machine import machine_fingerprint
@@ -41,7 +41,7 @@ class Change:
 class FigureComparison:
     """One figure in both."""
 
-    figure: Figure
+    figure: Trait
     base: Found
     other: Found
     change: Change | None  # None unless both have a value
@@ -107,7 +107,7 @@ def compare_fingerprints(base: Sequence[Document], other: Sequence[Document]) ->
     return FingerprintComparison(found, _notes(base[0], other[0]))
 
 
-def _read(figure: Figure, document: Document) -> Found:
+def _read(figure: Trait, document: Document) -> Found:
     try:
         return figure.read(document)
     except (KeyError, TypeError, ValueError) as error:
@@ -126,7 +126,7 @@ def _spanned(found: Sequence[Found]) -> Found:
     return AtLeast(max(bounds)) if bounds else None
 
 
-def _compared(figure: Figure, base: Found, other: Found) -> FigureComparison:
+def _compared(figure: Trait, base: Found, other: Found) -> FigureComparison:
     if isinstance(base, Bounded) and isinstance(other, Bounded):
         change = _change(figure, base, other)
         interval = change.interval
@@ -146,7 +146,7 @@ def _compared(figure: Figure, base: Found, other: Found) -> FigureComparison:
     return FigureComparison(figure, base, other, None, "different" if beyond else "undecided", why)
 
 
-def _change(figure: Figure, base: Bounded, other: Bounded) -> Change:
+def _change(figure: Trait, base: Bounded, other: Bounded) -> Change:
     """Return a ratio where the margin is one and there is one, else a difference."""
     if not figure.margin.absolute and min(base.low, other.low) > 0:
         most = 1 + figure.margin.share

@@ -39,7 +39,7 @@ Found = Bounded | AtLeast | None
 
 
 @dataclass(frozen=True)
-class Figure:
+class Trait:
     """One figure.
 
     Attributes:
@@ -210,27 +210,27 @@ _IDLE = ("round_trip", "idle", "each_ns")
 _LOADED = ("round_trip", "loaded", "each_ns")
 
 _LATENCIES = (
-    Figure("delay-p50", "one-way delay (median)", "ns", _LATENCY, _quantile(0.5, *_DELAYS)),
-    Figure("delay-p90", "one-way delay (P90)", "ns", _TAIL, _quantile(0.9, *_DELAYS)),
-    Figure("delay-p99", "one-way delay (P99)", "ns", _TAIL, _quantile(0.99, *_DELAYS)),
-    Figure("round-trip-p50", "round trip (median)", "ns", _LATENCY, _quantile(0.5, *_IDLE)),
-    Figure("round-trip-p99", "round trip (P99)", "ns", _TAIL, _quantile(0.99, *_IDLE)),
+    Trait("delay-p50", "one-way delay (median)", "ns", _LATENCY, _quantile(0.5, *_DELAYS)),
+    Trait("delay-p90", "one-way delay (P90)", "ns", _TAIL, _quantile(0.9, *_DELAYS)),
+    Trait("delay-p99", "one-way delay (P99)", "ns", _TAIL, _quantile(0.99, *_DELAYS)),
+    Trait("round-trip-p50", "round trip (median)", "ns", _LATENCY, _quantile(0.5, *_IDLE)),
+    Trait("round-trip-p99", "round trip (P99)", "ns", _TAIL, _quantile(0.99, *_IDLE)),
     # In a queue neighbours wait alike, which makes their interval too narrow.
-    Figure("loaded-p50", "round trip beside a bulk transfer (median)", "ns", _TAIL, _quantile(0.5, *_LOADED)),
-    Figure("loaded-p99", "round trip beside a bulk transfer (P99)", "ns", _TAIL, _quantile(0.99, *_LOADED)),
-    Figure("lost", "small packets lost", "share", Margin(0.0, 0.01), _lost),
+    Trait("loaded-p50", "round trip beside a bulk transfer (median)", "ns", _TAIL, _quantile(0.5, *_LOADED)),
+    Trait("loaded-p99", "round trip beside a bulk transfer (P99)", "ns", _TAIL, _quantile(0.99, *_LOADED)),
+    Trait("lost", "small packets lost", "share", Margin(0.0, 0.01), _lost),
 )
-_GOODPUT = Figure("goodput", "goodput of bulk transfer", "bit/s", _RATE, _goodput)
+_GOODPUT = Trait("goodput", "goodput of bulk transfer", "bit/s", _RATE, _goodput)
 _BUCKET = (
-    Figure("high-rate", "rate at full speed", "bit/s", _RATE, _of_bucket("high_bps")),
-    Figure("until-empty", "carried until the bucket is empty", "bit", _RATE, until_empty),
-    Figure("low-rate", "rate with an empty bucket", "bit/s", _RATE, _of_bucket("low_bps")),
-    Figure("budget", "bucket's budget", "bit", _RATE, _of_bucket("budget_bits")),
-    Figure("refill", "bucket's refill", "bit/s", _RATE, _of_bucket("refill_bps")),
+    Trait("high-rate", "rate at full speed", "bit/s", _RATE, _of_bucket("high_bps")),
+    Trait("until-empty", "carried until the bucket is empty", "bit", _RATE, until_empty),
+    Trait("low-rate", "rate with an empty bucket", "bit/s", _RATE, _of_bucket("low_bps")),
+    Trait("budget", "bucket's budget", "bit", _RATE, _of_bucket("budget_bits")),
+    Trait("refill", "bucket's refill", "bit/s", _RATE, _of_bucket("refill_bps")),
 )
 
 
-def figures_of(documents: Iterable[Mapping[str, Any]]) -> list[Figure]:
+def figures_of(documents: Iterable[Mapping[str, Any]]) -> list[Trait]:
     """Return the figures that a document of these may have, in the order in which they are shown.
 
     There is one for each size of writes and each number of connections that any of them has; and what is told
@@ -249,15 +249,15 @@ def figures_of(documents: Iterable[Mapping[str, Any]]) -> list[Figure]:
     return [*_LATENCIES, *messages, _GOODPUT, *capacities, *_over_numbers(sorted(common or ())), *_BUCKET]
 
 
-def _over_numbers(numbers: Sequence[int]) -> list[Figure]:
+def _over_numbers(numbers: Sequence[int]) -> list[Trait]:
     """Return what is told over several numbers of connections; one connection is fair to itself."""
     found, many = [], [number for number in numbers if number > 1]
     if many:
         title = f"Jain's index, {_range(many)}"
-        found.append(Figure("jain", title, "1", _FAIRNESS, _fairness(many)))
+        found.append(Trait("jain", title, "1", _FAIRNESS, _fairness(many)))
     if numbers:
         found += [
-            Figure(
+            Trait(
                 f"{end}-processor-time",
                 f"processor time of the {end}, {_range(numbers)}",
                 "s/GB",
@@ -275,11 +275,11 @@ def _range(numbers: Sequence[int]) -> str:
     return f"{said} connection{'s' if most > 1 else ''}"
 
 
-def _of_message(write_bytes: int) -> Figure:
+def _of_message(write_bytes: int) -> Trait:
     title = f"message of {memory_text(write_bytes)} and its answer (median)"
-    return Figure(f"message-{write_bytes}", title, "ns", _LATENCY, _message(write_bytes))
+    return Trait(f"message-{write_bytes}", title, "ns", _LATENCY, _message(write_bytes))
 
 
-def _of_capacity(connections: int) -> Figure:
+def _of_capacity(connections: int) -> Trait:
     title = f"goodput of {connections} connection{'s' if connections > 1 else ''}"
-    return Figure(f"goodput-{connections}", title, "bit/s", _RATE, _capacity(connections))
+    return Trait(f"goodput-{connections}", title, "bit/s", _RATE, _capacity(connections))

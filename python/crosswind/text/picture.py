@@ -20,7 +20,7 @@ ROW = 0.66  # of the height of a row that its box and its trials take
 
 
 @dataclass(frozen=True)
-class Figure:
+class Picture:
     """A drawing and the words that say the same."""
 
     key: str
@@ -29,11 +29,11 @@ class Figure:
     spec: dict[str, Any]  # data and layout as plotly.js takes them
 
 
-def finished(key: str, alt: str, height_px: int, figure: go.Figure) -> Figure:
+def finished(key: str, alt: str, height_px: int, figure: go.Figure) -> Picture:
     """Return `figure` as the page takes it."""
     plain = figure.to_plotly_json()
     plain["layout"].pop("template", None)  # seven kilobytes of colours that the page does not use
-    return Figure(key, alt, height_px, plain)
+    return Picture(key, alt, height_px, plain)
 
 
 def log_axis(title: str, values: Iterable[float]) -> dict[str, Any]:
