@@ -19,13 +19,15 @@ def bounded(command: Command) -> Command:
     """Add the options to a command, which is given `load_at_most`, `memory_at_most` and `traffic_at_most`."""
     for option in (
         click.option(
-            "--traffic-at-most", metavar="RATE", help="Refuse above this rate through any interface."
+            "--traffic-at-most", metavar="RATE", help="Refuse to start above this rate on any interface."
         ),
         click.option(
-            "--memory-at-most", metavar="SHARE", help="Refuse above this share of memory in use, such as 80%."
+            "--memory-at-most",
+            metavar="SHARE",
+            help="Refuse to start above this share of memory in use, such as 80%.",
         ),
         click.option(
-            "--load-at-most", type=float, help="Refuse above this load average of a minute, per core."
+            "--load-at-most", type=float, help="Refuse to start above this one-minute load average per core."
         ),
     ):
         command = option(command)

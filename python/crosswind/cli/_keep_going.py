@@ -7,5 +7,5 @@ import click
 keep_going_option = click.option(
     "--keep-going",
     is_flag=True,
-    help="Go on when all trials of the first block fail for the same reason.",
+    help="Continue even if all trials of the first block fail for the same reason.",
 )

@@ -44,14 +44,16 @@ def _quantiles(
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--column", metavar="NAME", help="With the values; not needed where only one has numbers.")
+@click.option("--column", metavar="NAME", help="Column of values. Default: the only numeric one.")
 @click.option(
     "--by",
     multiple=True,
     metavar="NAME",
-    help="Column with the group of each row, such as condition; may be repeated.",
+    help="Column that names the group of each row. Repeat it for several.",
 )
-@click.option("--trial", metavar="NAME", help="Column with the trial of each row; `trial` or `run` is found.")
+@click.option(
+    "--trial", metavar="NAME", help="Column that names the trial of each row. Default: `trial` or `run`."
+)
 @click.option(
     "--each",
     callback=_each,
@@ -59,7 +61,7 @@ def _quantiles(
     help="What a trial of several rows gives: a quantile such as p99; of shares their sum, mean, sd or jain "
     "(Jain's index).",
 )
-@click.option("--pool", is_flag=True, help="Describe all rows together, trials or not, without intervals.")
+@click.option("--pool", is_flag=True, help="Describe all rows together, without intervals.")
 @click.option(
     "--quantile",
     "asked",
@@ -68,7 +70,7 @@ def _quantiles(
     metavar="QUANTILE",
     default=("p50", "p90", "p99"),
     show_default="p50, p90, p99",
-    help="Over trials; may be repeated.",
+    help="Quantile over trials. Repeat it for several.",
 )
 @click.option(
     "--within",
@@ -76,12 +78,19 @@ def _quantiles(
     metavar="SHARE",
     default="5%",
     show_default=True,
-    help="How near to the median its interval should keep.",
+    help="Target width of the interval of the median, each side.",
 )
 @click.option(
-    "--confidence", callback=share, metavar="SHARE", default="95%", show_default=True, help="Of intervals."
+    "--confidence",
+    callback=share,
+    metavar="SHARE",
+    default="95%",
+    show_default=True,
+    help="Confidence level of intervals.",
 )
-@click.option("--baseline", metavar="GROUP", help="Others are compared with it; the first, if not given.")
+@click.option(
+    "--baseline", metavar="GROUP", help="Compare the other groups with this one. Default: the first."
+)
 @click.option(
     "--unordered",
     is_flag=True,
@@ -93,14 +102,14 @@ def _quantiles(
     metavar="TIME",
     default="200ms",
     show_default=True,
-    help="Of a capture: the least retransmission timeout of its senders.",
+    help="For a capture: the smallest retransmission timeout of its senders.",
 )
 @click.option(
     "--connections",
     type=click.IntRange(min=1),
     multiple=True,
     metavar="N",
-    help="Of results of OSMeF: only runs of so many connections; may be repeated.",
+    help="For results of OSMeF: use only runs with N connections. Repeat it for several.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the analysis as JSON.")
 @click.pass_context
@@ -121,7 +130,7 @@ def command(
     connections: tuple[int, ...],
     as_json: bool,
 ) -> None:
-    """Say what the samples in FILE show: quantiles, intervals, comparisons; or what a capture says of TCP.
+    """Analyse samples in FILE: quantiles, intervals, comparisons; or the TCP flows of a capture.
 
     \b
     crosswind analyze p99.csv                                   a number a line, one per trial
@@ -132,19 +141,20 @@ def command(
     crosswind analyze trace.pcapng                              a capture: round trips and timeouts of TCP
     crosswind analyze output/paper --connections 30             results of OSMeF: its Table 1, and corrected
 
-    FILE is a CSV of anybody's, one value a row. Intervals are over trials: where rows share one (a column
-    `trial`, `run`, ... or the one that --trial names), --each says what a trial gives; its rows are never
-    taken for trials. Or FILE is a results folder: the first number of each trial, or the one that --column
-    names, by condition. Where their order shows that trials are not independent (the level changed,
-    drifts, or neighbours are alike), intervals are refused. Write inf for what never ended. A column
-    `timestamp`, `started`, `date` or `time` has to agree with the order, and `unit` has to be one.
+    FILE is any CSV with one value per row. Intervals are over trials: if several rows share a trial (a
+    column `trial`, `run`, ... or the one that --trial names), --each reduces them to one number per trial.
+    FILE may also be a results folder; then the first figure of each trial, or the one that --column names,
+    is analysed by condition. Intervals are refused if the order shows that trials are not independent:
+    their level shifts, drifts, or consecutive trials are correlated. Write inf for an operation that never
+    ended. A column `timestamp`, `started`, `date` or `time` must agree with the order of rows, and a column
+    `unit` must have one value.
 
-    FILE may also be a capture, pcap or pcapng, of Crosswind's or anybody's: of each flow of TCP its round
-    trips, by handshake and by acknowledgement, what it sent again, and what of it a timeout caused.
+    FILE may be a capture, pcap or pcapng. Each TCP flow is shown with its round-trip times, by handshake
+    and by acknowledgement, and its retransmissions, with those that a timeout caused.
 
-    Or FILE is a folder with results of OSMeF (JSON), or with such a folder for each scenario. Its Table 1 is
-    shown as its report computes it, and beside it from each run by itself, without runs of another machine. A
-    scenario whose level changed on the way is named.
+    FILE may be a folder with results of OSMeF (JSON), or with one such folder per scenario. Its Table 1 is
+    shown as the study computes it, and corrected: each run by itself, without runs of another machine. A
+    scenario whose level changed during the measurement is named.
     """
     from crosswind.analysis.osmef.runs import is_osmef
     from crosswind.simulation import is_capture

@@ -41,8 +41,9 @@ def command(context: click.Context, as_json: bool) -> None:
 def install(names: tuple[str, ...]) -> None:
     """Install what each NAME needs into a private folder: packages, programs and archives.
 
-    Nothing is installed system-wide and no root is needed. NAME is an application of the list, one variant of
-    it such as ycsb/postgresql, or a tool. Of an application with variants, all that can be had are installed.
+    Nothing is installed system-wide, and no root is needed. NAME is an application of the list, one of its
+    variants such as ycsb/postgresql, or a tool. For an application with variants, all that are available
+    are installed.
     """
     from crosswind.app.requirements import CannotInstall
 

@@ -16,17 +16,17 @@ from crosswind.errors import Exit
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, writable=True, path_type=Path),
-    help="Keep the certificate in this file, instead of the cache folder.",
+    help="Write the certificate to this file instead of the cache folder.",
 )
 def command(as_json: bool, out: Path | None) -> Exit:
-    """Ask the emulation on this machine what is known already, and print a certificate.
+    """Check the emulation on this machine against known answers, and print a certificate.
 
-    Takes one to two minutes. First the engine alone, in virtual time: links, token buckets, schedulers,
-    queueing theory, delays, order and conservation, against exact answers. Then real packets on this machine,
-    beside a bare veth pair (for which it needs root) in the same run. Every claim has the figure that was
-    measured, the bound that it keeps, where the bound comes from, and a decision: held, failed, or undecided
-    where the machine was too busy to say. Nothing is changed but the certificate's own file. Exit status 4
-    when a claim failed, 6 when none failed and some are undecided.
+    It takes one to two minutes. First it checks the engine alone, in virtual time, against exact answers:
+    links, token buckets, schedulers, queueing theory, delays, order and conservation. Then it sends real
+    packets on this machine and compares them with a bare veth pair in the same run (this needs root). Each
+    claim shows the measured value, its bound, the source of the bound, and a verdict: held, failed, or
+    undecided if the machine was too busy. Only the certificate's own file is written. Exit status 4: a
+    claim failed. 6: none failed, some are undecided.
     """
     if out is not None:
         require_writable(out, "name another file with --out")

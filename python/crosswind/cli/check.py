@@ -23,20 +23,23 @@ from crosswind.errors import Exit
     metavar="SHARE",
     default="5%",
     show_default=True,
-    help="Slower by so much is no regression.",
+    help="Largest slowdown that still passes.",
 )
-@click.option("--force", is_flag=True, help="Though networks, machines or conditions differ.")
-@click.option("--junit", type=click.Path(path_type=Path, dir_okay=False), help="Write JUnit XML as well.")
+@click.option("--force", is_flag=True, help="Compare even if networks, machines or conditions differ.")
+@click.option(
+    "--junit", type=click.Path(path_type=Path, dir_okay=False), help="Also write JUnit XML to this file."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the check as JSON.")
 def command(run: Path, base: Path, allowed: float, force: bool, junit: Path | None, as_json: bool) -> Exit:
-    """Check the run in RUN against an earlier one, for continuous integration.
+    """Check a run for a regression against an earlier one, for continuous integration.
 
-    Asked of the application's first figure under every condition, with an exact 95 % interval over trials of
-    how many times slower it is. All of it within what is allowed: passed, exit status 0. All of it beyond: a
-    regression, 5. In between: undecided, 6, with how many more trials would decide. Trials that are no
-    repetitions: refused, 6 as well, with the reason and what helps. Trials of RUN that failed for good: 6,
-    too, however quick the others are. Runs that cannot be compared: 7. Where GITHUB_STEP_SUMMARY names a
-    file, a table is appended to it.
+    The check compares the application's first figure under every condition. It computes an exact 95 %
+    interval, over trials, of how many times slower RUN is. Passed (exit status 0): the whole interval is
+    within the allowed slowdown. Regression (5): the whole interval is beyond it. Undecided (6): the
+    interval covers it; the output says how many more trials would decide. Refused (also 6): the trials are
+    not independent, or trials of RUN failed for good; the reason and a remedy are printed. Not comparable
+    (7): networks, machines or conditions differ. If GITHUB_STEP_SUMMARY names a file, a table is appended
+    to it.
     """
     from crosswind.analysis import check_text
     from crosswind.analysis.check import check

@@ -11,9 +11,10 @@ from crosswind.errors import Exit
 
 @click.command()
 def command() -> Exit:
-    """Remove what dead runs left behind: work folders, sockets, control groups. Running ones are left alone.
+    """Remove what dead runs left behind: work folders, sockets, control groups.
 
-    Nodes, processes and network devices never need this: they end with the run, however it ends.
+    Active runs are not touched. Nodes, processes and network devices never need this: they end with the
+    run, however it ends.
     """
     from crosswind.testbed.binaries import sweep
     from crosswind.testbed.control import stale_sockets

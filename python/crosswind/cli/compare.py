@@ -13,19 +13,19 @@ from crosswind.errors import CrosswindError, Exit
 @click.command()
 @click.argument("base", type=click.Path(path_type=Path))
 @click.argument("other", type=click.Path(path_type=Path))
-@click.option("--force", is_flag=True, help="Though networks, machines or conditions differ.")
+@click.option("--force", is_flag=True, help="Compare even if networks, machines or conditions differ.")
 @click.option("--json", "as_json", is_flag=True, help="Print the comparison as JSON.")
 def command(base: Path, other: Path, force: bool, as_json: bool) -> Exit:
-    """Compare the run in OTHER with the one in BASE: better, worse or undecided, condition by condition.
+    """Compare two runs, condition by condition: OTHER is better, worse or undecided against BASE.
 
-    Each is the folder of a run, or of an experiment: then its latest run is taken. Every number has its ratio
-    with an interval over trials, the chance that a trial of OTHER is the larger one, and, where nothing is
-    decided, how many more trials would; it is refused, with the reason, where the trials of one run are no
-    repetitions. Exit status 7 when the networks that the two measured before and after their trials differ,
-    or the machines, applications or conditions; versions that differ are named, since they may be what is
-    compared.
+    BASE and OTHER are folders of a run, or of an experiment; then the latest run counts. Every number is
+    shown as a ratio with an interval over trials, and with the probability that a trial of OTHER is larger.
+    If a comparison is undecided, the output says how many more trials would decide it. If trials of a run
+    are not independent, the comparison is refused with the reason. Exit status 7: the measured networks,
+    the machines, the applications or the conditions differ. Different versions are listed, since they may
+    be what you compare.
 
-    Two fingerprints (JSON files of `crosswind fingerprint`) are compared figure by figure: the same (exit
+    Two fingerprints (JSON files of `crosswind fingerprint`) are compared figure by figure: same (exit
     status 0), different (7) or undecided (6), by an interval of the change and a margin that is shown.
     """
     if base.is_file() != other.is_file():

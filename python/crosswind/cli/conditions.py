@@ -34,7 +34,9 @@ def list_all(as_json: bool) -> None:
 
 @command.command()
 @click.argument("name")
-@click.option("--json", "as_json", is_flag=True, help="Print the condition as JSON, as files may write it.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the condition as JSON, in the form of an experiment file."
+)
 def show(name: str, as_json: bool) -> None:
     """Show one condition: what it models, its source, what differs, and its text."""
     from crosswind import catalog
@@ -57,20 +59,27 @@ def show(name: str, as_json: bool) -> None:
 
 @command.command("from")
 @click.argument("trace", type=click.Path(path_type=Path))
-@click.option("--name", help="Of the condition; the file's when absent.")
-@click.option("--refill", metavar="RATE", help="Of the bucket, where it is known; else from the rests.")
+@click.option("--name", help="Name of the condition. Default: the name of the file.")
 @click.option(
-    "--window", default="100ms", show_default=True, help="Of samples, from a capture or a Mahimahi trace."
+    "--refill",
+    metavar="RATE",
+    help="Refill rate of the bucket, if known. Default: estimated from the pauses.",
 )
-@click.option("--delays", "of_delays", is_flag=True, help="Of a fingerprint, its one-way delays.")
+@click.option(
+    "--window",
+    default="100ms",
+    show_default=True,
+    help="Length of one sample, for a capture or a Mahimahi trace.",
+)
+@click.option("--delays", "of_delays", is_flag=True, help="For a fingerprint: fit its one-way delays.")
 @click.option(
     "--floor",
     metavar="TIME|FILE",
     help="Of delays, what this machine adds to each by itself, taken off: a time, as `crosswind doctor` "
     "says, or delays measured on it without any network, with their spread.",
 )
-@click.option("--back", is_flag=True, help="Of `iperf3 --bidir`, what came back to the client.")
-@click.option("--as", "model", metavar="MODEL", help="The model to fit; the simplest that fits when absent.")
+@click.option("--back", is_flag=True, help="For `iperf3 --bidir`: fit the direction from server to client.")
+@click.option("--as", "model", metavar="MODEL", help="Model to fit. Default: the simplest that fits.")
 def from_trace(
     trace: Path,
     name: str | None,
@@ -81,12 +90,12 @@ def from_trace(
     back: bool,
     model: str | None,
 ) -> None:
-    """Print a condition that gives what was measured in a TRACE, and how near it comes.
+    """Fit a condition to the measurement in TRACE, and print how close it is.
 
-    TRACE is what a sender was given that wanted all it could get: CSV of time and rate, where a rate of 0 is
-    a rest, what iperf3 prints (`-J` or text), the intervals of `nuttcp -i1`, a pcap or pcapng of one way, a
-    trace of Mahimahi, a JSON of OSMeF, or a fingerprint. It may also be delays: one on a line, CSV of time
-    and delay, or with --delays those of a fingerprint.
+    TRACE is the throughput of a sender that always had data: CSV of time and rate (a rate of 0 is a pause),
+    iperf3 output (`-J` or text), the intervals of `nuttcp -i1`, a pcap or pcapng of one direction, a
+    Mahimahi trace, JSON of OSMeF, or a fingerprint. It may also be delays: one per line, CSV of time and
+    delay, or with --delays those of a fingerprint.
 
     \b
     Models of rates, the simplest first:
@@ -97,8 +106,8 @@ def from_trace(
     Models of delays:
       constant, normal, histogram; the latter two with the half-life of their correlation
 
-    The first that fits is printed, and on standard error how near the others come. Where none fits, the
-    reasons are printed and nothing else.
+    The first model that fits is printed as a condition; standard error shows how close the others are. If
+    none fits, only the reasons are printed.
     """
     from crosswind.errors import CrosswindError
     from crosswind.fingerprint.fit.fitted_condition import condition_from

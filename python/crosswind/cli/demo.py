@@ -22,20 +22,20 @@ _WITHOUT_DATABASE, _QUICK = "icpe23-rpc", "rpc-quick"
     help="ycsb: a replicated PostgreSQL, 10 set-ups; rpc: requests and responses, 3 set-ups, one minute.",
 )
 @click.option(
-    "--deployed", is_flag=True, help="The set-ups as they were deployed, not as the paper describes them."
+    "--deployed", is_flag=True, help="Use the set-ups as deployed, not as the paper describes them."
 )
 @click.option(
     "--results",
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("results"),
     show_default=True,
-    help="Folder of all results.",
+    help="Folder for results.",
 )
 def command(app: str, deployed: bool, results: Path) -> Exit:
     """Show in five minutes what Crosswind does: a real database under ten published network set-ups.
 
-    Where PostgreSQL is not installed, its packages are unpacked into a private folder; where that is
-    impossible, requests and responses stand in for the database.
+    If PostgreSQL is not installed, its packages are unpacked into a private folder. If that is impossible,
+    a request/response load replaces the database.
     """
     from crosswind.cli._experiment import named_experiment
     from crosswind.cli._finish import finish

@@ -11,11 +11,12 @@ from crosswind.errors import Exit
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print findings and calibration as JSON.")
 def command(as_json: bool) -> Exit:
-    """Say whether this machine can run Crosswind, what it honours, and what is missing.
+    """Check whether this machine can run Crosswind, how exact it is, and what is missing.
 
-    Takes about five seconds, most of them for a calibration: two nodes, real packets, and how exactly they
-    were delayed. The best calibration of the last seven days is kept, and `crosswind plan` checks experiments
-    against it. Nothing else is changed. Run it on a quiet machine. Exit status 3 when something is missing.
+    It takes about five seconds, most of them for a calibration: it sends real packets between two nodes and
+    measures how exactly they were delayed. The best calibration of the last seven days is stored, and
+    `crosswind plan` checks experiments against it. Nothing else is changed. Run it on a quiet machine. Exit
+    status 3: something is missing.
     """
     from rich.console import Console
 

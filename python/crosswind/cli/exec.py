@@ -12,11 +12,12 @@ from crosswind.errors import CrosswindError
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.argument("node")
 @click.argument("words", metavar="-- CMD...", nargs=-1, required=True, type=click.UNPROCESSED)
-@click.option("--up", "pid", type=int, metavar="PID", help="Which `crosswind up`, where several run.")
+@click.option("--up", "pid", type=int, metavar="PID", help="Process id of `crosswind up`, if several run.")
 def command(node: str, words: tuple[str, ...], pid: int | None) -> None:
-    """Run a command in a node of the fabric that is up.
+    """Run a command in a node of the active fabric.
 
-    It has your terminal, your files and the node's network and name; its exit status is yours.
+    The command has your terminal and your files, and the node's network and name. Its exit status is
+    returned.
     """
     from crosswind.spec.nearest import did_you_mean
     from crosswind.testbed.binaries import AGENT, find_binary

@@ -40,52 +40,57 @@ T = TypeVar("T")
 @click.command()
 @click.argument("file", required=False)
 @click.option(
-    "--condition", help="A condition of FILE, of the catalogue, or in a file; FILE's first when absent."
+    "--condition", help="Condition: a name in FILE or the catalogue, or a file. Default: the first in FILE."
 )
 @click.option(
     "--between",
     metavar="FROM,TO",
-    help="Two nodes, or one twice for its loopback; FILE's first two when absent.",
+    help="Two nodes; name one twice to measure its loopback. Default: the first two in FILE.",
 )
-@click.option("--through", metavar="NODE", help="Route over this node of FILE, which forwards.")
-@click.option("--tunnel", type=click.Choice(["vxlan", "gre"]), help="Make a tunnel between the two nodes.")
+@click.option("--through", metavar="NODE", help="Route through this node of FILE, which forwards packets.")
 @click.option(
-    "--near", metavar="WORDS", default="", help="With --to: what comes before a command at the near end."
+    "--tunnel", type=click.Choice(["vxlan", "gre"]), help="Measure through a tunnel between the two nodes."
 )
-@click.option("--far", metavar="WORDS", help="With --to: what comes before a command at the far end.")
 @click.option(
-    "--to", "address", metavar="ADDRESS", help="Of the far end, where FILE does not make the network."
+    "--near",
+    metavar="WORDS",
+    default="",
+    help="With --to: prefix that runs a command at the near end, such as 'ssh host'.",
+)
+@click.option("--far", metavar="WORDS", help="With --to: prefix that runs a command at the far end.")
+@click.option(
+    "--to", "address", metavar="ADDRESS", help="Address of the far end, when measuring an existing network."
 )
 @click.option(
     "--tool",
     type=click.Choice(["traffic", "iperf3", "nuttcp"]),
-    help="For bulk; traffic on one machine when absent, else iperf3.",
+    help="Tool for bulk transfers. Default: traffic on one machine, else iperf3.",
 )
-@click.option("--cloud", is_flag=True, help="Ask the cloud's metadata service what the machines are.")
+@click.option("--cloud", is_flag=True, help="Read the instance types from the cloud's metadata service.")
 @click.option(
-    "--full-speed", default="10s", show_default=True, help="How long a bucket has to be emptied in, twice."
+    "--full-speed", default="10s", show_default=True, help="Length of each of the two full-speed bursts."
 )
-@click.option("--rest", default="5s", show_default=True, help="Between the two.")
+@click.option("--rest", default="5s", show_default=True, help="Pause between the two bursts.")
 @click.option(
     "--connections",
     metavar="N,N,...",
     default="1,2,5,10,20,50",
     show_default=True,
-    help="Side by side, for what each is given.",
+    help="Numbers of parallel connections to measure.",
 )
 @click.option(
     "--repeat",
     type=click.IntRange(1, 1000),
     default=3,
     show_default=True,
-    help="Of each number of connections.",
+    help="Measurements per number of connections.",
 )
 @click.option(
     "--writes",
     metavar="SIZE,SIZE,...",
     default="1KiB,4KiB,16KiB,64KiB,256KiB,1MiB",
     show_default=True,
-    help="Sizes of a write().",
+    help="Sizes of each write() to measure.",
 )
 @click.option(
     "--send-at-most",
@@ -97,18 +102,18 @@ T = TypeVar("T")
 @click.option(
     "--regime",
     metavar="PATTERN",
-    help="Measure this instead, into a file that grows: full-speed, or seconds on and off such as 10-30.",
+    help="Measure over hours instead: full-speed, or seconds on and off such as 10-30.",
 )
-@click.option("--for", "wanted", metavar="TIME", help="How long a regime is measured in all, such as 24h.")
+@click.option("--for", "wanted", metavar="TIME", help="Total length of the regime, such as 24h.")
 @click.option(
     "--point",
     metavar="TIME",
-    help="How far points of a regime are apart; 10s, or a tenth of a shorter time on, when absent.",
+    help="Interval of a regime's samples. Default: 10s, or a tenth of the time on if that is shorter.",
 )
 @click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Where it goes; fingerprint.json, or regime.jsonl, when absent.",
+    help="Output file. Default: fingerprint.json, or regime.jsonl.",
 )
 def command(
     file: str | None,
@@ -137,29 +142,29 @@ def command(
 ) -> None:
     """Measure the network between two nodes: latency, bulk transfer, token bucket.
 
-    FILE has a topology and may have a condition; an experiment, or the name of one of the catalogue, will do.
-    It is brought up anew for each measurement: round trips and one-way delays of small messages, round trips
-    beside a bulk transfer, writes of several sizes, several numbers of connections side by side, and more
-    packets than it takes, at full speed until a token bucket is empty, and again after a rest. The machine is
-    looked at before and after, and refused where it does more than the --...-at-most say. `crosswind
-    conditions from` makes a condition of the result.
+    FILE has a topology and may have a condition. An experiment file works, and so does the name of a
+    catalogue experiment. The network is brought up anew for each measurement: round-trip times and one-way
+    delays of small messages, round-trip times under a bulk transfer, writes of several sizes, several
+    numbers of parallel connections, an overload, and full speed until a token bucket is empty, repeated
+    after a pause. The machines' state is recorded before and after; the measurement is refused if a machine
+    is busier than the --...-at-most options allow. `crosswind conditions from` fits a condition to the
+    result.
 
-    The two nodes may be one (loopback), share a host, have hosts of their own, reach each other --through a
-    third node, or by a --tunnel: which of these it was, and OSMeF's distance, stands in the result.
+    The two nodes may be one node (loopback), share a host, have their own hosts, reach each other --through
+    a third node, or use a --tunnel. The result records which, and OSMeF's distance.
 
-    With --regime TCP sends in one pattern for as long as --for says, and every point is kept as it is
-    measured. The same command goes on with a file that was cut off, until it has as much. Ends that are there
-    must be of this machine.
+    With --regime, TCP sends in one pattern for the time that --for gives, and every sample is stored at
+    once. The same command continues a file that was cut off. Existing ends must be on this machine.
 
-    Without FILE the network is one that is there, between two ends that commands can be given:
+    Without FILE, the command measures an existing network between two ends that can run commands:
 
     \b
     crosswind fingerprint --near 'crosswind exec a --' --far 'crosswind exec b --' --to 10.77.0.2
     crosswind fingerprint --far 'ssh host' --to 192.0.2.7
 
-    Each needs a `crosswind-load`, a Python and, if it is another machine, an iperf3 (or nuttcp, with --tool
-    nuttcp); TCP ports 7078 and 7079 and UDP port 7080 of the far end must be reachable, for nuttcp also TCP
-    ports from 7200 and from 8200 on.
+    Each end needs `crosswind-load`, Python and, on another machine, iperf3 (or nuttcp, with --tool nuttcp).
+    TCP ports 7078 and 7079 and UDP port 7080 of the far end must be reachable; nuttcp also needs TCP ports
+    from 7200 and from 8200 on.
     """
     from rich.console import Console
 

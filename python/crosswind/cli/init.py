@@ -16,9 +16,9 @@ class NotWrittenError(CrosswindError):
 @click.command()
 @click.argument("file", default="experiment.yaml", type=click.Path(path_type=Path))
 def command(file: Path) -> None:
-    """Write a commented example experiment to start from.
+    """Write a commented example experiment.
 
-    FILE is the file to write, experiment.yaml when absent. An existing file is not overwritten.
+    FILE is the file to write; default: experiment.yaml. An existing file is not overwritten.
     """
     from crosswind import catalog
 

@@ -15,19 +15,19 @@ from crosswind.cli._output import print_json
     "--pilot",
     type=click.Path(path_type=Path),
     metavar="RESULTS",
-    help="An earlier run of the same application, which tells how many trials the intervals will take.",
+    help="An earlier run of the same application, to predict the number of trials.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
 def command(file: str, pilot: Path | None, as_json: bool) -> None:
-    """Show the trials of an experiment, their order, the time they take, and what will be done.
+    """Show an experiment's trials, their order, the time they take, and the steps of a run.
 
-    FILE is an experiment file or the name of an experiment of the catalogue. Nothing is changed. The
-    plan ends with what this machine is too small for, and with what it will not honour by the calibration of
+    FILE is an experiment file or the name of a catalogue experiment. Nothing is changed. The plan ends with
+    warnings: what this machine is too small for, and what it cannot emulate exactly by the calibration of
     `crosswind doctor`.
 
-    With --pilot (the folder of a run, or of an experiment, whose latest run is then taken) it says for each
-    condition how many trials bring the interval to what `until` asks for, or to 5 % of the median, and how
-    long that takes by the pilot's own trials; or why the pilot cannot tell.
+    --pilot names the folder of an earlier run, or of an experiment; then its latest run counts. For each
+    condition the plan then predicts how many trials bring the interval to the target in `until`, or to 5 %
+    of the median, and how long they take. If the pilot cannot tell, the plan says why.
     """
     from crosswind.analysis.pilot import predict
     from crosswind.analysis.pilot_text import describe_prediction

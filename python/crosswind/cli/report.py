@@ -25,7 +25,7 @@ from crosswind.errors import CrosswindError
 @click.option(
     "--published",
     is_flag=True,
-    help="Print the figures that the experiment names as published, beside those of the run; write nothing.",
+    help="Print the published figures beside those of the run; write nothing.",
 )
 def command(
     folder: Path,
@@ -34,12 +34,11 @@ def command(
     language: Literal["latex", "markdown"] | None,
     published: bool,
 ) -> None:
-    """Print what the results in FOLDER say and write report.html beside them.
+    """Print the results in FOLDER and write report.html beside them.
 
-    FOLDER is that of one run, or of an experiment: then its latest run is taken. Nothing but the folder is
-    needed, so it may be a copy from another machine. A fingerprint's file will do as well: its page is
-    written beside it, fingerprint.html for fingerprint.json. So will those of regimes, MORE than one where
-    there are: a table has a row for each.
+    FOLDER is the folder of a run, or of an experiment; then its latest run counts. It may be a copy from
+    another machine. A fingerprint's file works as well: fingerprint.json gets fingerprint.html beside it.
+    One or MORE files of regimes give a table with one row each.
     """
     from crosswind.fingerprint.regime.table import is_regime
 

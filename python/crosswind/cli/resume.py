@@ -25,13 +25,13 @@ def command(
     traffic_at_most: str | None,
     as_json: bool,
 ) -> Exit:
-    """Continue a run that was interrupted; finished trials stay as they are.
+    """Continue an interrupted run; finished trials stay as they are.
 
-    FOLDER is that of a run, or one that holds runs (results when absent): then the latest is continued.
-    Failed, void and interrupted trials are run again. When all trials of the first block fail for the same
-    reason again, the run stops, unless --keep-going is given. Refused while another process runs trials into
-    the folder, when the experiment or the machine has changed since, and where the machine does more beside
-    than was allowed when the run began, or than the --...-at-most say now.
+    FOLDER is the folder of a run, or one that holds runs (default: results); then the latest run is
+    continued. Failed, void and interrupted trials are run again. The run stops if all trials of the first
+    block fail again for the same reason, unless --keep-going is given. It is refused while another process
+    writes to the folder, if the experiment or the machine has changed, or if the machine is busier than the
+    limits allow: those of the run, or the --...-at-most options.
     """
     from crosswind.cli._finish import finish
     from crosswind.results import latest_folder

@@ -19,15 +19,15 @@ from crosswind.errors import Exit
     type=click.Path(file_okay=False, path_type=Path),
     default=Path("results"),
     show_default=True,
-    help="Folder of all results.",
+    help="Folder for results.",
 )
 @click.option(
     "--only",
     metavar="CONDITION",
     multiple=True,
-    help="Run this condition only; may be repeated.",
+    help="Run only this condition. Repeat it for several.",
 )
-@click.option("--once", is_flag=True, help="Run one trial of each condition, to see whether all works.")
+@click.option("--once", is_flag=True, help="Run one trial per condition, as a smoke test.")
 @keep_going_option
 @bounded
 @click.option("--json", "as_json", is_flag=True, help="Print folder, exit status and remarks as JSON.")
@@ -42,12 +42,12 @@ def command(
     traffic_at_most: str | None,
     as_json: bool,
 ) -> Exit:
-    """Run an experiment, trial by trial, and store each as it ends.
+    """Run an experiment trial by trial, and store each trial as it ends.
 
-    FILE is an experiment file or the name of an experiment of the catalogue. A run that was interrupted is
-    continued with `crosswind resume`. When all trials of the first block fail for the same reason, the run
-    stops, unless --keep-going is given. What the machine does beside when it begins is kept with the results,
-    and refused where it is more than the --...-at-most say.
+    FILE is an experiment file or the name of a catalogue experiment. `crosswind resume` continues an
+    interrupted run. The run stops if all trials of the first block fail for the same reason, unless
+    --keep-going is given. The load of the machine at the start is stored with the results; the run is
+    refused if it exceeds the --...-at-most options.
     """
     from crosswind.cli._experiment import named_experiment
     from crosswind.cli._finish import finish

@@ -23,13 +23,13 @@ _INLINE = re.compile(r"\s*\{|.*:(\s|$)", re.DOTALL)
 
 @click.command()
 @click.argument("condition", metavar="FILE|NAME|-|CONDITION")
-@click.option("--up", "pid", type=int, metavar="PID", help="Which `crosswind up`, where several run.")
+@click.option("--up", "pid", type=int, metavar="PID", help="Process id of `crosswind up`, if several run.")
 def command(condition: str, pid: int | None) -> None:
-    """Change the condition of the fabric that is up, while programs run in it.
+    """Change the condition of the active fabric while programs run in it.
 
-    FILE holds one condition (- is standard input); NAME is one of the experiment that is up, or of the
-    catalogue; CONDITION is written out: 'link: [{delay: {time: 40ms}}]'. Prints the instant from which it
-    holds, in ns of CLOCK_MONOTONIC.
+    FILE holds one condition (- is standard input). NAME is a condition of the active experiment or of the
+    catalogue. CONDITION is written out: 'link: [{delay: {time: 40ms}}]'. Prints the instant from which the
+    condition is active, in ns of CLOCK_MONOTONIC.
     """
     from crosswind.cli._condition import carried_out
     from crosswind.spec import condition_for_agent

@@ -14,26 +14,30 @@ from crosswind.errors import CrosswindError, Exit
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--condition", metavar="FILE|NAME", help="Another condition than the recorded or first one.")
+@click.option(
+    "--condition", metavar="FILE|NAME", help="Condition to apply instead of the recorded or first one."
+)
 @click.option(
     "--offer",
     "offers",
     multiple=True,
     metavar="A->B=RATE",
-    help="Traffic from A to B; may be repeated.",
+    help="Traffic from A to B. Repeat it for several.",
 )
-@click.option("--packet", default="1500B", show_default=True, help="IP bytes of every offered packet.")
+@click.option("--packet", default="1500B", show_default=True, help="IP size of every offered packet.")
 @click.option(
     "--arrivals",
     type=click.Choice(["constant", "poisson"]),
     default="poisson",
     show_default=True,
-    help="When offered packets come.",
+    help="Arrival process of offered packets.",
 )
-@click.option("--for", "length", default="10s", show_default=True, help="How long traffic is offered.")
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Of everything drawn.")
+@click.option("--for", "length", default="10s", show_default=True, help="Length of the offered traffic.")
 @click.option(
-    "--packets", type=click.Path(path_type=Path), help="Write a row per packet to this CSV file as well."
+    "--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of all random numbers."
+)
+@click.option(
+    "--packets", type=click.Path(path_type=Path), help="Also write one row per packet to this CSV file."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 def command(
@@ -47,14 +51,14 @@ def command(
     packets: Path | None,
     as_json: bool,
 ) -> Exit:
-    """Replay a recording, or see what a condition would do to traffic, in virtual time.
+    """Replay a recording, or show what a condition does to traffic, in virtual time.
 
-    FILE is a recording (`crosswind up --record`, or `record: true` under `trials`): every decision of the
-    live run is made again and compared, and exit status 4 says that one differed. With --condition the same
-    packets meet another condition instead: an open loop, the application does not react.
+    FILE is a recording, made by `crosswind up --record` or by `record: true` under `trials`. Every decision
+    of the live run is made again and compared; exit status 4 means that one differs. With --condition the
+    same packets meet another condition. This is an open loop: the application does not react.
 
-    FILE may also be a network for `crosswind up` or an experiment: then --offer says what traffic to offer.
-    No nodes are made, no privileges are needed, and a second of traffic may take less than one.
+    FILE may also be a network for `crosswind up`, or an experiment; then --offer defines the traffic. No
+    nodes are made, no privileges are needed, and a second of traffic may take less than a second.
     """
     from crosswind.simulation import is_recording
 

@@ -25,7 +25,7 @@ def command() -> None:
 @command.command()
 @click.argument("file")
 @click.option(
-    "--svg", type=click.Path(path_type=Path), metavar="OUT", help="Write a picture to this file as well."
+    "--svg", type=click.Path(path_type=Path), metavar="OUT", help="Also write a picture to this file."
 )
 def show(file: str, svg: Path | None) -> None:
     """Show the network of FILE in the terminal, and as a picture with --svg.

@@ -26,25 +26,25 @@ SEED = 1
 @click.command()
 @click.argument("file")
 @click.option(
-    "--condition", help="A condition of FILE, of the catalogue, or in a file; FILE's first when absent."
+    "--condition", help="Condition: a name in FILE or the catalogue, or a file. Default: the first in FILE."
 )
 @click.option(
     "--record",
     type=click.Path(path_type=Path),
-    help="Record everything that happens to packets in a new file, for `crosswind simulate`.",
+    help="Record all packets and decisions to a new file, for `crosswind simulate`.",
 )
 @click.option(
     "--capture",
     type=click.Path(path_type=Path),
-    help="Write what entered, left and was dropped to a new pcapng file, for Wireshark.",
+    help="Write packets that entered, left or were dropped to a new pcapng file, for Wireshark.",
 )
-@click.option("--snap", default="128B", show_default=True, help="Kept of every captured frame.")
+@click.option("--snap", default="128B", show_default=True, help="Bytes stored of each captured frame.")
 def command(file: str, condition: str | None, record: Path | None, capture: Path | None, snap: str) -> Exit:
-    """Bring a fabric up for your own programs, and keep it until told otherwise.
+    """Bring up a fabric for your own programs, until it is ended.
 
-    FILE has a topology and may have a condition; an experiment, or the name of one of the catalogue, will do.
-    Prints `ready` when the nodes can be used with `crosswind exec`. Ends with Ctrl-C, SIGTERM or the end of
-    its input. A capture ends at 1 GiB; what does not fit is counted.
+    FILE has a topology and may have a condition. An experiment file works, and so does the name of a
+    catalogue experiment. It prints `ready` when nodes can be used with `crosswind exec`. It ends with
+    Ctrl-C, SIGTERM or the end of its input. A capture ends at 1 GiB; packets beyond that are counted.
     """
     from crosswind.cli._condition import carried_out
     from crosswind.doctor import auto_domains_here

@@ -15,11 +15,11 @@ from crosswind.errors import Exit
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @click.option("--json", "as_json", is_flag=True, help="Print the problems as JSON.")
 def command(files: tuple[str, ...], as_json: bool) -> Exit:
-    """Check experiment files and say everything that is wrong with them.
+    """Check experiment files and list every error.
 
-    FILE is an experiment file, a network for `crosswind up`, a file of conditions, or the name of an
-    experiment of the catalogue. Each problem is named with file, line and column. Exit status 2 when there
-    is one. Nothing is run.
+    FILE is an experiment file, a network for `crosswind up`, a file of conditions, or the name of a
+    catalogue experiment. Each error is shown with file, line and column. Exit status 2: there is an error.
+    Nothing is run.
     """
     from crosswind.spec import SpecErrors
     from crosswind.spec.kinds import check_file
