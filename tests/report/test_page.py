@@ -90,7 +90,7 @@ def test_a_run_that_failed_begins_with_the_reason_and_draws_no_empty_axes(tmp_pa
     assert f"4 trials: {reason}" in first_card[2]
     assert "<figure" not in page
     assert Outline(page).of("svg") == []
-    assert "No trial counts, so there is nothing to draw." in page
+    assert "No trial counts, so there are no pictures." in page
 
 
 def test_what_failed_in_part_begins_with_what_was_compared(page):

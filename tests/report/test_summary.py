@@ -58,7 +58,7 @@ def test_a_void_trial_that_was_repeated_is_said_to_be(folder, tmp_path):
     summary = summarise(copy)
     assert by_name(summary, VOID[0]).estimates["latency p50"].n == 3
     void = next(caution for caution in cautions(summary) if caution.title == "1 trial void")
-    assert "Succeeded when tried again: 1." in void.text
+    assert "Succeeded on a later attempt: 1." in void.text
 
 
 def test_too_few_trials_give_no_interval_but_a_number_of_trials(summary):
@@ -196,7 +196,7 @@ def test_cautions_put_what_misleads_first(summary):
     assert levels == sorted(levels, reverse=True)  # serious before note
     titles = {caution.title for caution in found}
     assert {"1 trial failed", "1 trial void", "Too few trials for an interval", "Run at scale 0.1"} <= titles
-    assert {"A closed loop hides stalls", "Operations are pooled for pictures only"} <= titles
+    assert {"A closed loop hides stalls", "Pictures pool operations"} <= titles
     scale = next(caution for caution in found if caution.title == "Run at scale 0.1")
     assert "burst / buffer" in scale.text
 

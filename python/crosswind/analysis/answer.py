@@ -42,7 +42,7 @@ def _failed(summary: Summary) -> Answer:
     (reason, many), *others = reasons.most_common()
     text = f"{many} trial{_s(many)}: {reason}"
     if others:
-        text += f" (and {len(others)} other reason{_s(len(others))}, in the tables of trials)"
+        text += f" (and {len(others)} other reason{_s(len(others))}, in the trial tables)"
     return Answer(question, f"Nothing: {' and '.join(counts)}", text, "bad")
 
 
@@ -66,7 +66,7 @@ def _compared(summary: Summary) -> Answer:
 
 def _differs(summary: Summary) -> Answer:
     short = short_names(condition.name for condition in summary.conditions)
-    question = "Who differs, by how much?"
+    question = "What changed, and by how much?"
     primary = summary.primary
     compared = [
         (ratio.estimate, condition)
@@ -75,7 +75,10 @@ def _differs(summary: Summary) -> Answer:
     ]
     if not compared:
         return Answer(
-            question, "Nothing to compare", "It takes two conditions with a counted trial each.", "plain"
+            question,
+            "Nothing to compare",
+            "A comparison needs two conditions with a counted trial each.",
+            "plain",
         )
     farthest_ratio, farthest = max(compared, key=lambda pair: max(pair[0], 1 / pair[0]))
     base = next(c for c in summary.conditions if c.name == summary.baseline)
@@ -111,17 +114,17 @@ def _sure(summary: Summary) -> Answer:
     estimates = [condition.estimates[primary.key] for condition in summary.conditions]
     lacking = [estimate for estimate in estimates if isinstance(estimate, NeedsTrials)]
     if not lacking and not others:
-        return Answer(question, "See the interval", "It is exact, over trials, and in the table.", "plain")
+        return Answer(question, "See the interval", "The table has it; it is exact, over trials.", "plain")
     if not lacking:
-        text = f"Some {primary.label} is 0, so it has no ratio: compare the intervals of the table."
+        text = f"Some values of {primary.label} are 0 and have no ratio: compare the intervals in the table."
         return Answer(question, "See the intervals", text, "plain")
     needed = max((estimate.needed for estimate in lacking), default=6)
     fewest = min((estimate.n for estimate in lacking), default=0)
     return Answer(
         question,
-        "Not yet known",
-        f"With as few as {fewest} trial{_s(fewest)} a condition no 95 % interval exists: {needed} are needed "
-        "for a median, 4 a side for a ratio. Large gaps between the dots below are informative all the same.",
+        "Too few trials",
+        f"A condition has only {fewest} trial{_s(fewest)}. A 95 % interval needs {needed} for a median, and "
+        "4 a side for a ratio. Large gaps between the dots below are informative all the same.",
         "wary",
     )
 
@@ -134,7 +137,7 @@ def _counted(
     text = (
         f"At 95 %, {differing} of {len(known)} conditions differ from the baseline in "
         f"{summary.primary.label}, corrected for all comparisons of this report (Holm). Each interval is "
-        "exact, over trials, and stands alone."
+        "exact, over trials, and not corrected."
     )
     if dependent:
         text += f" {_dependent(summary, dependent)}"
@@ -149,8 +152,8 @@ def _dependent(summary: Summary, refused: list[ConditionSummary]) -> str:
     if (more := len(refused) - _NAMED) > 0:
         named += f" and {more} more"
     text = (
-        f"Trials are not independent under {named}, so no interval over them would hold: the warnings say "
-        "what was seen and what would help."
+        f"Trials are not independent under {named}, so no interval over them would hold. The warnings say "
+        "what was found and what helps."
     )
     if any(condition.name == summary.baseline for condition in refused):
         return f"{text} {short[summary.baseline]} is the baseline, so nothing can be compared with it."
@@ -158,7 +161,7 @@ def _dependent(summary: Summary, refused: list[ConditionSummary]) -> str:
 
 
 def _believe(summary: Summary) -> Answer:
-    question = "May I believe the emulation?"
+    question = "Can I trust the emulation?"
     faithful, all_trials = summary.count("faithful"), len(_ended(summary))
     counted = [trial for condition in summary.conditions for trial in condition.counted]
     worst = max(
@@ -167,7 +170,7 @@ def _believe(summary: Summary) -> Answer:
     kinds = ("degraded", "void", "failed", "interrupted", "pending")
     others = [f"{n} {kind}" for kind in kinds if (n := summary.count(kind))]
     error = (
-        f"In every counted trial 99 % of packets left within {duration(worst)} of the instant they were due. "
+        f"In every counted trial 99 % of packets left within {duration(worst)} of their due instant. "
         if worst is not None
         else ""
     )

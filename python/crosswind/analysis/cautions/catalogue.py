@@ -1,7 +1,7 @@
-"""What a caution is, and the catalogue of them: id, how much it weighs, what it means and what to try.
+"""The catalogue of warnings about a run: id, level, meaning, and remedy.
 
 The ids are stable: scripts may look for them in `crosswind report --json`, and docs/reference/cautions.md is
-made from this list. Which of them apply to a run is found in `cautions`.
+made from this list. `of_run` finds which of them apply to a run.
 """
 
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ Level = Literal["serious", "note"]
 
 
 class Kind(Enum):
-    """`serious`: numbers may mislead as they stand. `note`: how to read them."""
+    """`serious`: numbers may mislead. `note`: how to read them."""
 
     def __init__(self, level: Level, meaning: str, remedy: str) -> None:
         self.level = level
@@ -27,97 +27,101 @@ class Kind(Enum):
 
     TRIALS_FAILED = (
         "serious",
-        "Left out of every number, so a condition that makes trials fail looks better than it is.",
-        "The reasons stand in the trial tables; `crosswind resume` tries such trials again.",
+        "Failed trials are left out of every number. A condition that makes trials fail looks better than "
+        "it is.",
+        "The trial tables give the reasons; `crosswind resume` runs these trials again.",
     )
     TRIALS_VOID = (
         "serious",
-        "The emulation was not what the condition says: left out of every number.",
-        "If they recur, end other work on the machine, take more processors, or lower the rates (`scale`).",
+        "The emulation did not match the condition, so these trials are left out of every number.",
+        "If it recurs, stop other work on the machine, use more CPUs, or lower the rates (`scale`).",
     )
-    TRIALS_MISSING = ("serious", "The run is not complete.", "Continue it with `crosswind resume`.")
+    TRIALS_MISSING = (
+        "serious",
+        "The run is not complete.",
+        "Continue it with `crosswind resume`.",
+    )
     TRIALS_DEGRADED = (
         "note",
-        "Counted, but differences as small as the ledger error mean nothing.",
+        "These trials count, but differences as small as the ledger error are meaningless.",
         "Compare large differences only, or run on a quieter machine.",
     )
     VALUE_MISSING = (
         "serious",
-        "Counted trials that have no value of a number are left out of its medians, which are those of the "
-        "others.",
+        "Some counted trials lack a value. They are left out of its median.",
         "Their logs may say why it is missing.",
     )
     TOO_FEW_TRIALS = (
         "serious",
-        "An exact interval takes a least number of trials: six for a median at 95 %. Sessions of one set-up "
-        "easily differ by 10 to 20 %.",
-        "Read smaller differences as none, and add trials (`repeat`).",
+        "An exact interval needs a minimum number of trials: six for a median at 95 %. Runs of the same "
+        "set-up often differ by 10 to 20 %.",
+        "Ignore smaller differences, and add trials (`repeat`).",
     )
     INTERVAL_REFUSED = (
         "serious",
-        "The trials are not independent, so an interval over them would not hold: a bucket "
-        "held less and less, their level changed, they drift, or neighbours resemble each other.",
-        "Bring the system to the same state before every trial, rest longer, or block by session; the "
-        "caution says what was seen, after which trial, and what helps.",
+        "The trials are not independent, so no interval over them would hold. A token bucket emptied, the "
+        "level changed, the values drift, or consecutive trials are correlated.",
+        "Bring the system to the same state before every trial, rest longer, or block by session. The "
+        "warning says what was found, after which trial, and what helps.",
     )
     OTHER_INTERVALS_REFUSED = (
         "serious",
-        "The same, of figures that are not the first: their trials differ with time or with the trials "
-        "before them.",
-        "Look at the dots of these figures: the first trial is on top of its row, the last at the bottom.",
+        "The same holds for other figures than the first: their trials depend on time or on earlier trials.",
+        "Look at the dots of these figures: the first trial is at the top of its row, the last at the "
+        "bottom.",
     )
     REST_TOO_SHORT = (
         "serious",
-        "`rest: auto` waits until credit buckets hold what they held at first, and some trial found another "
-        "level: one before it was killed and left it unknown, or `initial` is less than the budget.",
-        "Run the experiment again without interruption, or write a rest of your own.",
+        "`rest: auto` waits until token buckets are back at their first level. Some trial started at "
+        "another level: an earlier trial was killed, or `initial` is less than the budget.",
+        "Run the experiment again without interruption, or set a rest yourself.",
     )
     INTERVAL_GREW = (
         "note",
-        "More trials made the interval wider, not narrower: the later ones differ from the earlier ones.",
-        "Look at its dots: the first trial is on top of its row, the last at the bottom.",
+        "More trials made the interval wider, not narrower: later trials differ from earlier ones.",
+        "Look at the dots: the first trial is at the top of its row, the last at the bottom.",
     )
     BIMODAL = (
         "serious",
-        "Trials gather around two values. The median lies in one of them, or between them where no trial "
+        "Trials cluster around two values. The median lies in one cluster, or between them where no trial "
         "was.",
-        "Quote both, and look for what decides.",
+        "Quote both values, and find what selects between them.",
     )
     STRAGGLER = (
         "serious",
-        "A node whose token bucket had run dry was held at its low rate while most of its equals were not. "
-        "Whoever waits for all of them waits for it.",
-        "Unless this is what you study, let every bucket fill up before a trial, or give all one budget.",
+        "A node with an empty token bucket ran at its low rate while most of its peers did not. An "
+        "operation that needs all nodes waits for it.",
+        "Unless you study this, refill every bucket before a trial, or give all nodes the same budget.",
     )
     MANY_COMPARISONS = (
         "note",
-        "Intervals hold at 95 % one by one; among many comparisons one in twenty misses on average. What is "
-        "called better or worse is corrected for all comparisons (Holm), so an interval can leave 1 out and "
-        "not be called either.",
-        "Confirm a single small difference with a run of its own.",
+        "Each interval holds at 95 % by itself. Among many comparisons, one in twenty misses on average. "
+        "The words better and worse are corrected for all comparisons (Holm), so an interval can exclude 1 "
+        "without either word.",
+        "Confirm a single small difference with a separate run.",
     )
     ONE_SESSION = (
         "note",
-        "All trials ran within one session of one machine. The interval covers what varies from trial to "
-        "trial, not what varies from day to day or from machine to machine.",
-        "Run it again on another day, and set the two side by side with `crosswind compare`.",
+        "All trials ran in one session on one machine. The interval covers variation between trials, not "
+        "between days or machines.",
+        "Run it again on another day, and compare both runs with `crosswind compare`.",
     )
     MIXED_MACHINES = (
         "serious",
-        "The machine or a tool was not the same at the end of the run as at its beginning: earlier and later "
-        "trials are not repetitions of one experiment.",
-        "Start a new run, and leave the machine as it is until it has ended.",
+        "The machine or a tool changed during the run. Earlier and later trials do not measure the same "
+        "system.",
+        "Start a new run, and do not change the machine until it ends.",
     )
     MACHINE_REMARK = (
         "note",
-        "What was known of the machine before the first trial, and was no reason to refuse the run.",
-        "`crosswind doctor` measures what this machine honours; `crosswind plan` names what lies beyond it.",
+        "This was known about the machine before the first trial, and was no reason to refuse the run.",
+        "`crosswind doctor` measures how exact this machine is; `crosswind plan` names what exceeds it.",
     )
     TCP_DEFAULTS_DIFFER = (
         "note",
-        "The nodes' TCP is what the experiment declares, and this machine's own default is another. What was "
-        "measured outside Crosswind may stand for another TCP.",
-        "Declare `tcp` in the topology as it is where the results are to hold.",
+        "The nodes use the TCP settings of the experiment, which differ from this machine's defaults. "
+        "Results measured outside Crosswind may use other settings.",
+        "Declare `tcp` in the topology as on the system that you want to predict.",
     )
     FEW_OPERATIONS = (
         "note",
@@ -126,68 +130,68 @@ class Kind(Enum):
     )
     OPERATIONS_FAILED = (
         "serious",
-        "A failed operation has no latency, so the tails shown are those of the others.",
-        "The first error stands in the load's summary of each trial (`monitors/*.json`).",
+        "A failed operation has no latency, so the tail shows only the others.",
+        "The load's summary of each trial has the first error (`monitors/*.json`).",
     )
     OPERATIONS_NEVER_SENT = (
         "serious",
-        "The offered rate was more than the application could take: a queue grew until the end, and latency "
-        "would have gone on growing.",
+        "The offered rate exceeded the application's capacity. A queue grew until the end, and latency "
+        "would have kept growing.",
         "Read throughput as the capacity, and lower the rate to measure latency.",
     )
     GENERATOR_SATURATED = (
         "serious",
-        "The load generator was busy all the time, or late although its connection was free: what is shown "
-        "as the application's is partly its own.",
-        "Lower the rate or the number of clients, or give the machine more processors.",
+        "The load generator was busy all the time, or late although its connection was free. Part of the "
+        "measured latency is its own.",
+        "Lower the rate or the number of clients, or add CPUs.",
     )
     STAGGERED_WINDOWS = (
         "serious",
-        "Several clients measured in windows that only partly overlap. Sums and averages over them count "
-        "moments in which some had the network to themselves.",
-        "Let the clients run for the same time, or use an application with one common window (`traffic`).",
+        "Several clients measured in windows that overlap only partly. Sums and averages include moments in "
+        "which some clients had the network to themselves.",
+        "Let all clients run for the same time, or use an application with one common window (`traffic`).",
     )
     CLOSED_LOOP = (
         "note",
-        "Each client sends its next operation when the last one has ended, so a stall of 200 ms is one slow "
-        "operation and not the thousand that a steady stream of users would have felt (coordinated "
-        "omission). Throughput shows the loss that quantiles hide.",
-        "Give the workload a rate to measure what users feel.",
+        "Each client sends its next operation when the last one has ended. So a stall of 200 ms is one slow "
+        "operation, not the thousand that a steady stream of users would have seen (coordinated omission). "
+        "Throughput shows the loss that quantiles hide.",
+        "Set a rate to measure what users experience.",
     )
     WRITES_UNCONFIRMED = (
         "serious",
-        "The store confirms a write before the network that is emulated could have delayed it; with w=0 no "
-        "write meets the network at all.",
+        "The store confirms a write before the emulated network could delay it. With w=0, no write crosses "
+        "the network.",
         "Choose a `durability` that waits for the replicas.",
     )
     PACKET_RECORDS_LOST = (
         "serious",
-        "More packets were dropped or sent again than could be recorded. Counters are complete; curves of "
-        "drops over time and the causes of slow operations are not.",
+        "More packets were dropped or retransmitted than could be recorded. Counters are complete; curves "
+        "of drops over time and causes of slow operations are not.",
         "Make trials shorter.",
     )
     SCALED = (
         "note",
-        "Rates and buffers are multiplied by the scale. Everything else, CPU time and timers such as TCP's "
-        "retransmission timeout among it, is not.",
-        "Compare conditions with one another, not with a machine at full scale.",
+        "Rates and buffers are multiplied by the scale. CPU time and timers, such as TCP's retransmission "
+        "timeout, are not.",
+        "Compare conditions with each other, not with a machine at full scale.",
     )
     DECLARED = (
         "note",
-        "What the experiment, its application or its conditions say of themselves.",
-        "Read it before comparing with what the experiment is after.",
+        "Notes from the experiment, its application or its conditions.",
+        "Read them before you compare with the original study.",
     )
     POOLED_PICTURES = (
         "note",
-        "Boxes describe all operations of a condition together. They carry no interval: operations of one "
-        "trial are not independent, and an interval from them would be many times too narrow.",
-        "Do not read an interval into a box.",
+        "Boxes describe all operations of a condition together. They have no interval: operations of one "
+        "trial are not independent, and an interval from them would be far too narrow.",
+        "Do not read a box as an interval.",
     )
 
 
 @dataclass(frozen=True)
 class Caution:
-    """A caution that applies to a run; `text` has what was found in it and what to try."""
+    """A warning that applies to a run; `text` says what was found and what to try."""
 
     kind: Kind
     title: str
@@ -209,10 +213,10 @@ class Caution:
 
 
 def caution(kind: Kind, title: str, found: str = "") -> Caution:
-    """Return a caution whose text is what was found, what its kind means, and what to try."""
+    """Return a warning whose text says what was found, what it means, and what to try."""
     return Caution(kind, title, " ".join(part for part in (found, kind.meaning, kind.remedy) if part))
 
 
 def sentences(texts: Iterable[str]) -> str:
-    """Return texts that began and ended as they liked, as sentences."""
+    """Return the texts as sentences, each with a capital and a full stop."""
     return " ".join(f"{text[:1].upper()}{text[1:].rstrip('.')}." for text in texts)

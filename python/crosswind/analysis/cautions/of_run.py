@@ -37,7 +37,7 @@ def _trials(summary: Summary) -> list[Caution]:
             kind in (trial.row.status, trial.row.fidelity) and place(trial) in done
             for trial in summary.trials
         )
-        return f" Succeeded when tried again: {again}." if again else ""
+        return f" Succeeded on a later attempt: {again}." if again else ""
 
     kinds = {"failed": Kind.TRIALS_FAILED, "void": Kind.TRIALS_VOID, "degraded": Kind.TRIALS_DEGRADED}
     for name, kind in kinds.items():
@@ -80,7 +80,7 @@ def _repetitions(summary: Summary) -> list[Caution]:
                     Kind.INTERVAL_REFUSED,
                     f"Interval refused under {short[condition.name]}",
                     f"The trials are not independent in {primary.label}: {seen.reason}{change}. An interval "
-                    f"over them would not hold. What helps: {seen.remedy}.",
+                    f"over them would not hold. Remedy: {seen.remedy}.",
                 )
             )
         elif seen.warning:
@@ -104,7 +104,7 @@ def _repetitions(summary: Summary) -> list[Caution]:
             Caution(
                 Kind.OTHER_INTERVALS_REFUSED,
                 "Intervals of other figures refused",
-                f"By conditions: {named}. Their trials differ with time or with the trials before them. "
+                f"Number of conditions: {named}. Their trials depend on time or on earlier trials. "
                 f"{Kind.OTHER_INTERVALS_REFUSED.remedy}",
             )
         )
@@ -119,7 +119,7 @@ def _rest(summary: Summary) -> list[Caution]:
     return [
         caution(
             Kind.REST_TOO_SHORT,
-            f"The rest did not suffice under {short[condition.name]}",
+            f"The rest was too short under {short[condition.name]}",
             f"{fault[0].upper()}{fault[1:]}.",
         )
         for condition in summary.conditions
@@ -158,8 +158,8 @@ def _intervals(summary: Summary) -> list[Caution]:
         return [
             caution(
                 Kind.MANY_COMPARISONS,
-                "Each interval stands alone",
-                f"Here are {len(summary.conditions) - 1} comparisons.",
+                "Each interval holds by itself",
+                f"This report has {len(summary.conditions) - 1} comparisons.",
             )
         ]
     fewest = min(answer.n for answer in missing.values())
@@ -171,14 +171,14 @@ def _intervals(summary: Summary) -> list[Caution]:
             Kind.TOO_FEW_TRIALS,
             "Too few trials for an interval",
             f"A 95 % interval for the median over trials needs {needed}; {which} fewer (the fewest: "
-            f"{fewest}). Sessions of one set-up easily differ by 10 to 20 %, so read smaller differences as "
-            f"none, and add trials (repeat: {{at least: {needed}}}).{_untold(fewest)}",
+            f"{fewest}). Runs of the same set-up often differ by 10 to 20 %, so ignore smaller "
+            f"differences, and add trials (repeat: {{at least: {needed}}}).{_untold(fewest)}",
         )
     ]
 
 
 def _untold(trials: int) -> str:
-    few = f" Not enough trials to tell whether they are independent either: that takes {GUARD_TRIALS_MIN}."
+    few = f" A test of independence needs {GUARD_TRIALS_MIN} trials."
     return few if trials < GUARD_TRIALS_MIN else ""
 
 
@@ -239,7 +239,7 @@ def _declared(summary: Summary) -> list[Caution]:
 def _pictures(summary: Summary) -> list[Caution]:
     if not summary.has_operations:
         return []
-    return [caution(Kind.POOLED_PICTURES, "Operations are pooled for pictures only")]
+    return [caution(Kind.POOLED_PICTURES, "Pictures pool operations")]
 
 
 def _trial_count(number: int) -> str:
