@@ -5,7 +5,7 @@
 #   make test    every test that this machine can run; what it cannot run says SKIPPED and why
 #   make floors  the tests of statistics, experiments, plans and tables with the oldest versions that pyproject.toml declares
 #   make bench   speed and size, one JSON line per figure
-#   make lint    formatters, linters, types, layers
+#   make lint    formatters, linters, types, layers, words
 #   make docs    the documentation, with elements.json and the reference generated from the code
 
 SHELL := /bin/bash
@@ -68,6 +68,7 @@ lint: .venv/.tools
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy python
+	$(BIN)/python docs/words.py
 	PYTHONPATH=python $(BIN)/lint-imports --no-cache
 
 docs: build

@@ -56,7 +56,7 @@ def test_a_regime_that_is_killed_goes_on_and_tells_its_gap(live: Live) -> None:
     assert after.ended == "all measured"
     assert after.gap_s is not None
     assert after.gap_s > 0
-    assert "1 gaps in which nobody measured" in said
+    assert "1 gaps without measurement" in said
     # A rest at the end is not waited for; a point of the first sitting may be lost.
     assert record.measured_s == pytest.approx(WANTED_S, abs=0.9)
     # A bucket gives no more than it holds and what comes back, whatever the machine does; TCP on a busy one

@@ -3,15 +3,15 @@
 A verb is a file of this folder with the verb's name, holding a click command called `command`:
 
     # cli/validate.py
-    \"\"\"Check experiment files and say everything that is wrong with them.\"\"\"
+    \"\"\"Check experiment files and list every error.\"\"\"
 
     @click.command()
     @click.argument("file")
     def command(file: str) -> Exit: ...
 
-Nothing else has to be told: the group finds the file, and takes the verb's line in `crosswind --help` from
-the first line of its docstring without importing it, so that help stays fast. Import what is slow inside
-functions. Files that start with an underscore are no verbs.
+Nothing else is needed: the group finds the file. `crosswind --help` shows the first line of its docstring and
+imports nothing, so that help stays fast. Import slow modules inside functions. Files that start with an
+underscore are no verbs.
 
 A command returns an `Exit` (or nothing, for `Exit.DONE`). Errors for the user are `CrosswindError`s: they are
 printed without a traceback, and end the process with their own exit status. Options can be set by environment

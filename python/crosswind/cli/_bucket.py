@@ -21,16 +21,16 @@ def bucket_text(bucket: TokenBucket, trace: TrafficTrace) -> str:
         if coarse:
             on_s = float(phases[0].end_s[-1] - phases[0].begin_s[0])
             return (
-                f"token bucket: not told; a time on has fewer than {SAMPLES_MIN} points, which show no two "
-                "rates, and what each carried shows no bucket that became empty later than in the second; "
-                f"measure with points of a tenth of a time on (--point {100 * on_s:.4g}ms)"
+                f"token bucket: undecided; each time on has fewer than {SAMPLES_MIN} samples, which show no "
+                "two rates, and no bucket that became empty after the second time on; "
+                f"sample at a tenth of a time on (--point {100 * on_s:.4g}ms)"
             )
         sent = float(phases[0].bits.sum())
         return (
             f"token bucket: not emptied at {rate_text(bucket.high_bps.value)}; if there is one, it held "
-            f"at least {sent / 1e9:.4g} Gbit less what came back meanwhile"
+            f"at least {sent / 1e9:.4g} Gbit, less the refill of that time"
         )
-    refill = "not known" if bucket.refill_bps is None else f"{_interval(bucket.refill_bps, 1e6)} Mbit/s"
+    refill = "unknown" if bucket.refill_bps is None else f"{_interval(bucket.refill_bps, 1e6)} Mbit/s"
     return (
         f"token bucket ({bucket.kind}): {rate_text(bucket.high_bps.value)}, and after "
         f"{bucket.emptied_s:.4g} s {rate_text(bucket.low_bps.value)}; "

@@ -1,4 +1,4 @@
-"""How every verb that runs trials ends: table, report, remarks, exit status."""
+"""How every verb that runs trials ends: table, report, notes, exit status."""
 
 from __future__ import annotations
 

@@ -89,16 +89,16 @@ def measure_regime(
             refuse_busy({"here": here}, recorder.before.header.bounds.replaced_by(bounds))
             sent.expect_seconds(point_s, "the next point")
             keep_measuring(network, pattern, wanted_s, recorder, say)
-    click.echo(told(read_record(out.read_bytes())))
+    click.echo(described(read_record(out.read_bytes())))
     click.echo(f"regime: {out}")
 
 
 def header_of_ends(ends: Ends, words: Sequence[str], **regime: Any) -> Header:
-    """Return the header of a regime between two ends that are there.
+    """Return the header of a regime between two existing ends.
 
     Args:
-        words: that the user gave for them.
-        regime: what `Header.of_ends` is told besides.
+        words: the prefixes of commands that the user gave.
+        regime: the other arguments of `Header.of_ends`.
     """
     from crosswind.fingerprint.measure.machines import near_facts
     from crosswind.fingerprint.regime.record import Header
@@ -108,8 +108,8 @@ def header_of_ends(ends: Ends, words: Sequence[str], **regime: Any) -> Header:
     return Header.of_ends((ends.near.name, ends.far.name), words, path_mtu_bytes, **regime)
 
 
-def told(record: Record) -> str:
-    """Return what a regime says, in a few lines."""
+def described(record: Record) -> str:
+    """Return the figures of a regime as text."""
     from crosswind.cli._bucket import bucket_text
     from crosswind.fingerprint.bucket.repeated_bucket import over_repetitions
     from crosswind.fingerprint.bucket.token_bucket import identify
@@ -130,13 +130,13 @@ def told(record: Record) -> str:
         "rate (p1, p25, p50, p75, p99): " + ", ".join(map(rate_text, found.box_bps)),
         f"mean {rate_text(found.mean_bps)}, coefficient of variation {_share(found.variation)}, "
         f"autocorrelation {_number(found.autocorrelation)}, largest step {_share(found.largest_step)}",
-        f"retransmissions {_number(found.retransmits)}, round trip {_number(found.rtt_us)} us, processor "
+        f"retransmissions {_number(found.retransmits)}, round trip {_number(found.rtt_us)} us, CPU "
         f"time {_number(found.sender_cpu_s_per_gb)} s/GB sending and "
         f"{_number(found.receiver_cpu_s_per_gb)} s/GB receiving, steal {_share(found.steal_share)}",
     ]
     if found.gaps_s:
         lines.append(
-            f"{len(found.gaps_s)} gaps in which nobody measured, {sum(found.gaps_s):.4g} s; the network was "
+            f"{len(found.gaps_s)} gaps without measurement, {sum(found.gaps_s):.4g} s; the network was "
             + ("made anew after each" if header.condition is not None else "there all the time")
         )
     if found.clock_set:

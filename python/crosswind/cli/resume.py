@@ -16,7 +16,7 @@ from crosswind.errors import CrosswindError, Exit
 @click.argument("folder", type=click.Path(path_type=Path), default=Path("results"))
 @keep_going_option
 @bounded
-@click.option("--json", "as_json", is_flag=True, help="Print folder, exit status and remarks as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print folder, exit status and notes as JSON.")
 def command(
     folder: Path,
     keep_going: bool,

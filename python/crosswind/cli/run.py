@@ -30,7 +30,7 @@ from crosswind.errors import Exit
 @click.option("--once", is_flag=True, help="Run one trial per condition, as a smoke test.")
 @keep_going_option
 @bounded
-@click.option("--json", "as_json", is_flag=True, help="Print folder, exit status and remarks as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print folder, exit status and notes as JSON.")
 def command(
     file: str,
     results: Path,

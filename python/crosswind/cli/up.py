@@ -1,4 +1,4 @@
-"""Bring a fabric up for your own programs, and keep it until told otherwise."""
+"""Bring up a fabric for your own programs, until it is ended."""
 
 from __future__ import annotations
 

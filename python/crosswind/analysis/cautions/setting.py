@@ -42,12 +42,12 @@ def _machines(summary: Summary) -> list[Caution]:
 
 
 def _generators(summary: Summary) -> list[Caution]:
-    """Tell of trials whose generator had no processor left, or was late by itself."""
+    """Warn of trials whose generator used all of its CPU time, or was late by itself."""
     busy = _by_condition(summary, lambda generator: (generator.busy_share or 0) >= BUSY_SHARE)
     late = _by_condition(summary, lambda generator: (generator.late_share or 0) >= LATE_SHARE)
     found = []
     if busy:
-        found.append(f"It used more than {percent(BUSY_SHARE)} of the processor time it could have: {busy}.")
+        found.append(f"It used more than {percent(BUSY_SHARE)} of the CPU time available to it: {busy}.")
     if late:
         found.append(f"Its own lateness is more than half of P99: {late}.")
     if not found:

@@ -1,0 +1,69 @@
+"""Words that plain English does without: prints each place that has one, and fails if there is any.
+
+It reads what people read: Markdown, the report's templates, and strings of Python files, with docstrings.
+"""
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+INSTEAD = {
+    r"in force": "active, applied",
+    r"in print": "published",
+    r"brought home|what came back": "the result",
+    r"nobody knows": "unknown",
+    r"whoever": "the process, the client, the reader",
+    r"so many|so much": "the number itself",
+    r"asked of": "measured on",
+    r"standstills?": "stall",
+    r"told": "reported, shown",
+    r"processors?": "CPU, core",
+    r"a lot of|lots of": "many; sets of samples",
+    r"beside a load": "under a load average",
+    r"remarks?": "note, warning",
+}
+WORDS = re.compile("|".join(rf"(?P<w{n}>\b(?:{words})\b)" for n, words in enumerate(INSTEAD)), re.IGNORECASE)
+
+ROOT = Path(__file__).parents[1]
+# What has been rewritten so far; it grows until it is everything.
+READ = (
+    "README.md",
+    "python/crosswind/cli",
+    "python/crosswind/analysis/cautions",
+    "python/crosswind/text/assets",
+)
+
+
+def texts(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield what people read in a file, each with its first line."""
+    source = path.read_text(encoding="utf-8")
+    if path.suffix != ".py":
+        # Code of a template names what it likes.
+        lines = (re.sub(r"{[{%].*?[%}]}", "", line) for line in source.splitlines())
+        yield from enumerate(lines, 1)
+        return
+    for node in ast.walk(ast.parse(source)):
+        # A string without a space is a key, not a sentence.
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
+            yield node.lineno, node.value
+
+
+def main() -> int:
+    """Print every place and return how the process shall end."""
+    files = [file for name in READ for file in ([ROOT / name, *(ROOT / name).rglob("*")])]
+    found = [
+        f"{file.relative_to(ROOT)}:{line}: {match.group()!r}: say {INSTEAD[words]}"
+        for file in files
+        if file.suffix in (".md", ".j2", ".py")
+        for line, text in texts(file)
+        for match in WORDS.finditer(text)
+        for words in [list(INSTEAD)[int((match.lastgroup or "w0")[1:])]]
+    ]
+    print("\n".join(sorted(found)))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
