@@ -67,6 +67,21 @@ def test_another_application_or_condition_is_not_comparable(base, tmp_path):
     assert "condition slow: means something else in each" in str(refusal.value)
 
 
+def test_a_program_whose_file_changed_is_named_and_no_hindrance(base, tmp_path):
+    other = Path(shutil.copytree(base, tmp_path / "other"))
+    for folder, digest in ((base, "1f"), (other, "2e")):
+        resolved = json.loads((folder / "resolved.json").read_text())
+        file = {"file": "shop.py", "sha256": digest}
+        resolved["application"]["parameters"] |= {"roles": {"shop": {"files": [file | {"says": None}]}}}
+        resolved["application"]["files"] = [file]
+        (folder / "resolved.json").write_text(json.dumps(resolved))
+    assert "file shop.py: another content" in compare(base, other).sameness.notes
+    resolved["application"]["parameters"]["roles"]["shop"]["files"][0]["says"] = {"services": 2}
+    (other / "resolved.json").write_text(json.dumps(resolved))
+    with pytest.raises(NotComparable, match=r"roles\.shop\.files\.1\.says"):
+        compare(base, other)
+
+
 def test_what_differs_is_said_as_an_experiment_file_has_it_and_not_as_python_has_it(base, tmp_path):
     other = Path(shutil.copytree(base, tmp_path / "other"))
     resolved = json.loads((other / "resolved.json").read_text())

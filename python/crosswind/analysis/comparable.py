@@ -47,6 +47,9 @@ def sameness(base: Summary, other: Summary) -> Sameness:
     for key in ("application", "topology", "scale"):
         parts = [_without_files(summary.resolved.get(key)) for summary in (base, other)]
         hindrances += [f"{key}{line}" for line in _differences(parts[0], parts[1])]
+    # So is the user's own program, whose file goes by its hash.
+    was, found = (_hashes(summary) for summary in (base, other))
+    notes += [f"file {name}: another content" for name in was if found.get(name, was[name]) != was[name]]
     budgets = [(summary.resolved.get("trials") or {}).get("budgets", "fresh") for summary in (base, other)]
     hindrances += [f"trials.budgets{line}" for line in _differences(*budgets)]
     # Another TCP may be what is asked about, and is the first thing to know of two runs that differ.
@@ -100,9 +103,27 @@ def _default_tcp(summary: Summary) -> dict[str, Any]:
     return {name.removeprefix(prefix): sysctls[name] for name in sysctls if name.startswith(prefix)}
 
 
-def _without_files(part: object) -> object:
+def _hashes(summary: Summary) -> dict[str, str]:
+    """Return the hash of every file that the application's parameters name, by its path."""
+    files = (summary.resolved.get("application") or {}).get("files", [])
+    return {file["file"]: file["sha256"] for file in files}
+
+
+def _without_hashes(part: Any) -> Any:
+    """Return a part of resolved.json without hashes of files; what was read of one stays, as `says`."""
+    if isinstance(part, list):
+        return [_without_hashes(each) for each in part]
+    if not isinstance(part, Mapping):
+        return part
+    named = "file" in part
+    return {key: _without_hashes(value) for key, value in part.items() if not (named and key == "sha256")}
+
+
+def _without_files(part: Any) -> Any:
+    """Return a part of resolved.json without its list of files: each stands where it is used, too."""
+    whole = _without_hashes(part)
     return (
-        {key: value for key, value in part.items() if key != "files"} if isinstance(part, Mapping) else part
+        {key: value for key, value in whole.items() if key != "files"} if isinstance(whole, dict) else whole
     )
 
 
