@@ -48,6 +48,25 @@ def test_init_writes_a_valid_experiment_and_never_overwrites(tmp_path: Path, mon
     assert "experiment.yaml exists" in capsys.readouterr().err
 
 
+def test_init_writes_the_schema_that_the_example_names(tmp_path: Path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("bench").mkdir()
+    assert run(["init", "bench/one.yaml"]) == 0
+    lines = Path("bench/one.yaml").read_text().splitlines()
+    assert lines[:2] == [
+        "# yaml-language-server: $schema=experiment.schema.json",
+        "# $schema: experiment.schema.json",
+    ]
+    capsys.readouterr()
+    assert run(["schema"]) == 0
+    schema = Path("bench/experiment.schema.json")
+    assert schema.read_text() == capsys.readouterr().out
+    schema.write_text("mine")
+    assert run(["init", "bench/two.yaml"]) == 0
+    assert schema.read_text() == "mine"
+    assert "crosswind schema > bench/experiment.schema.json brings it up to date" in capsys.readouterr().out
+
+
 def test_validate_prints_places_that_editors_jump_to(tmp_path: Path, monkeypatch, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     Path("x.yaml").write_text(BROKEN)

@@ -31,6 +31,11 @@ def print_error(text: str, *, prefix: bool = True) -> None:
     click.echo(start + text, err=True, color=color)
 
 
+def as_json(value: Any) -> str:
+    """Return a value as the JSON that verbs print."""
+    return json.dumps(value, indent=2, ensure_ascii=False)
+
+
 def print_json(value: Any) -> None:
     """Print a value as JSON, for scripts."""
-    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    click.echo(as_json(value))

@@ -1,4 +1,4 @@
-"""Write a commented example experiment to start from."""
+"""Write a commented example experiment to start from, and the schema from which editors complete it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ from pathlib import Path
 
 import click
 
+from crosswind.cli._output import as_json
 from crosswind.errors import CrosswindError
+
+# The example names it relative to itself: editors of every clone find it, without a network.
+SCHEMA_NAME = "experiment.schema.json"
 
 
 class NotWrittenError(CrosswindError):
@@ -18,19 +22,39 @@ class NotWrittenError(CrosswindError):
 def command(file: Path) -> None:
     """Write a commented example experiment.
 
-    FILE is the file to write; default: experiment.yaml. An existing file is not overwritten.
+    FILE is the file to write; default: experiment.yaml. Beside it, the command writes experiment.schema.json, which
+    editors use to complete and check FILE. Existing files are not overwritten.
     """
     from crosswind import catalog
+    from crosswind.spec.schema import experiment_schema
 
-    text = catalog.example_file().read_text(encoding="utf-8")
+    try:
+        _write(file, catalog.example_file().read_text(encoding="utf-8"))
+    except FileExistsError:
+        raise NotWrittenError(f"{file} exists; name another file, or remove it") from None
+    schema = file.parent / SCHEMA_NAME
+    try:
+        _write(schema, as_json(experiment_schema()) + "\n")
+    except FileExistsError:
+        click.echo(f"{schema} exists; crosswind schema > {schema} brings it up to date")
+    else:
+        click.echo(f"wrote {schema}, from which editors complete and check {file.name}")
+    click.echo(f"wrote {file}; next: crosswind plan {file}, then crosswind run {file}")
+
+
+def _write(file: Path, text: str) -> None:
+    """Write a new file.
+
+    Raises: FileExistsError: it is there already.
+        NotWrittenError: it cannot be made.
+    """
     try:
         with file.open("x", encoding="utf-8") as output:
             output.write(text)
     except FileExistsError:
-        raise NotWrittenError(f"{file} exists; name another file, or remove it") from None
+        raise
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise NotWrittenError(
             f"{file} cannot be written: {reason}; name a file in a folder that you may write"
         ) from None
-    click.echo(f"wrote {file}; next: crosswind plan {file}, then crosswind run {file}")

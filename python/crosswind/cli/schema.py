@@ -12,6 +12,8 @@ from crosswind.cli._output import print_json
 def command(kind: str) -> None:
     """Print the JSON Schema of experiment files, for editors.
 
+    `crosswind init` writes it beside a new experiment. For another one:
+
     \b
     crosswind schema > experiment.schema.json
     and at the top of the file:  # yaml-language-server: $schema=experiment.schema.json
