@@ -13,7 +13,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := $(shell find crates python -type f -not -name '*.pyc' -not -path '*/target/*') Cargo.toml Cargo.lock pyproject.toml setup.py
 
-.PHONY: build demo test floors bench lint docs clean
+.PHONY: build demo test floors bench lint lint-cargo-fmt lint-clippy lint-ruff lint-ruff-format lint-mypy docs clean
 
 build: .venv/.built
 
@@ -62,11 +62,22 @@ floors: $(BIN)/python
 bench: build
 	$(BIN)/python -m bench
 
-lint: .venv/.tools
+# Each linter by itself is what a hook of .pre-commit-config.yaml calls.
+lint: lint-cargo-fmt lint-clippy lint-ruff lint-ruff-format lint-mypy
+
+lint-cargo-fmt:
 	cargo fmt --all --check
+
+lint-clippy:
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
+
+lint-ruff: .venv/.tools
 	$(BIN)/ruff check .
+
+lint-ruff-format: .venv/.tools
 	$(BIN)/ruff format --check .
+
+lint-mypy: .venv/.tools
 	$(BIN)/mypy python
 	$(BIN)/python docs/words.py
 	PYTHONPATH=python $(BIN)/lint-imports --no-cache
