@@ -4,6 +4,7 @@
 #   make demo    the ten shaping set-ups of the ICPE '23 study against a replicated PostgreSQL, and a report
 #   make test    every test that this machine can run; what it cannot run says SKIPPED and why
 #   make floors  the tests of statistics, experiments, plans and tables with the oldest versions that pyproject.toml declares
+#   make wheel   a wheel for release in dist/, for glibc 2.28 and newer; make test-wheel installs it and runs it as an ordinary user
 #   make bench   speed and size, one JSON line per figure
 #   make lint    formatters, linters, types, layers, words
 #   make docs    the documentation, with elements.json and the reference generated from the code
@@ -13,7 +14,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := $(shell find crates python -type f -not -name '*.pyc' -not -path '*/target/*') Cargo.toml Cargo.lock pyproject.toml setup.py
 
-.PHONY: build demo test floors bench lint lint-cargo-fmt lint-clippy lint-ruff lint-ruff-format lint-mypy docs clean
+.PHONY: build demo test floors wheel test-wheel bench lint lint-cargo-fmt lint-clippy lint-ruff lint-ruff-format lint-mypy docs clean
 
 build: .venv/.built
 
@@ -59,6 +60,24 @@ floors: $(BIN)/python
 	$(FLOORS)/python tests/floors.py "$$($(FLOORS)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')"
 	@touch $@
 
+# For release: links against an older glibc than this machine's, so that the wheel runs on machines that are older.
+WHEEL_TARGET := $(shell uname -m)-unknown-linux-gnu
+LINKER_VARIABLE := CARGO_TARGET_$(shell echo $(WHEEL_TARGET) | tr a-z- A-Z_)_LINKER
+
+wheel: .venv/.release
+	rm -rf dist
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(LINKER_VARIABLE)="$(CURDIR)/release/zig-cc" CARGO_TARGET_DIR="$(CURDIR)/target/wheel" \
+		$(BIN)/pip wheel -q --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
+	@rm -rf build
+	$(BIN)/auditwheel show dist/crosswind-*.whl
+
+.venv/.release: .venv/.tools requirements-release.txt
+	$(BIN)/pip install -q --disable-pip-version-check -r requirements-release.txt
+	@touch $@
+
+test-wheel: wheel
+	$(BIN)/python release/try_wheel.py dist/crosswind-*.whl
+
 bench: build
 	$(BIN)/python -m bench
 
@@ -87,4 +106,4 @@ docs: build
 	$(BIN)/python docs/generate.py
 
 clean:
-	rm -rf .venv target build results
+	rm -rf .venv target build dist results
