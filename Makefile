@@ -14,7 +14,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := $(shell find crates python -type f -not -name '*.pyc' -not -path '*/target/*') Cargo.toml Cargo.lock pyproject.toml setup.py
 
-.PHONY: build demo test floors wheel test-wheel bench lint lint-cargo-fmt lint-clippy lint-ruff lint-ruff-format lint-mypy docs clean
+.PHONY: build demo test floors wheel test-wheel bench lint lint-cargo-fmt lint-clippy lint-ruff lint-ruff-format lint-mypy lint-layers lint-words docs clean
 
 build: .venv/.built
 
@@ -82,7 +82,7 @@ bench: build
 	$(BIN)/python -m bench
 
 # Each linter by itself is what a hook of .pre-commit-config.yaml calls.
-lint: lint-cargo-fmt lint-clippy lint-ruff lint-ruff-format lint-mypy
+lint: lint-cargo-fmt lint-clippy lint-ruff lint-ruff-format lint-mypy lint-layers lint-words
 
 lint-cargo-fmt:
 	cargo fmt --all --check
@@ -98,8 +98,12 @@ lint-ruff-format: .venv/.tools
 
 lint-mypy: .venv/.tools
 	$(BIN)/mypy python
-	$(BIN)/python docs/words.py
+
+lint-layers: .venv/.tools
 	PYTHONPATH=python $(BIN)/lint-imports --no-cache
+
+lint-words: .venv/.tools
+	$(BIN)/python docs/words.py
 
 docs: build
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet

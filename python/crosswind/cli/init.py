@@ -22,8 +22,8 @@ class NotWrittenError(CrosswindError):
 def command(file: Path) -> None:
     """Write a commented example experiment.
 
-    FILE is the file to write; default: experiment.yaml. Beside it, the command writes experiment.schema.json, which
-    editors use to complete and check FILE. Existing files are not overwritten.
+    FILE is the file to write; default: experiment.yaml. Beside it, the command writes experiment.schema.json,
+    which editors use to complete and check FILE. Existing files are not overwritten.
     """
     from crosswind import catalog
     from crosswind.spec.schema import experiment_schema
