@@ -1,7 +1,9 @@
-"""Write what was measured into docs/explanation/performance.md: `python -m bench.performance LINES`.
+"""Write what was measured into docs/lab/performance.md: `python -m bench.performance LINES`.
 
 LINES is what `python -m bench` printed, of all benchmarks or of some. Rows are found by their first cell, and
 those of which something was not measured stay as they are. Bold is what is worse than wanted.
+
+The six rows of docs/explanation/performance.md are made from the medians on that page, so both say the same.
 """
 
 import json
@@ -19,7 +21,11 @@ from bench.rates import PACED
 from crosswind.certify.live.rates import RATES_BPS
 from crosswind.text.quantities import rate_text
 
-PAGE = Path(__file__).parents[1] / "docs" / "explanation" / "performance.md"
+DOCS = Path(__file__).parents[1] / "docs"
+PAGE = DOCS / "lab" / "performance.md"
+SUMMARY = DOCS / "explanation" / "performance.md"
+# The table between these lines is replaced.
+BEGIN, END = "<!-- begin: python -m bench.performance -->", "<!-- end -->"
 
 Line = Mapping[str, Any]
 
@@ -66,6 +72,45 @@ def updated(page: str, lines: Sequence[Line]) -> tuple[str, list[str]]:
             one = f"| {' | '.join(cells)} |"
         text.append(one)
     return "\n".join(text) + "\n", [name for name in found if name not in used]
+
+
+@dataclass(frozen=True)
+class Short:
+    """A row of the summary: the range of the medians in one column of some rows of the page."""
+
+    what: str
+    rows: Sequence[str]
+    column: int
+    unit: str
+    target: str
+
+
+def summarised(summary: str, page: str) -> str:
+    """Return the summary with its table made from the page of all figures.
+
+    Raises: ValueError: the page lacks a row, or a cell has no number.
+    """
+    cells = {}
+    for line in page.splitlines():
+        if line.startswith("|"):
+            first, *others = (cell.strip() for cell in line.strip("|").split("|"))
+            cells[first] = [first, *others]
+    table = ["| what | measured | target |", "|---|---|---|"]
+    for row in SHORT:
+        medians = [median for name in row.rows for median in _medians(cells[name][row.column])]
+        table.append(f"| {row.what} | {_range(medians)}{row.unit} | {row.target} |")
+    before, _, rest = summary.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return "\n".join([before + BEGIN, "", *table, "", END + after])
+
+
+def _medians(cell: str) -> list[float]:
+    """Return the numbers of a cell that stand outside of brackets.
+
+    Raises: ValueError: there are none, or something else stands there.
+    """
+    bare = re.sub(r"\[[^]]*\]|\([^)]*\)|\*", "", cell)
+    return [float(number.replace(",", "")) for number in bare.split(", ")]
 
 
 def _value(line: Line, scale: float) -> str:
@@ -281,6 +326,33 @@ ROWS = (
     Row("idle emulator, share of a core", {2: measured("idle emulator, share of a core")}),
 )
 
+SHORT = (
+    Short(
+        "error of a delay of 5 us to 1 ms, median packet",
+        ["delay, spinning, 1 kpps: 5, 10, 50, 200, 1000 us, p50"],
+        2,
+        " us",
+        "at most 1 us",
+    ),
+    Short("the same, 99th percentile", ["the same, p99, spinning"], 2, " us", "at most 15 us"),
+    Short("packets that left early", ["packets that left early, all of the above"], 2, "", "0"),
+    Short(
+        "error of the rate of a link of 1 Mbit/s to 5 Gbit/s",
+        [rate_text(rate_bps) for rate_bps in RATES_BPS],
+        1,
+        " %",
+        "at most 0.1 %",
+    ),
+    Short(
+        "one TCP stream through a link of 10 Gbit/s",
+        ["one TCP stream through 10 Gbit/s, each wire packet decided"],
+        2,
+        " Gbit/s",
+        "at least 9.4 Gbit/s",
+    ),
+    Short("time to bring up 1,000 nodes", ["1,000 nodes up"], 2, " s", "at most 2 s"),
+)
+
 
 def _domains(line: Line) -> str:
     one, two = zip(*line["packets_per_s"], strict=True)
@@ -295,5 +367,6 @@ if __name__ == "__main__":
     printed = [json.loads(line) for line in Path(sys.argv[1]).read_text().splitlines() if line[:1] == "{"]
     page, without_row = updated(PAGE.read_text(encoding="utf-8"), printed)
     PAGE.write_text(page, encoding="utf-8")
+    SUMMARY.write_text(summarised(SUMMARY.read_text(encoding="utf-8"), page), encoding="utf-8")
     for name in without_row:
         print(f"{PAGE.name} has no row for: {name}", file=sys.stderr)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from bench.performance import PAGE, ROWS, Row, updated
+from bench.performance import PAGE, ROWS, SHORT, SUMMARY, Row, summarised, updated
 
 TEXT = PAGE.read_text(encoding="utf-8")
 
@@ -37,3 +37,16 @@ def test_fewer_than_six_rounds_have_a_range_in_round_brackets() -> None:
     few = line("64 B UDP packets lost of 200 000 at 100 kpps", interval=None, rounds=3, wanted="0", value=0.0)
     page, _ = updated(TEXT, [few])
     assert "| 0 (5 to 1,234) |" in page
+
+
+def test_the_summary_has_six_rows_with_the_medians_of_the_page() -> None:
+    summary = SUMMARY.read_text(encoding="utf-8")
+    assert summarised(summary, TEXT) == summary
+    assert len(SHORT) == 6
+
+
+def test_a_new_median_reaches_the_summary_as_a_range_without_intervals() -> None:
+    row = "| 10 Mbit/s | 0 [0, 0] |"
+    assert row in TEXT
+    page = TEXT.replace(row, "| 10 Mbit/s | **0.25** [-1, 7] |")
+    assert "| 0 to 0.25 % | at most 0.1 % |" in summarised(SUMMARY.read_text(encoding="utf-8"), page)
