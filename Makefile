@@ -7,7 +7,7 @@
 #   make wheel   a wheel for release in dist/, for glibc 2.28 and newer; make test-wheel installs it and runs it as an ordinary user
 #   make bench   speed and size, one JSON line per figure
 #   make lint    formatters, linters, types, layers, words
-#   make docs    the documentation, with elements.json and the reference generated from the code
+#   make docs    elements.json and the reference from the code; the documentation as a site in site/index.html
 
 SHELL := /bin/bash
 PYTHON ?= python3
@@ -108,6 +108,7 @@ lint-words: .venv/.tools
 docs: build
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
 	$(BIN)/python docs/generate.py
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
 clean:
-	rm -rf .venv target build dist results
+	rm -rf .venv target build dist results site

@@ -1,0 +1,63 @@
+"""Hooks of mkdocs: files of the repository outside of docs/ as pages of the site.
+
+An entry `repository/X` of the navigation is the page X of the repository; `repository/X.md` shows the text of
+another file X. Links from docs/ to these files, and back, lead to their pages, so a link holds in a checkout
+and on the site. One to a file that the navigation leaves out is broken, and mkdocs says so.
+"""
+
+import posixpath
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).parents[1]
+FOLDER = "repository/"
+LINK = re.compile(r"\]\((?P<target>[^)\s#:]+)(?P<fragment>#[^)\s]*)?\)")
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages that stand for files of the repository."""
+    for name in _entries(config.nav):
+        if not name.startswith(FOLDER):
+            continue
+        file = ROOT / name.removeprefix(FOLDER)
+        if file.is_file():
+            files.append(File.generated(config, name, abs_src_path=str(file)))
+        else:
+            source = file.with_suffix("")
+            text = f"# {source.name}\n\n```{source.suffix[1:]}\n{source.read_text(encoding='utf-8')}```\n"
+            files.append(File.generated(config, name, content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Let links that cross the border of docs/ lead to the page of the file."""
+    here = page.file.src_uri
+
+    def on_the_site(link: re.Match[str]) -> str:
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(_in_repository(here)), link["target"]))
+        if target.startswith("docs/"):
+            uri = target.removeprefix("docs/")
+        else:
+            uri = FOLDER + target + ("" if target.endswith(".md") else ".md")
+        return f"]({posixpath.relpath(uri, posixpath.dirname(here))}{link['fragment'] or ''})"
+
+    return LINK.sub(on_the_site, markdown)
+
+
+def _in_repository(uri: str) -> str:
+    return uri.removeprefix(FOLDER) if uri.startswith(FOLDER) else f"docs/{uri}"
+
+
+def _entries(nav: Any) -> Iterator[str]:
+    """Yield the pages that a navigation, a list or a mapping of titles, names."""
+    if isinstance(nav, str):
+        yield nav
+    elif nav:
+        for entry in nav.values() if isinstance(nav, dict) else nav:
+            yield from _entries(entry)
