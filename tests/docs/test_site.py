@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -54,6 +55,26 @@ def test_reports_of_the_gallery_are_pages_of_the_site(site: Path) -> None:
     for report in (ROOT / "docs" / "gallery").glob("*.html"):
         assert (site / "gallery" / report.name).is_file()
         assert f'href="{report.name}"' in index
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="SKIPPED: no chromium here: site not searched")
+def test_search_finds_pages_without_a_server(site: Path, tmp_path: Path) -> None:
+    options = ["--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path}"]
+    found = subprocess.run(
+        [
+            "chromium",
+            *options,
+            "--virtual-time-budget=15000",
+            "--dump-dom",
+            f"{site.as_uri()}/index.html?q=policer",
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    ).stdout
+    assert re.search(r"\d+ matching documents", found)
+    assert "reference/conditions.html?h=policer" in found
 
 
 @pytest.mark.parametrize(
