@@ -1,7 +1,7 @@
 """How many packets a bucket on the switch's port costs an application whose neighbour shares it.
 
 ICPE '23's bucket (8 Gbit/s, 100 kB, on a line of 10 Gbit/s) under a neighbour at half of the line, in bursts
-every 10 ms: does the loss depend on the scale? The answer, live too: docs/explanation/studies.md.
+every 10 ms: does the loss depend on the scale? The answer, live too: docs/lab/2026-11-studies.md.
 """
 
 import json
