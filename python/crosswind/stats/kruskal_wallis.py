@@ -8,7 +8,6 @@ Source: Kruskal and Wallis 1952; epsilon squared = H / (N - 1), Tomczak and Tomc
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -20,6 +19,7 @@ from crosswind.stats.values import Refused
 
 _LARGE = 5  # trials in every group, from which on chi-squared does
 _PERMUTATIONS = 9999
+_SEED = 1  # of the permutations, where there are too many to go through all
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,11 @@ class KruskalWallis:
     epsilon_squared: float  # in [0, 1]; the share of the ranks' variance that groups explain
 
 
-def kruskal_wallis(groups: Sequence[PerTrial], *, seed: int = 1) -> KruskalWallis:
+def kruskal_wallis(groups: Sequence[PerTrial]) -> KruskalWallis:
     """Test whether any of several groups tends to be larger than another.
 
     Args:
         groups: two or more, each one value per trial, one unit for all; +inf for a trial that never ended.
-        seed: of the permutations, where there are too many to go through all.
     Raises:
         NotPerTrial: one of them is not one value per trial.
         Refused: fewer than two groups, or an empty one.
@@ -50,34 +49,29 @@ def kruskal_wallis(groups: Sequence[PerTrial], *, seed: int = 1) -> KruskalWalli
         raise Refused(f"groups of {sizes} trials: give two or more groups, with a trial at least in each")
     ranks = stats.rankdata(np.concatenate(arrays))  # Infinities have ranks, and permuting those is quicker.
     total = ranks.size
-    ties = np.unique(ranks, return_counts=True)[1]
-    correction = 1 - float((ties**3.0 - ties).sum()) / (total**3.0 - total)
-    if correction == 0:
+    if np.ptp(ranks) == 0:
         return KruskalWallis(0.0, 1.0, False, 0.0)  # All values are alike, so nothing differs.
-
     borders = np.cumsum(sizes)[:-1]
+    parts = np.split(ranks, borders)
+    tested = stats.kruskal(*parts)
+    h, p = float(tested.statistic), float(tested.pvalue)
 
-    def statistic(*parts: NDArray[np.float64], axis: int = -1) -> NDArray[np.float64]:
+    def rises_with_h(*parts: NDArray[np.float64], axis: int = -1) -> NDArray[np.float64]:
         # scipy permutes no group of a single trial; where there is one it permutes all ranks at once.
         if len(parts) == 1:
             parts = tuple(np.split(parts[0], borders, axis=axis))
-        squares = sum(part.sum(axis=axis) ** 2 / part.shape[axis] for part in parts)
-        return np.asarray((12 / (total * (total + 1)) * squares - 3 * (total + 1)) / correction)
+        return np.asarray(sum(part.sum(axis=axis) ** 2 / part.shape[axis] for part in parts))
 
-    parts = np.split(ranks, borders)
-    h = float(statistic(*parts))
     permuted = min(sizes) < _LARGE
     if permuted:
         test = stats.permutation_test(
             [ranks] if 1 in sizes else parts,
-            statistic,
+            rises_with_h,
             permutation_type="pairings" if 1 in sizes else "independent",
             vectorized=True,
             alternative="greater",
             n_resamples=_PERMUTATIONS,
-            rng=np.random.default_rng(seed),
+            rng=np.random.default_rng(_SEED),
         )
         p = float(test.pvalue)
-    else:
-        p = float(stats.chi2.sf(h, len(parts) - 1))
-    return KruskalWallis(h, p, permuted, math.nan if total == 1 else h / (total - 1))
+    return KruskalWallis(h, p, permuted, h / (total - 1))

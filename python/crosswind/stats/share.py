@@ -18,11 +18,9 @@ def share_interval(count: int, among: int, confidence: float = 0.95) -> Bounded:
         confidence: in (0, 1).
     Raises: Refused: no cases, or more that happened than there were.
     """
-    from scipy.special import betaincinv  # Slow to import, and not needed by a `crosswind --help`.
+    from scipy.stats import binomtest  # Slow to import, and not needed by a `crosswind --help`.
 
     if among < 1 or not 0 <= count <= among:
         raise Refused(f"share: {count} of {among}; give one case or more, and no more counts than cases")
-    tail = (1 - confidence) / 2
-    low = float(betaincinv(count, among - count + 1, tail)) if count else 0.0
-    high = float(betaincinv(count + 1, among - count, 1 - tail)) if count < among else 1.0
-    return Bounded(count / among, low, high)
+    interval = binomtest(count, among).proportion_ci(confidence, method="exact")
+    return Bounded(count / among, float(interval.low), float(interval.high))
