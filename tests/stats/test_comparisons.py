@@ -6,11 +6,11 @@ import pytest
 from scipy import stats as scipy_stats
 
 from crosswind.stats import (
+    GroupsNeedTrials,
     NotPerTrial,
     PerTrial,
     Refused,
     ShiftInterval,
-    ShiftNeedsTrials,
     benjamini_hochberg,
     bootstrap_ratio,
     cohens_kappa,
@@ -85,7 +85,7 @@ def test_ranks_of_the_shift_are_the_widest_that_enumeration_allows():
 
 def test_too_few_trials_bound_no_shift():
     found = hodges_lehmann(trials([1, 2, 3]), trials([4, 5, 6]))
-    assert isinstance(found, ShiftNeedsTrials)
+    assert isinstance(found, GroupsNeedTrials)
     assert (found.estimate, str(found)) == (3, "needs 4 trials a side")
 
 

@@ -7,11 +7,11 @@ import pytest
 
 from crosswind.errors import CrosswindError
 from crosswind.stats import (
+    GroupsNeedTrials,
     NeedsTrials,
     NotPerTrial,
     PerTrial,
     Refused,
-    ShiftNeedsTrials,
     augmented_dickey_fuller,
     bartels,
     bootstrap_ratio,
@@ -164,7 +164,7 @@ def test_every_function_answers_or_refuses_with_its_reason(case, name):
 
 def test_too_few_values_are_an_answer_that_says_how_many():
     assert isinstance(FUNCTIONS["quantile_interval"]([0.5]), NeedsTrials)
-    assert isinstance(FUNCTIONS["hodges_lehmann"]([]), ShiftNeedsTrials)
+    assert isinstance(FUNCTIONS["hodges_lehmann"]([]), GroupsNeedTrials)
 
 
 def test_ten_million_values_are_described_and_never_taken_for_trials():

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from crosswind.stats import NotPerTrial, PerTrial, RatioInterval, RatioNeedsTrials, ratio_interval
+from crosswind.stats import GroupsNeedTrials, NotPerTrial, PerTrial, RatioInterval, ratio_interval
 
 
 def per_trial(values):
@@ -47,7 +47,7 @@ def test_swapping_the_groups_inverts_the_ratio():
 
 def test_three_trials_a_side_bound_nothing():
     answer = ratio_interval(per_trial([1, 2, 3]), per_trial([4, 5, 6]))
-    assert isinstance(answer, RatioNeedsTrials)
+    assert isinstance(answer, GroupsNeedTrials)
     assert answer.estimate == pytest.approx(2.5)  # of 4/3 5/3 2 2 2.5 3 4 5 6, the fifth
     assert str(answer) == "needs 4 trials a side"
 

@@ -20,6 +20,7 @@ from crosswind.errors import CrosswindError
 from crosswind.stats import (
     Confirm,
     FewerTrials,
+    GroupsNeedTrials,
     Guard,
     Interval,
     KruskalWallis,
@@ -28,12 +29,10 @@ from crosswind.stats import (
     NotPerTrial,
     PerTrial,
     RatioInterval,
-    RatioNeedsTrials,
     Refused,
     RefusedComparison,
     RefusedInterval,
     ShiftInterval,
-    ShiftNeedsTrials,
     coefficient_of_variation,
     confirm,
     fewer_trials,
@@ -48,7 +47,7 @@ from crosswind.stats import (
 )
 
 Estimate = Interval | NeedsTrials | RefusedInterval
-Difference = RatioInterval | RatioNeedsTrials | ShiftInterval | ShiftNeedsTrials | RefusedComparison
+Difference = RatioInterval | ShiftInterval | GroupsNeedTrials | RefusedComparison
 
 # What is usual in print (Uta et al., NSDI '20, Figure 1); asked only of groups so large that they can tell.
 FEW = (3, 10)

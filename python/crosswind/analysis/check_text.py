@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ElementTree
 
 from crosswind.analysis.check import Check, Checked
 from crosswind.analysis.compare_text import refusal
-from crosswind.stats import RatioNeedsTrials, RefusedComparison
+from crosswind.stats import GroupsNeedTrials, RefusedComparison
 from crosswind.text.change import speed_change, speed_interval
 from crosswind.text.units import count, quantity
 
@@ -45,7 +45,7 @@ def sentence(checked: Checked, allowed: float) -> str:
         return f"{told}; trials that failed, and are in none of this: {compared.lost[1]}"
     if checked.outcome != "undecided":
         return told
-    if isinstance(compared.ratio, RatioNeedsTrials):
+    if isinstance(compared.ratio, GroupsNeedTrials):
         return f"{told}; an interval {compared.ratio}"
     if checked.more_trials is None:
         return f"{told}; too near to what is allowed to tell"

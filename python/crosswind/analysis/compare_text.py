@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from crosswind.analysis.compare import Compared, RunComparison, Verdict
-from crosswind.stats import Guard, RatioInterval, RatioNeedsTrials, RefusedComparison
+from crosswind.stats import GroupsNeedTrials, Guard, RatioInterval, RefusedComparison
 from crosswind.text.change import change, change_interval
 from crosswind.text.console import widen
 from crosswind.text.units import column_unit, count, percent, short_names, units_of
@@ -82,7 +82,7 @@ def _verdict(compared: Compared) -> str:
     told = f"[{_STYLES[compared.verdict]}]{compared.verdict}[/]"
     if compared.verdict != "undecided":
         return told
-    if isinstance(compared.ratio, RatioNeedsTrials):
+    if isinstance(compared.ratio, GroupsNeedTrials):
         return f"{told}\n[dim]{compared.ratio}[/dim]"
     if compared.more_trials is None:
         return f"{told}\n[dim]too near to tell[/dim]"

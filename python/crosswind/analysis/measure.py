@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from crosswind.stats import RatioInterval, RatioNeedsTrials, RefusedComparison
+from crosswind.stats import GroupsNeedTrials, RatioInterval, RefusedComparison
 
 QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 QUANTILE_NAMES = {"p50": "P50", "p95": "P95", "p99": "P99", "p999": "P99.9"}
@@ -41,7 +41,7 @@ class Measure:
         return self.label[:1].upper() + self.label[1:]
 
     def verdict(
-        self, ratio: RatioInterval | RatioNeedsTrials | RefusedComparison | None
+        self, ratio: RatioInterval | GroupsNeedTrials | RefusedComparison | None
     ) -> Literal["better", "worse", ""]:
         """Return what a ratio to the baseline means; nothing where its interval holds 1 or is not known."""
         if not isinstance(ratio, RatioInterval) or not ratio.differs:

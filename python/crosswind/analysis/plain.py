@@ -5,18 +5,17 @@ import math
 from typing import Any
 
 from crosswind.stats import (
+    GroupsNeedTrials,
     Interval,
     NeedsTrials,
     RatioInterval,
-    RatioNeedsTrials,
     RefusedComparison,
     RefusedInterval,
     ShiftInterval,
-    ShiftNeedsTrials,
 )
 
 _AVAILABLE = Interval | RatioInterval | ShiftInterval
-_MISSING = NeedsTrials | RatioNeedsTrials | ShiftNeedsTrials | RefusedInterval | RefusedComparison
+_MISSING = NeedsTrials | GroupsNeedTrials | RefusedInterval | RefusedComparison
 
 
 def as_plain(value: Any) -> Any:

@@ -25,12 +25,12 @@ from crosswind.results.documents import WITHOUT_IT, blaming
 from crosswind.results.host import Host, host_of
 from crosswind.results.reading import Operations, Results, StoredTrial
 from crosswind.stats import (
+    GroupsNeedTrials,
     Guard,
     Interval,
     NeedsTrials,
     PerTrial,
     RatioInterval,
-    RatioNeedsTrials,
     RefusedComparison,
     RefusedInterval,
     guarded_interval,
@@ -43,7 +43,7 @@ SLOW_SHARE = "slow share"  # stands for a figure where figures are judged togeth
 
 Metrics = list[tuple[str | None, str, str, float]]  # node, metric, statistic, value
 Estimate = Interval | NeedsTrials | RefusedInterval
-Ratio = RatioInterval | RatioNeedsTrials | RefusedComparison
+Ratio = RatioInterval | GroupsNeedTrials | RefusedComparison
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from crosswind.stats import (
     Interval,
     NeedsTrials,
     RatioInterval,
-    RatioNeedsTrials,
     RefusedComparison,
     RefusedInterval,
     ShiftInterval,
@@ -197,9 +196,7 @@ def _difference(comparison: Comparison) -> str:
     found = comparison.difference
     if found is None or found.estimate is None:
         return "-"
-    ratio = isinstance(found, RatioInterval | RatioNeedsTrials) or (
-        isinstance(found, RefusedComparison) and found.of == "ratio"
-    )
+    ratio = isinstance(found, RatioInterval) or (not isinstance(found, ShiftInterval) and found.of == "ratio")
     estimate = change(found.estimate) if ratio else f"{found.estimate:+.3g}"
     if isinstance(found, RatioInterval):
         return f"{estimate}\n[dim]{change_interval(found.low, found.high)}[/dim]"

@@ -19,6 +19,7 @@ from crosswind.stats.adf import augmented_dickey_fuller
 from crosswind.stats.agreement import Kappa, cohens_kappa
 from crosswind.stats.bartels import bartels
 from crosswind.stats.batch_means import batch_mean
+from crosswind.stats.between import GroupsNeedTrials, RatioInterval, ShiftInterval
 from crosswind.stats.bootstrap import BootstrapRatio, bootstrap_ratio
 from crosswind.stats.bounded import Bounded, difference_of, ratio_of
 from crosswind.stats.boxplot import BoxPlot, box_plot
@@ -44,7 +45,7 @@ from crosswind.stats.guard import (
     guarded_ratio,
 )
 from crosswind.stats.histogram import Histogram, log_linear, merge
-from crosswind.stats.hodges_lehmann import ShiftInterval, ShiftNeedsTrials, hodges_lehmann
+from crosswind.stats.hodges_lehmann import hodges_lehmann
 from crosswind.stats.interval import Interval, NeedsTrials, quantile_interval
 from crosswind.stats.kolmogorov_smirnov import ks_test, ks_two_samples
 from crosswind.stats.kpss import kpss
@@ -65,7 +66,7 @@ from crosswind.stats.pelt import pelt
 from crosswind.stats.quantile import quantile, quantiles
 from crosswind.stats.quantile_regression import QuantileRegression, quantile_regression
 from crosswind.stats.ranks import Convention, Ranks, quantile_ranks, trials_needed
-from crosswind.stats.ratio import RatioInterval, RatioNeedsTrials, ratio_interval
+from crosswind.stats.ratio import ratio_interval
 from crosswind.stats.runs import run_lengths
 from crosswind.stats.runs_test import runs_test
 from crosswind.stats.shapiro_wilk import shapiro_wilk
@@ -94,6 +95,7 @@ __all__ = [
     "Division",
     "Equivalence",
     "FewerTrials",
+    "GroupsNeedTrials",
     "Guard",
     "Histogram",
     "Interval",
@@ -109,13 +111,11 @@ __all__ = [
     "QuantileRegression",
     "Ranks",
     "RatioInterval",
-    "RatioNeedsTrials",
     "Refused",
     "RefusedComparison",
     "RefusedInterval",
     "Shift",
     "ShiftInterval",
-    "ShiftNeedsTrials",
     "StoppingRule",
     "Tested",
     "Welch",

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 
-from crosswind.stats.ratio import RatioInterval, RatioNeedsTrials
+from crosswind.stats.between import GroupsNeedTrials, RatioInterval
 
 TRIALS_MAX = 1000  # Beyond, a difference is too small for anybody to wait for.
 
 
 def more_trials_to_decide(
-    ratio: RatioInterval | RatioNeedsTrials, trials: int, against: float = 1.0
+    ratio: RatioInterval | GroupsNeedTrials, trials: int, against: float = 1.0
 ) -> int | None:
     """Return how many trials to add on each side until `against` lies outside the interval.
 
@@ -25,7 +25,7 @@ def more_trials_to_decide(
         against: above 0; the ratio that is to be excluded: 1 for no difference, 1.05 for 5 % more.
     Returns: 0 where it lies outside already; None where it would take more than a thousand in all.
     """
-    if isinstance(ratio, RatioNeedsTrials):
+    if isinstance(ratio, GroupsNeedTrials):
         return max(1, ratio.needed - trials)
     if not ratio.low <= against <= ratio.high:
         return 0

@@ -26,12 +26,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crosswind.curves.bucket_history import BucketHistory
+from crosswind.stats.between import Between, GroupsNeedTrials, RatioInterval
 from crosswind.stats.correction import hochberg
 from crosswind.stats.cusum import cusum_curves
 from crosswind.stats.interval import Interval, NeedsTrials, quantile_interval
 from crosswind.stats.normal_scores import normal_scores
 from crosswind.stats.order_evidence import OrderEvidence, order_evidence
-from crosswind.stats.ratio import RatioInterval, RatioNeedsTrials, ratio_interval
+from crosswind.stats.ratio import ratio_interval
 from crosswind.stats.series import is_constant
 from crosswind.stats.trials import PerTrial, require_per_trial
 
@@ -211,7 +212,7 @@ class RefusedInterval:
 class RefusedComparison:
     """Two groups of which the guard refuses one: an estimate without an interval."""
 
-    of: Literal["ratio", "difference"]
+    of: Between
     confidence: float
     estimate: float
     guard: Guard
@@ -222,7 +223,7 @@ class RefusedComparison:
 
 def guarded_ratio(
     base: PerTrial, group: PerTrial, seen: Sequence[Guard], confidence: float = 0.95
-) -> RatioInterval | RatioNeedsTrials | RefusedComparison:
+) -> RatioInterval | GroupsNeedTrials | RefusedComparison:
     """Return what `ratio_interval` returns, or a refusal where the guard refuses one of the groups.
 
     Args:

@@ -11,10 +11,9 @@ Source: Hodges and Lehmann 1963; Hollander and Wolfe, Nonparametric Statistical 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from crosswind.stats.between import GroupsNeedTrials, ShiftInterval
 from crosswind.stats.mann_whitney import rank_of_bounds, trials_a_side
 from crosswind.stats.quantile import quantile
 from crosswind.stats.trials import PerTrial, require_per_trial
@@ -23,46 +22,16 @@ from crosswind.stats.values import Refused, finite_values
 _PAIRS_MAX = 25_000_000  # differences, 200 MB of them
 
 
-@dataclass(frozen=True)
-class ShiftInterval:
-    """`group` is `base` plus `estimate`; between `low` and `high` with probability `coverage`."""
-
-    confidence: float
-    estimate: float
-    low: float
-    high: float
-    rank: int  # low is the rank-th smallest of all differences, high the rank-th largest
-    coverage: float
-    exact: bool  # coverage is counted out; else, for large groups, the normal law's
-
-    @property
-    def differs(self) -> bool:
-        """Whether 0 lies outside the interval."""
-        return self.low > 0 or self.high < 0
-
-
-@dataclass(frozen=True)
-class ShiftNeedsTrials:
-    """So few trials bound no shift; with `needed` on each side an interval exists."""
-
-    confidence: float
-    estimate: float | None
-    needed: int
-
-    def __str__(self) -> str:
-        return f"needs {self.needed} trials a side"
-
-
 def hodges_lehmann(
     base: PerTrial, group: PerTrial, confidence: float = 0.95
-) -> ShiftInterval | ShiftNeedsTrials:
+) -> ShiftInterval | GroupsNeedTrials:
     """Return by how much `group` is larger than `base`.
 
     Args:
         base: one value per trial, finite, any unit.
         group: the same of the other group, same unit.
         confidence: in (0, 1).
-    Returns: a ShiftInterval in the unit of the values, or ShiftNeedsTrials.
+    Returns: a ShiftInterval in the unit of the values, or GroupsNeedTrials.
     Raises:
         NotPerTrial: one of the two is not one value per trial.
         Refused: a value is infinite, which has no difference (`mann_whitney` compares ranks), or there are
@@ -81,6 +50,6 @@ def hodges_lehmann(
     estimate = quantile(differences, 0.5) if differences.size else None
     rank, tail, exact = rank_of_bounds(a.size, b.size, (1 - confidence) / 2)
     if rank == 0 or estimate is None:
-        return ShiftNeedsTrials(confidence, estimate, trials_a_side(confidence))
+        return GroupsNeedTrials("difference", confidence, estimate, trials_a_side(confidence))
     low, high = float(differences[rank - 1]), float(differences[-rank])
     return ShiftInterval(confidence, estimate, low, high, rank, 1 - 2 * tail, exact)

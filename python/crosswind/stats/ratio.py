@@ -8,53 +8,23 @@ Source: Hodges and Lehmann 1963; Hollander and Wolfe, Nonparametric Statistical 
 """
 
 import math
-from dataclasses import dataclass
 
-from crosswind.stats.hodges_lehmann import ShiftNeedsTrials, hodges_lehmann
+from crosswind.stats.between import GroupsNeedTrials, RatioInterval
+from crosswind.stats.hodges_lehmann import hodges_lehmann
 from crosswind.stats.trials import PerTrial, require_per_trial
 from crosswind.stats.values import Refused
 
 
-@dataclass(frozen=True)
-class RatioInterval:
-    """`group` is `estimate` times `base`, and between `low` and `high` times with probability `coverage`."""
-
-    confidence: float
-    estimate: float
-    low: float
-    high: float
-    rank: int  # low is the rank-th smallest of all ratios, high the rank-th largest
-    coverage: float
-    exact: bool  # coverage is counted out; else, for large groups, the normal law's
-
-    @property
-    def differs(self) -> bool:
-        """Whether a ratio of 1 lies outside the interval."""
-        return self.low > 1 or self.high < 1
-
-
-@dataclass(frozen=True)
-class RatioNeedsTrials:
-    """So few trials bound no ratio; with `needed` on each side an interval exists."""
-
-    confidence: float
-    estimate: float | None
-    needed: int
-
-    def __str__(self) -> str:
-        return f"needs {self.needed} trials a side"
-
-
 def ratio_interval(
     base: PerTrial, group: PerTrial, confidence: float = 0.95
-) -> RatioInterval | RatioNeedsTrials:
+) -> RatioInterval | GroupsNeedTrials:
     """Return how many times larger `group` is than `base`.
 
     Args:
         base: one value per trial, > 0 and finite, any unit.
         group: the same of the other group, same unit.
         confidence: in (0, 1).
-    Returns: a RatioInterval (no unit), or RatioNeedsTrials.
+    Returns: a RatioInterval (no unit), or GroupsNeedTrials.
     Raises:
         NotPerTrial: one of the two is not one value per trial.
         Refused: a value is zero, negative or infinite; a ratio to it says nothing, compare differences
@@ -63,8 +33,8 @@ def ratio_interval(
     # Logarithms make the median of an even number of ratios symmetric: swapping the groups inverts it.
     shift = hodges_lehmann(_logarithms(base), _logarithms(group), confidence)
     estimate = None if shift.estimate is None else math.exp(shift.estimate)
-    if isinstance(shift, ShiftNeedsTrials):
-        return RatioNeedsTrials(confidence, estimate, shift.needed)
+    if isinstance(shift, GroupsNeedTrials):
+        return GroupsNeedTrials("ratio", confidence, estimate, shift.needed)
     return RatioInterval(
         confidence,
         math.exp(shift.estimate),
