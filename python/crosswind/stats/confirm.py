@@ -8,8 +8,7 @@ The published form draws 200 subsets. Drawing is not needed: the mean of the j-t
     E[X_(j:s)] = sum_i x_(i) C(i-1, j-1) C(n-i, s-j) / C(n, s),
 
 which this module adds up. Stopping at the first s that passes *by luck of the draw* makes the published form
-answer too few, and another number for every seed (174, 181 and 172 where 183 is exact); `confirm_by_subsets`
-is kept to compare with figures in print.
+answer too few, and another number for every seed (174, 181 and 172 where 183 is exact).
 
 Ranks jump as s grows, so a larger s may fail again: the answer is the smallest s from which *all* larger
 pass.
@@ -27,7 +26,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crosswind.stats.quantile import quantile
-from crosswind.stats.ranks import Convention, quantile_ranks, trials_needed
+from crosswind.stats.ranks import quantile_ranks, trials_needed
 from crosswind.stats.values import Refused, finite_values
 
 _SCANNED = 2000  # Values up to which every subset size is looked at; above, galloping finds the place first.
@@ -43,7 +42,6 @@ class Confirm:
     p: float
     confidence: float
     within: float  # share, so 0.01 is 1 %
-    convention: Convention
     n: int  # values of the pilot
     quantile: float  # of all of them, type 7, in their unit
     needed: int | None  # smallest subset size from which all larger pass; None: more than the pilot has
@@ -70,7 +68,6 @@ def confirm(
     within: float,
     p: float = 0.5,
     confidence: float = 0.95,
-    convention: Convention = Convention.EQUAL_TAILED,
 ) -> Confirm:
     """Return how many repetitions the `p`-quantile needs, exactly.
 
@@ -79,12 +76,11 @@ def confirm(
         within: above 0; the share of the quantile that both bounds have to keep to.
         p: in (0, 1).
         confidence: of the interval, in (0, 1).
-        convention: of its ranks; `normal` is what was published.
     Raises: Refused: too few values, a NaN or infinite one, or a quantile of 0, which has no shares.
     Source: Maricq et al., OSDI 2018; the closed form is the mean of an order statistic of a sample without
         replacement (David and Nagaraja, Order Statistics, 2003, section 3.7).
     """
-    subsets = _Subsets(values, p, confidence, convention)
+    subsets = _Subsets(values, p, confidence)
     centre = subsets.quantile(within)
 
     def passes(size: int) -> bool:
@@ -93,72 +89,28 @@ def confirm(
     n, first = subsets.n, subsets.smallest
     reached = _share(subsets.mean_bounds(n), centre)
     needed = _smallest_from_which_all_pass(passes, first, n)
-    return Confirm(p, confidence, within, convention, n, centre, needed, reached)
+    return Confirm(p, confidence, within, n, centre, needed, reached)
 
 
-def confirm_curve(
-    values: ArrayLike,
-    *,
-    points_max: int = 300,
-    p: float = 0.5,
-    confidence: float = 0.95,
-    convention: Convention = Convention.EQUAL_TAILED,
-) -> ConfirmCurve:
-    """Return the mean bounds of the interval by subset size, at most `points_max` of them, to be drawn.
+def confirm_curve(values: ArrayLike, points_max: int = 300) -> ConfirmCurve:
+    """Return the mean bounds of the median's 95 % interval by subset size, at most `points_max` of them.
 
-    Sizes are spaced evenly in their logarithm. Arguments and errors as of `confirm`.
+    Sizes are spaced evenly in their logarithm. Values and errors as of `confirm`.
     """
-    subsets = _Subsets(values, p, confidence, convention)
+    subsets = _Subsets(values, 0.5, 0.95)
     sizes = np.unique(np.rint(np.geomspace(subsets.smallest, subsets.n, points_max)).astype(np.int64))
     bounds = np.array([subsets.mean_bounds(int(size)) for size in sizes])
     return ConfirmCurve(sizes, bounds[:, 0], bounds[:, 1])
 
 
-def confirm_by_subsets(
-    values: ArrayLike,
-    *,
-    within: float,
-    seed: int,
-    subsets: int = 200,
-    smallest: int = 10,
-    p: float = 0.5,
-    confidence: float = 0.95,
-    convention: Convention = Convention.NORMAL,
-) -> int | None:
-    """Return the first subset size that passes, in the published form: subsets are drawn, not averaged over.
-
-    Args:
-        values: shape (n,), one per independent repetition, any unit.
-        within: above 0; the share of the quantile.
-        seed: of the draws; another seed gives another answer.
-        subsets: how many are drawn for each size.
-        smallest: subset size to begin with.
-    Returns: a size, None if none passes. Takes the time of n^2 `subsets` values: up to a few thousand.
-    Raises: Refused: as `confirm` does.
-    """
-    every = _Subsets(values, p, confidence, convention)
-    centre = every.quantile(within)
-    random = np.random.default_rng(seed)
-    for size in range(max(smallest, every.smallest), every.n + 1):
-        low, high = every.ranks(size)
-        drawn = np.array([random.choice(every.ordered, size, replace=False) for _ in range(subsets)])
-        drawn.sort(axis=1)
-        bounds = float(drawn[:, low - 1].mean()), float(drawn[:, high - 1].mean())
-        if _share(bounds, centre) <= within:
-            return size
-    return None
-
-
 class _Subsets:
     """All subsets of one size, averaged over."""
 
-    def __init__(self, values: ArrayLike, p: float, confidence: float, convention: Convention) -> None:
-        if convention == Convention.UPPER:
-            raise Refused("convention upper: has one bound, and CONFIRM asks how far two are apart")
-        self.smallest = trials_needed(p, confidence, convention)
+    def __init__(self, values: ArrayLike, p: float, confidence: float) -> None:
+        self.smallest = trials_needed(p, confidence)
         self.ordered = np.sort(finite_values(values, "values of the pilot", at_least=self.smallest))
         self.n = self.ordered.size
-        self._asked = p, confidence, convention
+        self._asked = p, confidence
         logs = np.log(np.arange(1, self.n + 1, dtype=np.float64))
         self._log_factorial = np.concatenate(([0.0], np.cumsum(logs)))
 

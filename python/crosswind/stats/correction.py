@@ -1,8 +1,8 @@
 """p values of several tests at once, corrected for how many there are.
 
 Ten tests at 5 % each find something in 40 % of the cases where there is nothing. Holm keeps the chance of any
-false claim at alpha, whatever the tests have to do with each other: for claims. Benjamini and Hochberg keep
-the share of false ones among those found: for screening.
+false claim at alpha, whatever the tests have to do with each other.
+scipy has neither Holm's nor Hochberg's rule, only those for the share of false discoveries.
 """
 
 from __future__ import annotations
@@ -47,20 +47,6 @@ def hochberg(p_values: ArrayLike) -> NDArray[np.float64]:
     corrected = np.empty_like(p)
     corrected[falling] = np.minimum.accumulate(p[falling] * np.arange(1, p.size + 1))
     return corrected
-
-
-def benjamini_hochberg(p_values: ArrayLike) -> NDArray[np.float64]:
-    """Return corrected p values, in the order given; of those below alpha at most a share alpha is false.
-
-    Args:
-        p_values: shape (m,), m >= 1, in [0, 1].
-    Raises: Refused: one is NaN or outside [0, 1].
-    Source: Benjamini and Hochberg, Journal of the Royal Statistical Society B 1995; independent tests, or
-        tests that depend on each other positively.
-    """
-    from scipy.stats import false_discovery_control  # Slow to import.
-
-    return np.asarray(false_discovery_control(_p_values(p_values), method="bh"), dtype=np.float64)
 
 
 def _p_values(values: ArrayLike) -> NDArray[np.float64]:

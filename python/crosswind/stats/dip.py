@@ -4,7 +4,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crosswind.stats.quantile import sorted_values
-from crosswind.stats.tested import Tested
 from crosswind.stats.values import Refused, flat
 
 VALUES_MIN = 4  # With three values the dip is always 1/(2n) to 1/4, whatever they are.
@@ -97,19 +96,18 @@ def _turn(x: NDArray[np.float64], y: NDArray[np.int64], a: int, b: int, c: int) 
     return float((x[b] - x[a]) * (y[c] - y[b]) - (x[c] - x[b]) * (y[b] - y[a]))
 
 
-def dip_test(values: ArrayLike) -> Tested:
-    """Test that values have one mode, against the uniform law, the one with one mode that dips most.
+def dip_p(values: ArrayLike) -> float:
+    """Return how often as many uniform values dip as far; no law with one mode dips more than the uniform.
 
     Args:
         values: shape (n,), n >= 4, finite, any unit.
-    Returns: p in [0.001, 0.5], from the table by interpolation; larger ones say no more than 0.5.
+    Returns: in [0.001, 0.5], from the table by interpolation; a larger p is given as 0.5.
     """
     n = flat(values).size
     if n < VALUES_MIN:
         raise Refused(f"values: {n} of them; a mode takes at least {VALUES_MIN}")
-    found = dip(values)
-    scaled = found * np.sqrt(n)
+    scaled = dip(values) * np.sqrt(n)
     rows = np.array(list(_TABLE.values()))
     # Quantiles at this n, between the two nearest of the table; beyond its last row they do not change.
     quantiles = [np.interp(np.sqrt(n), np.sqrt(list(_TABLE)), column) for column in rows.T]
-    return Tested(found, float(np.interp(scaled, quantiles, [1 - share for share in _SHARES])), "table")
+    return float(np.interp(scaled, quantiles, [1 - share for share in _SHARES]))

@@ -2,6 +2,8 @@
 
 Neither is turned into a p value. With a million packets every real law is rejected; what is asked here is
 whether the samples are *as near as they should be*, so the distance is compared with a bound.
+
+scipy's `kstest` takes laws without steps only, and its `wasserstein_distance` two samples instead of a law.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Empirical distribution curves, thinned for drawing without moving a point.
 
 Pooled or of one trial, a curve describes the operations it was made from. It carries no interval.
+scipy's `ecdf` keeps every value, and a drawing of a million operations shows two hundred of them.
 """
 
 from dataclasses import dataclass

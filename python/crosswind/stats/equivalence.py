@@ -2,6 +2,7 @@
 
 A test of difference answers "not shown to differ" where too little was measured. Equivalence turns the burden
 round: it is shown only when the data exclude a difference as large as the margin, on both sides.
+scipy has no such test.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Exact, distribution-free interval for a quantile over trials, from order statistics.
 
-No assumption on the shape: the bounds are two of the values themselves, chosen by rank (`ranks`, where the
-conventions and the numbers of trials that they need are). Where too few trials were made for a bound, the
+No assumption on the shape: the bounds are two of the values themselves, chosen by rank (`ranks`, where
+the numbers of trials that they need are). Where too few trials were made for a bound, the
 answer says how many are missing instead of giving a number.
 
 Source: Le Boudec, Performance Evaluation of Computer and Communication Systems, 2010, ch. 2.
@@ -11,24 +11,21 @@ import math
 from dataclasses import dataclass
 
 from crosswind.stats.quantile import quantile
-from crosswind.stats.ranks import Convention, quantile_ranks, trials_needed
+from crosswind.stats.ranks import quantile_ranks, trials_needed
 from crosswind.stats.trials import PerTrial, require_per_trial
 
 
 @dataclass(frozen=True)
 class Interval:
-    """The quantile lies in [low, high] with probability at least `coverage`.
-
-    `coverage` is at least `confidence`, except under the convention `normal`, which is an approximation.
-    """
+    """The quantile lies in [low, high] with probability `coverage` at least; `coverage` >= `confidence`."""
 
     p: float
     confidence: float
     n: int  # trials
     estimate: float  # type-7 quantile of the n values, in their unit
-    low: float  # -inf under the one-sided convention `upper`
+    low: float
     high: float
-    low_rank: int | None  # in [1, n]; low is the low_rank-th smallest value; None where low is -inf
+    low_rank: int  # in [1, n]; low is the low_rank-th smallest value
     high_rank: int
     coverage: float
 
@@ -58,7 +55,6 @@ def quantile_interval(
     values: PerTrial,
     p: float,
     confidence: float = 0.95,
-    convention: Convention = Convention.EQUAL_TAILED,
 ) -> Interval | NeedsTrials:
     """Return the exact interval of the `p`-quantile over trials, or how many trials it needs.
 
@@ -66,7 +62,6 @@ def quantile_interval(
         values: one per trial, any unit; a failed trial as +inf (`PerTrial.of` does that).
         p: in (0, 1); 0.5 is the median over trials.
         confidence: in (0, 1).
-        convention: how the ranks of the bounds are chosen.
     Returns: an Interval in the unit of `values`, or NeedsTrials with the missing bounds as -inf and +inf.
     Raises:
         NotPerTrial: `values` are operations, or anything else that is not one value per trial.
@@ -76,11 +71,9 @@ def quantile_interval(
     n = len(values)
     ordered = sorted(values.values)
     estimate = quantile(ordered, p) if ordered else None
-    ranks = quantile_ranks(n, p, confidence, convention)
+    ranks = quantile_ranks(n, p, confidence)
     low = ordered[ranks.low - 1] if ranks.low is not None else -math.inf
     high = ordered[ranks.high - 1] if ranks.high is not None else math.inf
-    lacking = ranks.low is None and convention != Convention.UPPER
-    if lacking or ranks.high is None or estimate is None:
-        needed = trials_needed(p, confidence, convention)
-        return NeedsTrials(p, confidence, n, estimate, low, high, needed)
+    if ranks.low is None or ranks.high is None or estimate is None:
+        return NeedsTrials(p, confidence, n, estimate, low, high, trials_needed(p, confidence))
     return Interval(p, confidence, n, estimate, low, high, ranks.low, ranks.high, ranks.coverage)

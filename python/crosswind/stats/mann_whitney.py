@@ -6,6 +6,8 @@ intervals from it. Effect sizes say the same without a p value: Cliff's delta is
 the first is larger less the share in which it is smaller, and A12 = (delta + 1) / 2 is the chance that the
 first is larger. An infinite value (a trial that never ended) has a rank and is counted.
 
+scipy tests, and gives no law of U from which an interval could be taken; so that is counted out here.
+
 Source: Mann and Whitney 1947; Cliff 1993; Vargha and Delaney 2000.
 """
 

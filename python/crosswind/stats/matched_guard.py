@@ -18,6 +18,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from crosswind.stats.cusum import cusum_curves
 from crosswind.stats.guard import ALPHA, GUARD_TRIALS_MIN, Guard
 from crosswind.stats.trials import PerTrial
 from crosswind.stats.values import Refused
@@ -55,10 +56,10 @@ def matched_guard(values: PerTrial, kinds: Sequence[Hashable], among: int = 1) -
     series = logs[kept]
     if not np.ptp(series) > 1e-12:
         return Guard("clear", n)
-    curve = _curve(series[np.newaxis, :])[0]
+    curve = cusum_curves(series[np.newaxis, :])[0]
     rows = _orders(series, [np.searchsorted(kept, of_kind) for of_kind in repeated])
     reached = float(curve.max()) * (1 - 1e-9)
-    p = min(1.0, among * float(np.mean(_curve(rows).max(axis=1) >= reached)))
+    p = min(1.0, among * float(np.mean(cusum_curves(rows).max(axis=1) >= reached)))
     if p >= ALPHA:
         return Guard("clear", n, p={"matched CUSUM": p})
     first = int(np.argmax(curve)) + 1
@@ -83,10 +84,3 @@ def _orders(series: NDArray[np.float64], kinds: Sequence[NDArray[np.intp]]) -> N
     for places in kinds:
         rows[1:, places] = random.permuted(rows[1:, places], axis=1)
     return rows
-
-
-def _curve(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    n = rows.shape[1]
-    first = np.arange(1, n)
-    curve: NDArray[np.float64] = np.abs(rows.cumsum(axis=1)[:, :-1]) * np.sqrt(n / (first * (n - first)))
-    return curve

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from crosswind.stats.dip import VALUES_MIN, dip_test
+from crosswind.stats.dip import VALUES_MIN, dip_p
 from crosswind.stats.quantile import sorted_values
+
+_ALPHA = 0.05  # of the dip test
 
 
 @dataclass(frozen=True)
@@ -17,7 +19,7 @@ class Mode:
     n: int  # values around it
 
 
-def modes(values: ArrayLike, alpha: float = 0.05) -> tuple[Mode, ...]:
+def modes(values: ArrayLike) -> tuple[Mode, ...]:
     """Return two modes where the dip refuses one, otherwise nothing; infinite values are left out.
 
     The values are divided where the squares within both parts add up to the least. A median between two modes
@@ -25,12 +27,11 @@ def modes(values: ArrayLike, alpha: float = 0.05) -> tuple[Mode, ...]:
 
     Args:
         values: shape (n,), any unit; one per trial.
-        alpha: in (0, 1), of the dip test.
     Source: Hartigan and Hartigan 1985; Fisher 1958, "On grouping for maximum homogeneity".
     """
     ordered = sorted_values(values)
     ordered = ordered[np.isfinite(ordered)]
-    if ordered.size < VALUES_MIN or not dip_test(ordered).p < alpha:
+    if ordered.size < VALUES_MIN or not dip_p(ordered) < _ALPHA:
         return ()
     n = ordered.size
     sums, first = ordered.cumsum()[:-1], np.arange(1, n)

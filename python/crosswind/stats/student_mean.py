@@ -1,7 +1,8 @@
 """The mean of a few independent values of one law, with Student's interval.
 
 Exact where the law is normal. Means of several things that do not know of each other are nearly so, which is
-what it is given here; a rare value that lies far off and was not met is in no interval of few values.
+what it is given here; a rare value that lies far off and was not met is in no interval of few values. scipy's
+`ttest_1samp` gives the same interval, and warns where all values are equal.
 
 Source: Student, "The probable error of a mean", Biometrika 1908.
 """
