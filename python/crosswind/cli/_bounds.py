@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import wraps
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,11 +13,16 @@ from crosswind.errors import CrosswindError
 if TYPE_CHECKING:
     from crosswind.fingerprint.measure.machines import Bounds
 
-Command = TypeVar("Command", bound=Callable[..., Any])
 
+def bounded(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options to a command, which is given what they say as `bounds`."""
 
-def bounded(command: Command) -> Command:
-    """Add the options to a command, which is given `load_at_most`, `memory_at_most` and `traffic_at_most`."""
+    @wraps(command)
+    def called(
+        load_at_most: float | None, memory_at_most: str | None, traffic_at_most: str | None, **others: Any
+    ) -> Any:
+        return command(bounds=_bounds_of(load_at_most, memory_at_most, traffic_at_most), **others)
+
     for option in (
         click.option(
             "--traffic-at-most", metavar="RATE", help="Refuse to start above this rate on any interface."
@@ -30,11 +36,11 @@ def bounded(command: Command) -> Command:
             "--load-at-most", type=float, help="Refuse to start above this one-minute load average per core."
         ),
     ):
-        command = option(command)
-    return command
+        called = option(called)
+    return called
 
 
-def bounds_of(load_at_most: float | None, memory_at_most: str | None, traffic_at_most: str | None) -> Bounds:
+def _bounds_of(load_at_most: float | None, memory_at_most: str | None, traffic_at_most: str | None) -> Bounds:
     """Return what the options say.
 
     Raises: CrosswindError: one is no share or no rate.

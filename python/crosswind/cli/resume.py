@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from crosswind.cli._bounds import bounded, bounds_of
+from crosswind.cli._bounds import bounded
 from crosswind.cli._keep_going import keep_going_option
 from crosswind.cli._machine import require_writable
 from crosswind.errors import CrosswindError, Exit
+
+if TYPE_CHECKING:
+    from crosswind.fingerprint.measure.machines import Bounds
 
 
 @click.command()
@@ -20,9 +24,7 @@ from crosswind.errors import CrosswindError, Exit
 def command(
     folder: Path,
     keep_going: bool,
-    load_at_most: float | None,
-    memory_at_most: str | None,
-    traffic_at_most: str | None,
+    bounds: Bounds,
     as_json: bool,
 ) -> Exit:
     """Continue an interrupted run; finished trials stay as they are.
@@ -37,7 +39,6 @@ def command(
     from crosswind.results import latest_folder
     from crosswind.runner import progress_for, resume
 
-    bounds = bounds_of(load_at_most, memory_at_most, traffic_at_most)
     try:
         path = folder if (folder / "journal.sqlite").is_file() else latest_folder(folder)
         require_writable(path, "make the folder writable, or copy it and resume the copy")

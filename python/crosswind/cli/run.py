@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from crosswind.cli._bounds import bounded, bounds_of
+from crosswind.cli._bounds import bounded
 from crosswind.cli._keep_going import keep_going_option
 from crosswind.cli._machine import require_writable
 from crosswind.errors import Exit
+
+if TYPE_CHECKING:
+    from crosswind.fingerprint.measure.machines import Bounds
 
 
 @click.command()
@@ -37,9 +41,7 @@ def command(
     only: tuple[str, ...],
     once: bool,
     keep_going: bool,
-    load_at_most: float | None,
-    memory_at_most: str | None,
-    traffic_at_most: str | None,
+    bounds: Bounds,
     as_json: bool,
 ) -> Exit:
     """Run an experiment trial by trial, and store each trial as it ends.
@@ -55,7 +57,6 @@ def command(
     from crosswind.runner import progress_for, run
 
     require_writable(results, "name a folder that you may write with --results")
-    bounds = bounds_of(load_at_most, memory_at_most, traffic_at_most)
     named = named_experiment(file)
     resolved = selected(named.resolved, only, once)
     outcome = run(resolved, named.text, named.folder, results, progress_for(), bounds, keep_going=keep_going)

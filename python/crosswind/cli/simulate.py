@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,21 @@ import click
 from crosswind.cli._machine import require_writable
 from crosswind.cli._output import console, print_json
 from crosswind.errors import CrosswindError, Exit
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """The options, as they were written."""
+
+    file: Path
+    condition: str | None
+    offers: tuple[str, ...]
+    packet: str
+    arrivals: str
+    length: str
+    seed: int
+    packets: Path | None
+    as_json: bool
 
 
 @click.command()
@@ -40,17 +56,7 @@ from crosswind.errors import CrosswindError, Exit
     "--packets", type=click.Path(path_type=Path), help="Also write one row per packet to this CSV file."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-def command(
-    file: Path,
-    condition: str | None,
-    offers: tuple[str, ...],
-    packet: str,
-    arrivals: str,
-    length: str,
-    seed: int,
-    packets: Path | None,
-    as_json: bool,
-) -> Exit:
+def command(**asked: Any) -> Exit:
     """Replay a recording, or show what a condition does to traffic, in virtual time.
 
     FILE is a recording, made by `crosswind up --record` or by `record: true` under `trials`. Every decision
@@ -60,36 +66,35 @@ def command(
     FILE may also be a network for `crosswind up`, or an experiment; then --offer defines the traffic. No
     nodes are made, no privileges are needed, and a second of traffic may take less than a second.
     """
+    return _carried_out(_Asked(**asked))
+
+
+def _carried_out(asked: _Asked) -> Exit:
     from crosswind.simulation import is_recording
 
-    if packets is not None:
-        require_writable(packets, "name another file with --packets")
-
-    exclusive = bool(offers) == is_recording(file)
-    if exclusive:
+    if asked.packets is not None:
+        require_writable(asked.packets, "name another file with --packets")
+    if bool(asked.offers) == is_recording(asked.file):
         raise CrosswindError(
-            f"{file}: is a recording and brings its own traffic; leave --offer out"
-            if offers
-            else f"{file}: is no recording, so somebody must send; say who with --offer, such as "
+            f"{asked.file}: is a recording and brings its own traffic; leave --offer out"
+            if asked.offers
+            else f"{asked.file}: is no recording, so somebody must send; say who with --offer, such as "
             "--offer 'a->b=10Mbit/s'"
         )
-    if offers:
-        _offer(file, condition, offers, packet, arrivals, length, seed, packets, as_json)
-        return Exit.DONE
-    return _replay(file, condition, packets, as_json)
+    return _offer(asked) if asked.offers else _replay(asked)
 
 
-def _replay(file: Path, condition: str | None, packets: Path | None, as_json: bool) -> Exit:
+def _replay(asked: _Asked) -> Exit:
     from crosswind.simulation import replay, setup_of_recording
     from crosswind.simulation.text import print_comparison, print_simulation
     from crosswind.spec import condition_for_agent
 
     other = None
-    if condition is not None:
-        other = condition_for_agent(_ghosts_only(setup_of_recording(file).condition(condition)))
-    result = replay(file, other, packets)
+    if asked.condition is not None:
+        other = condition_for_agent(_ghosts_only(setup_of_recording(asked.file).condition(asked.condition)))
+    result = replay(asked.file, other, asked.packets)
     comparison = result["comparison"]
-    if as_json:
+    if asked.as_json:
         print_json(result)
     else:
         if comparison is not None:
@@ -98,38 +103,34 @@ def _replay(file: Path, condition: str | None, packets: Path | None, as_json: bo
     return Exit.DONE if comparison is None or comparison["identical"] else Exit.TRIALS
 
 
-def _offer(
-    file: Path,
-    condition: str | None,
-    offers: tuple[str, ...],
-    packet: str,
-    arrivals: str,
-    length: str,
-    seed: int,
-    packets: Path | None,
-    as_json: bool,
-) -> None:
+def _offer(asked: _Asked) -> Exit:
     from crosswind.simulation import offer, read_offer
     from crosswind.simulation.text import print_simulation
     from crosswind.spec import fabric_of, find_experiment, load_setup
     from crosswind.spec.quantities import SIZE, TIME, QuantityError
 
     try:
-        wanted = [read_offer(text) for text in offers]
-        packet_bytes, duration_ns = SIZE.read_positive(packet), TIME.read_positive(length)
+        wanted = [read_offer(text) for text in asked.offers]
+        packet_bytes, duration_ns = SIZE.read_positive(asked.packet), TIME.read_positive(asked.length)
     except QuantityError as error:
         raise CrosswindError(str(error)) from None
-    setup = load_setup(find_experiment(str(file)))
-    resolved = setup.resolved(seed)
-    resolved["conditions"] = [_ghosts_only(setup.condition(condition or next(iter(setup.conditions))))]
+    setup = load_setup(find_experiment(str(asked.file)))
+    resolved = setup.resolved(asked.seed)
+    resolved["conditions"] = [_ghosts_only(setup.condition(asked.condition or next(iter(setup.conditions))))]
     fabric = fabric_of(resolved, resolved["conditions"][0]["name"])
     summary = offer(
-        fabric, wanted, packet_bytes=packet_bytes, arrivals=arrivals, duration_ns=duration_ns, packets=packets
+        fabric,
+        wanted,
+        packet_bytes=packet_bytes,
+        arrivals=asked.arrivals,
+        duration_ns=duration_ns,
+        packets=asked.packets,
     )
-    if as_json:
+    if asked.as_json:
         print_json({"summary": summary})
     else:
         print_simulation(summary, console())
+    return Exit.DONE
 
 
 def _ghosts_only(condition: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,291 @@
+"""What the options of `crosswind fingerprint` mean, and the measurements that follow from them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+from click.core import ParameterSource
+
+from crosswind.cli._machine import require_writable
+from crosswind.errors import CrosswindError
+
+if TYPE_CHECKING:
+    from rich.status import Status
+
+    from crosswind.fingerprint.fingerprint import Extent
+    from crosswind.fingerprint.measure.crossing import Tunnel
+    from crosswind.fingerprint.measure.ends import Network, Tool
+    from crosswind.fingerprint.measure.machines import Bounds
+    from crosswind.fingerprint.regime.record import Header
+
+# Of what the network draws; two fingerprints should not differ without a reason.
+SEED = 1
+# What `crosswind-load traffic` carries between two nodes.
+_CONNECTIONS_MAX = 1000
+
+# Of a network that others use, and that may cost money.
+_OTHERS_MOST_BYTES = 10_000_000_000
+
+# What says how much a fingerprint measures, and nothing of a regime.
+_OF_FINGERPRINTS = ("full_speed", "rest", "connections", "repeat", "writes")
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The options, as they were written."""
+
+    file: str | None
+    condition: str | None
+    between: str | None
+    through: str | None
+    tunnel: Tunnel | None
+    near: str
+    far: str | None
+    address: str | None
+    tool: Tool | None
+    cloud: bool
+    full_speed: str
+    rest: str
+    connections: str
+    repeat: int
+    writes: str
+    send_at_most: str | None
+    bounds: Bounds
+    regime: str | None
+    wanted: str | None
+    point: str | None
+    out: Path | None
+
+
+@dataclass(frozen=True)
+class _Target:
+    """A network that can be measured.
+
+    Attributes:
+        condition: that it emulates; None where it is not ours.
+        header_of: returns the header of a regime, and is given what is the regime's.
+        most_bytes: payload that it may be sent where the user does not say; None is no limit.
+    """
+
+    network: Network
+    condition: str | None
+    header_of: Callable[..., Header]
+    most_bytes: int | None
+
+
+def take(asked: Asked) -> None:
+    """Measure a fingerprint or a regime into a file, and print it."""
+    from crosswind.spec.quantities import SIZE, TIME
+
+    extent = _extent(asked)
+    most_bytes = _if_given("--send-at-most", SIZE.read_positive, asked.send_at_most)
+    wanted_ns = _if_given("--for", TIME.read_positive, asked.wanted)
+    point_ns = _if_given("--point", TIME.read_positive, asked.point)
+    _refuse_what_is_of_the_other(asked)
+    target = _target(asked)
+    most_bytes = target.most_bytes if most_bytes is None else most_bytes
+    out = asked.out or Path("fingerprint.json" if asked.regime is None else "regime.jsonl")
+    require_writable(out, "name a file that you may write with --out")
+    if asked.regime is None:
+        _measure(asked, target, extent, out, most_bytes)
+        return
+    from crosswind.cli._regime import measure_regime
+
+    measure_regime(
+        target.network,
+        target.header_of,
+        asked.regime,
+        wanted_ns,
+        point_ns,
+        out,
+        most_bytes,
+        SEED,
+        asked.bounds,
+    )
+
+
+def _measure(asked: Asked, target: _Target, extent: Extent, out: Path, most_bytes: int | None) -> None:
+    """Measure a fingerprint; what there is of it is written even if it ends early."""
+    from rich.console import Console
+
+    from crosswind.analysis.network.document import text_of
+    from crosswind.cli._fingerprint_text import told
+    from crosswind.fingerprint.fingerprint import begin, measure
+    from crosswind.fingerprint.measure.sent_bytes import SentBytes
+    from crosswind.results.durable import write_text
+
+    with Console(stderr=True).status("") as status:
+        sent = SentBytes(most_bytes, *([partial(_allows, status)] if asked.send_at_most is None else []))
+        found = begin(target.network, target.condition, SEED, sent, asked.bounds, cloud=asked.cloud)
+        try:
+            measure(found, target.network, extent, status.update)
+        except BaseException as error:
+            found.ended = str(error) or "interrupted"
+            raise
+        finally:
+            write_text(out, text_of(found.as_dict()))
+            click.echo(told(found))
+            click.echo(f"fingerprint: {out}" + (", as far as it was measured" if found.ended else ""))
+
+
+def _extent(asked: Asked) -> Extent:
+    from crosswind.fingerprint.fingerprint import Extent
+    from crosswind.spec.quantities import SIZE, TIME
+
+    return Extent(
+        _read("--full-speed", TIME.read_positive, asked.full_speed) / 1e9,
+        _read("--rest", TIME.read_positive, asked.rest) / 1e9,
+        [_read("--connections", _count, number) for number in asked.connections.split(",")],
+        asked.repeat,
+        [_read("--writes", SIZE.read_positive, size) for size in asked.writes.split(",")],
+    )
+
+
+def _refuse_what_is_of_the_other(asked: Asked) -> None:
+    """Refuse options of a regime beside those of a fingerprint."""
+    if asked.regime is None:
+        if asked.wanted is not None or asked.point is not None:
+            raise CrosswindError("--for, --point: are of a regime; add --regime, such as --regime 10-30")
+        return
+    if asked.tool not in (None, "traffic") or asked.cloud:
+        raise CrosswindError(
+            "--regime: only traffic says what arrives point by point; leave --tool and --cloud out"
+        )
+    if given := _given(_OF_FINGERPRINTS):
+        raise CrosswindError(
+            f"{', '.join(given)}: of a fingerprint, which --regime takes the place of; leave them out"
+        )
+
+
+def _target(asked: Asked) -> _Target:
+    """Return the network that is meant."""
+    if asked.address is not None:
+        return _there(asked, asked.address)
+    if asked.file is not None and not asked.near and asked.far is None:
+        return _made(asked, asked.file)
+    raise CrosswindError("neither FILE nor --far WORDS --to ADDRESS: no network is meant; give one of them")
+
+
+def _there(asked: Asked, address: str) -> _Target:
+    """Return a network that is there, between two ends that commands can be given."""
+    from crosswind.cli._regime import header_of_ends
+    from crosswind.fingerprint.measure.other_ends import as_they_are, other_ends
+
+    of_file = (asked.file, asked.condition, asked.between, asked.through, asked.tunnel)
+    if asked.far is None or any(given is not None for given in of_file):
+        raise CrosswindError(
+            "--to ADDRESS: takes --far WORDS, and no FILE, --condition, --between, --through or "
+            "--tunnel; the network is there"
+        )
+    ends = other_ends(asked.near, asked.far, address, asked.tool)
+    if asked.regime is not None and ends.tool != "traffic":
+        raise CrosswindError(
+            f"--regime: {ends.near.name} and {ends.far.name} do not share this machine's clock and "
+            "files, through which traffic says what arrives point by point; measure between ends of one "
+            "machine"
+        )
+    words = (asked.near, asked.far, address)
+    return _Target(partial(as_they_are, ends), None, partial(header_of_ends, ends, words), _OTHERS_MOST_BYTES)
+
+
+def _made(asked: Asked, file: str) -> _Target:
+    """Return the network of a file, which is made for each measurement."""
+    from crosswind.fingerprint.measure.own_ends import own_fabric
+    from crosswind.fingerprint.regime.record import Header
+
+    spec = _fabric(file, asked.condition, asked.between, asked.through)
+    _refuse_impossible_way(
+        [node["name"] for node in spec["nodes"]], asked.through, asked.tunnel, asked.regime
+    )
+    network = partial(own_fabric, spec, asked.tool or "traffic", asked.tunnel)
+    return _Target(network, spec["condition"]["name"], partial(Header.of, spec), None)
+
+
+def _fabric(file: str, condition: str | None, between: str | None, through: str | None) -> dict[str, Any]:
+    """Return the fabric of a file, of the two nodes that are meant and the one between them, if any."""
+    from crosswind.cli._condition import carried_out
+    from crosswind.doctor import auto_domains_here
+    from crosswind.fingerprint.measure.own_ends import with_nodes
+    from crosswind.spec import fabric_of, find_experiment, load_setup
+
+    setup = load_setup(find_experiment(file))
+    resolved = setup.resolved(SEED)
+    resolved["conditions"] = [carried_out(setup.condition(condition or next(iter(setup.conditions))))]
+    spec = fabric_of(resolved, resolved["conditions"][0]["name"], auto_domains=auto_domains_here(resolved))
+    nodes = [node["name"] for node in spec["nodes"]]
+    ends = _two(between, nodes)
+    if through is not None and (through not in nodes or through in ends):
+        raise CrosswindError(
+            f"--through {through}: a third node is needed beside {' and '.join(dict.fromkeys(ends))}; nodes "
+            f"are {', '.join(nodes)}"
+        )
+    return with_nodes(spec, [*ends, *([through] if through is not None else [])])
+
+
+def _two(between: str | None, nodes: list[str]) -> tuple[str, str]:
+    """Return the two nodes that are meant; they may be one."""
+    named = nodes[:2] if between is None else between.split(",")
+    if len(named) != 2 or not set(named) <= set(nodes):
+        said = f"--between {between}" if between is not None else f"the topology has {len(nodes)} node"
+        raise CrosswindError(
+            f"{said}: two nodes are needed, or one twice for its loopback; nodes are {', '.join(nodes)}"
+        )
+    return named[0], named[1]
+
+
+def _refuse_impossible_way(
+    nodes: list[str], through: str | None, tunnel: str | None, regime: str | None
+) -> None:
+    """Refuse what is asked for between two nodes and cannot be."""
+    if through is not None and tunnel is not None:
+        raise CrosswindError("--through, --tunnel: one way at a time; leave one of them out")
+    if (through or tunnel) and len(nodes) == (1 if tunnel else 2):
+        raise CrosswindError(f"--between {nodes[0]},{nodes[0]}: is its loopback, and nothing lies between")
+    if regime is not None and (through or tunnel or len(nodes) == 1):
+        raise CrosswindError(
+            "--regime: is between two nodes that reach each other by the fabric alone; leave --through and "
+            "--tunnel out, and name two nodes"
+        )
+
+
+def _allows(status: Status, exceeds: str) -> bool:
+    """Ask whoever sits at the terminal for more than was allowed; nobody allows nothing."""
+    if not sys.stdin.isatty():
+        return False
+    status.stop()
+    try:
+        return click.confirm(f"{exceeds}. Send it all the same?", err=True)
+    finally:
+        status.start()
+
+
+def _given(parameters: Sequence[str]) -> list[str]:
+    """Return which of these options the user wrote."""
+    source = click.get_current_context().get_parameter_source
+    written = [name for name in parameters if source(name) is ParameterSource.COMMANDLINE]
+    return [f"--{name.replace('_', '-')}" for name in written]
+
+
+def _count(text: str) -> int:
+    if not text.strip().isdigit() or not 1 <= int(text) <= _CONNECTIONS_MAX:
+        raise ValueError(f'"{text}" is no number from 1 to {_CONNECTIONS_MAX}; write 1,5,50')
+    return int(text)
+
+
+def _read(option: str, read: Callable[[str], T], text: str) -> T:
+    try:
+        return read(text)
+    except ValueError as error:
+        raise CrosswindError(f"{option}: {error}") from None
+
+
+def _if_given(option: str, read: Callable[[str], T], text: str | None) -> T | None:
+    return None if text is None else _read(option, read, text)
