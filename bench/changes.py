@@ -7,7 +7,7 @@ from typing import Any
 
 from bench.engine import example, no_cargo
 from bench.figures import Figure, figure, skipped
-from crosswind.probe.pairs import run_task
+from crosswind.probe.pairs import run_tasks
 from crosswind.probe.single_packets import probe_task
 from crosswind.testbed import Agent, Fabric, WorkFolder
 from crosswind.testbed.errors import TestbedError
@@ -71,7 +71,7 @@ def _ledger(work: str) -> dict[str, Any]:
         with Fabric(agent, spec, folder.path / "logs") as fabric, ThreadPoolExecutor(1) as beside:
             fabric.measure()
             done = beside.submit(WORK[work], fabric)
-            run_task(probe_task(RATE_PER_S, COUNT), fabric, ("n0", "n1"), folder.path)
+            run_tasks([probe_task(RATE_PER_S, COUNT)], fabric, ["n0"], "n1", folder.path)
             done.result()
             ledger: dict[str, Any] = fabric.read()["ledger"]
             return ledger

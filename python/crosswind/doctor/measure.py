@@ -95,7 +95,6 @@ class _Bench:
         self._folder = folder
         self._load = str(find_binary(LOAD))
         self._address = fabric.nodes[RECEIVER].address
-        self._started = 0
         self.canary_gap_ns_max = 0
         self.steal_ns = 0
         self.measured_ns = 0

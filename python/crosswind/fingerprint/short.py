@@ -6,7 +6,7 @@ bucket holds shows only when it is empty. There is no rest: a refill that is not
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -31,14 +31,12 @@ def short_fingerprint(
     spec: Mapping[str, Any],
     between: tuple[str, str],
     length_s: float,
-    say: Callable[[str], None] = lambda _: None,
 ) -> dict[str, Any]:
     """Measure a network for about `length_s`, two seconds or more, and return the document.
 
     Args:
         spec: the fabric (docs/reference/contracts.md, section 1).
         between: the sending node and the receiving one.
-        say: is told what is under way.
     Raises: TestbedError: nothing arrived, or a connection was lost.
     """
     before = provenance(Path.cwd(), spec["seed"], {})
@@ -47,13 +45,10 @@ def short_fingerprint(
     packets = min(PACKETS, round(_SHARE * left_s * PACKETS_PER_S))
     bulk_s = min(_LONGEST_BULK_S, _SHARE * left_s)
     full_speed_s = left_s - packets / PACKETS_PER_S - bulk_s
-    say("delay of small packets")
     probes = one_way(network, packets)
     assert probes is not None, "both nodes of a fabric are on this machine, and have its clock"
-    say("bulk transfer")
     with network() as ends:
         transfer = bulk(ends, CONNECTIONS, bulk_s)
-    say(f"full speed for {full_speed_s:g} s")
     offered_bps = OVERLOAD * transfer.fastest_bps
     trace = duty_cycle(network, offered_bps, [full_speed_s], 0.0, full_speed_s / SAMPLES)
     return {

@@ -82,58 +82,30 @@ def onto_one(
             return collect(folder), fabric.read()
 
 
-def run_task(
-    task: Task,
-    fabric: Fabric,
-    ends: tuple[str, str],
-    folder: Path,
-    *,
-    number: int = 1,
-    within_s: float = END_S,
-) -> None:
-    """Run a task between two nodes of a fabric that is up.
-
-    Args:
-        ends: the sending node and the receiving one.
-        number: of the task, where a fabric carries several: each has logs of its own.
-        within_s: after so long each end should have ended.
-    """
-    sender, receiver = ends
-    run_tasks([task], fabric, [sender], receiver, folder, first=number, within_s=within_s)
-
-
 def run_tasks(
     tasks: Sequence[Task],
     fabric: Fabric,
     senders: Sequence[str],
     receiver: str,
     folder: Path,
-    *,
-    first: int = 1,
-    within_s: float = END_S,
 ) -> None:
-    """Run tasks side by side, from a node each to one, in a fabric that is up.
-
-    Args:
-        first: number of the first task, where a fabric carries more: each has logs of its own.
-        within_s: after so long each end should have ended.
-    """
+    """Run tasks side by side, from a node each to one, in a fabric that is up."""
     receiving = [
         fabric.start(receiver, f"receive-{number}", task.receive(folder), cwd=folder)
-        for number, task in enumerate(tasks, first)
+        for number, task in enumerate(tasks, 1)
     ]
     for process in receiving:
         await_listening(process)
     sending = [
         fabric.start(sender, f"send-{number}", task.send(folder), cwd=folder)
-        for number, (sender, task) in enumerate(zip(senders, tasks, strict=True), first)
+        for number, (sender, task) in enumerate(zip(senders, tasks, strict=True), 1)
     ]
     for process in (*sending, *receiving):
-        _finish(process, within_s)
+        _finish(process)
 
 
-def _finish(process: Process, within_s: float) -> None:
-    ended = process.wait(within_s)
+def _finish(process: Process) -> None:
+    ended = process.wait(END_S)
     if ended != Ended(0, None):
-        how = f"still running after {within_s:g} s" if ended is None else str(ended)
+        how = f"still running after {END_S:g} s" if ended is None else str(ended)
         raise TestbedError(f"{process}: {how}; {process.last_words()}")

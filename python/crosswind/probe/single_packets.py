@@ -79,11 +79,9 @@ def probe_task(
     )
 
 
-def probe_bare(rate_per_s: float, count: int, payload_bytes: int = PAYLOAD_BYTES) -> Probes:
+def probe_bare(rate_per_s: float, count: int) -> Probes:
     """Send packets over a bare veth pair."""
-    return over_bare(
-        probe_task(rate_per_s, count, payload_bytes), lambda folder: read_probes(folder / FILE, count)
-    )
+    return over_bare(probe_task(rate_per_s, count), lambda folder: read_probes(folder / FILE, count))
 
 
 def probe_fabric(

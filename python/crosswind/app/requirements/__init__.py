@@ -5,7 +5,6 @@ installation and the versions for provenance follow from them. Everything instal
 is there completely or not at all, and can be read by the account that applications run as.
 """
 
-from crosswind.app.requirements.cargo_program import CargoProgram
 from crosswind.app.requirements.debian import DebianPackages
 from crosswind.app.requirements.go_program import GoProgram
 from crosswind.app.requirements.maven_artifacts import MavenArtifacts
@@ -17,7 +16,6 @@ from crosswind.app.requirements.wheel_program import WheelProgram
 
 __all__ = [
     "CannotInstall",
-    "CargoProgram",
     "DebianPackages",
     "GoProgram",
     "MavenArtifacts",

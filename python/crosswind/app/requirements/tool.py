@@ -12,7 +12,7 @@ from crosswind.app.requirements.requirement import CannotInstall
 # A build of a large program from source on a slow machine.
 LONGEST_S = 3600
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-# The words of apt-get, pip, go, cargo and mvn; tests/app/requirements/captured has them in full.
+# The words of apt-get, pip, go and mvn; tests/app/requirements/captured has them in full.
 _UNREACHABLE = re.compile(
     r"Temporary failure|Could not resolve host|Name or service not known|unreachable"
     r"|[Cc]onnection refused|timed out"

@@ -19,13 +19,12 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Literal, Self, get_args
+from typing import IO, Literal, Self
 
 from crosswind.app.requirements import DebianPackages
 from crosswind.testbed import TestbedError
 
 Tool = Literal["traffic", "iperf3", "nuttcp"]
-TOOLS: tuple[Tool, ...] = get_args(Tool)
 # TCP for bulk and for messages, UDP for packets: what a firewall between two machines has to let through.
 BULK_PORT, MESSAGES_PORT, PACKETS_PORT = 7078, 7079, 7080
 # Of a connection to another machine and a program that starts there.

@@ -50,7 +50,6 @@ def keep_measuring(
     wanted_s: float,
     recorder: Recorder,
     say: Callable[[Point], None] = lambda _: None,
-    silence_s: float = SILENCE_S,
 ) -> None:
     """Measure until as much is recorded as is wanted.
 
@@ -58,12 +57,11 @@ def keep_measuring(
         network: of two ends on this machine, of which the near one sends.
         wanted_s: in all sittings together, rests included.
         say: is told every point; what it raises ends the sitting.
-        silence_s: nothing that arrives for so long ends the sitting.
     Raises: TestbedError: an end or the path is gone; it is also recorded, and every point before it is kept.
     """
     left_s = wanted_s - recorder.before.measured_s
     with network() as ends, ends.near.folder() as folder, serving(ends, folder) as servers:
-        sitting = _Sitting(ends, servers, folder, pattern, recorder, say, silence_s)
+        sitting = _Sitting(ends, servers, folder, pattern, recorder, say)
         recorder.sit(_now())
         try:
             sitting.carry_out(left_s)
@@ -88,7 +86,6 @@ class _Sitting:
         pattern: Pattern,
         recorder: Recorder,
         say: Callable[[Point], None],
-        silence_s: float,
     ) -> None:
         self._ends = ends
         self._folder = folder
@@ -96,7 +93,7 @@ class _Sitting:
         self._recorder = recorder
         self._say = say
         self._header = recorder.before.header
-        self._silence = SilenceWatch(self._header.between, silence_s)
+        self._silence = SilenceWatch(self._header.between, SILENCE_S)
         self._tails = [_Tail(server) for server in servers]
 
     def carry_out(self, left_s: float) -> None:

@@ -73,16 +73,16 @@ def parse_table(content: bytes) -> Table:
             cells.pop()
     # Where all is numbers there are no names.
     if all(_is_number(cell) or cell.casefold() in _MISSING for cell in head[1]) and head[1][0]:
-        return _square([f"z{number}" for number in range(len(head[1]))], None, [head, *rows], first[0])
+        return _square([f"z{number}" for number in range(len(head[1]))], None, [head, *rows])
     if len(rows) == len(head[1]) and all(len(cells) == len(head[1]) for _, cells in rows):
-        return _square(_named(head[1], first[0]), None, rows, first[0])
+        return _square(_named(head[1], first[0]), None, rows)
     # Some programs leave out the corner.
     has_corner = not rows or len(rows[0][1]) == len(head[1])
     names = _named(head[1][1:] if has_corner else head[1], first[0])
-    return _square(names, [_name(cells[0], number) for number, cells in rows], rows, first[0])
+    return _square(names, [_name(cells[0], number) for number, cells in rows], rows)
 
 
-def _square(names: list[str], row_names: list[str] | None, rows: list[Row], first: int) -> Table:
+def _square(names: list[str], row_names: list[str] | None, rows: list[Row]) -> Table:
     begin = 0 if row_names is None else 1
     for number, cells in rows:
         if len(cells) - begin != len(names):
