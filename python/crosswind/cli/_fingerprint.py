@@ -257,7 +257,7 @@ def _refuse_impossible_way(
 
 
 def _allows(status: Status, exceeds: str) -> bool:
-    """Ask whoever sits at the terminal for more than was allowed; nobody allows nothing."""
+    """Ask the user to allow more than the limit; False without a terminal."""
     if not sys.stdin.isatty():
         return False
     status.stop()
