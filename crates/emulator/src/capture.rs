@@ -11,7 +11,7 @@
 use std::io::{self, Write};
 
 use crosswind_recording::{Background, Block, Written};
-use crosswind_wire::pcapng::{self, Captured, Way};
+use crosswind_wire::pcapng::{self, Captured, Direction};
 use crosswind_wire::Train;
 
 /// How much is kept.
@@ -174,7 +174,11 @@ impl Capture {
             at_ns: at_ns.wrapping_add(self.realtime_minus_monotonic_ns as u64),
             frame,
             snap_bytes: self.limits.snap_bytes,
-            way: if matches!(interface, Interface::Receives) { Way::Outbound } else { Way::Inbound },
+            direction: if matches!(interface, Interface::Receives) {
+                Direction::Outbound
+            } else {
+                Direction::Inbound
+            },
             comment: &self.comment,
         };
         let written_bytes = &mut self.written_bytes;

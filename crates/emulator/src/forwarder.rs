@@ -26,7 +26,7 @@ use crate::lead::Lead;
 use crate::ledger::Ledger;
 use crate::nodes::Nodes;
 use crate::port::{Need, Port};
-use crate::records::{Fate, Records};
+use crate::records::{LossCause, Records};
 use crate::sightings::Sightings;
 use crate::trains::{Buffer, InTransit, Run, Trains};
 pub use handing::Handing;
@@ -379,7 +379,7 @@ impl<P: Port> Forwarder<P> {
         let train = self.trains.get(key).train;
         let (first, last) = wire_packets(packet, &train);
         for index in first..=last {
-            self.records.dropped(at_ns, Fate::Element(element, reason), &train, index);
+            self.records.dropped(at_ns, LossCause::Element(element, reason), &train, index);
         }
         if let Some(capture) = &mut self.capture {
             let entry = self.trains.get(key);
@@ -465,7 +465,7 @@ impl<P: Port> Forwarder<P> {
 
     fn lose(&mut self, at_ns: u64, train: &Train, first: u32, last: u32, reason: &'static str) {
         for index in first..=last {
-            self.records.dropped(at_ns, Fate::Emulator(reason), train, index);
+            self.records.dropped(at_ns, LossCause::Emulator(reason), train, index);
             self.passed.lost += 1;
         }
     }

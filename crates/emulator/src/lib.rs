@@ -32,7 +32,7 @@ mod log;
 pub mod machine;
 mod measurement;
 mod merging;
-mod monitors;
+mod monitor_report;
 mod names;
 mod nodes;
 pub mod port;

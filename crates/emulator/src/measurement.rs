@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crosswind_engine::Count;
 use crosswind_fabric::Places;
 use serde::ser::Error;
 use serde::{Serialize, Serializer};
 use serde_json::{json, Value};
 
 use crate::ledger::LedgerReport;
-use crate::monitors::Monitored;
+use crate::monitor_report::Monitored;
 use crate::stalls::Stall;
 
 /// Everything that was seen in a window.
@@ -29,7 +30,7 @@ pub struct Measurement {
     pub recording: Option<Recording>,
     /// Where one was asked for.
     pub capture: Option<CaptureState>,
-    pub elements: Vec<Element>,
+    pub elements: Vec<ElementReport>,
     pub series: SeriesReport,
     pub monitors: Vec<Monitored>,
     pub interference: Vec<Offered>,
@@ -131,7 +132,7 @@ pub struct Recording {
 
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs)]
-pub struct Element {
+pub struct ElementReport {
     pub element: String,
     pub place: &'static str,
     pub of: String,
@@ -163,13 +164,6 @@ pub struct Counts {
     pub corrupted: Count,
     pub marked_packets: u64,
     pub dropped: BTreeMap<&'static str, Count>,
-}
-
-#[derive(Clone, Copy, Debug, Serialize)]
-#[allow(missing_docs)]
-pub struct Count {
-    pub packets: u64,
-    pub bytes: u64,
 }
 
 #[derive(Clone, Debug, Serialize)]

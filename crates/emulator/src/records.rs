@@ -23,7 +23,7 @@ const TCP_ACK: u8 = 0x10;
 
 /// Why a packet did not arrive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum LossCause {
     /// An element of the engine dropped it.
     Element(ElementId, DropReason),
     /// The emulator itself could not pass it on; the word is the reason.
@@ -36,7 +36,7 @@ pub struct DropRow {
     /// When.
     pub at_ns: u64,
     /// Where and why.
-    pub fate: Fate,
+    pub cause: LossCause,
     /// Its addresses, with ports where they could be read.
     pub flow: Option<Flow>,
     /// Length of the wire packet's IP packet.
@@ -132,14 +132,14 @@ impl Records {
     }
 
     /// Notes a dropped wire packet of a train.
-    pub fn dropped(&mut self, at_ns: u64, fate: Fate, train: &Train, index: u32) {
+    pub fn dropped(&mut self, at_ns: u64, cause: LossCause, train: &Train, index: u32) {
         if self.incidents.drops.is_full() {
             self.incidents.drops.lost += 1;
             return;
         }
         self.incidents.drops.push(DropRow {
             at_ns,
-            fate,
+            cause,
             flow: Flow::of(&train.headers),
             ip_bytes: train.ip_bytes(index),
             payload_bytes: payload_bytes(train, index),

@@ -1,14 +1,14 @@
 //! From a snapshot to the measurement that leaves the emulator. The thread that asked does this, never the packet thread.
 
-use crosswind_engine::{Capacity, Class, ClassCounters, DropReason, Rate};
+use crosswind_engine::{Capacity, Class, ClassCounters, Rate};
 
 use crate::measurement::{
-    Again, Count, Counts, Credit, Draw, Driven, Drop, Element, HeldAcknowledgement, Level, Measurement,
+    Again, Counts, Credit, Draw, Driven, Drop, ElementReport, HeldAcknowledgement, Level, Measurement,
     Offered, Rows, SeriesReport, SeriesRow,
 };
-use crate::monitors::Monitored;
+use crate::monitor_report::Monitored;
 use crate::names::Names;
-use crate::records::{Bounded, DropRow, Fate, HeldRow, Retransmission};
+use crate::records::{Bounded, DropRow, HeldRow, LossCause, Retransmission};
 use crate::series::{Row, STEP_NS};
 use crate::snapshot::{Counted, Levels, Snapshot};
 
@@ -32,7 +32,7 @@ impl Measurement {
             recording: forwarded.recording,
             capture: forwarded.capture,
             elements: elements
-                .map(|(at, counted)| Element {
+                .map(|(at, counted)| ElementReport {
                     element: at.name.clone(),
                     place: at.place.word(),
                     of: at.of.clone(),
@@ -68,21 +68,15 @@ fn rendered<R, T>(bounded: &Bounded<R>, render: impl Fn(&R) -> T) -> Rows<T> {
 }
 
 fn counts(counters: &ClassCounters) -> Counts {
-    let count = |count: crosswind_engine::Count| Count { packets: count.packets, bytes: count.bytes };
     Counts {
         arrived_packets: counters.arrived.packets,
         arrived_bytes: counters.arrived.bytes,
         departed_packets: counters.departed.packets,
         departed_bytes: counters.departed.bytes,
-        duplicated: count(counters.duplicated),
-        corrupted: count(counters.corrupted),
+        duplicated: counters.duplicated,
+        corrupted: counters.corrupted,
         marked_packets: counters.marked.packets,
-        dropped: DropReason::ALL
-            .iter()
-            .map(|reason| (reason.name(), counters.dropped(*reason)))
-            .filter(|(_, count)| count.packets > 0)
-            .map(|(name, dropped)| (name, count(dropped)))
-            .collect(),
+        dropped: counters.dropped_by_reason().collect(),
     }
 }
 
@@ -133,9 +127,9 @@ fn rate_bps(level: Capacity) -> Option<u64> {
 }
 
 fn drop(row: &DropRow, names: &Names) -> Drop {
-    let (element, reason) = match row.fate {
-        Fate::Element(id, reason) => (names.element(id).name.clone(), reason.name().to_owned()),
-        Fate::Emulator(reason) => ("emulator".to_owned(), reason.to_owned()),
+    let (element, reason) = match row.cause {
+        LossCause::Element(id, reason) => (names.element(id).name.clone(), reason.name().to_owned()),
+        LossCause::Emulator(reason) => ("emulator".to_owned(), reason.to_owned()),
     };
     Drop {
         at_ns: row.at_ns,

@@ -15,7 +15,7 @@ use crate::forwarder::Forwarder;
 use crate::ledger::Ledger;
 use crate::log::Log;
 use crate::measurement::{ByClass, CaptureState, Change, Conservation, Host, Recording, Window};
-use crate::monitors::{self, Look};
+use crate::monitor_report::{self, Look};
 use crate::names::Names;
 use crate::port::Port;
 use crate::records::Incidents;
@@ -90,7 +90,7 @@ impl Forwarded {
     pub fn of<P: Port>(forwarder: &mut Forwarder<P>, started_ns: u64) -> Self {
         let (under_way, conservation) = (forwarder.under_way(), conservation(forwarder));
         let Forwarder { network, sightings, ledger, records, recorder, capture, .. } = forwarder;
-        let monitors = monitors::look(network, sightings);
+        let monitors = monitor_report::look(network, sightings);
         let engine = network.engine_ref();
         let counted = |id| Counted { counters: *engine.counters(id), credit: engine.credit(id) };
         Self {

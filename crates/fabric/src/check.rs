@@ -13,7 +13,7 @@ use crosswind_engine::{
 
 use crate::entry::ElementEntry;
 use crate::graph::{Graph, Owner};
-use crate::monitor;
+use crate::monitor_spec;
 use crate::routes::Routes;
 use crate::site::{self, Place};
 use crate::spec::{Condition, Fabric, Places};
@@ -157,7 +157,7 @@ impl Fabric {
                 self.check_element(place, &what, entry, &unlimited, wrong);
                 if let Treatment::Monitor(MonitorParameters { what: quantities, .. }) = &entry.treatment {
                     let queue = quantities.iter().any(|quantity| quantity.needs_queue());
-                    if queue && !monitor::has_queue_behind(place, entries, index) {
+                    if queue && !monitor_spec::has_queue_behind(place, entries, index) {
                         wrong.push(format!("{what}: no queue stands behind it; put a shape, credit or pace behind it, or move it to host.egress, link, wan or switch.egress"));
                     }
                 }

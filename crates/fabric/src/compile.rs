@@ -15,7 +15,7 @@ use crosswind_engine::{
 use crate::asked::Asked;
 use crate::entry::ElementEntry;
 use crate::graph::{Graph, Owner};
-use crate::monitor::{self, HeaderReader, Surroundings, Watching};
+use crate::monitor_spec::{self, HeaderReader, Surroundings, Watching};
 use crate::plan::{Chains, Driven, Key, Target, Wanted};
 use crate::register::Register;
 use crate::site::{Place, Site};
@@ -176,7 +176,7 @@ impl<'a> Compiler<'a> {
             labels: &self.asked.labels,
             line_rate: rate(self.fabric.links[site.link].rate_bps),
         };
-        Some(ElementSpec::Monitor(monitor::spec(asked, &around)))
+        Some(ElementSpec::Monitor(monitor_spec::spec(asked, &around)))
     }
 
     /// The links that a process drives.
@@ -252,8 +252,8 @@ impl Looking<'_, '_> {
         let entries = || asked.places.standing(site).filter(|(_, entry)| entry.is_element());
         let chain = self.chains.of(stand);
         let (place, towards_host) = two_way(fabric, graph, site);
-        found.1.extend(monitor::readers(entries(), chain, &place, towards_host));
-        let mut watches = monitor::watches(entries().map(|(_, entry)| entry)).into_iter().peekable();
+        found.1.extend(monitor_spec::readers(entries(), chain, &place, towards_host));
+        let mut watches = monitor_spec::watches(entries().map(|(_, entry)| entry)).into_iter().peekable();
         if watches.peek().is_none() {
             return;
         }

@@ -68,66 +68,8 @@ impl Graph {
         }
         let mut wrong = Vec::new();
         let vertices = vertices(fabric, &mut wrong);
-        let mut ups = vec![None; fabric.hosts.len()];
-        let mut downs = vec![None; fabric.hosts.len()];
-        let mut trunks = Vec::new();
-        let mut owners = Vec::new();
-        let mut seen = HashSet::new();
-        for (number, link) in fabric.links.iter().enumerate() {
-            let name = link.name();
-            check_numbers(link, &name, &mut wrong);
-            let ends = [&link.from, &link.to].map(|end| {
-                let vertex = vertices.get(end.as_str()).copied();
-                if vertex.is_none() {
-                    wrong.push(format!(
-                        "link {name}: {end} is no host and no switch; declare it, or name another"
-                    ));
-                }
-                vertex
-            });
-            if !seen.insert((&link.from, &link.to)) {
-                wrong.push(format!(
-                    "link {name}: given twice; two ends have one link each way, leave one out"
-                ));
-                continue;
-            }
-            match ends {
-                [Some(Vertex::Host(host)), Some(Vertex::Switch(switch))] => {
-                    attach(&mut ups[host], (number, switch), &name, "to", &mut wrong);
-                    owners.push(Owner::Up(host));
-                }
-                [Some(Vertex::Switch(switch)), Some(Vertex::Host(host))] => {
-                    attach(&mut downs[host], (number, switch), &name, "from", &mut wrong);
-                    owners.push(Owner::Down(host));
-                }
-                [Some(Vertex::Switch(from)), Some(Vertex::Switch(to))] if from != to => {
-                    let cost = u64::from(link.cost.unwrap_or(1));
-                    owners.push(Owner::Trunk(trunks.len()));
-                    trunks.push(Trunk { link: number, from, to, cost });
-                }
-                [Some(_), Some(_)] => wrong.push(format!(
-                    "link {name}: joins {}; a link leads from a host to a switch, back, or between two switches",
-                    if link.from == link.to { "a switch with itself" } else { "two hosts" }
-                )),
-                _ => {}
-            }
-        }
-        let mut hosts = Vec::new();
-        for ((name, up), down) in fabric.hosts.iter().zip(ups).zip(downs) {
-            match (up, down) {
-                (Some((up, switch)), Some((down, other))) if switch == other => {
-                    hosts.push(Attached { switch, up, down });
-                }
-                (Some(_), Some(_)) => wrong.push(format!(
-                    "host {name}: its link to the network and the one back are on different switches; use one switch"
-                )),
-                (up, _) => wrong.push(format!(
-                    "host {name}: has no way {} the network; give it a link {} a switch",
-                    if up.is_none() { "into" } else { "out of" },
-                    if up.is_none() { "to" } else { "from" }
-                )),
-            }
-        }
+        let Ends { owners, trunks, ups, downs } = Ends::of(fabric, &vertices, &mut wrong);
+        let hosts = attached(fabric, ups, downs, &mut wrong);
         if !wrong.is_empty() {
             return Err(wrong);
         }
@@ -180,6 +122,95 @@ impl Graph {
             name(to)
         ))
     }
+}
+
+/// The links of a fabric by what they join. A host's link is given by its place in the fabric's list, with the switch.
+#[derive(Default)]
+struct Ends {
+    owners: Vec<Owner>,
+    trunks: Vec<Trunk>,
+    ups: Vec<Option<(usize, usize)>>,
+    downs: Vec<Option<(usize, usize)>>,
+}
+
+impl Ends {
+    fn of(fabric: &Fabric, vertices: &HashMap<&str, Vertex>, wrong: &mut Vec<String>) -> Ends {
+        let none = vec![None; fabric.hosts.len()];
+        let mut ends = Ends { ups: none.clone(), downs: none, ..Ends::default() };
+        let mut seen = HashSet::new();
+        for (number, link) in fabric.links.iter().enumerate() {
+            let name = link.name();
+            check_numbers(link, &name, wrong);
+            let joined = [&link.from, &link.to].map(|end| {
+                let vertex = vertices.get(end.as_str()).copied();
+                if vertex.is_none() {
+                    wrong.push(format!(
+                        "link {name}: {end} is no host and no switch; declare it, or name another"
+                    ));
+                }
+                vertex
+            });
+            if !seen.insert((&link.from, &link.to)) {
+                wrong.push(format!(
+                    "link {name}: given twice; two ends have one link each way, leave one out"
+                ));
+                continue;
+            }
+            if let [Some(from), Some(to)] = joined {
+                ends.add(number, link, (from, to), wrong);
+            }
+        }
+        ends
+    }
+
+    fn add(&mut self, number: usize, link: &Link, ends: (Vertex, Vertex), wrong: &mut Vec<String>) {
+        let name = link.name();
+        match ends {
+            (Vertex::Host(host), Vertex::Switch(switch)) => {
+                attach(&mut self.ups[host], (number, switch), &name, "to", wrong);
+                self.owners.push(Owner::Up(host));
+            }
+            (Vertex::Switch(switch), Vertex::Host(host)) => {
+                attach(&mut self.downs[host], (number, switch), &name, "from", wrong);
+                self.owners.push(Owner::Down(host));
+            }
+            (Vertex::Switch(from), Vertex::Switch(to)) if from != to => {
+                let cost = u64::from(link.cost.unwrap_or(1));
+                self.owners.push(Owner::Trunk(self.trunks.len()));
+                self.trunks.push(Trunk { link: number, from, to, cost });
+            }
+            _ => wrong.push(format!(
+                "link {name}: joins {}; a link leads from a host to a switch, back, or between two switches",
+                if link.from == link.to { "a switch with itself" } else { "two hosts" }
+            )),
+        }
+    }
+}
+
+/// Where the hosts are attached; those that are not attached by one link each way to one switch are wrong.
+fn attached(
+    fabric: &Fabric,
+    ups: Vec<Option<(usize, usize)>>,
+    downs: Vec<Option<(usize, usize)>>,
+    wrong: &mut Vec<String>,
+) -> Vec<Attached> {
+    let mut hosts = Vec::new();
+    for ((name, up), down) in fabric.hosts.iter().zip(ups).zip(downs) {
+        match (up, down) {
+            (Some((up, switch)), Some((down, other))) if switch == other => {
+                hosts.push(Attached { switch, up, down });
+            }
+            (Some(_), Some(_)) => wrong.push(format!(
+                "host {name}: its link to the network and the one back are on different switches; use one switch"
+            )),
+            (up, _) => wrong.push(format!(
+                "host {name}: has no way {} the network; give it a link {} a switch",
+                if up.is_none() { "into" } else { "out of" },
+                if up.is_none() { "to" } else { "from" }
+            )),
+        }
+    }
+    hosts
 }
 
 fn vertices<'a>(fabric: &'a Fabric, wrong: &mut Vec<String>) -> HashMap<&'a str, Vertex> {

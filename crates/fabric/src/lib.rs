@@ -19,7 +19,7 @@ mod frame;
 mod graph;
 mod interference;
 mod labels;
-mod monitor;
+mod monitor_spec;
 mod network;
 mod paths;
 mod places;
@@ -45,7 +45,7 @@ pub use interference::{
     Zero,
 };
 pub use labels::Facts;
-pub use monitor::HeaderReader;
+pub use monitor_spec::HeaderReader;
 pub use network::{Network, Spent};
 pub use plan::{About, Plan};
 pub use planner::Planner;

@@ -24,7 +24,7 @@ use crate::elements::{ElementAt, Elements};
 use crate::graph::Graph;
 use crate::interference::{Around, OneWay};
 use crate::labels::{Facts, LabelSets};
-use crate::monitor::{HeaderReader, Watching};
+use crate::monitor_spec::{HeaderReader, Watching};
 use crate::paths::Paths;
 use crate::plan::{Ghost, Key, Plan, Target};
 use crate::planner::Planner;

@@ -11,7 +11,7 @@ use crosswind_engine::{ElementSpec, Prepared, ProcessSpec, ReplaySpec, Sound};
 
 use crate::interference::Interference;
 use crate::labels::Labels;
-use crate::monitor::{HeaderReader, Watching};
+use crate::monitor_spec::{HeaderReader, Watching};
 use crate::paths::Paths;
 use crate::site::Place;
 use crate::spec::Places;

@@ -360,8 +360,8 @@ pub struct RunArguments {
     #[arg(long, value_name = "PER_S", value_parser = rate)]
     pub rate: Option<f64>,
     /// How operations with a rate follow one another
-    #[arg(long, value_enum, default_value_t = ArrivalLaw::Even, requires = "rate")]
-    pub arrivals: ArrivalLaw,
+    #[arg(long, value_enum, default_value_t = ArrivalsArgument::Even, requires = "rate")]
+    pub arrivals: ArrivalsArgument,
     /// Same seed, same choices
     #[arg(long)]
     pub seed: u64,
@@ -378,7 +378,7 @@ pub struct RunArguments {
 
 #[derive(Clone, Copy, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
-pub enum ArrivalLaw {
+pub enum ArrivalsArgument {
     /// Evenly spaced, over all connections
     Even,
     /// As a Poisson process: each connection's gaps are random, of exponential law

@@ -12,7 +12,7 @@ use crate::random::{Purpose, Random};
 
 /// How arrivals follow one another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Law {
+pub enum ArrivalProcess {
     Even,
     Poisson { seed: u64 },
 }
@@ -26,13 +26,13 @@ pub enum Arrivals {
 
 impl Arrivals {
     /// The instants of one of so many connections that have this rate together.
-    pub fn new(law: Law, rate_per_s: f64, connection: usize, connections: usize) -> Arrivals {
+    pub fn new(process: ArrivalProcess, rate_per_s: f64, connection: usize, connections: usize) -> Arrivals {
         let period_ns = 1e9 / rate_per_s;
-        match law {
-            Law::Even => {
+        match process {
+            ArrivalProcess::Even => {
                 Arrivals::Even(Even { period_ns, index: connection as u64, step: connections as u64 })
             }
-            Law::Poisson { seed } => Arrivals::Poisson(Poisson::new(
+            ArrivalProcess::Poisson { seed } => Arrivals::Poisson(Poisson::new(
                 period_ns * connections as f64,
                 Random::stream(seed, Purpose::Arrivals, connection as u64),
             )),
@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     const SECOND_NS: u64 = 1_000_000_000;
-    const POISSON: Law = Law::Poisson { seed: 7 };
+    const POISSON: ArrivalProcess = ArrivalProcess::Poisson { seed: 7 };
 
     fn before(end_ns: u64, mut arrivals: Arrivals) -> Vec<u64> {
         let mut instants = Vec::new();
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn even_arrivals_take_turns() {
-        let due = before(12_000_000, Arrivals::new(Law::Even, 1000.0, 3, 4));
+        let due = before(12_000_000, Arrivals::new(ArrivalProcess::Even, 1000.0, 3, 4));
         assert_eq!(due, [3_000_000, 7_000_000, 11_000_000]);
     }
 
@@ -168,7 +168,8 @@ mod tests {
 
     #[test]
     fn poisson_arrivals_follow_from_seed_and_connection() {
-        let first = |seed, connection| Arrivals::new(Law::Poisson { seed }, 100.0, connection, 2).due_ns();
+        let first =
+            |seed, connection| Arrivals::new(ArrivalProcess::Poisson { seed }, 100.0, connection, 2).due_ns();
         assert_eq!(first(7, 0), first(7, 0));
         assert!(first(7, 0) != first(7, 1) && first(7, 0) != first(8, 0));
     }
@@ -176,7 +177,7 @@ mod tests {
     #[test]
     fn an_instant_behind_others_has_that_many_before_it() {
         let arrivals = Arrivals::new(POISSON, 1000.0, 0, 1);
-        let Arrivals::Poisson(poisson) = &arrivals else { unreachable!("the law asked for") };
+        let Arrivals::Poisson(poisson) = &arrivals else { unreachable!("the requested process") };
         let end_ns = poisson.behind(250, SECOND_NS);
         let counted = before(end_ns, arrivals.clone()).into_iter().filter(|&due_ns| due_ns >= SECOND_NS);
         assert_eq!(counted.count(), 250);

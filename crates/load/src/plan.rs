@@ -11,7 +11,7 @@
 //! In an open loop, operations that were due before the end are carried out even if the end has passed, for at most
 //! [`DRAIN_NS`]; what is then still not started is counted. Cutting at the end instead would hide the slowest.
 
-use crate::arrivals::{Arrivals, Law};
+use crate::arrivals::{ArrivalProcess, Arrivals};
 use crate::sample::SAMPLES_MAX;
 
 /// How long a late open loop may go on after its end, in nanoseconds.
@@ -28,7 +28,7 @@ pub enum Pace {
     /// The next when the previous has ended.
     Closed,
     /// At instants fixed in advance, this many per second in all.
-    Open { rate_per_s: f64, law: Law },
+    Open { rate_per_s: f64, process: ArrivalProcess },
 }
 
 /// How many operations end the measured phase.
@@ -86,10 +86,10 @@ impl Plan {
 
     /// The schedule of one connection, if the loop is open.
     pub fn schedule(&self, connection: usize) -> Option<Schedule> {
-        let Pace::Open { rate_per_s, law } = self.pace else {
+        let Pace::Open { rate_per_s, process } = self.pace else {
             return None;
         };
-        let arrivals = Arrivals::new(law, rate_per_s, connection, self.connections);
+        let arrivals = Arrivals::new(process, rate_per_s, connection, self.connections);
         let end_by_count_ns = self.operations.map(|quota| match &arrivals {
             // Operations go round the connections: the first of all of them count.
             Arrivals::Even(even) => {
@@ -150,7 +150,7 @@ mod tests {
     fn open(connections: usize, rate_per_s: f64, duration_s: Option<u64>, operations: Option<u64>) -> Plan {
         Plan {
             connections,
-            pace: Pace::Open { rate_per_s, law: Law::Even },
+            pace: Pace::Open { rate_per_s, process: ArrivalProcess::Even },
             warm_up_ns: SECOND_NS,
             duration_ns: duration_s.map(|seconds| seconds * SECOND_NS),
             operations: operations.map(Quota::Together),
@@ -159,7 +159,7 @@ mod tests {
 
     fn at_random(plan: Plan) -> Plan {
         let Pace::Open { rate_per_s, .. } = plan.pace else { unreachable!("an open loop") };
-        Plan { pace: Pace::Open { rate_per_s, law: Law::Poisson { seed: 7 } }, ..plan }
+        Plan { pace: Pace::Open { rate_per_s, process: ArrivalProcess::Poisson { seed: 7 } }, ..plan }
     }
 
     fn instants(schedule: &mut Schedule) -> impl Iterator<Item = u64> + '_ {

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::ops::Add;
 
-use crosswind_engine::{ClassCounters, Counters, DropReason, Outcome, Packet};
+use crosswind_engine::{ClassCounters, Count, Counters, Outcome};
 use crosswind_fabric::Network;
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ pub struct Summary {
     /// By sending and receiving node, those that sent something.
     pub pairs: Vec<Pair>,
     /// By element, in the order they were made.
-    pub elements: Vec<Element>,
+    pub elements: Vec<ElementReport>,
 }
 
 /// The traffic from one node to another.
@@ -40,30 +40,6 @@ pub struct Pair {
     pub dropped: BTreeMap<String, Count>,
     /// Of those that left; null where none did.
     pub delay_ns: Option<Delay>,
-}
-
-/// Wire packets and their IP bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Count {
-    /// Wire packets.
-    pub packets: u64,
-    /// IP bytes.
-    pub bytes: u64,
-}
-
-impl Add for Count {
-    type Output = Count;
-
-    fn add(self, other: Count) -> Count {
-        Count { packets: self.packets + other.packets, bytes: self.bytes + other.bytes }
-    }
-}
-
-impl Count {
-    fn count(&mut self, packet: &Packet) {
-        self.packets += u64::from(packet.count);
-        self.bytes += u64::from(packet.ip_bytes);
-    }
 }
 
 /// Quantiles of a delay in nanoseconds.
@@ -94,7 +70,7 @@ impl Delay {
 
 /// What one element saw since the last window started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Element {
+pub struct ElementReport {
     /// Such as `h0/switch.ingress/0:police`.
     pub element: String,
     /// The application's packets.
@@ -114,12 +90,10 @@ pub struct Seen {
 
 impl Seen {
     fn of(counters: &ClassCounters) -> Self {
-        let count = |count: crosswind_engine::Count| Count { packets: count.packets, bytes: count.bytes };
-        let dropped = DropReason::ALL.iter().map(|&reason| (reason.name(), count(counters.dropped(reason))));
         Self {
-            arrived: count(counters.arrived),
-            departed: count(counters.departed),
-            dropped: dropped.filter(|(_, count)| count.packets > 0).collect(),
+            arrived: counters.arrived,
+            departed: counters.departed,
+            dropped: counters.dropped_by_reason().collect(),
         }
     }
 }
@@ -205,7 +179,7 @@ impl Gathering {
                 .map(|at| {
                     let counters = domains.iter().map(|domain| *domain.engine_ref().counters(at.id));
                     let counters = counters.fold(Counters::default(), Add::add);
-                    Element {
+                    ElementReport {
                         element: at.name.clone(),
                         real: Seen::of(&counters.real),
                         ghost: Seen::of(&counters.ghost),

@@ -21,9 +21,9 @@ const EPB_FLAGS: u16 = 2;
 const ISB_IFRECV: u16 = 4;
 const ISB_IFDROP: u16 = 5;
 
-/// Which way a packet went, as seen from the interface.
+/// The direction of a packet, as seen from the interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum Direction {
     /// From the network to the one who captured.
     Inbound = 1,
     /// From the one who captured to the network.
@@ -41,8 +41,8 @@ pub struct Captured<'a> {
     pub frame: [&'a [u8]; 2],
     /// Bytes of the frame that are kept.
     pub snap_bytes: u32,
-    /// Which way it went.
-    pub way: Way,
+    /// Its direction.
+    pub direction: Direction,
     /// Shown with the packet; none where empty.
     pub comment: &'a str,
 }
@@ -85,7 +85,7 @@ pub fn packet(bytes: &mut Vec<u8>, packet: &Captured<'_>) {
         bytes.extend_from_slice(&first[..of_first]);
         bytes.extend_from_slice(&second[..kept - of_first]);
         pad(bytes, kept);
-        option(bytes, EPB_FLAGS, &(packet.way as u32).to_le_bytes());
+        option(bytes, EPB_FLAGS, &(packet.direction as u32).to_le_bytes());
         if !packet.comment.is_empty() {
             option(bytes, OPT_COMMENT, packet.comment.as_bytes());
         }
@@ -146,8 +146,14 @@ mod tests {
         let mut bytes = Vec::new();
         let frame = [&[1u8, 2, 3][..], &[4, 5][..]];
         let at_ns = 0x0000_0001_0000_0002;
-        let captured =
-            Captured { interface: 1, at_ns, frame, snap_bytes: 4, way: Way::Inbound, comment: "why" };
+        let captured = Captured {
+            interface: 1,
+            at_ns,
+            frame,
+            snap_bytes: 4,
+            direction: Direction::Inbound,
+            comment: "why",
+        };
         packet(&mut bytes, &captured);
         #[rustfmt::skip]
         let expected = [
@@ -173,7 +179,7 @@ mod tests {
                 at_ns: 1,
                 frame,
                 snap_bytes: 128,
-                way: Way::Outbound,
+                direction: Direction::Outbound,
                 comment: &"x".repeat(length),
             };
             packet(&mut bytes, &captured);

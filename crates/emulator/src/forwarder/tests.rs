@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::handing::SEND_PATIENCE_NS;
 use super::*;
 use crate::clock::VirtualClock;
-use crate::monitors::{self, Monitored};
+use crate::monitor_report::{self, Monitored};
 use crate::names::Names;
 use crate::port::MemoryPort;
 use crate::records::DropRow;
@@ -106,7 +106,7 @@ fn what_comes_to_the_switch_goes_to_the_node_with_its_address() {
     assert_eq!(sent.len(), 1);
     assert_eq!(sent[0].1, super_packet(3_000).1, "as if it had been sent to the node itself");
     assert_eq!((forwarder.passed.out, drops(&forwarder).len()), (3, 4));
-    assert_eq!(drops(&forwarder)[0].fate, Fate::Emulator("no-route"));
+    assert_eq!(drops(&forwarder)[0].cause, LossCause::Emulator("no-route"));
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn monitors_read_the_headers_of_what_passes_them_train_or_not() {
         // The same bytes again, a millisecond later at least.
         run(&mut forwarder, left + 1_000_000, 14_600);
         let names = Names::of(&forwarder.network, &Arc::default());
-        let looks = monitors::look(&forwarder.network, &mut forwarder.sightings);
+        let looks = monitor_report::look(&forwarder.network, &mut forwarder.sightings);
         let read: Vec<_> = looks.into_iter().map(|look| Monitored::new(look, &names)).collect();
         let up = read.iter().find(|monitor| monitor.element == "h0/link.up/0:monitor").unwrap();
         let of = |what| up.histograms.iter().find(|histogram| histogram.what == what).unwrap();
@@ -253,7 +253,7 @@ fn a_frame_for_nobody_is_a_drop_with_a_reason() {
     frame[5] = 9;
     forwarder.ports[0].arrive(0, vnet, frame);
     take_in(&mut forwarder, NOW_NS);
-    assert_eq!(drops(&forwarder)[0].fate, Fate::Emulator("no-route"));
+    assert_eq!(drops(&forwarder)[0].cause, LossCause::Emulator("no-route"));
     assert_eq!(forwarder.next_due_ns(), None);
 }
 
@@ -285,5 +285,5 @@ fn a_node_that_takes_nothing_holds_up_nobody_else_and_its_frames_are_lost_when_p
     let_out(&mut forwarder, left + SEND_PATIENCE_NS + 1_000);
     assert!(!forwarder.waits_for_a_receiver());
     assert_eq!((forwarder.passed.held_back, forwarder.passed.out, forwarder.passed.lost), (0, 3, 1));
-    assert_eq!(drops(&forwarder)[0].fate, Fate::Emulator("send-failed"));
+    assert_eq!(drops(&forwarder)[0].cause, LossCause::Emulator("send-failed"));
 }

@@ -20,12 +20,12 @@ const ASIDE_MAX: usize = 64;
 const DISORDER_NS: u64 = 100_000;
 
 #[derive(Debug)]
-enum Way {
+enum Receiver {
     Queue(SocketQueue),
     Ring(PacketRing),
 }
 
-/// A super-packet, where its way keeps it.
+/// A super-packet, in the memory of its receiver.
 #[derive(Debug)]
 pub enum Slot {
     Queue(socket_queue::Slot),
@@ -56,41 +56,41 @@ pub enum Taken {
 /// Super-packets, whole.
 #[derive(Debug)]
 pub struct LongFrames {
-    way: Way,
+    receiver: Receiver,
     aside: VecDeque<Arrival<Slot>>,
 }
 
 impl LongFrames {
     /// Frames of more than `above_bytes`; `ring` is the shape of the ring, should one be needed.
     pub fn open(above_bytes: u32, ring: Shape) -> io::Result<Self> {
-        let way = match SocketQueue::new(PacketSocket::open(Takes::Above(above_bytes))?) {
-            Ok(queue) => Way::Queue(queue),
-            Err(_) => Way::Ring(PacketRing::new(PacketSocket::open(Takes::Above(above_bytes))?, ring)?),
+        let receiver = match SocketQueue::new(PacketSocket::open(Takes::Above(above_bytes))?) {
+            Ok(queue) => Receiver::Queue(queue),
+            Err(_) => Receiver::Ring(PacketRing::new(PacketSocket::open(Takes::Above(above_bytes))?, ring)?),
         };
-        Ok(Self { way, aside: VecDeque::with_capacity(ASIDE_MAX) })
+        Ok(Self { receiver, aside: VecDeque::with_capacity(ASIDE_MAX) })
     }
 
     /// Starts to receive.
     pub fn bind(&self, ifindex: i32) -> io::Result<()> {
-        match &self.way {
-            Way::Queue(queue) => queue.bind(ifindex),
-            Way::Ring(ring) => ring.bind(ifindex),
+        match &self.receiver {
+            Receiver::Queue(queue) => queue.bind(ifindex),
+            Receiver::Ring(ring) => ring.bind(ifindex),
         }
     }
 
     /// To wait for frames.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
-        match &self.way {
-            Way::Queue(queue) => queue.descriptor(),
-            Way::Ring(ring) => ring.descriptor(),
+        match &self.receiver {
+            Receiver::Queue(queue) => queue.descriptor(),
+            Receiver::Ring(ring) => ring.descriptor(),
         }
     }
 
     /// Slots there are.
     pub fn slots(&self) -> usize {
-        match &self.way {
-            Way::Queue(_) => SocketQueue::slots(),
-            Way::Ring(ring) => ring.slots(),
+        match &self.receiver {
+            Receiver::Queue(_) => SocketQueue::slots(),
+            Receiver::Ring(ring) => ring.slots(),
         }
     }
 
@@ -121,26 +121,26 @@ impl LongFrames {
     }
 
     fn receive(&mut self) -> Option<Arrival<Slot>> {
-        match &mut self.way {
-            Way::Queue(queue) => queue.receive().map(|arrival| arrival.with_slot(Slot::Queue)),
-            Way::Ring(ring) => ring.receive().map(|arrival| arrival.with_slot(Slot::Ring)),
+        match &mut self.receiver {
+            Receiver::Queue(queue) => queue.receive().map(|arrival| arrival.with_slot(Slot::Queue)),
+            Receiver::Ring(ring) => ring.receive().map(|arrival| arrival.with_slot(Slot::Ring)),
         }
     }
 
     /// The bytes of a slot, from the Ethernet header on.
     pub fn bytes(&self, slot: &Slot) -> &[u8] {
-        match (&self.way, slot) {
-            (Way::Queue(queue), Slot::Queue(slot)) => queue.bytes(slot),
-            (Way::Ring(ring), Slot::Ring(slot)) => ring.bytes(slot),
+        match (&self.receiver, slot) {
+            (Receiver::Queue(queue), Slot::Queue(slot)) => queue.bytes(slot),
+            (Receiver::Ring(ring), Slot::Ring(slot)) => ring.bytes(slot),
             _ => panic!("{slot:?} is not of this port"),
         }
     }
 
     /// Gives a slot back.
     pub fn release(&mut self, slot: Slot) {
-        match (&mut self.way, slot) {
-            (Way::Queue(queue), Slot::Queue(slot)) => queue.release(slot),
-            (Way::Ring(ring), Slot::Ring(slot)) => ring.release(slot),
+        match (&mut self.receiver, slot) {
+            (Receiver::Queue(queue), Slot::Queue(slot)) => queue.release(slot),
+            (Receiver::Ring(ring), Slot::Ring(slot)) => ring.release(slot),
             (_, slot) => panic!("{slot:?} is not of this port"),
         }
     }
@@ -148,9 +148,9 @@ impl LongFrames {
     /// The number of the oldest taken slot that should be given back; none while that is one kept aside, or where slots are in
     /// nobody's way.
     pub fn pressed(&self, need: Need) -> Option<u32> {
-        match &self.way {
-            Way::Queue(_) => None,
-            Way::Ring(ring) => ring
+        match &self.receiver {
+            Receiver::Queue(_) => None,
+            Receiver::Ring(ring) => ring
                 .pressed(need)
                 .filter(|&number| self.aside.iter().all(|arrival| arrival.slot.number() != number)),
         }

@@ -15,7 +15,7 @@ use crate::commands::{commands, Commands};
 use crate::machine::VirtualMachine;
 use crate::measurement::Measurement;
 use crate::port::MemoryPort;
-use crate::records::Fate;
+use crate::records::LossCause;
 
 fn fabric(condition: &Value) -> Fabric {
     serde_json::from_value(json!({
@@ -262,10 +262,10 @@ fn who_is_told_to_stop_stops_and_so_does_who_can_be_told_nothing_any_more() {
 #[test]
 fn reading_200_000_drops_takes_a_millisecond_of_the_packet_thread_at_most() {
     let (mut worker, _commands) = worker(&json!({"name": "none"}), false);
-    let fate = Fate::Element(worker.forwarder.network.elements()[0].id, DropReason::ALL[0]);
+    let cause = LossCause::Element(worker.forwarder.network.elements()[0].id, DropReason::ALL[0]);
     let segment = Train::read(VnetHeader::default(), &segment_bytes()).unwrap();
     for at_ns in 0..200_000 {
-        worker.forwarder.records.dropped(at_ns, fate, &segment, 0);
+        worker.forwarder.records.dropped(at_ns, cause, &segment, 0);
     }
     let timed = |worker: &mut Worker<MemoryPort, VirtualMachine>| {
         let began = Instant::now();

@@ -5,6 +5,8 @@
 
 use core::ops::Add;
 
+use serde::ser::{Serialize, SerializeStruct, Serializer};
+
 use crate::outcome::DropReason;
 use crate::packet::{Class, Packet};
 
@@ -18,9 +20,19 @@ pub struct Count {
 }
 
 impl Count {
-    fn count(&mut self, packet: &Packet) {
+    /// Counts a packet, or all of a train.
+    pub fn count(&mut self, packet: &Packet) {
         self.packets += u64::from(packet.count);
         self.bytes += u64::from(packet.ip_bytes);
+    }
+}
+
+impl Serialize for Count {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut count = serializer.serialize_struct("Count", 2)?;
+        count.serialize_field("packets", &self.packets)?;
+        count.serialize_field("bytes", &self.bytes)?;
+        count.end()
     }
 }
 
@@ -46,6 +58,12 @@ impl ClassCounters {
     /// Dropped by the element for `reason`.
     pub fn dropped(&self, reason: DropReason) -> Count {
         self.dropped[reason as usize]
+    }
+
+    /// Every reason for which packets were dropped, by name, with what was dropped.
+    pub fn dropped_by_reason(&self) -> impl Iterator<Item = (&'static str, Count)> + '_ {
+        let all = DropReason::ALL.iter().map(|&reason| (reason.name(), self.dropped(reason)));
+        all.filter(|(_, count)| count.packets > 0)
     }
 
     /// Dropped by the element for any reason.

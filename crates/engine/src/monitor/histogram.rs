@@ -116,6 +116,30 @@ impl Histogram {
         self.greatest = self.greatest.max(value);
     }
 
+    /// Adds the values of another histogram with the same bins.
+    pub fn add(&mut self, other: &Histogram) {
+        debug_assert_eq!(self.scale, other.scale);
+        for (count, others) in self.counts.iter_mut().zip(&other.counts) {
+            *count += others;
+        }
+        self.count += other.count;
+        self.sum += other.sum;
+        self.least = self.least.min(other.least);
+        self.greatest = self.greatest.max(other.greatest);
+    }
+
+    /// An upper bound of the value with rank ceil(`share` x count), at least 1: the greatest value of its bin, or of all values
+    /// if that is less. `None` while there is no value. `share` is in [0, 1].
+    pub fn quantile(&self, share: f64) -> Option<u64> {
+        let rank = (libm::ceil(self.count as f64 * share) as u64).max(1);
+        let mut seen = 0;
+        let bin = self.bins().find(|bin| {
+            seen += bin.count;
+            seen >= rank
+        })?;
+        Some(bin.high.map_or(self.greatest, |high| self.greatest.min(high - 1)))
+    }
+
     /// How many values there are.
     pub fn count(&self) -> u64 {
         self.count
@@ -181,7 +205,44 @@ mod tests {
         assert_eq!((histogram.count(), histogram.sum(), histogram.range()), (5, 1013, Some((3, 1001))));
     }
 
+    #[test]
+    fn values_of_two_histograms_add_up() {
+        let (mut first, mut second, mut both) =
+            (Histogram::logarithmic(), Histogram::logarithmic(), Histogram::logarithmic());
+        for value in [3, 1001, u64::MAX] {
+            first.record(value);
+            second.record_times(value / 2, 2);
+            both.record(value);
+            both.record_times(value / 2, 2);
+        }
+        first.add(&second);
+        assert_eq!(first, both);
+        first.add(&Histogram::logarithmic());
+        assert_eq!(first, both);
+    }
+
+    #[test]
+    fn quantiles_without_a_value_or_in_the_open_bin() {
+        let mut histogram = Histogram::logarithmic();
+        assert_eq!(histogram.quantile(0.5), None);
+        histogram.record(1 << 50);
+        assert_eq!(histogram.quantile(0.5), Some(1 << 50));
+    }
+
     proptest! {
+        #[test]
+        fn a_quantile_is_the_value_of_its_rank_or_up_to_a_32nd_above_it(
+            mut values in prop::collection::vec(0u64..1 << 42, 1..50),
+            share in 0.0f64..=1.0,
+        ) {
+            let mut histogram = Histogram::logarithmic();
+            values.iter().for_each(|&value| histogram.record(value));
+            values.sort_unstable();
+            let rank = (share * values.len() as f64).ceil().max(1.0) as usize;
+            let (exact, found) = (values[rank - 1], histogram.quantile(share).unwrap());
+            prop_assert!(exact <= found && found - exact <= exact / 32, "{exact} found as {found}");
+        }
+
         #[test]
         fn a_value_lies_in_its_bin_and_the_bin_is_narrow(value in prop_oneof![any::<u64>(), 0u64..10_000]) {
             let (low, high, _) = bins(Scale::Logarithmic, &[value])[0];

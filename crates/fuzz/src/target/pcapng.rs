@@ -1,6 +1,6 @@
 //! Captures: whatever is captured, the blocks are whole words, say their length at both ends, and fill the file.
 
-use crosswind_wire::pcapng::{interface, packet, section, statistics, Captured, Way};
+use crosswind_wire::pcapng::{interface, packet, section, statistics, Captured, Direction};
 
 use crate::cursor::Cursor;
 
@@ -16,8 +16,14 @@ pub fn pcapng(input: &[u8]) {
         let comment = text(&mut cursor);
         let (at_ns, lengths) = (cursor.u64(), [usize::from(cursor.u16()), usize::from(cursor.u8())]);
         let frame = lengths.map(|length| cursor.bytes(length));
-        let captured =
-            Captured { interface: 0, at_ns, frame, snap_bytes, way: Way::Inbound, comment: &comment };
+        let captured = Captured {
+            interface: 0,
+            at_ns,
+            frame,
+            snap_bytes,
+            direction: Direction::Inbound,
+            comment: &comment,
+        };
         packet(&mut file, &captured);
         blocks += 1;
     }

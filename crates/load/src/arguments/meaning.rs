@@ -1,7 +1,7 @@
 //! What arguments mean to the parts of the program, none of which knows the command line.
 
-use super::{ArrivalLaw, FloodSend, Http, Memcached, ProbeSend, Rpc, RunArguments, Traffic, Ycsb};
-use crate::arrivals::Law;
+use super::{ArrivalsArgument, FloodSend, Http, Memcached, ProbeSend, Rpc, RunArguments, Traffic, Ycsb};
+use crate::arrivals::ArrivalProcess;
 use crate::flood;
 use crate::plan::{Pace, Plan, Quota};
 use crate::probe;
@@ -135,13 +135,13 @@ impl FloodSend {
 
 impl RunArguments {
     fn plan(&self, connections: usize, duration_s: Option<f64>, operations: Option<u64>) -> Plan {
-        let law = match self.arrivals {
-            ArrivalLaw::Even => Law::Even,
-            ArrivalLaw::Poisson => Law::Poisson { seed: self.seed },
+        let process = match self.arrivals {
+            ArrivalsArgument::Even => ArrivalProcess::Even,
+            ArrivalsArgument::Poisson => ArrivalProcess::Poisson { seed: self.seed },
         };
         Plan {
             connections,
-            pace: self.rate.map_or(Pace::Closed, |rate_per_s| Pace::Open { rate_per_s, law }),
+            pace: self.rate.map_or(Pace::Closed, |rate_per_s| Pace::Open { rate_per_s, process }),
             warm_up_ns: nanoseconds(self.warm_up),
             duration_ns: duration_s.map(nanoseconds),
             operations: operations.map(Quota::Together),
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!((closed.connections, closed.pace, closed.warm_up_ns), (3, Pace::Closed, 500_000_000));
         assert_eq!((closed.duration_ns, closed.operations), (None, Some(Quota::Together(5))));
         let open = plan("--duration 2 --rate 100 --arrivals poisson").unwrap();
-        assert_eq!(open.pace, Pace::Open { rate_per_s: 100.0, law: Law::Poisson { seed: 7 } });
+        assert_eq!(open.pace, Pace::Open { rate_per_s: 100.0, process: ArrivalProcess::Poisson { seed: 7 } });
         assert_eq!((open.duration_ns, open.operations), (Some(2_000_000_000), None));
     }
 

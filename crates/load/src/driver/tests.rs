@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use super::*;
-use crate::arrivals::Law;
+use crate::arrivals::ArrivalProcess;
 use crate::plan::{Pace, Quota, DRAIN_NS};
 
 const MS: u64 = 1_000_000;
@@ -63,7 +63,7 @@ fn plan(pace: Pace, warm_up_ns: u64, duration_ns: Option<u64>, operations: Optio
     Plan { connections: 1, pace, warm_up_ns, duration_ns, operations: operations.map(Quota::Together) }
 }
 
-const HUNDRED_PER_S: Pace = Pace::Open { rate_per_s: 100.0, law: Law::Even };
+const HUNDRED_PER_S: Pace = Pace::Open { rate_per_s: 100.0, process: ArrivalProcess::Even };
 
 #[test]
 fn in_a_closed_loop_each_operation_starts_when_the_last_one_ended() {
@@ -140,7 +140,7 @@ fn an_operation_that_hits_a_stall_delays_the_next_ones_and_their_latency_shows_i
 
 #[test]
 fn random_arrivals_are_those_of_the_plan_however_slow_the_server() {
-    let random = Pace::Open { rate_per_s: 100.0, law: Law::Poisson { seed: 7 } };
+    let random = Pace::Open { rate_per_s: 100.0, process: ArrivalProcess::Poisson { seed: 7 } };
     let intended = |answer_ns| -> Vec<u64> {
         let done = driven(&plan(random, 0, Some(1_000 * MS), None), |_| (answer_ns, Ok(())));
         assert!(done.rows.iter().all(|row| row.finished_ns - row.intended_ns >= answer_ns));

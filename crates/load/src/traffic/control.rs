@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::meter::{Counted, Window};
 use super::size::Size;
-use crate::arrivals::Law;
+use crate::arrivals::ArrivalProcess;
 use crate::plan::{Pace, Plan, Quota, RATE_MAX_PER_S, SECONDS_MAX};
 
 /// What a node is told.
@@ -158,7 +158,7 @@ impl Load {
             connections,
             pace: self
                 .rate_per_s
-                .map_or(Pace::Closed, |rate_per_s| Pace::Open { rate_per_s, law: Law::Even }),
+                .map_or(Pace::Closed, |rate_per_s| Pace::Open { rate_per_s, process: ArrivalProcess::Even }),
             warm_up_ns: self.warm_up_ns,
             duration_ns: self.duration_ns,
             operations: self.count.map(Quota::Each),

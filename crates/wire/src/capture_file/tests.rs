@@ -68,10 +68,10 @@ fn own() -> Vec<u8> {
     pcapng::interface(&mut bytes, "a loses", 100);
     for (interface, at_ns, comment) in [(0, 1_700_000_000_123_456_789, ""), (1, 5, "policed")] {
         let frame: [&[u8]; 2] = [b"frame", b"!"];
-        let way = pcapng::Way::Inbound;
+        let direction = pcapng::Direction::Inbound;
         pcapng::packet(
             &mut bytes,
-            &pcapng::Captured { interface, at_ns, frame, snap_bytes: 100, way, comment },
+            &pcapng::Captured { interface, at_ns, frame, snap_bytes: 100, direction, comment },
         );
     }
     pcapng::statistics(&mut bytes, 0, 9, 1, 0);
