@@ -38,7 +38,7 @@ pub enum Command {
     Ycsb(Ycsb),
     /// Run one command on a MongoDB server, on its database admin, and print the reply as JSON
     MongodbCommand(MongodbCommand),
-    /// Run one CQL statement on a Cassandra server and print `rows N`, how many rows it brought
+    /// Run one CQL statement on a Cassandra server and print `rows N`, the number of rows in the result
     CassandraCommand(CassandraCommand),
     /// Answer requests until SIGTERM or SIGINT; prints `listening ADDRESS:PORT` when it does
     RpcServe(RpcServe),
@@ -52,7 +52,7 @@ pub enum Command {
     Http(Http),
     /// Take part in traffic among nodes until SIGTERM or SIGINT; prints `listening ADDRESS:PORT` when it does
     TrafficServe(TrafficServe),
-    /// Let traffic of a pattern flow among traffic-serves and count it over one window
+    /// Send traffic of a pattern among traffic-serves and count it over one window
     Traffic(Traffic),
     /// Send UDP packets, about evenly spaced, that carry the instant they were sent
     ProbeSend(ProbeSend),
@@ -88,10 +88,10 @@ pub struct ProbeReceive {
     /// Where to listen
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub listen: String,
-    /// End after so many packets, or 2 s after the last one
+    /// End after this number of packets, or 2 s after the last one
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=PROBES_MAX))]
     pub count: u64,
-    /// Where the packets go, one row each: sequence,planned_ns,sent_ns,received_ns (CLOCK_REALTIME)
+    /// File for the packets, one row each: sequence,planned_ns,sent_ns,received_ns (CLOCK_REALTIME)
     #[arg(long, value_name = "FILE.csv")]
     pub out: PathBuf,
 }
@@ -120,10 +120,10 @@ pub struct FloodReceive {
     /// Where to listen
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub listen: String,
-    /// End so long after the last packet
+    /// End after this time without a packet
     #[arg(long, value_name = "SECONDS", value_parser = seconds_above_zero)]
     pub silence: f64,
-    /// Where arrivals go, one row a call: received_ns,bytes,segment_bytes (CLOCK_REALTIME, UDP payload)
+    /// File for the arrivals, one row a call: received_ns,bytes,segment_bytes (CLOCK_REALTIME, UDP payload)
     #[arg(long, value_name = "FILE.csv")]
     pub out: PathBuf,
 }
@@ -228,7 +228,7 @@ pub struct Rpc {
 
 #[derive(Args)]
 pub struct MemcachedPrepare {
-    /// The memcached to fill
+    /// The memcached server to fill
     #[arg(long, value_name = "HOST:PORT")]
     pub server: String,
     /// How many keys to store
@@ -241,7 +241,7 @@ pub struct MemcachedPrepare {
 
 #[derive(Args, Serialize)]
 pub struct Memcached {
-    /// The memcached to ask
+    /// The memcached server
     #[arg(long, value_name = "HOST:PORT")]
     pub server: String,
     /// The language of the connections
@@ -266,7 +266,7 @@ pub struct Memcached {
 
 #[derive(Args, Serialize)]
 pub struct Http {
-    /// The web server to ask
+    /// The web server
     #[arg(long, value_name = "HOST:PORT")]
     pub server: String,
     /// Sizes of the objects, separated by commas; the object of 1000 bytes is /1000
@@ -285,10 +285,10 @@ pub struct Http {
 
 #[derive(Args)]
 pub struct TrafficServe {
-    /// Where to take data; port 0 takes a free one
+    /// Address for data; port 0 takes a free one
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub listen: String,
-    /// Where to take orders: a Unix socket that is made here, and must not be there yet
+    /// Control socket: a Unix socket that this command creates; it must not exist
     #[arg(long, value_name = "FILE")]
     pub control: PathBuf,
 }
@@ -298,7 +298,7 @@ pub struct Traffic {
     /// A node's name and the control socket of its traffic-serve; twice or more, in the order of the pattern
     #[arg(long, value_name = "NAME=FILE", value_parser = traffic_node)]
     pub node: Vec<NodeSocket>,
-    /// Who sends to whom
+    /// Which node sends to which
     #[arg(long)]
     pub pattern: Pattern,
     /// Connections from each sender to each of its receivers
@@ -306,10 +306,10 @@ pub struct Traffic {
     pub connections: usize,
     /// Length of each message: bytes, uniform:LEAST:MOST, exponential:MEAN, pareto:MEAN:SHAPE or web-search; without it
     /// bytes flow without end
-    #[arg(long, value_name = "LAW")]
+    #[arg(long, value_name = "DISTRIBUTION")]
     pub size: Option<Size>,
-    /// Length of each answer: a law as above, or `same` as the message; without it a receipt of 8 bytes
-    #[arg(long, value_name = "LAW", value_parser = answer)]
+    /// Length of each answer: a distribution as above, or `same` as the message; without it a receipt of 8 bytes
+    #[arg(long, value_name = "DISTRIBUTION", value_parser = answer)]
     pub answer: Option<Answer>,
     /// Messages of each connection; the measured phase ends when all are answered
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -326,10 +326,10 @@ pub struct Traffic {
     /// Bytes of each write, where bytes flow without end
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1..=16 << 20), default_value = "131072")]
     pub write_bytes: u32,
-    /// How finely each connection's series of bytes begins
+    /// First step of each connection's series of bytes
     #[arg(long, value_name = "SECONDS", value_parser = seconds_above_zero, default_value = "0.1")]
     pub part: f64,
-    /// How often each end of a connection says on its traffic-serve's standard output how far it is, where bytes flow
+    /// How often each end of a connection prints its progress on its traffic-serve's standard output, for streams
     /// without end; without it never
     #[arg(long, value_name = "SECONDS", value_parser = seconds_above_zero)]
     pub progress: Option<f64>,
@@ -339,18 +339,18 @@ pub struct Traffic {
     /// Same seed, same sizes
     #[arg(long)]
     pub seed: u64,
-    /// Where messages go, one row each
+    /// File for the messages, one row each
     #[arg(long, value_name = "FILE.csv")]
     pub samples: PathBuf,
-    /// Where the summary goes
+    /// File for the summary
     #[arg(long, value_name = "FILE.json")]
     pub summary: PathBuf,
-    /// Share of measured messages that may fail before the exit status says 4
+    /// Share of measured messages that may fail; above it the exit status is 4
     #[arg(long, value_name = "SHARE", value_parser = share, default_value = "0.01")]
     pub error_share_max: f64,
 }
 
-/// What every measured run is told.
+/// Arguments of every measured run.
 #[derive(Args, Serialize)]
 pub struct RunArguments {
     /// Length of the phase before the measured one; its operations are recorded as not measured
@@ -365,13 +365,13 @@ pub struct RunArguments {
     /// Same seed, same choices
     #[arg(long)]
     pub seed: u64,
-    /// Where the operations go, one row each
+    /// File for the operations, one row each
     #[arg(long, value_name = "FILE.csv")]
     pub samples: PathBuf,
-    /// Where the summary goes
+    /// File for the summary
     #[arg(long, value_name = "FILE.json")]
     pub summary: PathBuf,
-    /// Share of measured operations that may fail before the exit status says 4
+    /// Share of measured operations that may fail; above it the exit status is 4
     #[arg(long, value_name = "SHARE", value_parser = share, default_value = "0.01")]
     pub error_share_max: f64,
 }
@@ -381,7 +381,7 @@ pub struct RunArguments {
 pub enum ArrivalsArgument {
     /// Evenly spaced, over all connections
     Even,
-    /// As a Poisson process: each connection's gaps are random, of exponential law
+    /// As a Poisson process: each connection's gaps are random with an exponential distribution
     Poisson,
 }
 

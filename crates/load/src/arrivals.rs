@@ -1,10 +1,10 @@
-//! When the operations of one connection fall due in an open loop: instants that follow from the rate, the law and the
-//! seed, whatever the server does.
+//! When the operations of one connection fall due in an open loop: instants that follow from the rate, the
+//! arrival process and the seed, whatever the server does.
 //!
 //! * **Even**: operation `k` of the run is due at `k / rate` and belongs to connection `k mod connections`; as YCSB's
 //!   `-target` spaces them.
 //! * **Poisson**: each connection is a Poisson process of `rate / connections`, independent of the others, so that all
-//!   together are one of `rate`. Gaps are exponential, as mutilate's are unless told otherwise.
+//!   together are one of `rate`. Gaps are exponential, as in mutilate by default.
 //!
 //! Instants are relative to the start of the run.
 
@@ -25,7 +25,7 @@ pub enum Arrivals {
 }
 
 impl Arrivals {
-    /// The instants of one of so many connections that have this rate together.
+    /// The instants of one connection; all `connections` together have this rate.
     pub fn new(process: ArrivalProcess, rate_per_s: f64, connection: usize, connections: usize) -> Arrivals {
         let period_ns = 1e9 / rate_per_s;
         match process {
@@ -47,7 +47,7 @@ impl Arrivals {
         }
     }
 
-    /// Goes on to the one behind it.
+    /// Moves on to the next instant.
     pub fn advance(&mut self) {
         match self {
             Arrivals::Even(even) => even.index += even.step,
@@ -155,7 +155,7 @@ mod tests {
         all.sort_unstable();
         let (mean, variation) = gaps(&all);
         assert!((mean / 1e6 - 1.0).abs() < 0.016 && (variation - 1.0).abs() < 0.016, "{mean} {variation}");
-        // And the gaps are independent: counts in 1000 windows of 100 arrivals vary as a Poisson law's do, whose
+        // And the gaps are independent: counts in 1000 windows of 100 arrivals have a Poisson distribution, whose
         // variance is its mean. Standard error of the ratio: sqrt(2 / 1000) = 0.045; five of them.
         let counts: Vec<f64> = (0..1000)
             .map(|window| window * SECOND_NS / 10..(window + 1) * SECOND_NS / 10)

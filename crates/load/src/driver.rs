@@ -1,4 +1,4 @@
-//! The one loop, for every workload: choose an operation, wait for its turn, perform it, write down three instants.
+//! The one loop, for every workload: choose an operation, wait for its turn, perform it, record three instants.
 //!
 //! One thread per connection. Threads share nothing while they run but the count of operations and the request to stop.
 //! A connection that is lost ends its thread; when all are lost the run is over, whatever its plan says.
@@ -25,12 +25,12 @@ pub trait Session {
     fn choose(&mut self) -> Operation;
     /// Performs what was chosen, from the first byte sent to the last byte received.
     fn perform(&mut self) -> Result<(), Failure>;
-    /// Payload that the operation performed last has brought, if it went well; 0 where nobody counts it.
+    /// Payload of the last operation, if it succeeded; 0 for workloads that do not count it.
     fn payload_bytes(&self) -> u32 {
         0
     }
-    /// The last part of the operation performed last and the instant at which it began, if it went well; None where
-    /// an operation is one request.
+    /// The last part of the last operation and the instant at which it began, if it succeeded; `None` where an
+    /// operation is one request.
     fn last_part(&self) -> Option<(Operation, u64)> {
         None
     }
@@ -66,7 +66,7 @@ pub struct Outcome {
     pub operations: u64,
     /// Measured operations that failed.
     pub errors: u64,
-    /// Payload of measured operations that went well.
+    /// Payload of measured operations that succeeded.
     pub payload_bytes: u64,
     /// Of the whole run, warm-up included.
     pub first_error: Option<String>,
@@ -76,12 +76,12 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// What is wrong with the run, as a sentence, if anything is.
+    /// A sentence about what is wrong with the run; `None` if nothing is.
     pub fn complaint(&self, error_share_max: f64) -> Option<String> {
         let first = self.first_error.as_deref().unwrap_or("none");
         match self.ended_by {
             EndedBy::Stop(StopReason::Signal(number)) => {
-                Some(format!("stopped by signal {number}; what was measured until then is written"))
+                Some(format!("stopped by signal {number}; results up to then are written"))
             }
             EndedBy::ConnectionsLost => Some(format!("all connections were lost; first error: {first}")),
             _ if self.operations == 0 => {
@@ -92,10 +92,10 @@ impl Outcome {
                 self.errors, self.operations
             )),
             EndedBy::Stop(StopReason::SamplesFull) => Some(format!(
-                "ended early: {SAMPLES_MAX} samples are all that is kept; give a shorter --duration or a lower --rate"
+                "ended early: at most {SAMPLES_MAX} samples are stored; give a shorter --duration or a lower --rate"
             )),
             EndedBy::Plan if self.not_started > 0 => Some(format!(
-                "{} operations were due and never started: this --rate is more than the server and the network carry",
+                "{} operations were due and never started: the server and the network cannot sustain this --rate",
                 self.not_started
             )),
             EndedBy::Plan => None,
@@ -128,7 +128,7 @@ pub fn run<S: Session>(
     stop: &Arc<Stop>,
     connect: impl Fn(usize, &Arc<Stop>) -> Result<S, String> + Sync,
 ) -> Result<Outcome, String> {
-    /// Time for every thread to have heard the starting instant before it comes.
+    /// Time for every thread to receive the starting instant before it comes.
     const HEAD_START_NS: u64 = 5_000_000;
 
     run_some(plan, 0..plan.connections, stop, connect, || Ok(monotonic_ns() + HEAD_START_NS))
@@ -137,7 +137,7 @@ pub fn run<S: Session>(
 /// Like [`run`], for some of the plan's connections (others run elsewhere), from an instant that others agree on.
 ///
 /// # Errors
-/// When any connection cannot be made, or what `agree` says.
+/// When any connection cannot be made, and the errors of `agree`.
 pub fn run_some<S: Session>(
     plan: &Plan,
     numbers: Range<usize>,
@@ -165,7 +165,7 @@ pub fn run_some<S: Session>(
     Ok(summarise(plan, start_ns, monotonic_ns(), stop, ended))
 }
 
-/// What one thread leaves behind.
+/// The result of one thread.
 struct Ended {
     connection: Connection,
     schedule: Option<Schedule>,
@@ -239,7 +239,7 @@ struct Turn {
     measured: bool,
 }
 
-/// Says when one connection may perform its next operation, and when no more.
+/// Decides when one connection may perform its next operation, and when it has to end.
 struct Turns<'a> {
     plan: &'a Plan,
     schedule: Option<Schedule>,

@@ -18,11 +18,11 @@ pub fn after_signal(number: u8) -> u8 {
 pub enum Failed {
     /// Our own fault, or the disk's.
     Internal(String),
-    /// An argument that cannot be meant.
+    /// An invalid argument.
     Usage(String),
-    /// The server (or, for one that listens, the address) cannot be had.
+    /// The server cannot be reached or, for a command that listens, the address is not available.
     Unreachable(String),
-    /// The server was there, but did not do what it was asked.
+    /// The server answered, but refused.
     Refused(String),
     /// A signal with this number arrived before the work was done.
     Stopped(u8),

@@ -1,17 +1,17 @@
-//! Why a server did not do what it was asked.
+//! Why an operation on a server failed.
 //!
-//! Below all that talk to servers and below the loop that drives them, so that neither has to know the other.
+//! Clients of servers and the loop that drives them both use this module, so neither depends on the other.
 
 use std::fmt;
 
-/// Why an operation brought no result.
+/// Why an operation has no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// The server answered, but not with what was asked for; the connection can go on.
+    /// The server answered with an error or the wrong content; the connection can go on.
     Refused(String),
-    /// The connection is of no use any more.
+    /// The connection cannot be used any more.
     Lost(String),
-    /// We were told to stop while waiting: neither a success nor an error, and not recorded.
+    /// A stop was requested during the wait: neither a success nor an error, and not recorded.
     Stopped,
 }
 
@@ -29,6 +29,6 @@ impl fmt::Display for Failure {
 pub enum NotPrepared {
     /// There is no connection.
     Unreachable(String),
-    /// The store did not do what it was asked.
+    /// The store refused, or the connection was lost.
     Failed(Failure),
 }

@@ -1,12 +1,12 @@
-//! More packets than a path can take, evenly spaced, and when each arrived: what rates and bursts are measured with.
+//! Sends more packets than a path can carry, evenly spaced, and records when each arrived. Rates and bursts are measured so.
 //!
-//! Packets are sent in super-packets of `train` (see [`crate::udp`]), so that one processor offers several Gbit/s. The
+//! Packets are sent in super-packets of `train` (see [`crate::udp`]), so that one core can send several Gbit/s. The
 //! sender sleeps until shortly before each instant and spins the rest; where it falls behind it catches up. Some
 //! trains go ahead at a quarter of the rate, without a pause before the flood, so that its first ones do not find sleeping
 //! programs and fresh memory on their way.
 //!
-//! Both ends print a line of JSON when they are done, so that a flood that was interrupted can be told from one that was not: the
-//! sender how late its latest call was and how long it sent, the receiver how many packets its own buffer had no room for.
+//! Both ends print a line of JSON when they are done, so that an interrupted flood can be recognised. The sender reports
+//! how late its latest call was and how long it sent, the receiver how many packets its own buffer had no room for.
 
 use std::fs;
 use std::io::{self, Write};
@@ -24,7 +24,7 @@ use crate::udp::{self, Received};
 const HEADER_BYTES: u64 = 28;
 /// Waking up takes about 25 us, rarely 60.
 const SPIN_NS: u64 = 60_000;
-/// At a quarter of the rate trains go ahead for so long, and at least so many.
+/// Trains at a quarter of the rate go ahead of the flood: for this time, but at least this number of trains.
 const AHEAD_NS: f64 = 20e6;
 const AHEAD: u64 = 3;
 const AHEAD_GAPS: u64 = 4;

@@ -1,16 +1,16 @@
 //! `crosswind-load`: offers load to a real server and records every operation.
 //!
-//! Several workloads, one loop. `ycsb` is the core workload set of the Yahoo! Cloud Serving Benchmark on a real store;
-//! `memcached` is Facebook's ETC mix; `http` fetches objects from a web server; `rpc` asks a server of its own for
-//! answers of a chosen size. Each operation has three instants (intended, started,
-//! finished), all CLOCK_MONOTONIC nanoseconds, and all of them are kept: percentiles are somebody else's business.
+//! Several workloads share one loop. `ycsb` is the core workload set of the Yahoo! Cloud Serving Benchmark on a real store;
+//! `memcached` is Facebook's ETC mix; `http` fetches objects from a web server; `rpc` sends
+//! requests to a server of its own, which answers with a chosen size. Each operation has three instants (intended, started,
+//! finished), all CLOCK_MONOTONIC nanoseconds. All of them are written; percentiles are computed by the reader of the file.
 //!
 //! **Why threads and blocking sockets, not an asynchronous runtime.** What is measured here is tens of microseconds.
 //! A blocking read returns in the thread that stamps the clock; a runtime puts a poll, a waker and a queue between the
 //! two, and its timer has steps of one millisecond. Connections are few (tens), so one thread each is cheap.
 //!
-//! **Why a library with a program of three lines.** libFuzzer calls functions, so what the program hears from others has to be
-//! reachable from outside (`fuzz/`).
+//! **Why a library with a program of three lines.** libFuzzer calls functions, so the code that reads bytes from other machines has to be
+//! callable from outside (`fuzz/`).
 //!
 //! The interface (arguments, files, exit status) is section 4 of `docs/reference/contracts.md`.
 
@@ -46,7 +46,7 @@ use clap::Parser;
 #[cfg(fuzzing)]
 pub use traffic::hostile;
 
-/// The program: reads its arguments, does what they say, and returns its exit status.
+/// The program: reads its arguments, carries out the command, and returns its exit status.
 pub fn main() -> ExitCode {
     let arguments = arguments::Arguments::parse();
     match commands::carry_out(&arguments.command) {

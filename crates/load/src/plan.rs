@@ -9,7 +9,7 @@
 //!   whose connection is still busy starts late, and the time from its intended instant shows it (no coordinated omission).
 //!
 //! In an open loop, operations that were due before the end are carried out even if the end has passed, for at most
-//! [`DRAIN_NS`]; what is then still not started is counted. Cutting at the end instead would hide the slowest.
+//! [`DRAIN_NS`]; operations that have not started by then are counted. Cutting at the end instead would hide the slowest ones.
 
 use crate::arrivals::{ArrivalProcess, Arrivals};
 use crate::sample::SAMPLES_MAX;
@@ -60,7 +60,7 @@ impl Quota {
     }
 }
 
-/// What a run is to do. Instants are relative to its start.
+/// What a run does. Instants are relative to its start.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// At least 1.
@@ -96,7 +96,7 @@ impl Plan {
                 let first_measured = even.first_at_or_after(self.warm_up_ns);
                 even.due_ns(first_measured.saturating_add(quota.of_all(self.connections)))
             }
-            // No connection knows when the others have done theirs, and none does more than can be kept.
+            // No connection knows when the others have done theirs, and none does more than can be stored.
             Arrivals::Poisson(poisson) => {
                 let share = quota.of_one(connection, self.connections);
                 poisson.behind(share.min(SAMPLES_MAX as u64), self.warm_up_ns)
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn exactly_the_operations_asked_for_are_measured() {
+    fn exactly_the_requested_operations_are_measured() {
         let plan = open(4, 300.0, Some(100), Some(250));
         let measured = all_instants(&plan).into_iter().filter(|&instant_ns| plan.is_measured(instant_ns));
         assert_eq!(measured.count(), 250);
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn random_arrivals_share_out_exactly_the_operations_asked_for() {
+    fn random_arrivals_share_out_exactly_the_requested_operations() {
         let plan = at_random(open(4, 300.0, Some(100), Some(250)));
         let of = |connection| {
             let mut schedule = plan.schedule(connection).unwrap();

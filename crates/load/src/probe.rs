@@ -4,9 +4,9 @@
 //! receive stamp (SO_TIMESTAMPNS, same clock), so that waking up the receiving process is not part of the delay. What
 //! remains besides the network is the sender's system call: the floor, to be measured over a bare veth pair in the same run.
 //!
-//! The sender sleeps until shortly before each instant and spins the rest, keeping the kernel's way warm ([`Warmth`]): at 200
+//! The sender sleeps until shortly before each instant and spins the rest, keeping the kernel's send path warm ([`Warmth`]): at 200
 //! packets a second it uses about 6 % of a core, at 1000 a third.
-//! The sender prints how late its latest packet was: a receiver that gave up meanwhile takes the rest for lost.
+//! The sender prints how late its latest packet was: a receiver that gave up before counts the rest as lost.
 //! The instants are planned with gaps between half and one and a half of the mean, because evenly spaced packets would fall
 //! into step with what is measured: with a delay of 1 ms each would arrive just when the one before it is due. Gaps can be
 //! exponential instead, for queueing theory.

@@ -1,7 +1,7 @@
-//! One row per operation, kept in memory until the end so that writing them disturbs nothing that is measured.
+//! One row per operation, held in memory until the end so that writing does not disturb the measurement.
 //!
 //! Memory grows by whole blocks: growing one array would copy it in the middle of the run. It is bounded: all
-//! connections together keep [`SAMPLES_MAX`] rows (2 GiB), after which the run ends and says so.
+//! connections together store at most [`SAMPLES_MAX`] rows (2 GiB). Then the run ends and reports it.
 
 /// Rows of all connections together; 2^26 of 32 bytes each. At 100,000 operations a second that is 11 minutes.
 pub const SAMPLES_MAX: usize = 1 << 26;
@@ -54,7 +54,7 @@ pub struct Sample {
     pub intended_ns: u64,
     pub started_ns: u64,
     pub finished_ns: u64,
-    /// Payload that it brought; 0 where nobody counts it.
+    /// Its payload; 0 for workloads that do not count it.
     pub payload_bytes: u32,
     pub ok: bool,
     pub measured: bool,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::exit;
 use crate::stop::{Stop, StopReason};
 
-/// Keeps SIGTERM and SIGINT from ending the process; to be called before the first thread is made.
+/// Blocks SIGTERM and SIGINT, so that they do not end the process. Call it before the first thread is started.
 pub fn block() {
     let set = ending_signals();
     // SAFETY: `set` is initialised; the old mask is not asked for.

@@ -1,7 +1,7 @@
 //! The request to stop, seen by every thread at once, and the sleep that it cuts short.
 //!
 //! The sleep is a futex wait with an absolute CLOCK_MONOTONIC deadline. Compared with the alternatives: it wakes at the
-//! instant asked for (a relative sleep adds whatever happened between reading the clock and sleeping), to the
+//! requested instant (a relative sleep adds whatever happened between reading the clock and sleeping), to the
 //! nanosecond that high-resolution timers offer (an asynchronous runtime's timer has steps of 1 ms), it ends at once
 //! when the run is stopped (`clock_nanosleep` would not), and it leaves the core to the server that is being measured
 //! (spinning would not). What remains is the scheduler's wake-up delay; it shows as `started - intended` on a
@@ -11,7 +11,7 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Why a run was told to stop before its plan was done.
+/// Why a run was stopped before its plan was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StopReason {
     /// A signal with this number arrived.
@@ -30,12 +30,12 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// Nobody has asked to stop yet.
+    /// No stop has been requested yet.
     pub fn new() -> Self {
         Stop { state: AtomicU32::new(RUNNING) }
     }
 
-    /// Asks every thread to stop, and wakes those that sleep. The first reason given is the one that is kept.
+    /// Requests every thread to stop, and wakes those that sleep. The first reason holds.
     pub fn request(&self, reason: StopReason) {
         let state = match reason {
             StopReason::Signal(number) => u32::from(number),
@@ -62,7 +62,7 @@ impl Stop {
         }
     }
 
-    /// Sleeps until the instant (CLOCK_MONOTONIC, nanoseconds) or until somebody asks to stop.
+    /// Sleeps until the instant (CLOCK_MONOTONIC, nanoseconds) or until a stop is requested.
     ///
     /// May return early after an interruption; callers look at the clock.
     pub fn sleep_until_ns(&self, instant_ns: u64) {
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_to_stop_ends_a_long_sleep_and_keeps_its_first_reason() {
+    fn a_request_to_stop_ends_a_long_sleep_and_its_first_reason_holds() {
         let stop = Arc::new(Stop::new());
         let sleeper = {
             let stop = Arc::clone(&stop);

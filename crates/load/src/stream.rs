@@ -15,7 +15,7 @@ use crate::stop::Stop;
 
 /// Longest wait for a connection to be made.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Longest operation. A later answer would belong to a question nobody remembers, so the connection is given up.
+/// Longest operation. After it the connection is given up, because a later answer could be taken for that of the next request.
 pub const OPERATION_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How soon a deadline that has passed, or a request to stop, is noticed at the latest.
@@ -62,12 +62,12 @@ impl Stream {
         Ok((self.tcp.local_addr()?, self.tcp.peer_addr()?))
     }
 
-    /// The socket itself, for what is asked of it or set on it.
+    /// The socket itself, to read or set its options.
     pub fn tcp(&self) -> &TcpStream {
         &self.tcp
     }
 
-    /// The socket alone, for those who wait in their own way.
+    /// The socket alone, for callers that do their own waiting.
     pub fn into_nonblocking(self) -> io::Result<TcpStream> {
         self.tcp.set_nonblocking(true)?;
         Ok(self.tcp)

@@ -1,8 +1,8 @@
 //! Connects all, starts all at one instant, and returns when the last has ended.
 //!
-//! One thread per connection. Nobody begins before everybody is connected, and all are told the same instant ahead of
-//! time: a load that grew connection by connection would be another load, and averages over staggered connections add up
-//! to more than a line carries.
+//! One thread per connection. No thread begins before all are connected, and all get the same starting instant ahead of
+//! time. A load that grew connection by connection would be another load, and averages over staggered connections add up
+//! to more than a link carries.
 
 use std::ops::Range;
 use std::sync::mpsc::channel;
@@ -10,11 +10,11 @@ use std::sync::mpsc::channel;
 /// Makes the numbered connections, each in a thread of its own, and lets all run from one instant.
 ///
 /// `agree` is called when all are connected and returns that instant (CLOCK_MONOTONIC, ns), which should lie far enough
-/// ahead for every thread to hear of it; `run` is given it before it has come. Returns it, and what each `run` returned.
+/// ahead for every thread to receive it; `run` gets it before it has come. Returns it, and what each `run` returned.
 ///
 /// # Errors
-/// When any connection cannot be made, nothing is run: a run with fewer connections would be another experiment. Or
-/// what `agree` says.
+/// When any connection cannot be made, nothing is run: a run with fewer connections would be another experiment. Also
+/// the errors of `agree`.
 pub fn start_together<C, R: Send>(
     numbers: Range<usize>,
     connect: impl Fn(usize) -> Result<C, String> + Sync,
@@ -34,7 +34,7 @@ pub fn start_together<C, R: Send>(
                     let connected = match connect(number) {
                         Ok(connected) => connected,
                         Err(message) => {
-                            // Nobody listens any more once another has failed.
+                            // The receiver is gone once another thread has failed.
                             let _ = ready.send(Err(message));
                             return None;
                         }
@@ -55,7 +55,7 @@ pub fn start_together<C, R: Send>(
         }
         let start_ns = agree()?;
         for gate in gates {
-            // A thread that is gone tells more when it is joined.
+            // If the thread has ended, joining it reports more.
             let _ = gate.send(start_ns);
         }
         let ended: Option<Vec<R>> = threads.into_iter().map(|thread| thread.join().ok().flatten()).collect();
@@ -93,7 +93,7 @@ mod tests {
         let result = start_together(
             0..3,
             |number| if number == 1 { Err("no route".to_string()) } else { Ok(()) },
-            || unreachable!("nobody agrees on a start"),
+            || unreachable!("no start is agreed on"),
             |_, (), _| unreachable!("nothing is run"),
         );
         assert_eq!(result, Err::<(u64, Vec<()>), _>("no route".to_string()));

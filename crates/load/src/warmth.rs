@@ -1,24 +1,24 @@
-//! Keeps the kernel's way of sending in the processor's caches while a sender waits for its next instant.
+//! Keeps the kernel's send path in the CPU's caches while a sender waits for its next instant.
 //!
-//! Who sent last some milliseconds ago, and slept meanwhile, needs 13 to 33 us for a system call that takes 3 us a moment later:
-//! others have displaced its code and data, on a virtual machine other machines too. That would be part of every delay
-//! measured. So a datagram is sent now and then from a socket to itself, on `lo`, and nobody reads it; and shortly before
-//! its own instant the kernel is asked for the sender's way.
+//! After a sleep of some milliseconds the system call that sends takes 13 to 33 us; right after another one it takes 3 us.
+//! Other processes, and other virtual machines, have displaced its code and data from the caches. Every measured delay would
+//! contain this time. So a socket on `lo` sends a datagram to itself from time to time, which is never read. Shortly before the
+//! sender's own instant the kernel is asked to look up the route to the receiver.
 
 use std::io;
 use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::ptr;
 
-/// After so long without a send the next one is slower.
+/// After this time without a send the next one is slower.
 const EVERY_NS: u64 = 50_000;
-/// And one when a packet is due so soon.
+/// A packet that is due within this time gets one more datagram.
 const BEFORE_NS: u64 = 8_000;
 
-/// Linux, linux/socket.h: do not send, only find the way.
+/// Linux, linux/socket.h: do not send, only look up the route.
 const MSG_PROBE: libc::c_int = 0x10;
 
-/// The socket, and when the kernel's way was used last, by whomever and by its owner.
+/// The socket, and when the kernel's send path was last used: by any socket, and by the owner.
 pub struct Warmth {
     socket: UdpSocket,
     used_ns: u64,
@@ -26,14 +26,14 @@ pub struct Warmth {
 }
 
 impl Warmth {
-    /// There may be no `lo`.
+    /// Fails where there is no `lo`.
     pub fn open() -> io::Result<Self> {
         let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
         socket.connect(socket.local_addr()?)?;
         Ok(Self { socket, used_ns: 0, sent_ns: 0 })
     }
 
-    /// Sends, where the last time is long enough ago for what is going to be sent through `socket` at `due_ns`.
+    /// Sends a datagram if the last one is long enough ago; the owner sends through `socket` at `due_ns`.
     pub fn keep(&mut self, now_ns: u64, due_ns: u64, socket: &UdpSocket) {
         let soon = due_ns < now_ns + BEFORE_NS;
         let enough_ns = if soon { BEFORE_NS } else { EVERY_NS };
@@ -41,7 +41,7 @@ impl Warmth {
             return;
         }
         self.used_ns = now_ns;
-        // Once its own buffer is full the kernel drops the datagram at the end of the way.
+        // Once the receive buffer is full the kernel drops the datagram at the end of the path.
         let _ = self.socket.send(&[0; 18]);
         if soon {
             // Goes as far as the route to the receiver, and sends nothing.
@@ -51,7 +51,7 @@ impl Warmth {
         }
     }
 
-    /// Its owner has sent.
+    /// Notes that the owner has sent.
     pub fn sent(&mut self, at_ns: u64) {
         (self.used_ns, self.sent_ns) = (at_ns, at_ns);
     }
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn who_sends_often_is_left_alone() {
+    fn a_sender_that_sends_often_needs_no_datagrams() {
         let (mut warmth, owner) = (Warmth::open().unwrap(), owner());
         warmth.sent(1_000_000);
         for due_ns in (1_030_000..2_000_000).step_by(30_000) {

@@ -1,4 +1,4 @@
-//! What a capture says of each TCP flow: round-trip times, retransmissions, and those that a timeout caused.
+//! Measures each TCP flow of a capture: round-trip times, retransmissions, and those that a timeout caused.
 //!
 //! A **timeout** is a retransmission before which its flow has sent no data for at least the least timeout (`rto_ns`) and the shortest
 //! round trip that the flow has had: a sender's timer runs for its round-trip time and 200 ms or more (Linux), and a retransmission that duplicate
@@ -54,7 +54,7 @@ pub struct Direction {
     pub retransmissions: u64,
     /// Those that came after silence.
     pub timeouts: Vec<Timeout>,
-    /// Packets of which the capture itself says why they were dropped.
+    /// Packets for which the capture itself gives the reason of the drop.
     pub lost: BTreeMap<String, u64>,
     sent: Option<Sent>,
     probes: Probes,
@@ -99,7 +99,7 @@ impl Direction {
                 self.timeouts.push(Timeout { at_ns: segment.at_ns, sequence, silence_ns });
             }
         } else if !segment.is_syn() {
-            // The handshake's own time is told apart.
+            // The handshake's own time is reported separately.
             self.unacknowledged.sent(sequence.wrapping_add(length), segment.at_ns);
         }
         self.data_ns = Some(segment.at_ns);

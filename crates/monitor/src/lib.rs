@@ -1,4 +1,4 @@
-//! What the headers of passing packets say about their flows: size, TCP window, round-trip time, retransmission, reordering.
+//! Measures flows from the headers of passing packets: size, TCP window, round-trip time, retransmission, reordering.
 //!
 //! Pure functions over headers that have been read, with the instant as an argument: no I/O, no clock. What needs no header
 //! (rates, gaps, queues) is measured in the engine. A [`Point`] is one place with up to two directions; flows at it are

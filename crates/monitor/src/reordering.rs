@@ -2,7 +2,7 @@
 //!
 //! The order is the one in which the packets entered the network, so retransmissions are never mistaken for it, and UDP has it as
 //! well as TCP. The extent of a reordered packet is how many packets before it the first one passed that was sent later (1:
-//! neighbours changed places); it is looked for among the last 32 of the flow, and larger extents count as 32.
+//! neighbours changed places); it is searched for among the last 32 of the flow, and larger extents count as 32.
 //!
 //! Source: RFC 4737, section 3.3 (reordered singleton) and 4.2.1 (reordering extent); Zilberman et al. 2021, NRG, section V-C.
 

@@ -1,7 +1,7 @@
 //! Retransmissions: TCP segments (or SYN, FIN) that start below the highest sequence number their flow has sent.
 //!
 //! The last 128 segments of a flow are remembered with their instants, so that the time since the same bytes first passed
-//! shows a timeout as what it is. Where they never passed (they were lost before the monitor, overtaken on the way to it, or it
+//! distinguishes a timeout from a fast retransmission. Where they never passed (they were lost before the monitor, overtaken on the way to it, or it
 //! started later) that time is unknown and the segment is counted as `not-seen-before`.
 //!
 //! Source: RFC 9293, section 3.4 (sequence numbers), compared after RFC 1982.
@@ -18,7 +18,7 @@ const TCP_SYN: u8 = 0x02;
 /// A segment that starts below what its flow has sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Again {
-    /// The same bytes have passed so many ns before.
+    /// The same bytes passed this number of nanoseconds before.
     Since(u64),
     /// They may have passed, too long ago to be remembered.
     Forgotten,
@@ -41,7 +41,7 @@ impl Sent {
         Self { highest: sequence, history: VecDeque::new(), missed: VecDeque::new() }
     }
 
-    /// A segment of `length` sequence numbers passes; says whether it passes again.
+    /// A segment of `length` sequence numbers passes; returns whether it passes again.
     pub fn passes(&mut self, sequence: u32, length: u32, flags: u8, at_ns: u64) -> Option<Again> {
         let end = sequence.wrapping_add(length);
         if flags & TCP_SYN != 0 && end != self.highest {

@@ -2,7 +2,7 @@
 //! timestamps.
 //!
 //! Handshake: from a SYN (or SYN-ACK) to the segment in the other direction that acknowledges it. A SYN that was sent twice
-//! has no time: which of the two is answered cannot be told (Karn's algorithm).
+//! has no time: which of the two is answered is unknown (Karn's algorithm).
 //! Timestamps: from the first segment with data that carries a value to the first in the other direction that echoes it. The
 //! echo may be a delayed acknowledgement, which is part of the time, as it is for the sender.
 //!
@@ -32,7 +32,7 @@ pub(crate) struct Probes {
     newest: Option<u32>,
 }
 
-/// What an answer was told by.
+/// By what an answer was recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     Handshake,

@@ -107,7 +107,7 @@ fn a_timestamp_is_timed_from_its_first_segment_with_data_to_its_first_echo() {
     let mut point = Point::new(&[Quantity::Rtt]);
     let data = |at_us, value| Sent { at_us, payload: 100, timestamps: Some((value, 0)), ..NOTHING };
     let echo = |at_us, value| Sent { at_us, side: Side::Backward, timestamps: Some((7, value)), ..NOTHING };
-    // A value without data is no probe: nobody needs to answer it.
+    // A value without data is no probe: no answer is needed.
     pass(&mut point, Sent { timestamps: Some((1, 0)), ..NOTHING });
     for sent in
         [echo(40, 1), data(100, 2), data(150, 2), data(200, 3), echo(600, 2), echo(650, 2), echo(900, 3)]

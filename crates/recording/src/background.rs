@@ -1,4 +1,4 @@
-//! Writes a file beside the emulator without ever making it wait.
+//! Writes a file while the emulator runs, and never makes it wait.
 //!
 //! Items gather in blocks; full blocks go through a bounded channel to a thread that writes them. Where the disk is slower than the
 //! network for longer than the channel holds, or refuses, whole blocks are lost, and counted. Memory is bounded by [`BLOCKS`] blocks of
@@ -12,7 +12,7 @@ use std::thread::JoinHandle;
 const BLOCK_BYTES: usize = 64 << 10;
 /// Blocks that may wait: 16 MiB, about a second of recording at 600 000 packets a second.
 const BLOCKS: usize = 256;
-/// Room beyond a full block, so that the item that fills it does not move it.
+/// Room beyond a full block, so that the item that fills the block does not reallocate it.
 const ITEM_BYTES: usize = 2 << 10;
 
 /// What became of a file.
@@ -84,7 +84,7 @@ impl Background {
         }
     }
 
-    /// Counts an item as lost that was not even tried.
+    /// Counts an item as lost without trying to write it.
     pub fn lose(&mut self) {
         self.lost += 1;
     }
@@ -94,7 +94,7 @@ impl Background {
         self.lost
     }
 
-    /// Appends what ends the file, waits for the disk, and says what became of it.
+    /// Appends the end of the file, waits for the disk, and returns what became of the file.
     pub fn finish(mut self, put: impl FnOnce(&mut Vec<u8>)) -> Written {
         put(&mut self.block);
         // A thread that has died has dropped its end; its error follows.
@@ -119,7 +119,7 @@ fn write_all<W: Write>(mut output: W, full: &Receiver<Vec<u8>>, empty: &Sender<V
     for mut block in full {
         output.write_all(&block)?;
         block.clear();
-        // Whoever gathers has ended; nobody needs the block any more.
+        // The recorder has ended, so the block is not needed any more.
         let _ = empty.send(block);
     }
     output.flush()

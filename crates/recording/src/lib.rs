@@ -1,7 +1,7 @@
-//! What a live run gave the engine and what the engine decided, as a file that the simulator can replay.
+//! A file with the input of the engine in a live run and its decisions, which the simulator can replay.
 //!
 //! The emulator has one [`Recorder`]; the simulator has the one [`Reader`]. The instants are those that the engine used, so
-//! a replay has nothing to guess: same fabric, same calls, same decisions.
+//! a replay needs no guesses: same fabric, same calls, same decisions.
 //!
 //! # Format, version 2
 //!
@@ -17,8 +17,8 @@
 //! | 2 | a packet left | instant, tag's key, tag's index, traffic class, IP bytes, wire packets, damage |
 //! | 3 | a packet was dropped | as 2, then element, reason |
 //! | 4 | a packet became two | as 2, then element |
-//! | 5 | a condition came into force | instant, length, JSON of the condition |
-//! | 6 | a timeline step came into force | instant, length, JSON of its places |
+//! | 5 | a condition became active | instant, length, JSON of the condition |
+//! | 6 | a timeline step became active | instant, length, JSON of its places |
 //! | 7 | a measurement window started | instant |
 //! | 8 | end | instant up to which everything was done, records that were lost |
 //!
@@ -28,7 +28,7 @@
 //! `element` is the position in the order of adding.
 //!
 //! A file without record 8 was cut off; one whose record 8 counts lost records is not complete before its end. Both are
-//! refused by whoever replays: nothing of them is believed silently.
+//! refused by a replay: an incomplete file is never used silently.
 
 mod background;
 mod header;

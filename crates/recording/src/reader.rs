@@ -22,13 +22,13 @@ const INSTANT_MAX: u64 = i64::MAX as u64;
 pub enum RecordingError {
     /// The file could not be read.
     Io(io::Error),
-    /// It does not begin as a recording does, or as one of another version.
+    /// It does not begin as a recording does, or it begins as one of another version.
     NotARecording,
-    /// The header is none.
+    /// The header cannot be read.
     Header(String),
     /// It ends in the middle, at this octet.
     CutOff(u64),
-    /// What stands before this octet is no record.
+    /// The bytes before this octet are no record.
     Damaged {
         /// Octets from the start of the file.
         at: u64,
@@ -49,7 +49,7 @@ impl fmt::Display for RecordingError {
             Self::Header(error) => write!(f, "its header cannot be read ({error}); record it again with this version"),
             Self::CutOff(at) => write!(
                 f,
-                "it is cut off at octet {at}: the emulator did not end in order, or the disk was full; record it again"
+                "it is cut off at octet {at}: the emulator did not end normally, or the disk was full; record it again"
             ),
             Self::Damaged { at, what } => write!(f, "damaged before octet {at} ({what}); record it again"),
         }

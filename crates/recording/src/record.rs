@@ -16,21 +16,21 @@ pub enum Record {
         from: usize,
         /// Position of the receiving node.
         to: usize,
-        /// What of its flow decides which way it takes (`crosswind_fabric::Network::flow`).
+        /// The part of its flow that decides its route (`crosswind_fabric::Network::flow`).
         flow: u32,
         /// What entered.
         frame: Frame,
     },
     /// The engine decided about a real packet.
     Decided(Decision),
-    /// A condition came into force.
+    /// A condition became active.
     Condition {
         /// When it took effect.
         at_ns: u64,
         /// The condition, as JSON.
         json: String,
     },
-    /// A step of the condition's timeline came into force.
+    /// A step of the condition's timeline became active.
     Step {
         /// When it took effect.
         at_ns: u64,

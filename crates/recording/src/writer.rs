@@ -80,7 +80,7 @@ mod tests {
         Record::Entered { at_ns, from: 0, to: 1, flow: 9, frame }
     }
 
-    /// A disk in memory that takes nothing before it is told to.
+    /// A disk in memory that accepts nothing before the test releases it.
     struct Disk {
         go: Receiver<()>,
         bytes: Arc<Mutex<Vec<u8>>>,
@@ -90,7 +90,7 @@ mod tests {
     impl Write for Disk {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             if !self.header && bytes.len() > 60_000 {
-                // Whoever lets go drops the other end.
+                // The test releases the disk by dropping the other end.
                 let _ = self.go.recv();
                 self.header = true;
             }

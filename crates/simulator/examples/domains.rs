@@ -2,7 +2,7 @@
 //!
 //! One JSON line a turn, one and two domains in turns; run with `cargo run --release -p crosswind-simulator --example domains`.
 //! Virtual time only. Two zones 20 ms apart have eight hosts each; of four packets of a host three stay in its zone. What hosts send is
-//! shaped, what comes up is policed, the delay between zones varies and loses a little, and each zone has a neighbour who sends besides.
+//! shaped, what comes up is policed, the delay between zones varies and loses a little, and each zone has a neighbour that sends too.
 //! CPU time is that of all threads, without building the networks.
 
 use std::time::Instant as WallInstant;

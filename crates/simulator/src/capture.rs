@@ -1,7 +1,7 @@
-//! What a capture says of TCP: each flow's round-trip times, retransmissions and timeouts, and their sum.
+//! Analyses TCP in a capture: each flow's round-trip times, retransmissions and timeouts, and their sum.
 //!
 //! In Crosswind's own captures a flow is judged where it is sent (`NODE sends` and `NODE receives` together are one place), so it is
-//! counted once, and `NODE loses` says what became of its packets. In any other capture each interface is a place, where
+//! counted once, and `NODE loses` gives the fate of its packets. In any other capture each interface is a place, where
 //! every packet is both sent and an answer; a round trip is then from that place to the far end and back.
 //!
 //! Packets stand in the order of their stamps before they are judged: up to 4096 are held back for it, and what is
@@ -20,7 +20,7 @@ use crate::summary::Delay;
 /// More packets than the emulator can decide while one waits for its hand-over.
 const HELD_BACK: usize = 4096;
 
-/// What a capture says.
+/// The result of a capture.
 #[derive(Clone, Debug, Serialize)]
 pub struct Captured {
     /// Packets that were read.
@@ -29,7 +29,7 @@ pub struct Captured {
     pub duration_ns: u64,
     /// Why reading ended before the file did; null where it did not.
     pub ended: Option<String>,
-    /// Packets that say nothing here, by reason.
+    /// Packets that were left out, by reason.
     pub left_out: BTreeMap<&'static str, u64>,
     /// TCP's flows, those first that began first at each place.
     pub flows: Vec<OneFlow>,
@@ -72,7 +72,7 @@ pub struct Figures {
     pub retransmissions: u64,
     /// Those that came after silence.
     pub timeouts: u64,
-    /// What the capture itself says was dropped, by element and reason.
+    /// Drops that the capture itself records, by element and reason.
     pub lost: BTreeMap<String, u64>,
 }
 
@@ -279,7 +279,7 @@ impl Seen {
     }
 }
 
-/// Over all flows; times are kept until the end, so that quantiles are those of the times themselves.
+/// Over all flows; times are stored until the end, so that quantiles are exact.
 #[derive(Default)]
 struct Sum {
     figures: Figures,

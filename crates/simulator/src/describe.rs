@@ -1,4 +1,4 @@
-//! What the engine says of its elements, and random parameters of each: for readers of conditions in other languages, and their tests.
+//! The engine's description of its elements, and random parameters of each: for readers of conditions in other languages, and their tests.
 
 use crosswind_engine::{Json, Sampler, Treatment};
 use serde_json::{json, Map};
@@ -8,7 +8,7 @@ pub fn descriptions() -> Json {
     Treatment::descriptions()
 }
 
-/// So many sets of parameters of each element, drawn at random, as resolved conditions have them.
+/// This number of parameter sets for each element, drawn at random, as resolved conditions have them.
 pub fn samples(number: u64, seed: u64) -> Json {
     let mut sampler = Sampler::of_networks(seed);
     let all = Treatment::KINDS.iter().map(|kind| {

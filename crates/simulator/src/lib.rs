@@ -2,7 +2,7 @@
 //!
 //! The emulator is the other clock over the same engine. What it recorded (`crosswind_recording`), replayed here on an equal
 //! network, has identical departures and drops; [`replay()`] checks that decision by decision. Under another condition the
-//! recorded arrivals say what that condition would have done to the same packets: an open loop, because an application
+//! recorded arrivals show what that condition would have done to the same packets: an open loop, because an application
 //! that had lost other packets would have sent others.
 //!
 //! * [`run`]: arrivals on any engine, for tests and oracles.
@@ -10,8 +10,8 @@
 //! * [`offer`]: a condition under synthetic traffic.
 //! * [`domains`]: one fabric on several threads, with the same decisions.
 //! * [`play`]: a fabric over a table of packets, text in and text out.
-//! * [`capture()`]: what a capture says of TCP, from anywhere.
-//! * [`Summary`]: what came of it, pair by pair and element by element.
+//! * [`capture()`]: TCP's round trips, retransmissions and timeouts in a capture file.
+//! * [`Summary`]: the result, pair by pair and element by element.
 
 mod arrivals;
 mod capture;

@@ -1,15 +1,15 @@
-//! `crosswind-simulate`: the virtual clock as a program. `crosswind simulate` is its friendlier face.
+//! `crosswind-simulate`: the virtual clock as a program. `crosswind simulate` is the command for users.
 //!
 //! ```text
 //! crosswind-simulate replay FILE [--condition CONDITION.json] [--packets FILE.csv]
 //! crosswind-simulate offer [--packets FILE.csv]       a plan (offer::Plan) as JSON on standard input
-//! crosswind-simulate capture FILE RTO_NS              what pcap or pcapng says of TCP; the least retransmission timeout
+//! crosswind-simulate capture FILE RTO_NS              TCP in a pcap or pcapng file; the shortest retransmission timeout
 //! crosswind-simulate table                            a fabric and packets on standard input, what became of them on output
 //! crosswind-simulate describe                         every element that a condition can name
 //! crosswind-simulate describe --samples N [--seed S]  N random sets of parameters of each
 //! ```
 //!
-//! `replay`, `offer`, `capture` and `describe` print one JSON object (docs/reference/contracts.md, section 7). It needs no privileges and asks no clock. Exit statuses: 0
+//! `replay`, `offer`, `capture` and `describe` print one JSON object (docs/reference/contracts.md, section 7). It needs no privileges and reads no clock. Exit statuses: 0
 //! done, 2 usage or invalid input.
 
 use std::fs::File;

@@ -1,9 +1,9 @@
-//! A condition under synthetic traffic, in virtual time: what a network would do to packets that nobody sends.
+//! A condition under synthetic traffic, in virtual time: what a network would do to generated packets.
 //!
 //! Every offer is an open loop between two nodes: constant (one packet every `packet_ip_bytes * 8 / rate_bps` seconds, the remainder carried)
 //! or Poisson (independent exponential gaps of that mean). Interference, timeline and scale of the condition are as they are live.
 //!
-//! Several domains carry the network on as many threads (`domains`). What comes of it does not depend on how many there are.
+//! Several domains carry the network on as many threads (`domains`). The result does not depend on their number.
 
 use std::io::{self, Write};
 
@@ -42,7 +42,7 @@ pub struct Offer {
     /// In 1..=65 535.
     pub packet_ip_bytes: u32,
     /// When packets come.
-    pub arrivals: Law,
+    pub arrivals: ArrivalProcess,
     /// In 0..=63.
     #[serde(default)]
     pub dscp: u8,
@@ -51,7 +51,7 @@ pub struct Offer {
 /// When packets come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Law {
+pub enum ArrivalProcess {
     /// At equal distances, the first at once.
     Constant,
     /// As a Poisson process.
@@ -61,7 +61,7 @@ pub enum Law {
 /// Why a plan cannot be carried out.
 #[derive(Debug)]
 pub enum OfferError {
-    /// The plan asks for what cannot be done.
+    /// The plan is invalid.
     Invalid(String),
     /// The packets cannot be written.
     Packets(io::Error),
@@ -81,7 +81,7 @@ impl std::error::Error for OfferError {}
 /// Carries a plan out. `packets` gets a row for every packet.
 ///
 /// # Errors
-/// Where the fabric or an offer is invalid, with what would do; nothing was simulated then.
+/// Where the fabric or an offer is invalid, with a remedy; nothing was simulated then.
 pub fn offer<W: Write>(plan: &Plan, packets: Option<PacketFile<W>>) -> Result<Summary, OfferError> {
     let invalid = |error: String| OfferError::Invalid(error);
     let unsound = |error: FabricError| invalid(error.to_string());
@@ -127,7 +127,7 @@ pub fn offer<W: Write>(plan: &Plan, packets: Option<PacketFile<W>>) -> Result<Su
     Ok(gathering.finish(&networks.iter().collect::<Vec<_>>(), ended.as_nanos()))
 }
 
-/// Rows of packets are written so many times, so that they need not all be in memory.
+/// How often rows of packets are written during a run, so that they need not all be in memory.
 const WRITINGS: u64 = 256;
 
 struct Run<W: Write> {
@@ -146,7 +146,7 @@ impl<W: Write> Run<W> {
             self.lanes.advance(Instant::from_nanos(to as u64))?;
             self.write()?;
         }
-        // Then packets inside leave. When the last has left is known only afterwards, so nobody may be ahead of the others.
+        // Then packets inside leave. When the last has left is known only afterwards, so no domain may be ahead of the others.
         while self.each().map(|lane| lane.network.engine_ref().real_inside()).sum::<usize>() > 0 {
             let next = self.each().filter_map(|lane| lane.network.engine_ref().next_event()).min();
             let Some(next) = next else { break };
@@ -197,7 +197,7 @@ struct Offering {
     /// Of every offer of the plan.
     ends: Vec<(usize, usize)>,
     gathering: Gathering,
-    /// Where somebody wants them.
+    /// Where they were requested.
     rows: Option<Vec<Row>>,
     decided_last: Instant,
 }
@@ -241,7 +241,7 @@ impl Lane for Offering {
 
 impl Offering {
     fn settle(&mut self) {
-        // Nobody has the packets' headers here.
+        // Packets have no headers here.
         while self.network.engine().pop_sighting().is_some() {}
         while let Some(outcome) = self.network.engine().pop() {
             let (from, to) = self.ends[Frame::key_of(outcome.packet().tag) as usize];
@@ -305,8 +305,8 @@ impl Stream {
         }
         let bits = 8 * u64::from(bytes);
         let gaps = match offer.arrivals {
-            Law::Constant => Gaps::Constant { packets: 0, bits, rate_bps: offer.rate_bps },
-            Law::Poisson => Gaps::Poisson {
+            ArrivalProcess::Constant => Gaps::Constant { packets: 0, bits, rate_bps: offer.rate_bps },
+            ArrivalProcess::Poisson => Gaps::Poisson {
                 // One stream per offer, apart from every stream of the engine.
                 random: Pcg64::new(u128::from(fabric.seed), u128::from(key)),
                 exact_ns: 0.0,

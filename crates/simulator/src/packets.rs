@@ -1,4 +1,4 @@
-//! One row per packet, for whoever wants more than a summary.
+//! One row per packet, for readers that need more than a summary.
 
 use std::io::{self, Write};
 

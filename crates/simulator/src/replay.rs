@@ -1,6 +1,6 @@
 //! Replays a recording and compares every decision with the one that the live engine made.
 //!
-//! With another condition (`what_if`), that condition is in force from the beginning, recorded changes are left out, its timeline
+//! With another condition (`what_if`), that condition is active from the beginning, recorded changes are left out, its timeline
 //! counts from each recorded window, packets inside at the recording's end are followed until they have left, and there is nothing
 //! to compare with.
 
@@ -44,7 +44,7 @@ pub struct Comparison {
 pub enum ReplayError {
     /// It cannot be read.
     Recording(RecordingError),
-    /// So many records were lost while it was made.
+    /// This number of records was lost while it was made.
     Incomplete(u64),
     /// It asks for what cannot be done.
     Impossible(String),
@@ -216,7 +216,7 @@ impl<W: Write> Run<W> {
     }
 
     fn settle(&mut self) -> Result<(), ReplayError> {
-        // Nobody has the packets' headers here.
+        // Packets have no headers here.
         while self.network.engine().pop_sighting().is_some() {}
         while let Some(outcome) = self.network.engine().pop() {
             let decision = Decision::of(&outcome);

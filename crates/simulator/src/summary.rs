@@ -1,7 +1,7 @@
-//! What came of a run in virtual time: by pair of nodes, and by element.
+//! The result of a run in virtual time: by pair of nodes, and by element.
 //!
 //! A packet's delay is its due instant less the instant at which it entered: exact, without the emulator's own lateness. Every delay is
-//! kept until the end (8 bytes a packet), so quantiles are those of the packets themselves (nearest rank), not of a histogram.
+//! stored until the end (8 bytes a packet), so quantiles are those of the packets themselves (nearest rank), not of a histogram.
 
 use std::collections::BTreeMap;
 use std::ops::Add;
@@ -13,7 +13,7 @@ use serde::Serialize;
 /// A run in virtual time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
-    /// Name of the condition in force at the end.
+    /// Name of the condition that is active at the end.
     pub condition: String,
     /// Virtual time that passed.
     pub duration_ns: u64,
@@ -114,7 +114,7 @@ struct Traffic {
 }
 
 impl Gathering {
-    /// A frame of so many wire packets and IP bytes entered.
+    /// A frame with this number of wire packets and IP bytes entered.
     pub(crate) fn offered(&mut self, from: usize, to: usize, packets: u32, bytes: u32) {
         let offered = &mut self.pairs.entry((from, to)).or_default().offered;
         offered.packets += u64::from(packets);

@@ -6,7 +6,7 @@
 //! in which it happened: `packet` counts the table's lines from 0, `fate` is `departed`, the reason why it was dropped, or
 //! `duplicated` where from then on there are two with this number.
 //!
-//! What it does not do: it makes no packets up (ghosts come from the fabric's interference), and it keeps no counters.
+//! What it does not do: it invents no packets (ghosts come from the fabric's interference), and it has no counters.
 //! The same table gives the same answer, on every machine.
 
 use std::fmt;
@@ -134,7 +134,7 @@ impl<W: Write> Player<'_, W> {
     }
 
     fn write(&mut self) -> Result<(), TableError> {
-        // Nobody has the packets' headers here.
+        // Packets have no headers here.
         while self.network.engine().pop_sighting().is_some() {}
         while let Some(outcome) = self.network.engine().pop() {
             let (packet, at, fate) = match outcome {

@@ -48,7 +48,7 @@ const TEXT_MAX: usize = 1024;
 pub struct Interface {
     /// As the file calls it; empty where it does not.
     pub name: String,
-    /// Who wrote the section it stands in; empty where unsaid.
+    /// The program that wrote its section; empty where unknown.
     pub application: String,
     /// The number of its link type.
     link_number: u16,
@@ -101,7 +101,7 @@ impl fmt::Display for CaptureError {
                 )
             }
             Self::CutOff { at, packets } => {
-                write!(f, "is cut off at byte {at}, behind packet {packets}: whoever captured did not end in order, or the disk was full")
+                write!(f, "is cut off at byte {at}, behind packet {packets}: the capturing program did not end normally, or the disk was full")
             }
             Self::Damaged { at, packets, what } => {
                 write!(f, "is damaged at byte {at}, behind packet {packets}: {what}")

@@ -14,14 +14,14 @@ pub(crate) const TCP: u8 = 6;
 /// IANA protocol number of UDP.
 pub(crate) const UDP: u8 = 17;
 
-/// What was understood of a frame. Offsets count bytes from the start of the frame.
+/// The headers of a frame, as far as they could be read. Offsets count bytes from the start of the frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Headers {
     /// Destination MAC address.
     pub destination: [u8; 6],
     /// Where the network header starts (after VLAN tags).
     pub network_at: usize,
-    /// Bytes from the network header to the end of the packet (padding excluded where the header tells).
+    /// Bytes from the network header to the end of the packet (without padding, where the header has a length).
     pub ip_bytes: u32,
     /// Differentiated services code point, 0 for what is not IP.
     pub dscp: u8,
@@ -50,7 +50,7 @@ pub struct Transport {
     pub tcp: Option<Tcp>,
 }
 
-/// What is kept of a TCP header.
+/// The parts of a TCP header that are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tcp {
     /// Sequence number of the first payload byte.
@@ -122,7 +122,7 @@ impl Headers {
     }
 
     /// Reads what stands behind a link's header that ends at `network_at` and names an Ethernet type; no destination is read.
-    /// Where a capture has kept only the first bytes of the frame, `wire_bytes` is what it had.
+    /// Where a capture has only the first bytes of the frame, `wire_bytes` is the length on the wire.
     pub fn behind(frame: &[u8], mut network_at: usize, mut ethertype: u16, wire_bytes: u32) -> Self {
         for _ in 0..2 {
             if ethertype != ETHERTYPE_VLAN && ethertype != ETHERTYPE_QINQ {

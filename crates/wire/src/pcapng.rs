@@ -24,9 +24,9 @@ const ISB_IFDROP: u16 = 5;
 /// The direction of a packet, as seen from the interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// From the network to the one who captured.
+    /// From the network to the interface.
     Inbound = 1,
-    /// From the one who captured to the network.
+    /// From the interface to the network.
     Outbound = 2,
 }
 
@@ -39,7 +39,7 @@ pub struct Captured<'a> {
     pub at_ns: u64,
     /// The frame from its Ethernet header on, in two parts; cut to the first `snap_bytes`.
     pub frame: [&'a [u8]; 2],
-    /// Bytes of the frame that are kept.
+    /// Bytes of the frame that are stored.
     pub snap_bytes: u32,
     /// Its direction.
     pub direction: Direction,

@@ -131,8 +131,8 @@ impl Train {
             let to = (last as usize + 1).saturating_mul(self.segment).min(self.payload);
             rest = &frame[self.header_len + from..self.header_len + to];
             self.renumber(header, first, last, to - from);
-            // A node that forwards leaves more of the train than its headers in one piece and says so, and the kernel
-            // refuses a frame that is shorter than what it is told here.
+            // A node that forwards announces more bytes in one piece than the headers, and the kernel
+            // refuses a frame that is shorter than the length given here.
             vnet.header_len = self.header_len as u16;
             if first == last {
                 vnet.gso_type = VnetHeader::GSO_NONE;

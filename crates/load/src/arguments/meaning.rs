@@ -63,7 +63,7 @@ impl Traffic {
     /// What the run is to do.
     ///
     /// # Errors
-    /// When nothing would end it, or when it is of both bytes without end and messages.
+    /// When nothing would end it, or when it mixes options of streams and of messages.
     pub fn run(&self) -> Result<Run<'_>, String> {
         Ok(Run {
             nodes: &self.node,
@@ -85,14 +85,14 @@ impl Traffic {
         }
         let exchange = match (self.size, self.answer) {
             (None, Some(_)) => {
-                return Err("--answer without --size: nothing is asked; give --size too".into())
+                return Err("--answer without --size: no messages are sent; give --size too".into())
             }
             (None, None) if self.count.is_some() || self.rate.is_some() => {
-                return Err("--count and --rate are of messages; give --size too".into());
+                return Err("--count and --rate apply to messages; give --size too".into());
             }
             (None, None) => Exchange::Stream { write_bytes: self.write_bytes as usize },
             (Some(_), _) if self.progress.is_some() => {
-                return Err("--progress is of bytes without end; leave out --size".into());
+                return Err("--progress applies to streams without end; leave out --size".into());
             }
             (Some(size), answer) => Exchange::Messages { size, answer: answer.unwrap_or(Answer::Receipt) },
         };

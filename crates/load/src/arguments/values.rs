@@ -5,7 +5,7 @@ use crate::traffic::control::Answer;
 use crate::traffic::coordinator::NodeSocket;
 
 const CONNECTIONS_MAX: usize = 10_000;
-const BITS_PER_S_MAX: f64 = 1e12; // far above what one processor copies
+const BITS_PER_S_MAX: f64 = 1e12; // far above what one core copies
 
 fn number(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {

@@ -28,7 +28,7 @@ struct Object {
 }
 
 impl Client {
-    /// Connects; what it asks for follows from the seed and its own number.
+    /// Connects; its requests follow from the seed and its own number.
     pub fn connect(
         server: &str,
         object_bytes: &[u32],

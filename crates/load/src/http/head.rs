@@ -6,7 +6,7 @@ use crate::failure::Failure;
 pub const HEAD_BYTES_MAX: usize = 16 << 10;
 const HEADERS_MAX: usize = 64;
 
-/// What the head of an answer says.
+/// The head of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
     pub status: u16,
@@ -16,10 +16,10 @@ pub struct Head {
     pub body_bytes: u64,
 }
 
-/// Reads the head from what a server has said so far; None when it is not complete.
+/// Reads the head from the bytes received so far; `None` when it is not complete.
 ///
 /// # Errors
-/// `Lost` when it is no head, or one of an answer that cannot be followed by another.
+/// `Lost` when it is no head, or when no other answer can follow on this connection.
 pub fn read(said: &[u8]) -> Result<Option<Head>, Failure> {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
     let mut response = httparse::Response::new(&mut headers);

@@ -46,7 +46,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects; what it asks follows from the seed and its own number.
+    /// Connects; its requests follow from the seed and its own number.
     pub fn connect(
         server: &str,
         protocol: Protocol,
@@ -111,7 +111,7 @@ impl Session for Client {
     }
 }
 
-/// What values are cut from. Their contents mean nothing to anybody.
+/// Values are cut from these bytes. Their contents have no meaning.
 pub fn filler() -> Vec<u8> {
     vec![b'x'; VALUE_BYTES_MAX]
 }

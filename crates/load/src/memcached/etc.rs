@@ -1,7 +1,7 @@
 //! The sizes of keys and values in Facebook's ETC pool.
 //!
-//! A key's size follows from its number and is the same in every run. A value's size is drawn anew by every SET, so what
-//! the few most popular keys carry averages out within a run.
+//! A key's size follows from its number and is the same in every run. A value's size is drawn anew by every SET, so the
+//! sizes of the few most popular keys average out within a run.
 //!
 //! Source: Atikoglu et al., SIGMETRICS 2012, the statistical model of ETC. The constants agree with those of mutilate
 //! (`Generator.cc`, `fb_key` and `fb_value`) and of the message sizes that Homa's simulations took from the paper. Early
@@ -15,12 +15,12 @@ pub const KEY_BYTES_MAX: usize = 250;
 /// be longer.
 pub const VALUE_BYTES_MAX: usize = 1_000_000;
 
-/// Generalised extreme value law of key sizes, in bytes.
+/// Generalised extreme value distribution of key sizes, in bytes.
 const KEY_LOCATION: f64 = 30.7984;
 const KEY_SCALE: f64 = 8.20449;
 const KEY_SHAPE: f64 = 0.078_688;
 
-/// Generalised Pareto law of value sizes of at least 15 bytes.
+/// Generalised Pareto distribution of value sizes of at least 15 bytes.
 const VALUE_LOCATION: f64 = 15.0;
 const VALUE_SCALE: f64 = 214.476;
 const VALUE_SHAPE: f64 = 0.348_238;
@@ -55,7 +55,7 @@ impl Keys {
 /// The key size below which a share of `unit` of the keys lies.
 fn key_bytes(unit: f64) -> usize {
     let size = KEY_LOCATION + KEY_SCALE * ((-unit.ln()).powf(-KEY_SHAPE) - 1.0) / KEY_SHAPE;
-    // The law reaches below zero for one key in millions; a cast would make that 0, which is no key.
+    // The distribution reaches below zero for one key in millions; a cast would make that 0, which is no key.
     (size.round().max(1.0) as usize).min(KEY_BYTES_MAX)
 }
 
@@ -81,7 +81,7 @@ fn value_bytes_at(unit: f64) -> usize {
 mod tests {
     use super::*;
 
-    /// Evenly spaced shares: the law itself, without chance.
+    /// Evenly spaced shares: the distribution itself, without chance.
     fn even(draws: u32) -> impl Iterator<Item = f64> {
         (0..draws).map(move |draw| (f64::from(draw) + 0.5) / f64::from(draws))
     }
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(names.len(), 20_000);
         assert!(names.iter().all(|name| (5..=KEY_BYTES_MAX).contains(&name.len())));
         let mean = names.iter().map(String::len).sum::<usize>() as f64 / 2e4;
-        // Standard deviation of the law: 11.8; of this mean: 0.08; five of them.
+        // Standard deviation of the distribution: 11.8; of this mean: 0.08; five of them.
         assert!((mean - 36.22).abs() < 0.4, "{mean}");
     }
 

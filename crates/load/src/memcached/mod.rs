@@ -1,6 +1,6 @@
-//! Facebook's ETC mix on a memcached: small GETs, rare SETs, sizes by the published laws, popularity by Zipf's.
+//! Facebook's ETC mix on a memcached: small GETs, rare SETs, sizes by the published distributions, popularity by Zipf's law.
 //!
-//! | what | law | source |
+//! | what | distribution | source |
 //! |---|---|---|
 //! | requests | GET and SET, one SET to 30 GETs (`--set-share` 0.033) | the paper |
 //! | key sizes | generalised extreme value | the paper's model |

@@ -1,4 +1,4 @@
-//! Stores every key once, many SETs to a message: how the data come about is not what is measured.
+//! Stores every key once, many SETs in a message: filling the server is not measured.
 
 use std::sync::Arc;
 

@@ -12,7 +12,7 @@ use crate::stream::Stream;
 
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// A caller that always asks the same question.
+/// A client that sends the same request every time.
 pub struct Caller {
     stream: Stream,
     request: Vec<u8>,

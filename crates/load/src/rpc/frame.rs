@@ -1,7 +1,7 @@
 //! The bytes of a request and of a response. Pure: no socket here.
 //!
-//! A request is its own length (u32, big-endian, all of it counted), the length wanted of the response (likewise), and
-//! padding. A response is its own length and padding. So the sizes asked for are exactly the TCP payload.
+//! A request is its own length (u32, big-endian, all of it counted), the requested length of the response (likewise), and
+//! padding. A response is its own length and padding. So the requested sizes are exactly the TCP payload.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -22,7 +22,7 @@ pub const RESPONSE_SIZES: RangeInclusive<i64> = RESPONSE_HEADER_BYTES as i64..=M
 pub struct Request {
     /// Bytes that follow the header.
     pub padding_bytes: usize,
-    /// Size of the response wanted, header included.
+    /// Requested size of the response, header included.
     pub response_bytes: u32,
 }
 

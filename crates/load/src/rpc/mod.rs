@@ -1,4 +1,4 @@
-//! The smallest distributed application: a question of a chosen size, an answer of a chosen size.
+//! The smallest distributed application: requests and responses of chosen sizes.
 //!
 //! It shows what a network does to request and response alone, without a database's own behaviour on top.
 

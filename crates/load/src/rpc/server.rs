@@ -1,4 +1,4 @@
-//! Answers requests, one thread for each connection. Memory for a connection is fixed, whatever lengths it claims.
+//! Answers requests, one thread for each connection. The memory of a connection is fixed, whatever lengths the client announces.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -10,7 +10,7 @@ const CHUNK_BYTES: usize = 64 << 10;
 const STACK_BYTES: usize = 256 << 10; // one chunk lives on it; thousands of connections must be cheap
 const PAUSE_AFTER_ERROR: Duration = Duration::from_millis(10);
 
-/// Listens on the address and answers from now on; returns the address (with the port, if 0 was asked for).
+/// Listens on the address and answers from now on; returns the address (with the actual port, if 0 was requested).
 pub fn start(listen: &str) -> Result<SocketAddr, String> {
     let refused = |error: io::Error| {
         format!("listen on \"{listen}\": {error}; write a local ADDRESS:PORT that is free")
@@ -27,7 +27,7 @@ fn accept_for_ever(listener: &TcpListener) {
             std::thread::Builder::new().stack_size(STACK_BYTES).spawn(move || serve(connection, peer))
         });
         if let Err(error) = served {
-            // Out of descriptors or threads: those who are connected go on, and the next may find room.
+            // Out of descriptors or threads: existing connections go on, and a later one may succeed.
             eprintln!("crosswind-load: cannot take a connection: {error}");
             std::thread::sleep(PAUSE_AFTER_ERROR);
         }
@@ -40,7 +40,7 @@ fn serve(connection: TcpStream, peer: SocketAddr) {
     }
 }
 
-/// Answers until the client closes between two requests (Ok) or breaks off or talks nonsense (Err).
+/// Answers until the client closes between two requests (Ok), or breaks off or sends an invalid request (Err).
 fn answer_all(mut connection: impl Read + Write) -> io::Result<()> {
     let mut chunk = [0; CHUNK_BYTES];
     while let Some(header) = read_header(&mut connection)? {

@@ -1,7 +1,7 @@
-//! What a `traffic` and the nodes' `traffic-serve` say to each other: JSON lines over a Unix socket, one run a connection.
+//! The protocol between a `traffic` and the nodes' `traffic-serve`: JSON lines over a Unix socket, one connection for each run.
 //!
-//! `listening` (node) · `prepare` · `prepared` · `connect` · `connected` · `start` · `done`, and behind it as many rows of
-//! samples as it says. A node answers `failed` where it cannot go on; either end's closing calls the run off.
+//! `listening` (node) · `prepare` · `prepared` · `connect` · `connected` · `start` · `done`, followed by the number of
+//! sample rows that it announces. A node answers `failed` where it cannot go on; either end's closing calls the run off.
 
 use std::io::{self, BufRead, Write};
 
@@ -13,11 +13,11 @@ use super::size::Size;
 use crate::arrivals::ArrivalProcess;
 use crate::plan::{Pace, Plan, Quota, RATE_MAX_PER_S, SECONDS_MAX};
 
-/// What a node is told.
+/// An order to a node.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case")]
 pub enum Order {
-    /// Its part of the run; from now on it takes the connections that belong to it.
+    /// Its part of the run; from now on it accepts the connections that belong to it.
     Prepare(Task),
     /// To make its own connections.
     Connect,
@@ -25,11 +25,11 @@ pub enum Order {
     Start { at_ns: u64 },
 }
 
-/// What a node says.
+/// A report from a node.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum Report {
-    /// Where it takes data connections; said unasked.
+    /// Where it accepts data connections; sent first, without an order.
     Listening {
         address: String,
     },
@@ -44,7 +44,7 @@ pub enum Report {
 /// One node's part of a run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Task {
-    /// Tells this run's connections from those of another.
+    /// Distinguishes this run's connections from those of another.
     pub run: u64,
     pub load: Load,
     /// Of all nodes together; they are numbered from 0.
@@ -63,7 +63,7 @@ pub struct Outgoing {
     pub congestion_control: Option<String>,
 }
 
-/// A connection that a node takes.
+/// A connection that a node accepts.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Incoming {
     pub number: usize,
@@ -81,9 +81,9 @@ pub struct Load {
     pub count: Option<u64>,
     /// Messages per second of all connections (open loop).
     pub rate_per_s: Option<f64>,
-    /// How finely series begin.
+    /// First step of the series.
     pub part_ns: u64,
-    /// How often each end of a stream says how far it is; never where absent.
+    /// How often each end of a stream prints its progress; never where absent.
     pub progress_ns: Option<u64>,
     pub seed: u64,
 }
@@ -98,7 +98,7 @@ pub enum Exchange {
     Messages { size: Size, answer: Answer },
 }
 
-/// How long answers are.
+/// The length of answers.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {
@@ -106,12 +106,12 @@ pub enum Answer {
     Receipt,
     /// As long as the message.
     Same,
-    /// Drawn from a law of its own.
+    /// Drawn from a distribution of its own.
     Drawn(Size),
 }
 
 impl Task {
-    /// Refuses what no `traffic` asks for and what cannot be carried out; says which.
+    /// Refuses what no `traffic` sends and what cannot be carried out, with the reason.
     pub fn check(&self) -> Result<(), String> {
         let numbers_end = self.first.checked_add(self.outgoing.len());
         if numbers_end.is_none_or(|end| end > self.connections)
@@ -193,7 +193,7 @@ pub struct Sent {
     pub finished_ns: Option<u64>,
     /// Of the thread, in the measured window.
     pub cpu_ns: u64,
-    /// Segments sent again, of the connection's whole life; null where the kernel did not say.
+    /// Segments sent again, of the connection's whole life; null where the kernel did not report it.
     pub retransmits: Option<u32>,
     /// The smoothed round-trip time at the end, likewise.
     pub rtt_us: Option<u32>,
@@ -211,14 +211,14 @@ pub struct Received {
     pub lost: Option<String>,
 }
 
-/// Says one thing.
+/// Writes one message.
 pub fn say(to: &mut impl Write, what: &impl Serialize) -> io::Result<()> {
     let mut line = serde_json::to_vec(what)?;
     line.push(b'\n');
     to.write_all(&line)
 }
 
-/// Hears one thing; `None` when the other end has closed.
+/// Reads one message; `None` when the other end has closed.
 pub fn hear<T: DeserializeOwned>(from: &mut impl BufRead) -> io::Result<Option<T>> {
     let mut line = String::new();
     if from.read_line(&mut line)? == 0 {

@@ -1,4 +1,4 @@
-//! `traffic`: tells the nodes their parts, lets all begin at one instant, and gathers what they counted.
+//! `traffic`: sends each node its part, starts all at one instant, and collects their counts.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
@@ -14,11 +14,11 @@ use crate::clock::monotonic_ns;
 use crate::exit::Failed;
 use crate::output::HEADER;
 
-/// How far ahead the start is named: every thread of every node must have heard of it, on a busy machine too.
+/// How far ahead the start is announced: every thread of every node must know it before it comes, on a busy machine too.
 const LEAD_NS: u64 = 200_000_000;
 const LEAD_NS_PER_CONNECTION: u64 = 1_000_000;
 
-/// What a run is to do, and where its result goes.
+/// What a run does, and where its result goes.
 pub struct Run<'a> {
     /// In the order of the pattern.
     pub nodes: &'a [NodeSocket],
@@ -41,7 +41,7 @@ pub struct NodeSocket {
     pub control: PathBuf,
 }
 
-/// A node and the line to it.
+/// A node and the control connection to it.
 struct Node {
     name: String,
     address: String,
@@ -57,7 +57,7 @@ struct Link {
 
 /// Carries out a run and writes its files; `parameters` go into the summary as they are.
 ///
-/// Returns what is wrong with the result, if anything is.
+/// Returns a sentence about what is wrong with the result; `None` if nothing is.
 pub fn run(run: &Run, parameters: &impl Serialize) -> Result<Option<String>, Failed> {
     let create = |path: &Path| {
         File::create(path).map_err(|error| Failed::Usage(format!("create {}: {error}", path.display())))
@@ -104,11 +104,11 @@ fn connect(node: &NodeSocket) -> Result<Node, Failed> {
     let mut control = BufReader::new(control);
     match hear(&mut control) {
         Ok(Some(Report::Listening { address })) => Ok(Node { name: node.name.clone(), address, control }),
-        other => Err(unreachable(format!("said {other:?} and not where it listens"))),
+        other => Err(unreachable(format!("sent {other:?} instead of the address where it listens"))),
     }
 }
 
-/// Prepares all nodes, lets all connect, and tells all when to begin.
+/// Prepares all nodes, connects all, and sends all the instant of the start.
 fn begin(nodes: &mut [Node], links: &[Link], load: &Load) -> Result<u64, Failed> {
     let run = monotonic_ns();
     let addresses: Vec<String> = nodes.iter().map(|node| node.address.clone()).collect();
@@ -151,12 +151,12 @@ fn begin(nodes: &mut [Node], links: &[Link], load: &Load) -> Result<u64, Failed>
     Ok(at_ns)
 }
 
-/// Waits until every node has said what it should.
+/// Waits until every node has sent the expected report.
 fn all(nodes: &mut [Node], wanted: impl Fn(&Report) -> bool) -> Result<(), Failed> {
     for node in nodes {
         let report = node.hear()?;
         if !wanted(&report) {
-            return Err(Failed::Internal(format!("node {}: said {report:?} out of turn", node.name)));
+            return Err(Failed::Internal(format!("node {}: sent {report:?} at the wrong time", node.name)));
         }
     }
     Ok(())
@@ -183,11 +183,13 @@ impl Node {
     }
 }
 
-/// Waits for what a node has counted; its rows go to the samples.
+/// Waits for the counts of a node; its rows go to the samples.
 fn gather(node: &mut Node, samples: &mut impl Write) -> Result<Done, Failed> {
     let done = match node.hear()? {
         Report::Done(done) => done,
-        other => return Err(Failed::Internal(format!("node {}: said {other:?} out of turn", node.name))),
+        other => {
+            return Err(Failed::Internal(format!("node {}: sent {other:?} at the wrong time", node.name)))
+        }
     };
     let mut line = String::new();
     for _ in 0..done.rows {
@@ -303,7 +305,7 @@ impl<'a, P> Summary<'a, P> {
         summary
     }
 
-    /// What is wrong with the run, as a sentence.
+    /// A sentence about what is wrong with the run.
     fn complaint(&self, exchange: &Exchange, error_share_max: f64) -> Option<String> {
         let first = self.first_error.as_deref().unwrap_or("none");
         let lost = self.connections.iter().filter(|one| one.lost.is_some()).count();
@@ -321,7 +323,7 @@ impl<'a, P> Summary<'a, P> {
             ));
         }
         if self.connections.iter().all(|one| one.messages.total_bytes == 0) {
-            return Some("not one byte arrived; is the path cut?".into());
+            return Some("no byte arrived; is the path interrupted?".into());
         }
         None
     }

@@ -1,9 +1,9 @@
-//! What one end of a connection costs: each has a thread of its own, and the kernel counts a thread's time.
+//! CPU time of one end of a connection: each has a thread of its own, and the kernel counts a thread's time.
 //!
 //! System calls of the thread are in it, copying above all. Work that the kernel does for it elsewhere (interrupts,
 //! softirqs of arriving packets) is not.
 
-/// Counts the calling thread's processor time from an instant on.
+/// Counts the calling thread's CPU time from an instant on.
 #[derive(Clone, Copy, Debug)]
 pub struct Cpu {
     from_ns: u64,
@@ -11,19 +11,19 @@ pub struct Cpu {
 }
 
 impl Cpu {
-    /// Counts from the first time that it is looked at on or after this instant (CLOCK_MONOTONIC).
+    /// Counts from the first `look` on or after this instant (CLOCK_MONOTONIC).
     pub fn from(from_ns: u64) -> Cpu {
         Cpu { from_ns, at_from_ns: None }
     }
 
-    /// Looks at the clock; to be called often, it costs a comparison.
+    /// Looks at the clock. Call it often: it costs a comparison.
     pub fn look(&mut self, now_ns: u64) {
         if self.at_from_ns.is_none() && now_ns >= self.from_ns {
             self.at_from_ns = Some(thread_cpu_ns());
         }
     }
 
-    /// Processor time since then; 0 when that instant never came.
+    /// CPU time since then; 0 when that instant never came.
     pub fn spent_ns(&self) -> u64 {
         self.at_from_ns.map_or(0, |at_from_ns| thread_cpu_ns() - at_from_ns)
     }

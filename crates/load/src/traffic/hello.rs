@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 const MAGIC: &[u8; 8] = b"cwtraffc";
 const BYTES: usize = 24;
 
-/// Says which connection this is.
+/// Writes which connection this is.
 pub fn say(connection: &mut impl Write, run: u64, number: usize) -> io::Result<()> {
     let mut bytes = [0; BYTES];
     bytes[..8].copy_from_slice(MAGIC);
@@ -14,10 +14,10 @@ pub fn say(connection: &mut impl Write, run: u64, number: usize) -> io::Result<(
     connection.write_all(&bytes)
 }
 
-/// Hears which run and connection this is.
+/// Reads which run and connection this is.
 ///
 /// # Errors
-/// `InvalidData` for a peer that is no `traffic-serve`; whatever reading says.
+/// `InvalidData` for a peer that is no `traffic-serve`, and the errors of reading.
 pub fn hear(connection: &mut impl Read) -> io::Result<(u64, usize)> {
     let mut bytes = [0; BYTES];
     connection.read_exact(&mut bytes)?;

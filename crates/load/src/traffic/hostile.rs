@@ -1,8 +1,8 @@
-//! Whatever the other ends send is understood or refused: orders, reports, first bytes of connections, and messages.
+//! Everything that the other ends send is either understood or refused: orders, reports, first bytes of connections, and messages.
 //!
 //! The corpus is `fuzz/corpus/traffic`; what is done with it and its mutations is the same as for the targets of `crosswind-fuzz`,
 //! and `cargo +nightly fuzz run traffic` is libFuzzer on it.
-//! Claims: nothing ends the reader; what was heard can be said and heard again; a task that passes its check can be planned,
+//! Claims: nothing crashes the reader; what was read can be written and read again; a task that passes its check can be planned,
 //! counted and drawn from, whenever it starts.
 
 use std::io;
@@ -16,7 +16,7 @@ use super::size::BYTES_MAX;
 use super::{hello, message};
 use crate::random::{Purpose, Random};
 
-/// An asker that wanted more is gone by then: a hostile one would let a test write a terabyte.
+/// The test closes the connection after this: a hostile request could make it write a terabyte.
 const ANSWERED_BYTES_MAX: usize = 1 << 20;
 
 /// Any bytes, as whatever they may be; panics where a claim is broken.
@@ -34,14 +34,14 @@ pub fn anything(input: &[u8]) {
         hello::say(&mut said, run, number).expect("a vector takes everything");
         assert_eq!(said, input[..said.len()]);
     }
-    // A hostile asker may well be an error; what counts is that it comes back.
+    // Hostile input may be an error; the claim is that the call returns.
     let _ = message::answer(&mut &*input, Gone(ANSWERED_BYTES_MAX));
 }
 
 fn each_line<T: Serialize + DeserializeOwned>(mut input: &[u8], mut check: impl FnMut(T)) {
     while let Ok(Some(heard)) = hear::<T>(&mut input) {
         let mut said = Vec::new();
-        say(&mut said, &heard).expect("what was heard can be said");
+        say(&mut said, &heard).expect("what was read can be written");
         assert!(matches!(hear::<T>(&mut said.as_slice()), Ok(Some(_))), "{}", String::from_utf8_lossy(&said));
         check(heard);
     }
@@ -67,7 +67,7 @@ fn can_be_carried_out(task: &Task) {
     }
 }
 
-/// A peer that closes after so many bytes.
+/// A peer that closes after this number of bytes.
 struct Gone(usize);
 
 impl io::Write for Gone {

@@ -1,4 +1,4 @@
-//! The connections that a node takes: each says which one it is and is given to what waits for it.
+//! The connections that a node accepts: each announces its number and is passed to the thread that waits for it.
 
 use std::collections::HashMap;
 use std::io;
@@ -15,12 +15,12 @@ const STACK_BYTES: usize = 512 << 10; // buffers are on the heap; hundreds of co
 const HELLO_TIMEOUT: Duration = Duration::from_secs(10);
 const PAUSE_AFTER_ERROR: Duration = Duration::from_millis(10);
 
-/// What is to be done with one connection once it comes.
+/// What to do with one connection once it comes.
 pub struct Expected {
     pub load: Load,
     pub congestion_control: Option<String>,
     pub start: Arc<Start>,
-    /// Told when the connection is done; what is wrong with it in place of a result.
+    /// Receives the result of the connection when it is done, or what was wrong with it.
     pub done: Box<dyn FnOnce(Result<Received, String>) + Send>,
 }
 
@@ -36,7 +36,7 @@ impl Desk {
         self.lock().insert((run, number), expected);
     }
 
-    /// Forgets what has not come of a run.
+    /// Forgets the connections of a run that have not come.
     pub fn forget(&self, run: u64) {
         self.lock().retain(|(of, _), _| *of != run);
     }
@@ -58,7 +58,7 @@ pub fn accept_for_ever(listener: &TcpListener, desk: &Arc<Desk>) {
             })
         });
         if let Err(error) = taken {
-            // Out of descriptors or threads: those who are connected go on, and the next may find room.
+            // Out of descriptors or threads: existing connections go on, and a later one may succeed.
             eprintln!("crosswind-load: cannot take a connection: {error}");
             std::thread::sleep(PAUSE_AFTER_ERROR);
         }
@@ -71,7 +71,8 @@ fn take(mut connection: TcpStream, desk: &Desk) -> io::Result<()> {
     connection.set_read_timeout(None)?;
     connection.set_nodelay(true)?;
     let expected = desk.lock().remove(&(run, number));
-    let expected = expected.ok_or_else(|| io::Error::other(format!("nobody waits for number {number}")))?;
+    let expected =
+        expected.ok_or_else(|| io::Error::other(format!("no run waits for connection {number}")))?;
     let prepared = expected
         .congestion_control
         .as_ref()

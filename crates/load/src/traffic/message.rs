@@ -1,7 +1,7 @@
 //! Messages of chosen sizes, each answered by one of a chosen size.
 //!
-//! A message is its own length (u64, big-endian, all of it counted), the length wanted of the answer (likewise), and padding;
-//! an answer is its own length and padding. So sizes are exactly the TCP payload, and what is drawn below a header's length
+//! A message is its own length (u64, big-endian, all of it counted), the requested length of the answer (likewise), and padding;
+//! an answer is its own length and padding. So sizes are exactly the TCP payload, and a size below a header's length
 //! is sent as the header. Unlike `rpc`'s, messages may be as long as a partition of a shuffle, and no operation has a
 //! time-out of its own: a connection is lost when nothing moves for [`crate::stream::OPERATION_TIMEOUT`].
 
@@ -27,7 +27,7 @@ const MESSAGE_HEADER_BYTES: u64 = 16;
 const ANSWER_HEADER_BYTES: u64 = 8;
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// What an asker leaves when its connection is done.
+/// The result of an asker when its connection is done.
 #[derive(Debug)]
 pub struct Left {
     pub answers: Counted,
@@ -51,7 +51,7 @@ pub struct Asker {
 }
 
 impl Asker {
-    /// An asker over a connection that is made; what it counted is sent to `left` when it goes.
+    /// An asker over a connection that is made; its counts are sent to `left` when it is dropped.
     pub fn new(
         number: usize,
         stream: Stream,
@@ -148,7 +148,7 @@ impl Drop for Asker {
             None => (Counted::default(), 0),
         };
         let left = Left { answers, cpu_ns, info: tcp::info(self.stream.tcp()).ok() };
-        // Nobody waits for it when the run was called off.
+        // The receiver is gone when the run was called off.
         let _ = self.left.send((self.number, left));
     }
 }
@@ -229,7 +229,7 @@ fn parse_header(header: [u8; MESSAGE_HEADER_BYTES as usize]) -> io::Result<(u64,
     if sound {
         return Ok((bytes, answer_bytes));
     }
-    let complaint = format!("a message of {bytes} bytes that wants {answer_bytes}: no asker sends that");
+    let complaint = format!("a message of {bytes} bytes that requests {answer_bytes}: no asker sends that");
     Err(io::Error::new(io::ErrorKind::InvalidData, complaint))
 }
 

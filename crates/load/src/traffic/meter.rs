@@ -11,7 +11,7 @@ const PARTS_MAX: usize = 2048;
 /// The span of time that is measured, CLOCK_MONOTONIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// When everybody began, warm-up included; the first part of a series starts here.
+    /// When all connections began, warm-up included; the first part of a series starts here.
     pub start_ns: u64,
     pub from_ns: u64,
     /// `None` where the number of messages ends the run.
@@ -52,7 +52,7 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// Nothing received yet; `part_ns` is how finely the series begins.
+    /// Nothing received yet; `part_ns` is the first step of the series.
     pub fn new(window: Window, part_ns: u64) -> Meter {
         Meter { window, counted: Counted { part_ns, ..Counted::default() } }
     }

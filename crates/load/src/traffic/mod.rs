@@ -1,11 +1,11 @@
 //! Traffic of a chosen pattern among many nodes, all of it from one instant and counted over one window.
 //!
-//! Every node runs a `traffic-serve` ([`node`]): it listens for data from others, and sends what it is told to. One
-//! `traffic` ([`coordinator`]) tells them who sends what to whom ([`pattern`], [`size`]), waits until all connections
-//! are made, names the instant at which all begin, and gathers what they counted ([`meter`]).
+//! Every node runs a `traffic-serve` ([`node`]): it accepts data from others, and sends its own part. One
+//! `traffic` ([`coordinator`]) orders which node sends what to which ([`pattern`], [`size`]), waits until all connections
+//! are made, announces the instant at which all begin, and collects their counts ([`meter`]).
 //!
-//! **Why the two talk over Unix sockets ([`control`]).** Nodes have networks of their own, and what is under test is the
-//! network between them: commands and results that crossed it would be delayed by it and would disturb it. A socket with
+//! **Why the two talk over Unix sockets ([`control`]).** Nodes have networks of their own, and the network between them is
+//! under test: commands and results that crossed it would be delayed by it and would disturb it. A socket with
 //! a path belongs to the file system, which the nodes of one machine share, as they share CLOCK_MONOTONIC.
 //!
 //! Two exchanges are enough for every kind of load: an endless [`stream`], and [`message`]s, each of which is answered.

@@ -1,7 +1,7 @@
 //! `traffic-serve`: one node's part in runs, one run after another.
 //!
 //! It listens for data on a TCP port and for orders on a Unix socket. A run that is called off (the other end of the
-//! socket closed) leaves nothing behind but the two.
+//! socket closed) leaves nothing behind but these two sockets.
 
 use std::io::{self, BufReader, Write};
 use std::net::TcpListener;
@@ -20,7 +20,7 @@ use crate::stop::{Stop, StopReason};
 /// What a run waits for.
 enum Event {
     Order(Order),
-    /// The other end closed, or said what cannot be understood.
+    /// The other end closed, or sent what cannot be understood.
     Closed(String),
     Connected,
     Sent(Result<Finished, String>),
@@ -62,7 +62,7 @@ fn serve(mut control: UnixStream, address: &str, desk: &Arc<Desk>) -> io::Result
     listen_for_orders(control.try_clone()?, events.clone());
     let task = match happening.recv() {
         Ok(Event::Order(Order::Prepare(task))) => task,
-        Ok(Event::Closed(_)) | Err(_) => return Ok(()), // somebody only looked whether we are here
+        Ok(Event::Closed(_)) | Err(_) => return Ok(()), // the peer only checked whether this node is there
         Ok(_) => return Err(io::Error::other("the first order must be prepare")),
     };
     if let Err(why) = task.check() {
@@ -73,7 +73,7 @@ fn serve(mut control: UnixStream, address: &str, desk: &Arc<Desk>) -> io::Result
     expect(&task, desk, &start, &events);
     let result = say(&mut control, &Report::Prepared)
         .and_then(|()| take_part(&mut control, &task, (&start, &stop), &events, &happening));
-    // Whatever is still going on of it ends; after a good end nothing is.
+    // Ends everything of the run that still goes on; after a normal end there is nothing left.
     start.call_off();
     stop.request(StopReason::Signal(libc::SIGTERM as u8));
     desk.forget(task.run);
@@ -105,7 +105,7 @@ fn take_part(
                 if now_ns >= at_ns {
                     let late_us = (now_ns - at_ns) / 1000;
                     return Err(io::Error::other(format!(
-                        "heard of the start {late_us} us after it; this machine is too busy, try again"
+                        "the order to start came {late_us} us late; this machine is too busy, try again"
                     )));
                 }
                 start.set(at_ns);
@@ -133,7 +133,7 @@ fn listen_for_orders(control: UnixStream, events: Sender<Event>) {
                 Err(error) => Event::Closed(format!("no order: {error}")),
             };
             let is_over = matches!(event, Event::Closed(_));
-            // The run may have ended on its own account.
+            // The run may have ended by itself.
             if events.send(event).is_err() || is_over {
                 return;
             }
@@ -149,7 +149,7 @@ fn expect(task: &Task, desk: &Arc<Desk>, start: &Arc<Start>, events: &Sender<Eve
             congestion_control: incoming.congestion_control.clone(),
             start: Arc::clone(start),
             done: Box::new(move |result| {
-                let _ = events.send(Event::Received(result)); // nobody listens once the run is called off
+                let _ = events.send(Event::Received(result)); // the receiver is gone once the run is called off
             }),
         };
         desk.expect(task.run, incoming.number, expected);

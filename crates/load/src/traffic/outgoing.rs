@@ -17,7 +17,7 @@ use crate::stop::Stop;
 use crate::stream::Stream;
 use crate::together::start_together;
 
-/// What a node has sent, and the rows of its samples.
+/// The counts of a sending node, and the rows of its samples.
 pub struct Finished {
     pub done: Done,
     pub rows: Vec<u8>,

@@ -1,4 +1,4 @@
-//! Who sends to whom, by position in the list of nodes.
+//! Which node sends to which, by position in the list of nodes.
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -26,7 +26,7 @@ impl Pattern {
     /// With fewer than two nodes, or an odd one out.
     pub fn pairs(self, nodes: usize) -> Result<Vec<(usize, usize)>, String> {
         if nodes < 2 {
-            return Err(format!("{nodes} nodes: nobody to send to; give two or more"));
+            return Err(format!("{nodes} nodes: there is no receiver; give two or more"));
         }
         Ok(match self {
             Pattern::Pairs if nodes % 2 == 1 => {
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_sends_to_itself_and_senders_stay_together() {
+    fn no_node_sends_to_itself_and_senders_stay_together() {
         for pattern in Pattern::value_variants() {
             for nodes in [2, 4, 6, 12] {
                 let pairs = pattern.pairs(nodes).unwrap();
@@ -71,6 +71,6 @@ mod tests {
     #[test]
     fn a_node_without_a_partner_is_refused() {
         assert!(Pattern::Pairs.pairs(3).unwrap_err().contains("left over"));
-        assert!(Pattern::Ring.pairs(1).unwrap_err().contains("nobody"));
+        assert!(Pattern::Ring.pairs(1).unwrap_err().contains("no receiver"));
     }
 }

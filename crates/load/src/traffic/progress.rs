@@ -1,6 +1,6 @@
-//! How far one end of a stream is, step by step, as JSON lines on the standard output of its `traffic-serve`.
+//! The progress of one end of a stream, step by step, as JSON lines on the standard output of its `traffic-serve`.
 //!
-//! Who follows a run of hours has what was measured when an end vanishes. Totals stand at instants that all ends of a
+//! A reader that follows a run of hours has the measured values even when an end vanishes. Totals stand at instants that all ends of a
 //! run have in common, counted from its start, so that they may be added and subtracted; the last is the window's end.
 
 use std::io::{self, Write};
@@ -17,7 +17,7 @@ pub enum End {
     Receiver,
 }
 
-/// What an end knows of itself.
+/// What an end has counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Totals {
     /// Received; null at the sender.
@@ -40,7 +40,7 @@ struct Line<'a> {
     lost: Option<&'a str>,
 }
 
-/// Says how far one end is.
+/// Prints the progress of one end.
 #[derive(Clone, Debug)]
 pub struct Progress {
     connection: usize,
@@ -61,14 +61,14 @@ impl Progress {
         progress
     }
 
-    /// Says `totals`, those of before this instant, if a step has passed; to be called often, it costs a comparison.
+    /// Prints `totals`, those before this instant, if a step has passed. Call it often: it costs a comparison.
     pub fn look(&mut self, now_ns: u64, totals: impl FnOnce() -> Totals) {
         if now_ns >= self.next_ns {
             say(&self.passed(now_ns, totals()));
         }
     }
 
-    /// Says the last totals, and why they are the last if the window is not over.
+    /// Prints the last totals, and why they are the last if the window is not over.
     pub fn finish(&mut self, now_ns: u64, totals: impl FnOnce() -> Totals, lost: Option<&str>) {
         if self.next_ns == u64::MAX {
             return;
@@ -105,7 +105,7 @@ impl Progress {
     }
 }
 
-/// A line in one piece, whoever else is writing; nobody may be reading.
+/// Writes a line in one piece, also when other threads write. The reader may be gone.
 fn say(lines: &[Line]) {
     let mut out = io::stdout().lock();
     for line in lines {

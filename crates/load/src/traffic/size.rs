@@ -1,4 +1,4 @@
-//! How long messages are: a constant, or a law that each message is drawn from.
+//! The length of messages: a constant, or a distribution from which each message is drawn.
 //!
 //! Written `1000` (bytes), `uniform:LEAST:MOST`, `exponential:MEAN`, `pareto:MEAN:SHAPE` (shape above 1) or `web-search`.
 //! Draws are rounded to whole bytes and lie within 1 B to [`BYTES_MAX`]; a message is never shorter than its header.
@@ -11,7 +11,7 @@ use crate::random::Random;
 
 /// Largest size: a terabyte.
 pub const BYTES_MAX: u64 = 1_000_000_000_000;
-/// Packets of 1460 bytes and the share of flows that have at most so many, linear between.
+/// Packets of 1460 bytes and the share of flows that have at most that number, linear between.
 ///
 /// Source: Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM '10, figure 4, as tabulated for "pFabric", SIGCOMM '13.
 const WEB_SEARCH: [(f64, f64); 12] = [
@@ -30,7 +30,7 @@ const WEB_SEARCH: [(f64, f64); 12] = [
 ];
 const WEB_SEARCH_PACKET_BYTES: f64 = 1460.0;
 
-/// A law of sizes, in bytes.
+/// A distribution of sizes, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Size {
     Constant(u64),
@@ -140,7 +140,7 @@ mod tests {
     fn laws_have_the_mean_that_they_are_asked_for() {
         assert_eq!(mean(Size::Constant(1000)), 1000.0);
         // Standard errors of 200 000 draws: 2582/447 = 6, 10 000/447 = 22, and 10 000/sqrt(3)/447 = 13 (variance of
-        // a Pareto law of shape 3: mean^2 / 3). Five of them.
+        // a Pareto distribution of shape 3: mean^2 / 3). Five of them.
         assert!((mean(Size::Uniform(1, 8999)) - 4500.0).abs() < 30.0);
         assert!((mean(Size::Exponential(10_000.0)) - 10_000.0).abs() < 110.0);
         assert!((mean(Size::Pareto(10_000.0, 3.0)) - 10_000.0).abs() < 65.0);

@@ -1,4 +1,4 @@
-//! An instant that many threads wait to hear of, before it has come.
+//! A future instant that many threads wait to know.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
@@ -9,7 +9,7 @@ enum State {
     Never,
 }
 
-/// The instant (CLOCK_MONOTONIC, ns) at which a run begins; named once, or called off.
+/// The instant (CLOCK_MONOTONIC, ns) at which a run begins; set once, or called off.
 #[derive(Debug)]
 pub struct Start {
     state: Mutex<State>,
@@ -22,12 +22,12 @@ impl Start {
         Start { state: Mutex::new(State::Unknown), changed: Condvar::new() }
     }
 
-    /// Names the instant; what was said first holds.
+    /// Sets the instant; the first call holds.
     pub fn set(&self, at_ns: u64) {
         self.become_known(State::At(at_ns));
     }
 
-    /// Calls the run off, unless its instant has been named.
+    /// Calls the run off, unless its instant is set.
     pub fn call_off(&self) {
         self.become_known(State::Never);
     }

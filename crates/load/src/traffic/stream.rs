@@ -15,7 +15,7 @@ use crate::stop::Stop;
 const TICK: Duration = Duration::from_millis(100);
 const READ_BYTES: usize = 256 << 10;
 
-/// How one end fared.
+/// How one end finished.
 #[derive(Debug)]
 pub struct Ended {
     pub cpu_ns: u64,

@@ -1,4 +1,4 @@
-//! What the standard library neither says nor sets of a TCP connection.
+//! Options and state of a TCP connection that the standard library does not offer.
 
 use std::io;
 use std::net::TcpStream;

@@ -141,7 +141,7 @@ impl Session for Client {
 mod tests {
     use super::*;
 
-    /// The store that does nothing, for those who want only the choices.
+    /// The store that does nothing, for tests of the choices alone.
     struct Nothing;
 
     impl Store for Nothing {

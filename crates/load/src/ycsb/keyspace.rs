@@ -33,7 +33,7 @@ impl KeySpace {
         }
     }
 
-    /// A key that nobody has used, for an insert.
+    /// A key that has not been used, for an insert.
     pub fn claim(&self) -> u64 {
         self.next.fetch_add(1, Ordering::Relaxed)
     }

@@ -1,8 +1,8 @@
 //! Zipf-distributed ranks: rank `k` (from 0) has a probability proportional to `1 / (k + 1)^0.99`.
 //!
-//! The method draws in constant time. Ranks 0 and 1 have exactly the law's probability; for the others it is an
-//! approximation by a continuous function, and the tests state by how much its distribution is off. It is kept, though
-//! exact methods exist, because it is what YCSB's published results were made with.
+//! The method draws in constant time. Ranks 0 and 1 have exactly the probability of Zipf's law; for the others it is an
+//! approximation by a continuous function, and the tests state by how much its distribution is off. It is used, though
+//! exact methods exist, because YCSB's published results were made with it.
 //!
 //! Source: Gray et al., "Quickly generating billion-record synthetic databases", SIGMOD 1994, section 3;
 //! YCSB 0.17.0, `ZipfianGenerator`.
@@ -69,7 +69,7 @@ mod tests {
 
     const ITEMS: u64 = 1000;
 
-    /// The law itself, as the probability of a rank below `bound`.
+    /// The exact distribution: the probability of a rank below `bound`.
     fn law_below(bound: u64) -> f64 {
         zeta_between(0, bound) / zeta_between(0, ITEMS)
     }

@@ -1,8 +1,8 @@
-//! What domains hand to each other between two rounds: packets, and when their next thing happens.
+//! What domains exchange between two rounds: packets, and the instant of their next event.
 //!
 //! Everything has two sides, which take turns: a domain that is already in the next round writes to the one while a slower one
-//! still reads the other. Nobody is two rounds ahead, because all meet in between. Vectors change places and keep their memory, so
-//! nothing is allocated once they are as large as they need to be. A lock is never waited for: who writes and who reads are at
+//! still reads the other. No domain is two rounds ahead, because all meet in between. Vectors are swapped and reuse their memory, so
+//! nothing is allocated once they are as large as they need to be. No thread waits for a lock: the writer and the reader use
 //! different sides.
 
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,7 +1,7 @@
 //! Meetings: every domain waits until all others are there. It spins for a microsecond, then offers its core to others for some tens
-//! of microseconds, and then sleeps: cores may be shared, and whoever spins on one keeps away the thread that it waits for.
+//! of microseconds, and then sleeps: cores may be shared, and a thread that spins may occupy the core that the other thread needs.
 //!
-//! Whoever leaves for good, by an error or a panic, breaks the meeting, so that nobody waits for ever.
+//! A thread that leaves for good, by an error or a panic, breaks the meeting, so that no thread waits for ever.
 
 use std::hint;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -10,17 +10,17 @@ use std::thread;
 
 /// About a microsecond. Four times as many doubled the CPU time of a packet where two domains shared a core and met every 2 us.
 const SPINS: usize = 100;
-/// Where nobody else wants the core, about as long as it takes to be woken.
+/// Where no other thread wants the core, about as long as it takes to be woken.
 const YIELDS: usize = 100;
 
-/// Somebody has left.
+/// A thread has left.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Broken;
 
 #[derive(Debug)]
 pub(super) struct Meeting {
     parties: usize,
-    /// Who has come to this meeting.
+    /// How many have come to this meeting.
     here: AtomicUsize,
     /// Meetings that are over. Only its changes matter, so it may wrap.
     over: AtomicUsize,
@@ -41,7 +41,7 @@ impl Meeting {
         }
     }
 
-    /// Returns when all are here. What anybody did before is seen by everybody after.
+    /// Returns when all are here. What any thread did before is visible to all threads after.
     pub(super) fn meet(&self) -> Result<(), Broken> {
         // It cannot be over without this one.
         let over = self.over.load(Ordering::Acquire);
@@ -77,14 +77,14 @@ impl Meeting {
         }
         let mut asleep = self.lock();
         *asleep += 1;
-        // Whoever changes it takes the lock afterwards: it has changed by now, or the bell will ring.
+        // The thread that changes it takes the lock afterwards: it has changed by now, or the bell will ring.
         while waits() {
             asleep = self.bell.wait(asleep).expect("no holder panicked");
         }
         *asleep -= 1;
     }
 
-    /// Wakes those who sleep; without a system call where nobody does.
+    /// Wakes the sleeping threads; without a system call where there is none.
     fn ring(&self) {
         if *self.lock() > 0 {
             self.bell.notify_all();
@@ -96,7 +96,7 @@ impl Meeting {
     }
 }
 
-/// Somebody who takes part in meetings.
+/// A participant of the meetings.
 pub(super) struct Leaving<'a>(Option<&'a Meeting>);
 
 impl Leaving<'_> {

@@ -2,10 +2,10 @@
 //!
 //! All advance in rounds. In each, every domain says when its next thing happens (an event, an arrival, a step of the timeline, or a
 //! packet that it has just handed out); the earliest of all is `next`. Nothing that happens from then on can reach another domain
-//! before `next` plus the least delay at a cut, so everybody does what lies before that instant, and hands out what crossed. Then
+//! before `next` plus the least delay at a cut, so every domain does what lies before that instant, and hands out what crossed. Then
 //! they meet.
 //!
-//! What a domain does by itself is a [`Lane`]. One lane takes no thread and meets nobody.
+//! What a domain does by itself is a [`Lane`]. A single lane needs no thread and no meeting.
 //!
 //! Source: Chandy and Misra 1979, "Distributed simulation" (lookahead); Nicol 1993, "The cost of conservative synchronization in
 //! parallel discrete event simulations", J. ACM 40(2) (rounds).
@@ -35,7 +35,7 @@ pub trait Lane: Send {
     /// Does everything up to and including `to`; the engine is there then.
     ///
     /// # Errors
-    /// Where something cannot be done; nobody goes on then.
+    /// Where something cannot be done; no domain goes on then.
     fn advance(&mut self, to: Instant) -> Result<(), Self::Error>;
 }
 
@@ -45,7 +45,7 @@ pub struct Lanes<L> {
     lanes: Vec<L>,
     outboxes: Vec<Outbox>,
     exchange: Exchange,
-    /// Nanoseconds by which nobody is further ahead than the others; `None` where nothing is cut.
+    /// The most nanoseconds by which a domain may be ahead of the others; `None` where nothing is cut.
     lookahead_ns: Option<u64>,
 }
 
@@ -175,7 +175,7 @@ pub fn place(outcome: &Outcome) -> (Instant, u64, usize) {
     (outcome.at(), outcome.packet().tag, element)
 }
 
-/// How far everybody may go when the next thing of all happens at `next`.
+/// How far every domain may go when the earliest event of all is at `next`.
 fn horizon(next: Option<Instant>, to: Instant, lookahead_ns: Option<u64>) -> Instant {
     match (next, lookahead_ns) {
         (Some(next), Some(lookahead_ns)) => {

@@ -67,7 +67,7 @@ fn in_two(scenario: &Scenario) -> (Seen, u64) {
 }
 
 // Both packets take 1 us and 2 us to their switch. That of h0 goes on for 3 us more, that of h2 comes at that later instant:
-// so both are at the port to h3 at 6 us, one from the other domain. The link that was listed first goes first, whoever came first.
+// so both are at the port to h3 at 6 us, one from the other domain. The link that was listed first goes first, whichever came first.
 #[test]
 fn packets_of_two_domains_meet_at_a_port_in_the_order_of_one_network() {
     let mut scenario =

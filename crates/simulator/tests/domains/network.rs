@@ -1,7 +1,7 @@
 //! Random networks: graphs, conditions, interference, timelines, and packets on a coarse grid of instants.
 //!
 //! At 12.304 Gbit/s a full packet (1538 wire bytes) takes exactly 1 us, delays are whole microseconds, and packets come at whole
-//! microseconds: so many things happen at one instant.
+//! microseconds: so several things happen at one instant.
 
 use crosswind_engine::{Sampler, Treatment};
 use crosswind_fabric::{

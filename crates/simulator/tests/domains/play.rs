@@ -1,4 +1,4 @@
-//! Plays a scenario: in one network without domains, and in domains. Both tell everything that can be seen.
+//! Plays a scenario: in one network without domains, and in domains. Both report everything that can be seen.
 
 use std::collections::{BTreeMap, VecDeque};
 

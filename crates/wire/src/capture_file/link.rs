@@ -7,16 +7,16 @@
 /// What stands before the network header of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Link {
-    /// So many bytes, of which two say the Ethernet type.
+    /// A header of this length, of which two bytes are the Ethernet type.
     Typed {
         /// All of them.
         bytes: usize,
         /// Where the type is.
         type_at: usize,
     },
-    /// So many bytes, and the IP version says the type.
+    /// A header of this length; the IP version gives the type.
     Raw(usize),
-    /// PPP (RFC 1661) behind so many bytes, with or without the address and control bytes of HDLC.
+    /// PPP (RFC 1661) behind this number of bytes, with or without the address and control bytes of HDLC.
     Ppp(usize),
 }
 

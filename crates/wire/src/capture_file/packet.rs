@@ -21,7 +21,7 @@ pub struct Packet {
     pub at_ns: u64,
     /// What stands before the network header.
     pub link: Link,
-    /// What was kept of it.
+    /// The bytes that were captured.
     pub bytes: Vec<u8>,
     /// What it had.
     pub wire_bytes: u32,
@@ -30,7 +30,7 @@ pub struct Packet {
 }
 
 impl Packet {
-    /// Reads its headers; `None` where not even the link's was kept.
+    /// Reads its headers; `None` where not even the link's was captured.
     pub fn headers(&self) -> Option<Headers> {
         let word = |at: usize| Some(u16::from_be_bytes(self.bytes.get(at..at + 2)?.try_into().ok()?));
         let (network_at, ethertype) = match self.link {

@@ -222,14 +222,14 @@ fn packets_of_a_link_that_is_not_read_are_left_out_and_counted() {
     assert_eq!((packet.interface, packet.link), (1, Link::Raw(0)));
     assert!(file.read().unwrap().is_none());
     assert_eq!(file.link_not_read, 2);
-    // An interface that is described and has no packet harms nobody.
+    // An interface that is described and has no packet does no harm.
     assert!(all(&interfaces(&[187, 101], &[1])).1.is_none());
     assert!(all(&interfaces(&[187], &[])).1.is_none());
 }
 
 #[test]
 fn a_checksum_behind_frames_does_not_change_their_link() {
-    // Four bytes of it (the upper four bits, in half words), which the next bit says are told.
+    // Four bytes of it (the upper four bits, in half words), which the next bit marks as present.
     let bytes = pcap(PCAP_MICROSECONDS, true, 0x2400_0001, &[(7, 9, b"abc")]);
     assert_eq!(all(&bytes).0[0].link, ETHERNET);
 }

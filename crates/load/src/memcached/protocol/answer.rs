@@ -9,12 +9,12 @@ pub enum Progress {
     Complete,
 }
 
-/// Checks that an answer was the last thing the server said.
+/// Checks that no bytes follow an answer.
 pub fn check_nothing_follows(rest: &[u8]) -> Result<(), Failure> {
     if rest.is_empty() {
         Ok(())
     } else {
-        Err(Failure::Lost(format!("{} bytes came that nobody asked for", rest.len())))
+        Err(Failure::Lost(format!("{} bytes came without a request", rest.len())))
     }
 }
 

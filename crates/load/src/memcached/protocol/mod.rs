@@ -1,6 +1,6 @@
-//! How a memcached is asked, and where its answers end: in text, or in binary.
+//! How requests to a memcached are written and where its answers end, in the text and in the binary protocol.
 //!
-//! A server tells from the first byte of a connection which of the two is meant.
+//! A server recognises the protocol from the first byte of a connection.
 
 pub mod answer;
 pub mod binary;
@@ -12,7 +12,7 @@ use serde::Serialize;
 use self::answer::{check_nothing_follows, Progress};
 use crate::failure::Failure;
 
-/// The language of a connection.
+/// The protocol of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Protocol {
@@ -39,10 +39,10 @@ impl Protocol {
         }
     }
 
-    /// Looks at what a server has said so far to a GET of the key.
+    /// Reads the bytes received so far in answer to a GET of the key.
     ///
     /// # Errors
-    /// `Refused` when it does not have the key, `Lost` when the answer is not one to this question.
+    /// `Refused` when it does not have the key, `Lost` when the answer does not belong to this request.
     pub fn answer_to_get(self, said: &[u8], key: &str) -> Result<Progress, Failure> {
         match self {
             Protocol::Text => text::answer_to_get(said, key),
@@ -50,10 +50,10 @@ impl Protocol {
         }
     }
 
-    /// Looks at what a server has said so far to one SET.
+    /// Reads the bytes received so far in answer to one SET.
     ///
     /// # Errors
-    /// `Refused` when it did not store it, `Lost` when the answer is not one to this question.
+    /// `Refused` when it did not store it, `Lost` when the answer does not belong to this request.
     pub fn answer_to_set(self, said: &[u8]) -> Result<Progress, Failure> {
         match self {
             Protocol::Text => match text::answer_to_set(said)? {

@@ -48,7 +48,7 @@ pub fn answer_to_get(said: &[u8], key: &str) -> Result<Progress, Failure> {
 /// complete yet.
 ///
 /// # Errors
-/// `Refused` when it did not store it, `Lost` when the answer is not one to this question.
+/// `Refused` when it did not store it, `Lost` when the answer does not belong to this request.
 pub fn answer_to_set(said: &[u8]) -> Result<Option<&[u8]>, Failure> {
     match line(said)? {
         None => Ok(None),

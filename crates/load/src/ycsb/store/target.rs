@@ -1,4 +1,4 @@
-//! Where a store is and what is wanted of it.
+//! Where a store is and which durability is requested.
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -14,7 +14,7 @@ pub enum Kind {
     Cassandra,
 }
 
-/// Where a store is, as whom to use it, and what a confirmed operation is to mean.
+/// Where a store is, which account to use, and what a confirmed operation means.
 #[derive(Clone, Debug, clap::Args, Serialize)]
 pub struct Target {
     /// The kind of store

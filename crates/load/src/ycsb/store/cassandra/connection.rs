@@ -2,8 +2,8 @@
 //!
 //! Messages are made and read by `cassandra-protocol`, which only encodes and decodes; what is left is to send, to receive and
 //! to bring answers into the order of their questions. A driver would learn of the other servers and spread requests over
-//! them from threads of its own, while here a connection is one socket, and which server is asked is decided by
-//! whoever asks.
+//! them from threads of its own, while here a connection is one socket, and the caller decides
+//! which server is asked.
 //!
 //! No passwords and no TLS: a server under test lives in a network of its own and trusts it.
 //!
@@ -279,7 +279,7 @@ mod tests {
     #[test]
     fn another_protocol_is_recognised_at_its_first_byte() {
         assert_eq!(take_answer(&mut b"H".to_vec()), Err(Failure::Lost(NOT_CASSANDRA.into())));
-        // Version 5 of the same one would come in frames, which nobody asked for.
+        // Version 5 of the same one would come in frames, which were not requested.
         assert!(take_answer(&mut vec![0x85]).is_err());
     }
 }

@@ -5,8 +5,8 @@
 //! one round trip.
 //!
 //! A write puts its value there whether or not the row exists, as Cassandra's do: an update of a record that was never
-//! loaded, or a second insert, is no error. A scan takes rows in the order of the partitioner's tokens, the only one
-//! that Cassandra keeps, and ends at the end of the ring; YCSB's client scans so, too.
+//! loaded, or a second insert, is no error. A scan takes rows in the order of the partitioner's tokens, the only order
+//! that Cassandra has, and ends at the end of the ring; YCSB's client scans so, too.
 //!
 //! Source: YCSB 0.17.0, `site.ycsb.db.CassandraCQLClient` and its `README.md` (table, statements, levels).
 
@@ -28,7 +28,7 @@ use crate::ycsb::store::interface::Store;
 use crate::ycsb::store::target::Target;
 use connection::Connection;
 
-/// In the keyspace `ycsb`, whose replication is for those to choose who run the servers.
+/// In the keyspace `ycsb`, whose replication is chosen where the servers are set up.
 const TABLE: &str = "ycsb.usertable";
 
 /// A session with one server, which asks the replicas.

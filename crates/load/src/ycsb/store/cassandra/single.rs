@@ -1,4 +1,4 @@
-//! One statement to one server: what whoever runs a cluster has to say and to ask.
+//! One statement to one server: to set up and inspect a cluster.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::durability;
 use crate::exit::Failed;
 use crate::stop::Stop;
 
-/// Runs a statement and returns how many rows it brought.
+/// Runs a statement and returns the number of rows in its result.
 pub fn run(server: &str, statement: &str, consistency: &str, stop: &Arc<Stop>) -> Result<usize, Failed> {
     let consistency = durability(Some(consistency))
         .map_err(|error| Failed::Usage(error.replace("durability", "consistency")))?;

@@ -2,8 +2,8 @@
 //!
 //! HTTP/2 comes from `h2`, which is asynchronous; every connection has a runtime of its own that lives in its thread and runs
 //! only while a call is in flight, so nothing crosses threads between the socket and the clock. An etcd client library
-//! would bring a runtime with threads, its own reconnecting and balancing, and keep the socket, and so our address,
-//! to itself.
+//! would bring a runtime with threads, its own reconnecting and balancing, and hide the socket, and so our
+//! address.
 //!
 //! No passwords and no TLS: a server under test lives in a network of its own and trusts it.
 //!
@@ -28,7 +28,7 @@ use crate::failure::Failure;
 use crate::stop::Stop;
 use crate::stream::{Stream, CONNECT_TIMEOUT, OPERATION_TIMEOUT, TICK};
 
-/// A scan of 100 records is 160 kB; with the default window of 64 KiB it would wait for our leave to go on.
+/// A scan of 100 records is 160 kB; with the default window of 64 KiB it would wait until we allow more.
 const WINDOW_BYTES: u32 = 4 << 20;
 const PREFIX_BYTES: usize = 5; // a byte that says "not compressed", and the length
 
@@ -58,7 +58,7 @@ impl Connection {
                 .handshake(tcp)
                 .await
                 .map_err(lost)?;
-            // Runs whenever a call is waited for. How it ends is told by the call that it ends.
+            // Runs whenever a call is waited for. The call that it ends reports how it ended.
             tokio::spawn(connection);
             requests.ready().await.map_err(lost)
         };

@@ -2,10 +2,10 @@
 //!
 //! Keys are `usertable/KEY/N`. A read is a range of one record, a scan a range of whole records: one call each. An update and an
 //! insert are transactions that first check that the key is there, or is not. Writes go through Raft;
-//! `--durability serializable` lets the server that is asked answer reads from what it has, `linearizable`, the
+//! `--durability serializable` lets the server answer reads from its own copy; `linearizable`, the
 //! default, makes it ask a quorum first.
 //!
-//! Deviation from go-ycsb, which keeps a record as one JSON value: there an update is a read and a write of the whole record.
+//! Deviation from go-ycsb, which stores a record as one JSON value: there an update is a read and a write of the whole record.
 //!
 //! Source: etcd 3.4, "etcd3 API", KV service.
 
@@ -41,7 +41,7 @@ pub struct Etcd {
 pub enum Reads {
     /// That it sees every write which was confirmed before; a quorum is asked.
     Linearizable,
-    /// Nothing: the server answers from what it has.
+    /// Nothing: the server answers from its own copy.
     Serializable,
 }
 

@@ -1,6 +1,6 @@
 //! A session with a server that speaks MongoDB's wire protocol: commands and replies as OP_MSG over a blocking socket.
 //!
-//! Documents are made and read by `bson`; what is left is a header of 21 bytes. The `mongodb` driver is not used: it keeps
+//! Documents are made and read by `bson`; what is left is a header of 21 bytes. The `mongodb` driver is not used: it has
 //! a pool, watches the servers from threads of its own, with packets of their own, and moves to another server when one
 //! fails, while here a connection is one socket whose end is a result.
 //!
@@ -25,7 +25,7 @@ const HEADER_BYTES: usize = 16;
 /// The header, the flags, and the kind of the only section.
 const BEFORE_DOCUMENT_BYTES: usize = HEADER_BYTES + 4 + 1;
 const MESSAGE_BYTES_MAX: usize = 48_000_000; // maxMessageSizeBytes of every server
-/// On a question: none is to be answered.
+/// Flag of a request that gets no answer.
 const MORE_TO_COME: u32 = 1 << 1;
 
 /// What a reply's code says when the command may succeed at another server, or later: there is no primary, another one, or
@@ -50,7 +50,7 @@ const RETRYABLE: [i32; 12] = [
 pub enum Unserved {
     /// The server refused it, and the same command may succeed at the primary.
     Retryable(String),
-    /// The connection is of no use any more.
+    /// The connection cannot be used any more.
     Lost(String),
     /// Nothing that another attempt would change.
     Failed(Failure),
@@ -107,7 +107,7 @@ impl Connection {
     /// Runs a command, which names its database as `$db`.
     ///
     /// # Errors
-    /// Whatever the reply says was not done, or not confirmed by as many servers as were asked for.
+    /// Whatever the reply says was not done, or not confirmed by the requested number of servers.
     pub fn run(&mut self, command: &RawDocument) -> Result<RawDocumentBuf, Unserved> {
         self.send(command, 0)?;
         let reply = self.reply()?;

@@ -21,7 +21,7 @@ use crate::failure::Failure;
 use crate::stop::Stop;
 use crate::stream::OPERATION_TIMEOUT;
 
-/// Between two looks for the primary while there is none.
+/// Pause between two searches for the primary while there is none.
 const LOOK_AGAIN_NS: u64 = 100_000_000;
 /// Longest answer of a member to whether it is the primary; others may be it, and answer.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
@@ -160,7 +160,7 @@ impl Primary {
     }
 }
 
-/// What a server says of itself.
+/// What a server reports about itself.
 struct Hello {
     takes_writes: bool,
     members: Vec<String>,

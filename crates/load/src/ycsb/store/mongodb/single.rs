@@ -1,4 +1,4 @@
-//! One command, as JSON, to one server: what whoever runs a replica set has to say and to ask.
+//! One command, as JSON, to one server: to set up and inspect a replica set.
 
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 //!
 //! Messages are made and read by `postgres-protocol`; what is left is to send, receive, and know when an answer ends.
 //! The `postgres` and `tokio-postgres` drivers are not used because each puts an asynchronous runtime between the socket
-//! and the clock (see `main.rs`), and keeps the socket, and so our address, to itself.
+//! and the clock (see `lib.rs`), and hides the socket, and so our address.
 //!
 //! No passwords and no TLS: a server under test lives in a network of its own and trusts it.
 //!
@@ -147,7 +147,7 @@ impl Connection {
         loop {
             let message = match self.message() {
                 Ok(message) => message,
-                // The server says why before it closes; "closed" alone would be the lesser half.
+                // The server says why before it closes; "closed" alone would say less.
                 Err(Failure::Lost(why)) => return Err(Failure::Lost(refusal.unwrap_or(why))),
                 Err(failure) => return Err(failure),
             };

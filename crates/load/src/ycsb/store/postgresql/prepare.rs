@@ -1,9 +1,9 @@
 //! Creates and fills the table, in one transaction: either all of it is there afterwards, or nothing has changed.
 //!
-//! Made to leave little for the server to do later, because that would run into the measurement. COPY with FREEZE writes
+//! It leaves little for the server to do later, because that work would fall into the measurement. COPY with FREEZE writes
 //! rows that need no second visit (no hint bits, no vacuum); the key's index is built after the rows, so it is compact and
-//! the same each time; ANALYZE means that plans do not change when the server gets around to it. A CHECKPOINT is left to
-//! whoever runs the server, who knows when.
+//! the same each time; ANALYZE means that plans do not change when the server gets around to it. The server's
+//! administrator decides when to run a CHECKPOINT.
 //!
 //! Source: PostgreSQL documentation, "Populating a Database", and COPY, "FREEZE" and "Binary Format".
 

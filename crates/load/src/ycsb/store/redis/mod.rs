@@ -5,7 +5,7 @@
 //! `wait=0`, the default, is Redis as it is without that. A read is HGETALL, an update HSET of one field, an insert HSET and ZADD:
 //! one round trip each. A scan is two: ZRANGE BYLEX for the names, then HGETALL for all of them together.
 //!
-//! Deviations from YCSB's `RedisClient`, which keeps the same sorted set: there the score is a hash of the key, so a scan
+//! Deviations from YCSB's `RedisClient`, which has the same sorted set: there the score is a hash of the key, so a scan
 //! follows no order of names, and its HGETALLs take a round trip each. Here all scores are 0, and names decide.
 //!
 //! Source: YCSB 0.17.0, `site.ycsb.db.RedisClient`; Redis commands WAIT and ZRANGE (6.2 or later).
