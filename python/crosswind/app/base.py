@@ -141,6 +141,10 @@ class Application(DeclaredApplication):
         """Return what these parameters need and this machine lacks, beyond what `missing` knows."""
         return []
 
+    def own_requirements(self) -> list[Requirement]:
+        """Return what these parameters need beyond `needs`, and `crosswind apps install` can bring."""
+        return []
+
     def own_versions(self) -> dict[str, str]:
         """Return what else will run because of these parameters, for provenance."""
         return {}

@@ -9,7 +9,7 @@ from typing import Any
 from crosswind.spec import installed
 from crosswind.spec.base import SpecModel
 from crosswind.spec.declared import DeclaredApplication
-from crosswind.spec.document import Path
+from crosswind.spec.document import Document, Path
 from crosswind.spec.node_limits import NodeLimits
 from crosswind.spec.restored import restored
 from crosswind.spec.sizes_file import sizes_of
@@ -48,6 +48,11 @@ def misfits(name: str, parameters: Any, nodes: Collection[str]) -> Iterator[tupl
     yield from _find(name).misfits(parameters, nodes)
 
 
+def own_nodes(name: str, raw: Any, document: Document) -> list[str]:
+    """Return the nodes that the parameters at hand bring by themselves; they need not be sound."""
+    return _find(name).own_nodes(raw, document)
+
+
 def node_limits(name: str, parameters: Any) -> Mapping[str, NodeLimits]:
     """Return what the application's own files limit nodes to, by node."""
     return _find(name).node_limits(parameters)
@@ -63,6 +68,11 @@ def expected_s(name: str, values: dict[str, Any]) -> float | None:
 def remarks(name: str, parameters: Any) -> list[str]:
     """Return what a reader of results with these parameters has to know."""
     return _find(name)(parameters).remarks()
+
+
+def notes(name: str, parameters: Any) -> list[str]:
+    """Return what the author of these parameters has to know."""
+    return _find(name)(parameters).notes()
 
 
 def _find(name: str) -> type[DeclaredApplication]:

@@ -8,6 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, model_validat
 
 # Where the context of a validation has the function that reads a file named in the file being read.
 FILES = "files"
+# And the function that returns the files below a folder.
+FILES_BELOW = "files below"
 
 
 class SpecModel(BaseModel):

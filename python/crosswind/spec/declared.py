@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from crosswind.spec.base import SpecModel
+from crosswind.spec.document import Document
 from crosswind.spec.node_limits import NodeLimits
 
 
@@ -67,6 +68,16 @@ class DeclaredApplication(ABC):
         yield from ()
 
     @classmethod
+    def own_nodes(cls, raw: Any, document: Document) -> list[str]:
+        """Return the nodes that parameters bring by themselves; a topology need not place them.
+
+        Args:
+            raw: the parameters as the file has them, which need not be sound.
+            document: the file, which reads what they name.
+        """
+        return []
+
+    @classmethod
     def node_limits(cls, parameters: Any) -> Mapping[str, NodeLimits]:
         """Return what the application's own files limit nodes to, by node.
 
@@ -76,6 +87,10 @@ class DeclaredApplication(ABC):
 
     def remarks(self) -> list[str]:
         """Return what a reader of the results has to know about these parameters; the report says it."""
+        return []
+
+    def notes(self) -> list[str]:
+        """Return what the author of these parameters has to know: such as what has no effect."""
         return []
 
 

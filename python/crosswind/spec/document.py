@@ -7,7 +7,9 @@ models' part.
 
 from __future__ import annotations
 
+import errno
 import os
+import posixpath
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -33,6 +35,11 @@ Place = tuple[int, int]  # Line and column, from 1.
 _BYTES_MAX = 4 << 20
 _VALUES_MAX = 20_000
 _DEPTH_MAX = 64
+# Of a folder that a file names; all of them are kept with the results.
+_FILES_MAX = 5000
+_REPOSITORY = ".git"
+# What only the folder of a run has.
+_RUN = "resolved.json"
 # What the parser written in Python takes within 3 s.
 _SLOW_MAX = 512 << 10
 
@@ -75,6 +82,29 @@ class Document:
         Raises: OSError: it cannot be read.
         """
         return read_file(self.kept.get(name) or FilePath(self.name).parent / name)
+
+    def files_below(self, folder: str) -> list[str]:
+        """Return the files below a folder as `named_file` takes them, sorted; none where nothing is there.
+
+        Left out are repositories of git and folders with the results of runs, which both may lie beside what
+        an experiment names.
+
+        Raises: OSError: there are too many.
+        """
+        prefix = "" if folder == "." else f"{folder}/"
+        if self.kept:
+            # A folder of results has copies alone, and no folders of them.
+            return sorted(name for name in self.kept if name.startswith(prefix))
+        root, found = FilePath(self.name).parent, []
+        for path, subfolders, names in os.walk(root / folder):
+            if _RUN in names:
+                subfolders.clear()
+                continue
+            subfolders[:] = sorted(name for name in subfolders if name != _REPOSITORY)
+            found += [FilePath(path) / name for name in names if (FilePath(path) / name).is_file()]
+            if len(found) > _FILES_MAX:
+                raise OSError(errno.E2BIG, f"has more than {_FILES_MAX} files", folder)
+        return sorted(posixpath.normpath(os.path.relpath(each, root)) for each in found)
 
     def under(self, key: str) -> Document:
         """Return the document whose one key has this one's data as its value."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from crosswind.spec import applications
 from crosswind.spec.document import read_document
 from crosswind.spec.load import Source, conditions_of, experiment_of
 from crosswind.spec.scale import not_preserved
@@ -19,7 +20,10 @@ def check_file(source: Source) -> tuple[str, list[str]]:
     document = read_document(source)
     keys = set(document.data) if isinstance(document.data, dict) else {"application"}
     if keys & {"name", "application", "trials", "conditions"}:
-        return "experiment", not_preserved(experiment_of(document).scale)
+        experiment = experiment_of(document)
+        (name,) = experiment.application
+        notes = applications.notes(name, experiment.parameters)
+        return "experiment", [*not_preserved(experiment.scale), *notes]
     if "topology" in keys:
         return "network for `crosswind up`", not_preserved(setup_of(document).scale)
     conditions_of(document)

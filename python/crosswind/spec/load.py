@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from crosswind import catalog
 from crosswind.spec import applications
-from crosswind.spec.base import FILES, SpecModel
+from crosswind.spec.base import FILES, FILES_BELOW, SpecModel
 from crosswind.spec.checks import experiment_problems, misfit_problems
 from crosswind.spec.condition import Condition
 from crosswind.spec.document import Document, Path, parse_document, read_document
@@ -21,6 +21,7 @@ from crosswind.spec.draft import items
 from crosswind.spec.expand import expanded
 from crosswind.spec.experiment import ConditionName, Experiment
 from crosswind.spec.nearest import did_you_mean
+from crosswind.spec.own_nodes import with_own_nodes
 from crosswind.spec.problems import Problem, SpecErrors
 from crosswind.spec.rules import condition_findings
 from crosswind.spec.setting import Setting
@@ -60,6 +61,7 @@ def experiment_of(document: Document) -> Experiment:
     """
     told: list[Problem] = []  # In the words of the file: conditions have its numbers, not those written out.
     document, size = with_size(document, told)
+    document = with_own_nodes(document)
     written_out = expanded(document, told)
     document = written_out.document
     problems: list[Problem] = []
@@ -146,7 +148,7 @@ def _read_parameters(document: Document, problems: list[Problem]) -> SpecModel |
 
 def _parameters_of(document: Document, path: Path, raw: Any, problems: list[Problem]) -> SpecModel | None:
     model = applications.parameters_of(str(path[-1]))
-    models: dict[Any, Any] = {id(raw): model, FILES: document.named_file}
+    models: dict[Any, Any] = {id(raw): model, FILES: document.named_file, FILES_BELOW: document.files_below}
     try:
         return model.model_validate(raw, context=models)
     except ValidationError as error:

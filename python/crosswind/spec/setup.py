@@ -22,6 +22,7 @@ from crosswind.spec.draft import items, value_at
 from crosswind.spec.experiment import ConditionEntry
 from crosswind.spec.load import Source, conditions_of, experiment_of, load_catalogue_condition, read
 from crosswind.spec.nearest import did_you_mean
+from crosswind.spec.own_nodes import with_own_nodes
 from crosswind.spec.problems import Problem, SpecErrors
 from crosswind.spec.resolve import named_conditions, resolve_condition, resolve_topology
 from crosswind.spec.rules import condition_findings
@@ -117,6 +118,7 @@ def load_setup(source: Source) -> Setup:
 
 def setup_of(document: Document) -> Setup:
     """As `load_setup`, for a document that has been read."""
+    document = with_own_nodes(document)
     network = {
         key: value for key in ("topology", "scale") if (value := value_at(document.data, key)) is not None
     }

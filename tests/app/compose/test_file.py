@@ -1,14 +1,21 @@
-"""Compose files: what is understood, and an error for everything else."""
+"""Compose files: what is followed, what is noted, and one error for each thing that stands in the way."""
 
 from __future__ import annotations
 
+import contextlib
+import sys
+from pathlib import Path
+
 import pytest
 
-from crosswind.app.compose.file import ComposeFile, parse_compose
+from crosswind.app.compose.mount import Mount
 from crosswind.app.compose.order import start_order
-from crosswind.app.compose.service import Mount
+from crosswind.app.compose.service import node_name, nodes_of
 from crosswind.spec.node_limits import NodeLimits
-from crosswind.spec.text_lines import LineError
+from crosswind.spec.problems import SpecErrors
+
+sys.path.insert(0, str(Path(__file__).parent))
+from written import compose, problems
 
 WHOLE = r"""
 version: "3.9"
@@ -31,27 +38,29 @@ services:
   db: {image: pg, environment: {N: 1}, healthcheck: {test: pg_isready}}
 volumes: {data: }
 """
-
-
-def parsed() -> ComposeFile:
-    return parse_compose(WHOLE.encode())
+SITE = {"sub/site/index.html": "hello", "sub/site/css/a.css": ""}
 
 
 def test_services_are_understood() -> None:
-    web = parsed().services["web"]
+    web = compose(WHOLE, SITE).services["web"]
     assert web.command == ["nginx", "-g", "daemon off;"]
     assert web.environment == {"A": "1", "B": "x=$y"}
     assert web.depends_on["db"].condition == "service_healthy"
     assert web.healthcheck is not None
     assert web.healthcheck.test == ["curl", "web"]
     assert web.healthcheck.patience_ns == 500 * 10**6 + 2 * 90 * 10**9
-    assert web.volumes == [
-        Mount(source="./site", target="/usr/share/nginx", read_only=True),
-        Mount(source="data", target="/data", read_only=False),
+    assert web.ports == ["80/tcp", "443/tcp"]
+    assert web.mounts == [
+        Mount(kind="bind", source="sub/site", target="/usr/share/nginx", read_only=True),
+        Mount(kind="volume", source="data", target="/data"),
     ]
-    database = parsed().services["db"].healthcheck
+    database = compose(WHOLE, SITE).services["db"].healthcheck
     assert database is not None
     assert database.test == ["/bin/sh", "-c", "pg_isready"]
+
+
+def test_what_is_bound_is_kept_with_the_results() -> None:
+    assert [file.file for file in compose(WHOLE, SITE).files] == ["sub/site/css/a.css", "sub/site/index.html"]
 
 
 @pytest.mark.parametrize(
@@ -66,60 +75,71 @@ def test_services_are_understood() -> None:
             NodeLimits(9216000, 0.25),
         ),
         ("deploy: {resources: }", NodeLimits()),
+        ("deploy: {mode: global, placement: {constraints: [a]}}", NodeLimits()),
         ("user: me", NodeLimits()),
     ],
 )
 def test_limits_of_a_service_are_read_wherever_they_stand(keys: str, limits: NodeLimits) -> None:
-    file = parse_compose(WHOLE.replace("image: pg,", f"image: pg, {keys},").encode())
+    file = compose(WHOLE.replace("image: pg,", f"image: pg, {keys},"), SITE)
     assert file.services["db"].limits == limits
 
 
 def test_services_start_behind_what_they_depend_on() -> None:
-    assert start_order(parsed().services) == (["db", "migrate", "web"], [])
+    assert start_order(compose(WHOLE, SITE).services) == (["db", "migrate", "web"], [])
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("image: pg,", "image: pg, privileged: true,", 'unknown key "privileged"; keys are image, command'),
+        ("image: pg,", "image: pg, privileged: true,", "privileged asks for all privileges"),
         ("image: pg,", "image: pg, comand: x,", 'unknown key "comand"; did you mean "command"?'),
-        ("image: pg,", "image: pg, build: .,", 'unknown key "build"'),
-        ("image: pg,", "image: pg, restart: always,", 'restart "always" must be "no"'),
-        ("image: pg,", "image: 'pg:${TAG}',", '"pg:${TAG}" takes a value from outside the file'),
+        ("image: pg,", "image: pg, restart: sometimes,", 'restart "sometimes" is no policy'),
+        ("image: pg,", "image: 'pg:${TAG:?say which}',", "needs a value for TAG: say which"),
+        ("image: pg,", "image: 'pg:${TAG',", "has no such form of a variable"),
         ("image: pg,", "command: x, user: me,", "has a user and no image"),
         ("image: pg,", "", "has neither an image nor a command"),
-        ("[db]", "[dbb]", 'dbb is no service; did you mean "db"?'),
-        ("{N: 1}", "{N: }", "an empty value is not text"),
-        ("[A=1,", "[A,", "has no value; write A=VALUE"),
+        ("image: pg,", "build: app,", 'has the context "app", which has no files'),
+        ("image: pg,", "build: {context: ., ssh: x},", 'has "ssh", which would take keys'),
+        ("image: pg,", "image: pg, devices: [/dev/kvm],", "devices opens devices"),
+        ("image: pg,", "image: pg, sysctls: {net.core.somaxconn: 1},", "sysctls changes settings"),
+        ("image: pg,", "image: pg, cap_add: [SYS_ADMIN],", "cap_add SYS_ADMIN lets a service change"),
+        ("image: pg,", "image: pg, platform: wasi/wasm,", 'platform "wasi/wasm" is not Linux'),
+        ("image: pg,", "image: pg, runtime: runsc,", "is another way to run programs"),
+        ("image: pg,", "image: pg, network_mode: 'service:web',", "shares the network of another"),
+        ("image: pg,", "image: pg, networks: [back],", '"back", which is no network of the file'),
+        ("image: pg,", "image: pg, secrets: [key],", '"key" is no secret of the file'),
+        ("image: pg,", "image: pg, env_file: db.env,", '"db.env", which is not there'),
+        ("image: pg,", "image: pg, extends: {service: pq},", 'extends names "pq", which is no service there'),
+        ("image: pg,", "image: pg, extends: {service: db},", "leads in a circle: db -> db"),
+        ("image: pg,", "image: pg, deploy: {replicas: many},", '"many" must be a whole number'),
+        (
+            "image: pg,",
+            "image: pg, volumes: [/var/run/docker.sock:/s],",
+            "is the socket of a container engine",
+        ),
+        ("image: pg,", "image: pg, volumes: [/proc:/host],", "would let a trial change this machine"),
+        ("image: pg,", "image: pg, volumes: [{type: bind, target: /a}],", "has no source"),
+        ("image: pg,", "image: pg, ports: [http],", '"http" is not a port'),
+        ("image: pg,", "image: pg, extra_hosts: ['h:host-gateway'],", "this machine itself"),
+        ("image: pg,", "image: pg, x-crosswind: {command: a, package: redis},", "is not a package"),
+        ("[db]", "[dbb]", 'dbb is no service that takes part; did you mean "db"?'),
+        ("{N: 1}", "{N: true}", '"true" is not text'),
         ("1m30s", "90", '"90" is not a duration; write such as'),
-        ('["CMD",', '["NONE",', "is not a test"),
+        ('["CMD",', '["CMD-SHELL",', "is not a test"),
         ("data:/data", "dat:/data", '"dat" is no volume of the file'),
-        ("data:/data", "/etc:/data", "would let a trial change the host"),
         ("data:/data", "data:data", "is not a volume"),
-        ("{data: }", "{data: {driver: nfs}}", "data has options"),
+        ("data:/data", "data:/data:rx", "has the mode rx"),
+        ("{data: }", "{data: {driver: nfs}}", 'driver "nfs" is not here'),
+        ("{data: }", "{data: {driver_opts: {device: /x}}}", "driver_opts say where its files are"),
         ("healthcheck: {test: pg_isready}", "depends_on: [web]", "leads in a circle: web -> db -> web"),
-        ("healthcheck: {test: pg_isready}", "expose: [1]", "has to be healthy, and db has no healthcheck"),
         ('"daemon off;"', '"daemon off;', "cannot be split into words"),
-        ("x-note: nothing", "networks: {a: }", 'unknown key "networks"'),
+        ("x-note: nothing", "network: {a: }", 'unknown key "network"'),
+        ("x-note: nothing", "include: [more.yaml]", "cannot be read"),
+        ("migrate: {image", "WEB: {image: a}\n  migrate: {image", "has the node web, which is that of"),
         ("image: pg,", "image: pg, mem_limit: 1m,", "mem_limit 1048576 bytes do not hold a process"),
         ("image: pg,", "image: pg, mem_limit: 1TiB,", '"1TiB" is not a byte value; write such as 512m'),
         ("image: pg,", "image: pg, cpus: 0,", '"0.0" is outside 0.01 to 1024 processors'),
         ("image: pg,", "image: pg, cpus: half,", '"half" is not a number of processors'),
-        (
-            "image: pg,",
-            "image: pg, deploy: {replicas: 2, mode: global},",
-            'deploy has "replicas": a service is one node; write a service for each replica; has "mode"',
-        ),
-        (
-            "image: pg,",
-            "image: pg, deploy: {resources: {reservations: {cpus: '1'}}},",
-            'resources has "reservations": nothing is reserved for a node',
-        ),
-        (
-            "image: pg,",
-            "image: pg, deploy: {resources: {limits: {pids: 5}}},",
-            'limits has "pids": processes of a node are not counted',
-        ),
         (
             "image: pg,",
             "image: pg, mem_limit: 1g, deploy: {resources: {limits: {memory: 2g}}},",
@@ -127,19 +147,180 @@ def test_services_start_behind_what_they_depend_on() -> None:
         ),
     ],
 )
-def test_what_is_not_understood_is_an_error_with_its_place(old: str, new: str, message: str) -> None:
+def test_what_is_refused_is_one_error_with_its_place(old: str, new: str, message: str) -> None:
     assert old in WHOLE
-    with pytest.raises(LineError) as refused:
-        parse_compose(WHOLE.replace(old, new, 1).encode())
-    lines = [line for line in str(refused.value).splitlines() if message in line]
-    assert lines, str(refused.value)
-    # Every error has a line and a column in front.
-    assert all(line.split(":")[0].strip().isdecimal() for line in lines)
+    found = problems(WHOLE.replace(old, new, 1), SITE)
+    assert len(found) == 1, found
+    assert message in found[0]
+    file, line, column, _ = found[0].split(":", 3)
+    assert file == "sub/compose.yaml"
+    assert line.isdecimal()
+    assert column.isdecimal()
+
+
+NOTED = """
+services:
+  web:
+    image: nginx
+    restart: always
+    stdin_open: true
+    ulimits: {nofile: 1024}
+    user: root
+    ports: ["80:80"]
+    cap_add: [NET_BIND_SERVICE]
+    volumes: ["/srv/data:/data", "./conf:/conf"]
+  db:
+    image: pg
+    restart: always
+"""
+
+
+def test_what_has_no_effect_is_noted_once_for_all_its_places() -> None:
+    file = compose(NOTED)
+    (restart,) = (note for note in file.without_effect if " restart " in note)
+    assert restart.startswith("sub/compose.yaml: lines 5, 14: restart is followed until")
+    assert any("line 6: stdin_open has no effect" in note for note in file.without_effect)
+    assert any("line 9: ports has no effect" in note for note in file.without_effect)
+
+
+def test_what_readers_of_results_have_to_know_is_a_note_of_its_own() -> None:
+    notes = "\n".join(compose(NOTED).notes)
+    for part in (
+        "line 7: ulimits",
+        "line 8: user is not",
+        "cap_add",
+        "/srv/data is seen as a copy",
+        "sub/conf has no files",
+    ):
+        assert part in notes
+
+
+def test_variables_come_from_the_experiment_then_from_dotenv_then_defaults() -> None:
+    text = "services: {a: {image: '${X}-${Y}-${Z:-z}-${N}'}}"
+    file = compose(text, {"sub/.env": "X=env\nY=env"}, variables={"X": "own"})
+    assert file.services["a"].image == "own-env-z-"
+    assert [note for note in file.notes if "${N} has no value" in note]
+    assert "sub/.env" in [named.file for named in file.files]
+
+
+def test_environment_overrides_its_files() -> None:
+    text = """
+services:
+  a: {image: i, env_file: [one.env, {path: two.env, required: false}], environment: {B: own, C: , PASS: }}
+"""
+    others = {"sub/one.env": "A=file\nB=file", "sub/.env": "PASS=word"}
+    file = compose(text, others)
+    assert file.services["a"].environment == {"A": "file", "B": "own", "PASS": "word"}
+    assert any("two.env" in note for note in file.without_effect)
+
+
+def test_a_service_may_extend_another_and_merge_keys_are_followed() -> None:
+    text = """
+x-common: &common {restart: always, environment: {A: 1, B: 1}}
+services:
+  base: {<<: *common, image: base, command: one, volumes: ["v:/data", "w:/more"]}
+  a: {extends: base, command: two, environment: [B=2], volumes: ["u:/data"]}
+  c: {extends: {service: far, file: more/far.yaml}}
+volumes: {u: , v: , w: }
+"""
+    far = "services: {far: {image: far, volumes: ['./x:/x']}}"
+    file = compose(text, {"sub/more/far.yaml": far, "sub/more/x/f": ""})
+    service = file.services["a"]
+    assert (service.image, service.command, service.restart) == ("base", ["two"], "always")
+    assert service.environment == {"A": "1", "B": "2"}
+    assert [(mount.source, mount.target) for mount in service.mounts] == [("w", "/more"), ("u", "/data")]
+    assert [mount.source for mount in file.services["c"].mounts] == ["sub/more/x"]
+
+
+def test_included_files_bring_their_services() -> None:
+    text = "include: [more/db.yaml]\nservices: {web: {image: w, depends_on: [db]}}"
+    more = "services: {db: {image: d, volumes: ['v:/d']}}\nvolumes: {v: }"
+    assert set(compose(text, {"sub/more/db.yaml": more}).services) == {"db", "web"}
+    (circle,) = problems(text, {"sub/more/db.yaml": "include: [../compose.yaml]\nservices: {db: {image: d}}"})
+    assert "includes itself" in circle
+
+
+def test_profiles_decide_who_takes_part() -> None:
+    text = "services: {a: {image: a}, b: {image: b, profiles: [debug]}}"
+    assert set(compose(text).services) == {"a"}
+    assert any("b has no active profile" in note for note in compose(text).notes)
+    assert set(compose(text, profiles=["debug"]).services) == {"a", "b"}
+    assert set(compose(text, wanted=["b"]).services) == {"a", "b"}
+
+
+def test_replicas_are_nodes() -> None:
+    service = compose("services: {web_app: {image: w, deploy: {replicas: 3}}}").services["web_app"]
+    assert nodes_of("web_app", service) == ["web-app", "web-app-2", "web-app-3"]
+    found = compose("services: {a: {image: w, scale: 0}, b: {image: b}}")
+    assert set(found.services) == {"b"}
+    assert any("a has no replicas" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("service", "node"), [("web", "web"), ("Web_App.1", "web-app-1"), ("9lives", "n-9lives"), ("_", "n")]
+)
+def test_nodes_are_called_like_services_as_far_as_they_can(service: str, node: str) -> None:
+    assert node_name(service) == node
+
+
+def test_secrets_and_configs_are_files() -> None:
+    text = """
+services:
+  a:
+    image: i
+    secrets: [key, {source: word, target: /etc/word}]
+    configs: [{source: conf, target: /etc/conf}, plain]
+    tmpfs: /run
+secrets: {key: {file: ./key.txt}, word: {environment: WORD}}
+configs: {conf: {content: "x=${WORD}"}, plain: {file: plain.conf}}
+"""
+    others = {"sub/key.txt": "k", "sub/.env": "WORD=w", "sub/plain.conf": "p"}
+    mounts = compose(text, others).services["a"].mounts
+    assert [(mount.kind, mount.source, mount.target) for mount in mounts] == [
+        ("own", "", "/run"),
+        ("bind", "sub/key.txt", "/run/secrets/key"),
+        ("text", "w", "/etc/word"),
+        ("text", "x=w", "/etc/conf"),
+        ("bind", "sub/plain.conf", "/plain"),
+    ]
+    (missing,) = problems(text, {"sub/.env": "WORD=w", "sub/plain.conf": "p"})
+    assert "file of the secret key" in missing
+
+
+def test_long_volumes_are_read_like_short_ones() -> None:
+    text = """
+services:
+  a:
+    image: i
+    volumes:
+    - {type: volume, source: v, target: /v, volume: {nocopy: true}}
+    - {type: bind, source: b, target: /b, read_only: true}
+    - {type: tmpfs, target: /t}
+    - /anonymous
+volumes: {v: }
+"""
+    assert compose(text, {"sub/b/f": ""}).services["a"].mounts == [
+        Mount(kind="volume", source="v", target="/v", fresh=True),
+        Mount(kind="bind", source="sub/b", target="/b", read_only=True),
+        Mount(kind="own", source="", target="/t", fresh=True),
+        Mount(kind="own", source="", target="/anonymous"),
+    ]
+
+
+def test_an_address_of_ones_own_is_refused_only_where_something_relies_on_it() -> None:
+    text = """
+services:
+  dns: {image: d, networks: {net: {ipv4_address: 172.20.0.2}}}
+  web: {image: w, environment: {DNS: WHERE}, networks: [net]}
+networks: {net: {ipam: {config: [{subnet: 172.20.0.0/24}]}}}
+"""
+    assert any("ipv4_address is not followed" in note for note in compose(text).notes)
+    (problem,) = problems(text.replace("WHERE", "172.20.0.2:53"))
+    assert problem.startswith("sub/compose.yaml:3:19: services.dns: networks has the address 172.20.0.2")
+    assert "which line 4 relies on" in problem
 
 
 def test_every_truncation_is_read_or_refused() -> None:
     for length in range(0, len(WHOLE), 7):
-        try:
-            parse_compose(WHOLE[:length].encode())
-        except LineError:
-            continue
+        with contextlib.suppress(SpecErrors):
+            compose(WHOLE[:length], SITE)

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from crosswind.app.compose import ComposeParameters
+from crosswind.app.compose.file import _TOP, ComposeFile
+from crosswind.app.compose.keys import ALL
 from crosswind.spec import load_experiment, resolve
+from crosswind.spec.kinds import check_file
 from crosswind.spec.problems import SpecErrors
 from crosswind.spec.restored import restored
+
+sys.path.insert(0, str(Path(__file__).parent))
+from written import compose, problems
 
 EXPERIMENT = """
 name: shop
@@ -56,25 +67,38 @@ def test_the_compose_file_and_what_it_binds_are_kept(tmp_path: Path) -> None:
     ]
     again = restored(ComposeParameters, resolved["application"]["parameters"])
     assert again == experiment.parameters
-    assert again.services["web"].volumes[0].is_bind
+    assert again.services["web"].mounts[0].kind == "bind"
+
+
+def test_a_run_is_gone_on_with_from_its_results_alone(tmp_path: Path) -> None:
+    resolved = resolve(load_experiment(written(tmp_path / "here")))
+    copies = tmp_path / "results" / "files"
+    copies.mkdir(parents=True)
+    kept = {}
+    for entry in resolved["application"]["files"]:
+        kept[entry["file"]] = copies / entry["sha256"]
+        kept[entry["file"]].write_bytes((tmp_path / "here" / entry["file"]).read_bytes())
+    (tmp_path / "results/experiment.yaml").write_text(EXPERIMENT)
+    assert resolve(load_experiment(tmp_path / "results/experiment.yaml", kept)) == resolved
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
         (
-            "nodes: {web: h0,",
-            "nodes: {wep: h0,",
-            "services without a node (web); nodes are called like services",
+            "hosts: 2, uplink: {rate: 1Gbit/s, delay: 1us}, nodes: {web: h0, client: h1}",
+            "hosts: 2, uplink: {rate: 1Gbit/s, delay: 1us}, nodes: {wep: h0, client: h1}",
+            "services without a node (web); place them, such as nodes: {web: PLACE}, or, in a star, leave",
         ),
         ("load: client", "load: clint", 'load "clint" is no service; did you mean "client"?'),
-        ("    ready: {web: {port: 80}}\n", "", "does not say when web is ready; add a healthcheck there"),
+        ("load: client", "load: {node: web, command: x}", '"web" is the node of web; write another'),
+        ("load: client", "load: {command: 'ask {addres:web}'}", 'did you mean "address"?'),
         ("ready: {web:", "ready: {wep:", 'wep is no service; did you mean "web"?'),
         ("ready: {web:", "ready: {client: {port: 1}, web:", "client is the load, and `ready` is for servers"),
-        ("    files: [sub/conf/site.conf]\n", "", 'bind "./conf", which is not kept with the results'),
         ("images: {nginx: /", "images: {nginx: ", '"srv/nginx.tar" is relative'),
         ("images: {nginx:", "images: {ngin:", "ngin is the image of no service; images are nginx"),
         ("sub/compose.yaml", "compose.yaml", '"compose.yaml" cannot be read'),
+        ("sub/compose.yaml", "/compose.yaml", "write it from the experiment's folder"),
     ],
 )
 def test_what_does_not_fit_is_an_error_with_the_remedy(
@@ -82,6 +106,77 @@ def test_what_does_not_fit_is_an_error_with_the_remedy(
 ) -> None:
     assert old in EXPERIMENT
     assert message in refusal(written(tmp_path, EXPERIMENT.replace(old, new, 1)))
+
+
+def nodes_with(folder: Path, topology: str, load: str = "client") -> tuple[list[str], dict[str, str]]:
+    text = EXPERIMENT.replace(
+        "{hosts: 2, uplink: {rate: 1Gbit/s, delay: 1us}, nodes: {web: h0, client: h1}}", topology
+    )
+    resolved = resolve(load_experiment(written(folder, text.replace("load: client", f"load: {load}"))))
+    return resolved["topology"]["hosts"], resolved["topology"]["nodes"]
+
+
+@pytest.mark.parametrize(
+    ("topology", "hosts", "nodes"),
+    [
+        ("{uplink: {rate: 1Gbit/s}}", ["h0", "h1"], {"web": "h0", "client": "h1"}),
+        ("{hosts: 3, uplink: {rate: 1Gbit/s}}", ["h0", "h1", "h2"], {"web": "h0", "client": "h1"}),
+        (
+            "{hosts: [a, b], uplink: {rate: 1Gbit/s}, nodes: {web: b}}",
+            ["a", "b"],
+            {"web": "b", "client": "a"},
+        ),
+        (
+            "{uplink: {rate: 1Gbit/s}, nodes: {client: h0, proxy: edge}}",
+            ["h0", "edge", "h1"],
+            {"client": "h0", "proxy": "edge", "web": "h1"},
+        ),
+    ],
+)
+def test_services_without_a_node_get_one_on_a_host_of_its_own(
+    tmp_path: Path, topology: str, hosts: list[str], nodes: dict[str, str]
+) -> None:
+    assert nodes_with(tmp_path, topology) == (hosts, nodes)
+
+
+def test_a_load_outside_of_the_file_has_a_node_behind_those_of_the_services(tmp_path: Path) -> None:
+    load = "{command: ask}"
+    assert nodes_with(tmp_path, "{uplink: {rate: 1Gbit/s}}", load)[1] == {
+        "web": "h0",
+        "client": "h1",
+        "load": "h2",
+    }
+
+
+def test_a_compose_file_that_is_not_sound_is_the_only_thing_reported(tmp_path: Path) -> None:
+    text = EXPERIMENT.replace(", nodes: {web: h0, client: h1}", "").replace(
+        "conditions: [none]", "conditions: [slow: {host.egress: [{delay: {time: 1ms, on: [web]}}]}]"
+    )
+    path = written(tmp_path, text, FILE.replace("image: nginx", "image: nginx, privileged: true"))
+    with pytest.raises(SpecErrors) as refused:
+        load_experiment(path)
+    assert len(refused.value.problems) == 1
+
+
+def test_zones_leave_the_place_of_each_service_to_their_author(tmp_path: Path) -> None:
+    topology = (
+        "{zones: [east, west], uplink: {rate: 1Gbit/s}, rtt: [[1ms, 9ms], [9ms, 1ms]], nodes: {client: east}}"
+    )
+    text = EXPERIMENT.replace(
+        "{hosts: 2, uplink: {rate: 1Gbit/s, delay: 1us}, nodes: {web: h0, client: h1}}", topology
+    )
+    assert "services without a node (web); place them" in refusal(written(tmp_path, text))
+
+
+def test_notes_are_shown_by_validate(tmp_path: Path) -> None:
+    file = FILE.replace("image: nginx,", "image: nginx, restart: always, ulimits: {nofile: 9},")
+    kind, notes = check_file(
+        written(tmp_path, EXPERIMENT.replace("    ready: {web: {port: 80}}\n", ""), file)
+    )
+    assert kind == "experiment"
+    assert notes[0].startswith("sub/compose.yaml: line 3: ulimits is not followed")
+    assert notes[1] == "ready when they listen, for want of a healthcheck or `ready`: web (any port)"
+    assert any("restart is followed" in note for note in notes)
 
 
 LIMITED = FILE.replace("image: nginx,", "image: nginx, mem_limit: 64m, cpus: 0.5,")
@@ -132,4 +227,39 @@ def test_nobody_waits_for_the_load(tmp_path: Path) -> None:
 def test_errors_of_the_compose_file_have_their_own_places(tmp_path: Path) -> None:
     said = refusal(written(tmp_path, file=FILE.replace("image: nginx", "image: nginx, privileged: true")))
     assert 'shop.yaml:8:11: application.compose: file "sub/compose.yaml" cannot be honoured:' in said
-    assert '\n  3:23: services.web: unknown key "privileged"' in said
+    assert "\n  sub/compose.yaml:3:23: services.web: privileged asks for all privileges" in said
+
+
+YAML = st.recursive(
+    st.one_of(
+        st.none(),
+        st.booleans(),
+        st.integers(-5, 70000),
+        st.text(alphabet="ab:/.$${}-= 0129~", max_size=10),
+        st.sampled_from(["web", "./conf:/conf", "data:/d", "80:80", "${A:-b}", "1.5G", "always", "host"]),
+    ),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(
+            st.sampled_from(["source", "target", "type", "test", "context", "limits", "x", "web"]), inner
+        ),
+    ),
+    max_leaves=6,
+)
+
+
+@given(
+    st.dictionaries(st.sampled_from(ALL), YAML, max_size=4),
+    st.dictionaries(st.sampled_from(_TOP), YAML, max_size=2),
+)
+def test_any_compose_file_is_read_or_refused_with_places(
+    service: dict[str, Any], top: dict[str, Any]
+) -> None:
+    text = json.dumps({"services": {"web": {"image": "i", **service}}, **top})
+    others = {"sub/conf/a": "x", "sub/.env": "A=1"}
+    if found := problems(text, others):
+        assert all(re.match(r"sub/compose.yaml:[0-9]+:[0-9]+: .", problem) for problem in found)
+        return
+    read = compose(text, others)
+    dumped = json.loads(read.model_dump_json())
+    assert restored(ComposeFile, dumped) == read

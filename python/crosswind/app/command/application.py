@@ -25,6 +25,7 @@ from crosswind.testbed.fabric import Process
 class CommandParameters(MeasuredParameters):
     """The commands of an application by role, and what is measured."""
 
+    load: str = Field(description="Whose command is the load: its end ends the measured phase.")
     roles: dict[str, Role] = Field(
         min_length=1,
         description="By the name of the node; servers start in this order, each when the last is ready.",
@@ -54,7 +55,8 @@ class Command(Application):
     def misfits(
         cls, parameters: CommandParameters, nodes: Collection[str]
     ) -> Iterator[tuple[tuple[str | int, ...], str]]:
-        yield from parameters.load_findings(parameters.roles, "role")
+        yield from parameters.part_findings(parameters.load, parameters.roles, "role")
+        yield from parameters.metric_findings()
         yield from _variables_in(("warm_up_command",), parameters.warm_up_command or (), parameters, nodes)
         for name, role in parameters.roles.items():
             place = ("roles", name)

@@ -7,7 +7,7 @@ machine's byte order, which is taken to be little endian, as on every machine th
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 ANYWHERE = ("0.0.0.0", "::")
 
@@ -23,6 +23,19 @@ def listening_addresses(tables: str, port: int, protocol: str = "tcp") -> set[st
     """
     return {
         address for address, at, state in _sockets(tables) if at == port and state == _LISTENING[protocol]
+    }
+
+
+def listening_ports(tables: str, addresses: Collection[str], protocol: str = "tcp") -> set[int]:
+    """Return the ports to which somebody listens at one of `addresses`.
+
+    Args:
+        tables: as for `listening_addresses`.
+    """
+    return {
+        at
+        for address, at, state in _sockets(tables)
+        if address in addresses and state == _LISTENING[protocol]
     }
 
 

@@ -25,7 +25,6 @@ _OF_OPERATIONS = ("operations", "errors", "throughput", "latency", "response")
 class MeasuredParameters(SpecModel):
     """The load of an application, its phases, and its metrics."""
 
-    load: str = Field(description="Whose command is the load: its end ends the measured phase.")
     metrics: dict[MetricName, OwnMetric] = Field(
         default_factory=dict, description="What is read of the load's output, the most important first."
     )
@@ -65,11 +64,16 @@ class MeasuredParameters(SpecModel):
         operations = () if self.operations is None else latency_figures(self.operations.rate)
         return (*own, *operations)
 
-    def load_findings(self, parts: Collection[str], noun: str) -> Iterator[tuple[tuple[str, ...], str]]:
-        """Yield what is wrong with the load and the names of metrics; `parts` are what the load is one of."""
-        if self.load not in parts:
-            remedy = did_you_mean(self.load, parts) or f"there are {', '.join(parts)}"
-            yield ("load",), f"{shown(self.load)} is no {noun}; {remedy}"
+    def part_findings(
+        self, load: str, parts: Collection[str], noun: str
+    ) -> Iterator[tuple[tuple[str, ...], str]]:
+        """Yield what is wrong with a load that is one of `parts`."""
+        if load not in parts:
+            remedy = did_you_mean(load, parts) or f"there are {', '.join(parts)}"
+            yield ("load",), f"{shown(load)} is no {noun}; {remedy}"
+
+    def metric_findings(self) -> Iterator[tuple[tuple[str, ...], str]]:
+        """Yield what is wrong with the names of metrics."""
         for name in self.metrics:
             if self.operations is not None and name.partition(".")[0] in _OF_OPERATIONS:
                 yield (

@@ -1,40 +1,50 @@
-"""A user's compose file: its services on nodes, one of them the load."""
+"""A user's compose file: its services on nodes, and a load, which is one of them or a command beside them."""
 
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from crosswind.app.base import Application, Load, Missing, Stage
+from crosswind.app.command.command_line import is_shell_line
 from crosswind.app.command.files import copy_files
 from crosswind.app.command.measured import NS_PER_S, TAIL_S
 from crosswind.app.command.own_load import OwnLoad
-from crosswind.app.command.programs import program_missing, program_versions
-from crosswind.app.command.readiness import await_ready, command_look, look_for
+from crosswind.app.command.programs import SEARCH_PATH, program_missing, program_versions
+from crosswind.app.command.readiness import Look, command_look, look_for
+from crosswind.app.command.variables import ADDRESS, DURATION, FOLDER, SEED, filled
+from crosswind.app.compose.hosts import hosts_file
 from crosswind.app.compose.image import Images
 from crosswind.app.compose.inside import inside
+from crosswind.app.compose.mounts import MountMaker, size_of, too_large
 from crosswind.app.compose.order import start_order
-from crosswind.app.compose.parameters import ComposeParameters
+from crosswind.app.compose.outside import OutsideLoad
+from crosswind.app.compose.parameters import ComposeParameters, node_names
+from crosswind.app.compose.readiness import WITHIN_S, await_service, listening_look
 from crosswind.app.compose.root import make_root, room_for
-from crosswind.app.compose.service import Mount, Service
+from crosswind.app.compose.service import Service
 from crosswind.app.compose.unpack import ImageConfiguration
 from crosswind.app.compose.user import account_of
+from crosswind.app.requirements import Requirement
 from crosswind.app.server import stop_servers
 from crosswind.spec.declared import Figure
+from crosswind.spec.document import Document
 from crosswind.spec.node_limits import NodeLimits
 from crosswind.testbed.agent import Ended
 from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.fabric import Bind, Process, Root
 from crosswind.testbed.folders import give, give_tree
 
+_NAMES = "/etc/hosts"
+
 
 @dataclass(frozen=True)
 class Place:
-    """Where a service runs, and as what."""
+    """Where the processes of a node run, and as what."""
 
     command: list[str]
     environment: dict[str, str]
@@ -52,13 +62,18 @@ class Compose(Application):
     """The services of a compose file; see README.md beside this file."""
 
     name = "compose"
-    summary = "your own compose file: a node for each service, one of them the load"
+    summary = "your own compose file: a node for each service; the load is one of them, or a command"
     Parameters = ComposeParameters
     parameters: ComposeParameters
 
     def __init__(self, parameters: ComposeParameters) -> None:
         super().__init__(parameters)
-        self._images = Images(parameters.images)
+        builds = {
+            service.image: service.build
+            for service in parameters.services.values()
+            if service.own_image is not None and service.image is not None and service.build is not None
+        }
+        self._images = Images(parameters.images, builds)
         self._places: dict[str, Place] = {}
         self._running: dict[str, Process] = {}
         self._ready: set[str] = set()
@@ -77,63 +92,103 @@ class Compose(Application):
         yield from parameters.findings(nodes)
 
     @classmethod
+    def own_nodes(cls, raw: Any, document: Document) -> list[str]:
+        return node_names(raw, document.named_file, document.files_below)
+
+    @classmethod
     def node_limits(cls, parameters: ComposeParameters) -> Mapping[str, NodeLimits]:
         return parameters.node_limits
 
+    def remarks(self) -> list[str]:
+        return self.parameters.says.notes
+
+    def notes(self) -> list[str]:
+        says = self.parameters.says
+        return [*says.notes, *self._readiness_notes(), *says.without_effect]
+
+    def own_requirements(self) -> list[Requirement]:
+        found = (
+            service.on_host.requirement for service in self.parameters.services.values() if service.on_host
+        )
+        return list(dict.fromkeys(requirement for requirement in found if requirement is not None))
+
     def own_missing(self) -> list[Missing]:
         missing = self._images.missing(self._image_names)
+        install = "crosswind apps install FILE, with this experiment for FILE"
+        missing += [
+            Missing(what, requirement.remedy(install), tuple(requirement.commands()))
+            for requirement in self.own_requirements()
+            for what in requirement.missing()
+        ]
         for name, service in self.parameters.services.items():
+            if service.own_image is None:
+                missing += self._program_missing(name, service)
+                continue
             missing += [
                 Missing(f"service {name}: {mount.source}: not on this machine", "name what is there")
-                for mount in service.volumes
-                if mount.source.startswith("/") and not Path(mount.source).exists()
+                for mount in service.mounts
+                if mount.kind == "host" and mount.read_only and not Path(mount.source).exists()
             ]
+            for mount in service.mounts:
+                if mount.kind == "host" and not mount.read_only and too_large(size_of(Path(mount.source))):
+                    what = f"service {name}: {mount.source}: is too large to be copied for each trial"
+                    missing.append(Missing(what, "write :ro behind it, or bind less of it"))
             if service.user is not None and os.geteuid() != 0:
                 what = f"service {name}: user {service.user}: without root every process runs as you"
                 missing.append(Missing(what, "write sudo in front of crosswind, or leave `user` out"))
-            if service.image is None:
-                words = _words(service, ImageConfiguration())
-                kept = {file.file for file in self.parameters.files}
-                if words[0].removeprefix("./") not in kept:
-                    missing += program_missing(f"service {name}", words[0], service.environment.get("PATH"))
+        load = self.parameters.load
+        if isinstance(load, OutsideLoad):
+            kept = {file.file for file in load.files}
+            if not is_shell_line(load.command) and load.command[0].removeprefix("./") not in kept:
+                missing += program_missing("the load", load.command[0], load.environment.get("PATH"))
         return missing
 
     def own_versions(self) -> dict[str, str]:
-        return {
-            **{f"image {name}": f"sha256:{self._images.digest(name)}" for name in self._image_names},
-            **program_versions(
-                (_words(service, ImageConfiguration())[0], service.environment.get("PATH"))
-                for service in self.parameters.services.values()
-                if service.image is None
-            ),
-        }
+        programs = [
+            (self._words(service, ImageConfiguration())[0], service.environment.get("PATH"))
+            for service in self.parameters.services.values()
+            if service.own_image is None and (service.on_host is None or service.on_host.requirement is None)
+        ]
+        load = self.parameters.load
+        if isinstance(load, OutsideLoad) and not is_shell_line(load.command):
+            programs.append((load.command[0], load.environment.get("PATH")))
+        found = {f"image {name}": self._images.identity(name) for name in self._image_names}
+        for requirement in self.own_requirements():
+            found |= requirement.versions()
+        return {**found, **program_versions(programs)}
 
     def is_prepared(self, nodes: Collection[str]) -> bool:
         return all(self._images.is_unpacked(name) for name in self._image_names)
 
     def prepare(self, stage: Stage) -> None:
-        for name in self._image_names:
-            self._images.unpack(name, *stage.fabric.application_account)
+        for name in sorted(self._image_names):
+            self._images.unpack(name, *stage.fabric.application_account, stage.files)
 
     def start(self, stage: Stage) -> None:
         self._places, self._running, self._ready = {}, {}, set()
-        services, account = self.parameters.services, stage.fabric.application_account
-        for folder in ("services", "volumes"):
-            (stage.folder / folder).mkdir()
-            give(stage.folder / folder, *account)
-        copy_files(stage, self.parameters.files, stage.folder / "files")
+        account = stage.fabric.application_account
+        services, load = self.parameters.services, self.parameters.load
+        (stage.folder / "services").mkdir()
+        give(stage.folder / "services", *account)
+        mounts = MountMaker(stage, services.values())
         for name in start_order(services)[0]:
             for other, dependency in services[name].depends_on.items():
-                self._await(stage, other, dependency.condition)
-            self._places[name] = self._furnish(stage, name)
-            if name != self.parameters.load:
-                self._running[name] = self._start(stage, name, name, self._places[name].command)
-        for name in self._servers:
-            self._await(stage, name, "service_healthy")
+                for node in self._nodes(other):
+                    self._await(stage, node, dependency.condition)
+            for node in self._nodes(name):
+                self._places[node] = self._furnish(stage, mounts, name, node)
+                if name != load:
+                    self._running[node] = self._start(stage, node, node, self._places[node].command)
+        if isinstance(load, OutsideLoad):
+            self._places[load.node] = self._furnish_outside(stage, load)
+        for node in self._servers:
+            self._await(stage, node, "service_healthy")
 
     def load(self, stage: Stage) -> Load:
-        node, warm_up = self.parameters.load, self.parameters.warm_up_command
+        node, warm_up = self.parameters.load_node, self.parameters.warm_up_command
         place = self._places[node]
+        if warm_up is not None and isinstance(self.parameters.load, OutsideLoad):
+            warm_up = [self._fill(stage, node, word) for word in warm_up]
         return OwnLoad(
             self.parameters,
             lambda: self._start(stage, node, node, place.command),
@@ -143,16 +198,44 @@ class Compose(Application):
         )
 
     def stop(self, stage: Stage) -> None:
-        stop_servers(stage, [self._running[name] for name in self._servers])
+        stop_servers(stage, [self._running[node] for node in self._servers])
 
     @property
     def _image_names(self) -> set[str]:
-        return {service.image for service in self.parameters.services.values() if service.image is not None}
+        found = (service.own_image for service in self.parameters.services.values())
+        return {image for image in found if image is not None}
 
     @property
     def _servers(self) -> list[str]:
-        """The services that have to stay up, in the order of their start."""
-        return [name for name in self._running if name not in self.parameters.one_shots]
+        """The nodes whose services have to stay up, in the order of their start."""
+        of, one_shots = self.parameters.nodes, self.parameters.one_shots
+        return [node for node in self._running if of[node] not in one_shots]
+
+    def _nodes(self, name: str) -> list[str]:
+        return [node for node, service in self.parameters.nodes.items() if service == name]
+
+    def _readiness_notes(self) -> list[str]:
+        """Return which services count as ready when they listen, because nothing says it otherwise."""
+        asked = self.parameters
+        found = [
+            f"{name} ({', '.join(service.ports) or 'any port'})"
+            for name, service in asked.services.items()
+            if name not in asked.ready
+            and service.healthcheck is None
+            and name not in asked.one_shots
+            and name != asked.load
+        ]
+        if not found:
+            return []
+        return [f"ready when they listen, for want of a healthcheck or `ready`: {', '.join(found)}"]
+
+    def _program_missing(self, name: str, service: Service) -> list[Missing]:
+        program = self._words(service, ImageConfiguration())[0]
+        kept = {file.file for file in self.parameters.files}
+        is_installed = service.on_host is not None and service.on_host.requirement is not None
+        if is_installed or program.removeprefix("./") in kept:
+            return []
+        return program_missing(f"service {name}", program, service.environment.get("PATH"))
 
     def _start(self, stage: Stage, node: str, name: str, command: list[str]) -> Process:
         place = self._places[node]
@@ -166,76 +249,109 @@ class Compose(Application):
             account=place.account,
         )
 
-    def _await(self, stage: Stage, name: str, condition: str) -> None:
-        """Wait until a condition of a service holds."""
-        process = self._running[name]
+    def _await(self, stage: Stage, node: str, condition: str) -> None:
+        """Wait until a condition of the service on a node holds."""
+        process, name = self._running[node], self.parameters.nodes[node]
         if condition == "service_completed_successfully":
             ended = process.wait(TAIL_S)
             if ended is None:
                 raise TestbedError(f"{process}: still running after {TAIL_S:g} s; {process.last_words()}")
             if ended != Ended(0, None):
                 raise TestbedError(f"{process}: {ended}; its last words: {process.last_words()}")
-        elif condition == "service_healthy" and name not in self._ready:
-            start_probe = partial(self._start, stage, name, "probe")
-            declared, health = self.parameters.ready.get(name), self.parameters.services[name].healthcheck
-            if declared is not None:
-                await_ready(
-                    process, look_for(stage, process, declared, start_probe), declared.within_ns / NS_PER_S
-                )
-            if health is not None:
-                look = command_look(lambda: start_probe(health.test), health.timeout_ns / NS_PER_S)
-                await_ready(process, look, health.patience_ns / NS_PER_S)
-            self._ready.add(name)
-
-    def _furnish(self, stage: Stage, name: str) -> Place:
-        """Make the root file system of a service, or its folder where it has no image."""
-        service = self.parameters.services[name]
-        folder = stage.folder / "services" / name
-        if service.image is None:
-            copy_files(stage, self.parameters.files, folder)
-            return Place(
-                _words(service, ImageConfiguration()),
-                service.environment,
-                service.working_dir or str(folder),
-                None,
+        elif condition == "service_healthy" and node not in self._ready:
+            look, within_s = self._look(stage, node)
+            self._running[node] = await_service(
+                process,
+                look,
+                within_s,
+                self.parameters.services[name].restart,
+                lambda: self._start(stage, node, node, self._places[node].command),
             )
+            self._ready.add(node)
+
+    def _look(self, stage: Stage, node: str) -> tuple[Look, float]:
+        """Return how the service on a node is known to be ready, and within which time, s."""
+        name = self.parameters.nodes[node]
+        service = self.parameters.services[name]
+        start_probe = partial(self._start, stage, node, "probe")
+        declared, health = self.parameters.ready.get(name), service.healthcheck
+        if declared is not None:
+            look = look_for(stage, self._running[node], declared, start_probe)
+            return look, declared.within_ns / NS_PER_S
+        if health is not None:
+            look = command_look(lambda: start_probe(health.test), health.timeout_ns / NS_PER_S)
+            return look, health.patience_ns / NS_PER_S
+        return listening_look(stage.fabric.nodes[node], service.ports), WITHIN_S
+
+    def _furnish(self, stage: Stage, mounts: MountMaker, name: str, node: str) -> Place:
+        """Make the root file system of a node, or its folder where it runs on the host's files."""
+        service = self.parameters.services[name]
+        folder = stage.folder / "services" / node
+        if service.own_image is None:
+            copy_files(stage, self.parameters.files, folder)
+            return self._on_host(service, folder)
         account = stage.fabric.application_account
-        configuration = self._images.configuration(service.image)
-        root = make_root(self._images.root(service.image), folder, account)
+        configuration = self._images.configuration(service.own_image)
+        root = make_root(self._images.root(service.own_image), folder, account)
         working_dir = service.working_dir or configuration.working_dir
         room_for(folder, working_dir, account, is_folder=True)
-        binds = tuple(self._bind(stage, folder, mount) for mount in service.volumes)
+        binds = mounts.binds(node, folder, service.mounts)
+        names = self._names(stage, name, node, folder)
         user = None if service.user is None else account_of(service.user, folder)
         if user is not None:
             give_tree(folder, *user)
+        own = tuple(bind for bind in root.binds if bind.to != names.to)
         return Place(
-            _words(service, configuration),
+            self._words(service, configuration),
             dict(entry.split("=", 1) for entry in configuration.environment) | service.environment,
             working_dir,
-            Root(folder, (*root.binds, *binds)),
+            Root(folder, (*own, names, *binds)),
             user,
         )
 
-    def _bind(self, stage: Stage, root: Path, mount: Mount) -> Bind:
-        account = stage.fabric.application_account
-        if not mount.is_bind:
-            source = stage.folder / "volumes" / mount.source
-            target = room_for(root, mount.target, account, is_folder=True)
-            if not source.exists():
-                # What an image has at this place is what a new volume begins with.
-                subprocess.run(["cp", "-a", target, source], check=True)
-                # Services that share it may run as different users.
-                source.chmod(0o777)
-        else:
-            kept = stage.folder / "files" / self.parameters.kept_path(mount)
-            source = Path(mount.source) if mount.source.startswith("/") else kept
-            target = room_for(root, mount.target, account, is_folder=source.is_dir())
-        return Bind(source, target, mount.read_only)
+    def _names(self, stage: Stage, name: str, node: str, folder: Path) -> Bind:
+        """Return the file of the names that a node's service finds, as it sees it."""
+        addresses = {each: found.address for each, found in stage.fabric.nodes.items()}
+        text = hosts_file(name, node, self.parameters.services, addresses)
+        source = stage.folder / "services" / f"{node}.hosts"
+        source.write_text(text)
+        source.chmod(0o644)
+        to = room_for(folder, _NAMES, stage.fabric.application_account, is_folder=False)
+        return Bind(source, to, read_only=False)
 
+    def _on_host(self, service: Service, folder: Path) -> Place:
+        environment, working_dir = dict(service.environment), str(folder)
+        command = self._words(service, ImageConfiguration())
+        if service.on_host is None:
+            working_dir = service.working_dir or working_dir
+        elif (program := service.on_host.program()) is not None:
+            command = [str(program.path), *command[1:]]
+            path = environment.get("PATH", SEARCH_PATH)
+            # A healthcheck may name what its package brings besides.
+            environment = {**program.env, **environment, "PATH": f"{program.path.parent}:{path}"}
+        return Place(command, environment, working_dir, None)
 
-def _words(service: Service, configuration: ImageConfiguration) -> list[str]:
-    """Return what is executed: an entrypoint of the service takes the place of the image's whole command."""
-    if service.entrypoint is not None:
-        return [*service.entrypoint, *(service.command or ())]
-    command = configuration.command if service.command is None else service.command
-    return [*configuration.entrypoint, *command]
+    def _furnish_outside(self, stage: Stage, load: OutsideLoad) -> Place:
+        folder = stage.folder / "services" / load.node
+        copy_files(stage, load.files, folder)
+        command = [self._fill(stage, load.node, word) for word in load.command]
+        environment = {name: self._fill(stage, load.node, text) for name, text in load.environment.items()}
+        return Place(command, environment, str(folder), None)
+
+    def _fill(self, stage: Stage, node: str, text: str) -> str:
+        values = {
+            SEED: str(stage.seed),
+            FOLDER: str(stage.folder / "services" / node),
+            DURATION: f"{(self.parameters.duration_ns or 0) / NS_PER_S:g}",
+        }
+        nodes = stage.fabric.nodes
+        return filled(text, lambda name, of: nodes[of or ""].address if name == ADDRESS else values[name])
+
+    def _words(self, service: Service, configuration: ImageConfiguration) -> list[str]:
+        """Return what is executed: an entrypoint of the service replaces the image's whole command."""
+        if service.on_host is not None:
+            return service.on_host.command
+        if service.entrypoint is not None:
+            return [*service.entrypoint, *(service.command or ())]
+        command = configuration.command if service.command is None else service.command
+        return [*configuration.entrypoint, *command]

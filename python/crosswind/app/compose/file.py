@@ -1,130 +1,359 @@
-"""Read a compose file: its services, or everything that is wrong with it. Pure functions."""
+"""Read a compose file with all that it names: its services, or everything that is wrong with it.
+
+Source: the Compose Specification: interpolation, `include`, `extends`, profiles. Files are read through
+`Files` alone, so a run can be gone on with from its results folder.
+"""
 
 from __future__ import annotations
 
+import posixpath
 import re
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from crosswind.app.compose.dotenv import read_variables
+from crosswind.app.compose.files import Files, path_from
+from crosswind.app.compose.interpolate import interpolated
+from crosswind.app.compose.located import Located, Place, document_of, located, problem_at
+from crosswind.app.compose.merge import merged
+from crosswind.app.compose.note import texts_of
 from crosswind.app.compose.order import start_order
-from crosswind.app.compose.service import Service
+from crosswind.app.compose.service import Service, nodes_of
+from crosswind.app.compose.services import Context, ServiceReader
 from crosswind.spec.base import SpecModel
-from crosswind.spec.document import Document, Path, parse_document
+from crosswind.spec.document import Path, parse_document
+from crosswind.spec.named_file import NamedFile
 from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.problems import Problem, SpecErrors
-from crosswind.spec.quantities import shown
+from crosswind.spec.quantities import QuantityError, shown
 from crosswind.spec.text_lines import LineError
 from crosswind.spec.translate import describe, problems_of
 
-# What would be filled in from the environment of whoever runs compose: no part of the file, so of no result.
-_FROM_OUTSIDE = re.compile(r"(?<!\$)(?:\$\$)*\$(?:\{[^}]*\}|[A-Za-z_]\w*)")
-# Extensions that say of themselves that they mean nothing.
-_EXTENSION = "x-"
+_ENV = ".env"
+_TOP = ("services", "volumes", "networks", "secrets", "configs", "include", "version", "name", "models")
+# Far more than anybody writes by hand.
+_INCLUDES_MAX = 20
 
 
 class ComposeFile(SpecModel):
-    """A compose file, as far as it is understood."""
+    """A compose file, as it runs.
+
+    Attributes:
+        services: that take part, by their names.
+        files: that it names; `file` counts from the experiment's folder.
+        notes: on what is not followed, or followed in another way, that a reader of results has to know.
+        without_effect: notes on what makes no difference to a test.
+    """
 
     services: dict[str, Service] = Field(min_length=1)
-    volumes: dict[str, dict[str, Any] | None] = Field(default_factory=dict)
-    # Obsolete, and a word for the whole; neither changes what runs.
-    version: str | float | int | None = None
-    name: str | None = None
+    files: list[NamedFile[None]] = Field(default_factory=list)
+    notes: list[str] = Field(default_factory=list)
+    without_effect: list[str] = Field(default_factory=list)
 
 
-def parse_compose(content: bytes) -> ComposeFile:
+def read_compose(
+    name: str,
+    files: Files,
+    *,
+    variables: Mapping[str, str],
+    profiles: Collection[str] = (),
+    wanted: Collection[str] = (),
+) -> ComposeFile:
     """Return what a compose file says.
 
-    Raises: LineError: everything that is wrong with it, each with line and column.
+    Args:
+        name: its path from the experiment's folder.
+        variables: values for `${NAME}`, before those of `.env`.
+        profiles: that are active.
+        wanted: services that take part whatever their profiles.
+
+    Raises:
+        OSError: the file cannot be read.
+        SpecErrors: everything that is wrong with it, each with file, line and column.
     """
+    return _Reader(files, variables, profiles, wanted).read(name)
+
+
+def service_names(content: bytes, name: str) -> list[str]:
+    """Return the names under `services` of a file that need not be sound otherwise."""
     try:
-        document = parse_document(content, "compose")
-        return _read(document)
-    except SpecErrors as errors:
-        found = "".join(
-            f"\n  {problem.line}:{problem.column}: {problem.message}" for problem in errors.problems
+        services = located(parse_document(content, name), name).items.get("services")
+    except SpecErrors:
+        return []
+    return [] if services is None else list(services.items)
+
+
+class _Reader:
+    def __init__(
+        self, files: Files, variables: Mapping[str, str], profiles: Collection[str], wanted: Collection[str]
+    ) -> None:
+        self._files = files
+        self._variables = variables
+        self._profiles = profiles
+        self._wanted = wanted
+        self._problems: list[Problem] = []
+
+    def read(self, name: str) -> ComposeFile:
+        top = Place(name, 1, 1)
+        context = Context(Located({}, top, top), self._files, {}, "")
+        context.problems = self._problems
+        self._files.content(name)
+        context.values = self._values(name, context)
+        context.tree = self._tree(name, context, ())
+        context.project = self._project(name, context.tree)
+        services = self._services(context)
+        if self._problems:
+            raise SpecErrors(self._problems)
+        self._check_top(context)
+        read = {key: ServiceReader(key, item, context).read() for key, item in services.items()}
+        of = context.tree.items.get("services", context.tree)
+        document = document_of(context.tree.with_value({"services": of.with_value(read)}))
+        file = self._model(document)
+        if file is not None:
+            self._problems += [
+                document.problem(path, describe(path, message)) for path, message in _findings(file)
+            ]
+        if self._problems or file is None:
+            raise SpecErrors(self._problems)
+        present = {key: service for key, service in file.services.items() if service.replicas}
+        for key in file.services.keys() - present.keys():
+            context.note(read[key].key, key, "has no replicas, and is left out", matters=True)
+        return ComposeFile.model_construct(
+            services=present,
+            files=[named for named in self._files.named if named.file != name],
+            notes=texts_of(note for note in context.notes if note.matters),
+            without_effect=texts_of(note for note in context.notes if not note.matters),
         )
-        raise LineError(0, f"cannot be honoured:{found}") from None
 
+    def _model(self, document: Any) -> ComposeFile | None:
+        models: dict[Any, Any] = {}
+        try:
+            return TypeAdapter(ComposeFile).validate_python(document.data, context=models)
+        except ValidationError as error:
+            self._problems += problems_of(error, document, (), models)
+            return None
 
-def _read(document: Document) -> ComposeFile:
-    problems = list(_from_outside(document, (), document.data))
-    data = _plain(_without_extensions(document.data))
-    models: dict[Any, Any] = {}
-    file = None
-    try:
-        file = TypeAdapter(ComposeFile).validate_python(data, context=models)
-    except ValidationError as error:
-        problems += problems_of(error, replace(document, data=data), (), models)
-    if file is not None:
-        problems += [document.problem(path, describe(path, message)) for path, message in _findings(file)]
-    if problems or file is None:
-        raise SpecErrors(problems)
-    return file
+    # --- one tree out of all files -------------------------------------------------------------------------
+
+    def _tree(self, name: str, context: Context, way: tuple[str, ...]) -> Located:
+        """Return a file with variables replaced and all that it includes.
+
+        Args:
+            way: the files that lead to it.
+        """
+        content = self._files.content(name)
+        tree = self._interpolated(located(parse_document(content, name), name), context)
+        if not isinstance(tree.value, dict):
+            raise SpecErrors(
+                [tree.place.problem("is no compose file: it has no mapping; write services: {...}")]
+            )
+        included = tree.items.get("include")
+        for item in [] if included is None else included.list:
+            try:
+                for path in self._included(item):
+                    if path in (*way, name) or len(way) > _INCLUDES_MAX:
+                        raise QuantityError(f"{shown(path)} includes itself; break the circle")
+                    tree = self._with(tree, self._tree(path, context, (*way, name)), item)
+            except QuantityError as error:
+                self._problems.append(item.place.problem(f"include: {error}"))
+            except OSError as error:
+                reason = (error.strerror or str(error)).lower()
+                self._problems.append(
+                    item.place.problem(f"include: {shown(item.plain())} cannot be read: {reason}")
+                )
+        return tree
+
+    def _included(self, item: Located) -> list[str]:
+        written = item.plain() if isinstance(item.value, dict) else {"path": item.value}
+        for key in written:
+            if key != "path":
+                raise QuantityError(f'has "{key}"; keep the path alone, and one .env beside the first file')
+        paths = written.get("path")
+        found = paths if isinstance(paths, list) else [paths]
+        if not all(isinstance(path, str) for path in found):
+            raise QuantityError(f"{shown(item.plain())} is not a path")
+        return [path_from(item.place.file, str(path)) for path in found]
+
+    def _with(self, tree: Located, other: Located, item: Located) -> Located:
+        """Return a tree with the parts of an included one; what both have has to be the same."""
+        entries = dict(tree.items)
+        for key in ("services", "volumes", "networks", "secrets", "configs"):
+            own, more = entries.get(key), other.items.get(key)
+            if more is None or not isinstance(more.value, dict):
+                continue
+            mine = {} if own is None else own.items
+            for name, value in more.items.items():
+                if name in mine and mine[name].plain() != value.plain():
+                    raise QuantityError(
+                        f"{shown(item.plain())} has another {key[:-1]} {name}; rename one of the two"
+                    )
+            entries[key] = (own or more).with_value({**more.items, **mine})
+        return tree.with_value(entries)
+
+    def _interpolated(self, tree: Located, context: Context) -> Located:
+        def change(item: Located, path: Path) -> Any:
+            if not isinstance(item.value, str) or "$" not in item.value:
+                return item.value
+            try:
+                return interpolated(item.value, context.values, lambda name: context.unset(item.place, name))
+            except QuantityError as error:
+                self._problems.append(problem_at(item, path, str(error)))
+                return item.value
+
+        return tree.mapped(change)
+
+    def _values(self, name: str, context: Context) -> dict[str, str]:
+        """Return the variables: those of the experiment, and those of the .env beside the file."""
+        path = posixpath.join(posixpath.dirname(name), _ENV)
+        try:
+            content = self._files.content(path)
+        except OSError:
+            return dict(self._variables)
+        place = Place(path, 1, 1)
+        try:
+            found = read_variables(content, self._variables, lambda variable: context.unset(place, variable))
+        except LineError as error:
+            raise SpecErrors([place.problem(str(error))]) from None
+        return {key: value for key, value in found.items() if value is not None} | dict(self._variables)
+
+    def _project(self, name: str, tree: Located) -> str:
+        """Return what the file is called; images that it builds are called after it."""
+        written = tree.items.get("name")
+        text = str(written.value) if written is not None and written.value else ""
+        text = text or posixpath.basename(posixpath.dirname(name)) or "compose"
+        return re.sub(r"[^a-z0-9_-]", "", text.lower()).lstrip("_-") or "compose"
+
+    # --- services ------------------------------------------------------------------------------------------
+
+    def _services(self, context: Context) -> dict[str, Located]:
+        """Return the services that take part, with what they extend."""
+        written = context.tree.items.get("services")
+        found: dict[str, Located] = {}
+        if written is None or not written.items:
+            place = context.tree.place if written is None else written.key
+            message = "the file has no services; write services: {NAME: {image: IMAGE}}"
+            self._problems.append(place.problem(message))
+            return found
+        for name, item in written.items.items():
+            if name.startswith("x-"):
+                continue
+            if not isinstance(item.value, dict):
+                message = (
+                    f"services: {name} {shown(item.value)} must be a mapping; write lines of `key: value`"
+                )
+                self._problems.append(item.place.problem(message))
+                continue
+            service = self._extended(name, item, context, ())
+            if self._takes_part(name, service):
+                found[name] = service
+            else:
+                says = "has no active profile, and is left out; name one under `profiles` of the experiment"
+                context.note(item.key, name, says, matters=True)
+        if not found and not self._problems:
+            self._problems.append(
+                written.key.problem("every service has a profile; name one under `profiles`")
+            )
+        return found
+
+    def _takes_part(self, name: str, service: Located) -> bool:
+        profiles = service.items.get("profiles")
+        own = [] if profiles is None else [str(item.value) for item in profiles.list]
+        return not own or name in self._wanted or any(each in self._profiles for each in own)
+
+    def _extended(
+        self, name: str, service: Located, context: Context, way: tuple[tuple[str, str], ...]
+    ) -> Located:
+        """Return a service with what it extends.
+
+        Args:
+            way: file and name of the services that lead to it.
+        """
+        extends = service.items.get("extends")
+        if extends is None:
+            return service
+        own = service.with_value({key: item for key, item in service.items.items() if key != "extends"})
+        asked = extends.plain() if isinstance(extends.value, dict) else {"service": extends.value}
+        other, file = asked.get("service"), asked.get("file")
+        try:
+            path = extends.place.file if file is None else path_from(extends.place.file, str(file))
+            step = (path, str(other))
+            if step in way:
+                raise QuantityError(
+                    f"leads in a circle: {' -> '.join(each for _, each in (*way, step))}; break it"
+                )
+            tree = context.tree if file is None and not way else self._other(path, context)
+            services = tree.items.get("services")
+            base = None if services is None else services.items.get(str(other))
+            if base is None or not isinstance(base.value, dict):
+                known = [] if services is None else list(services.items)
+                remedy = did_you_mean(str(other), known) or f"{path} has {', '.join(known) or 'none'}"
+                raise QuantityError(f"names {shown(other)}, which is no service there; {remedy}")
+        except QuantityError as error:
+            self._problems.append(extends.place.problem(f"services.{name}: extends {error}"))
+            return own
+        return merged(self._extended(name, base, context, (*way, step)), own)
+
+    def _other(self, path: str, context: Context) -> Located:
+        try:
+            return self._tree(path, context, ())
+        except OSError as error:
+            raise QuantityError(f"the file {shown(path)}, which cannot be read: {error.strerror}") from None
+
+    def _check_top(self, context: Context) -> None:
+        for key, item in context.tree.items.items():
+            if key.startswith("x-"):
+                continue
+            if key not in _TOP:
+                remedy = did_you_mean(key, _TOP) or f"keys are {', '.join(_TOP)}"
+                self._problems.append(item.key.problem(f'unknown key "{key}"; {remedy}'))
+        if "version" in context.tree.items:
+            context.note(context.tree.items["version"].key, "version", "has no effect: it is obsolete")
+        volumes, networks = (context.tree.items.get(key) for key in ("volumes", "networks"))
+        for name, item in {} if volumes is None else volumes.items.items():
+            self._check_volume(name, item, context)
+        for item in ({} if networks is None else networks.items).values():
+            for key, option in item.items.items():
+                says = "of a network has no effect: all nodes are in the network that the topology describes"
+                context.note(option.key, key, says)
+
+    def _check_volume(self, name: str, item: Located, context: Context) -> None:
+        for key, option in item.items.items():
+            if key == "driver_opts" and option.value:
+                message = f"volumes.{name}: driver_opts say where its files are; bind that folder"
+                self._problems.append(option.key.problem(message))
+            elif key == "driver" and option.value not in (None, "local"):
+                message = f"volumes.{name}: driver {shown(option.value)} is not here; leave it out"
+                self._problems.append(option.key.problem(message))
+            elif key == "external" and str(option.value).lower() == "true":
+                context.note(
+                    option.key,
+                    key,
+                    "is not followed: a volume is empty at the start of a trial",
+                    matters=True,
+                )
+            else:
+                context.note(option.key, key, "of a volume has no effect")
 
 
 def _findings(file: ComposeFile) -> Iterator[tuple[Path, str]]:
+    nodes: dict[str, str] = {}
     for name, service in file.services.items():
         place = ("services", name)
         for other, dependency in service.depends_on.items():
-            on = file.services.get(other)
-            if on is None:
+            if other not in file.services:
                 meant = did_you_mean(other, file.services) or f"services are {', '.join(file.services)}"
-                yield (*place, "depends_on", other), f"is no service; {meant}"
-            elif dependency.condition == "service_healthy" and on.healthcheck is None:
+                yield (*place, "depends_on", other), f"is no service that takes part; {meant}"
+            elif dependency.condition == "service_completed_successfully" and other == name:
+                yield (*place, "depends_on", other), "is the service itself"
+        for node in nodes_of(name, service):
+            if node in nodes:
                 yield (
-                    (*place, "depends_on", other),
-                    f"has to be healthy, and {other} has no healthcheck; add one to it",
+                    place,
+                    f"has the node {node}, which is that of {nodes[node]}, too; rename one of the two",
                 )
-        for index, mount in enumerate(service.volumes):
-            if not mount.is_bind and mount.source not in file.volumes:
-                message = f"{shown(mount.source)} is no volume of the file; add volumes: {{{mount.source}: }}"
-                yield (*place, "volumes", index), message
-    for name, options in file.volumes.items():
-        if options:
-            yield (
-                ("volumes", name),
-                "has options; volumes here are folders that are empty at the start of a trial",
-            )
+            nodes[node] = name
     circle = start_order(file.services)[1]
     if circle:
         yield ("services", circle[0], "depends_on"), f"leads in a circle: {' -> '.join(circle)}; break it"
-
-
-def _from_outside(document: Document, path: Path, value: Any) -> Iterator[Problem]:
-    if isinstance(value, dict):
-        for key, item in value.items():
-            yield from _from_outside(document, (*path, key), item)
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _from_outside(document, (*path, index), item)
-    elif isinstance(value, str) and _FROM_OUTSIDE.search(value):
-        message = f"{shown(value)} takes a value from outside the file; write it, or $$ for a dollar sign"
-        yield document.problem(path, describe(path, message))
-
-
-def _without_extensions(data: Any) -> Any:
-    if not isinstance(data, dict):
-        return data
-    kept = {key: value for key, value in data.items() if not key.startswith(_EXTENSION)}
-    services = kept.get("services")
-    if isinstance(services, dict):
-        kept["services"] = {
-            name: {key: value for key, value in service.items() if not key.startswith(_EXTENSION)}
-            if isinstance(service, dict)
-            else service
-            for name, service in services.items()
-        }
-    return kept
-
-
-def _plain(data: Any) -> Any:
-    """Return the data with single dollar signs, where the file has two for each."""
-    if isinstance(data, dict):
-        return {key: _plain(value) for key, value in data.items()}
-    if isinstance(data, list):
-        return [_plain(value) for value in data]
-    return data.replace("$$", "$") if isinstance(data, str) else data

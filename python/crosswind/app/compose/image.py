@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import subprocess
@@ -9,8 +10,10 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
+from types import MappingProxyType
 
 from crosswind.app.base import Missing
+from crosswind.app.compose.build import Build
 from crosswind.app.compose.unpack import ImageConfiguration, digest_of, unpack
 from crosswind.results.durable import write_text
 from crosswind.testbed.errors import NotHere, TestbedError
@@ -27,17 +30,24 @@ class Images:
 
     Args:
         archives: files of images by their names in the compose file.
+        builds: how images are built for which no file is named.
     """
 
-    def __init__(self, archives: Mapping[str, str]) -> None:
+    def __init__(
+        self, archives: Mapping[str, str], builds: Mapping[str, Build] = MappingProxyType({})
+    ) -> None:
         self._archives = archives
+        self._builds = {name: build for name, build in builds.items() if name not in archives}
         self._digests: dict[str, str] = {}
 
     def missing(self, names: set[str]) -> list[Missing]:
-        """Return the images that are nowhere."""
+        """Return the images that are nowhere and that cannot be built here."""
         found = []
         tool = next((tool for tool in _TOOLS if shutil.which(tool)), _TOOLS[0])
         for name in sorted(names):
+            if name in self._builds:
+                found += self._build_missing(name)
+                continue
             try:
                 self.digest(name)
             except NotHere as error:
@@ -64,6 +74,11 @@ class Images:
                 self._digests[name] = digest_of(Path(archive))
         return self._digests[name]
 
+    def identity(self, name: str) -> str:
+        """Return what identifies an image in the provenance; where it is built, what it is built of."""
+        build = self._builds.get(name)
+        return f"sha256:{self.digest(name)}" if build is None else f"built as {build.tag}"
+
     def is_unpacked(self, name: str) -> bool:
         """Tell whether the image is in the cache."""
         return (self._folder(name) / _CONFIGURATION).is_file()
@@ -82,17 +97,21 @@ class Images:
             values["working_dir"],
         )
 
-    def unpack(self, name: str, uid: int, gid: int) -> None:
-        """Put an image into the cache, its files given to an account: all of it, or nothing."""
+    def unpack(
+        self, name: str, uid: int, gid: int, copies: Mapping[str, Path] = MappingProxyType({})
+    ) -> None:
+        """Put an image into the cache, its files given to an account: all of it, or nothing.
+
+        Args:
+            copies: of the files that builds are made of, by their names.
+        """
         if self.is_unpacked(name):
             return
         folder = self._folder(name)
         folder.parent.mkdir(parents=True, exist_ok=True)
         partial = Path(tempfile.mkdtemp(prefix=".part-", dir=folder.parent))
         try:
-            archive = (
-                Path(self._archives[name]) if name in self._archives else _save(name, partial / "saved.tar")
-            )
+            archive = self._archive(name, partial / "saved.tar", copies)
             (partial / _ROOT).mkdir()
             configuration = unpack(archive, partial / _ROOT)
             (partial / "saved.tar").unlink(missing_ok=True)
@@ -104,8 +123,36 @@ class Images:
         finally:
             shutil.rmtree(partial, ignore_errors=True)
 
+    def _archive(self, name: str, saved: Path, copies: Mapping[str, Path]) -> Path:
+        """Return the file of an image; written to `saved` where no file is named."""
+        if name in self._archives:
+            return Path(self._archives[name])
+        build = self._builds.get(name)
+        if build is None:
+            return _save(_ask(name)[0], name, saved)
+        tool = _builder()
+        if tool is None:
+            raise NotHere(f"image {name}: neither podman nor docker is here to build it")
+        build.run(tool, copies)
+        return _save(tool, build.tag, saved)
+
+    def _build_missing(self, name: str) -> list[Missing]:
+        """Return that an image cannot be built: no tool does, and it is not in the cache either."""
+        if self.is_unpacked(name) or _builder() is not None:
+            return []
+        here = [tool for tool in _TOOLS if shutil.which(tool)]
+        why = f"{' and '.join(here)} cannot reach an engine" if here else "neither podman nor docker is here"
+        build = self._builds[name]
+        remedy = (
+            f"install podman, or build it elsewhere (docker build {build.context}; docker save) and name the "
+            f"file: images: {{{name}: /FILE.tar}}"
+        )
+        return [Missing(f"image {name}: is built from {build.context}, and {why}", remedy)]
+
     def _folder(self, name: str) -> Path:
-        return cache_folder() / "images" / self.digest(name)
+        build = self._builds.get(name)
+        digest = self.digest(name) if build is None else build.tag.rpartition(":")[2]
+        return cache_folder() / "images" / digest
 
 
 def _ask(name: str) -> tuple[str, str]:
@@ -135,9 +182,20 @@ def _ask(name: str) -> tuple[str, str]:
     raise NotHere(f"image {name}: {'; '.join(said)}")
 
 
-def _save(name: str, archive: Path) -> Path:
+def _builder() -> str | None:
+    """Return the first tool that has an engine to build with."""
+    for tool in _TOOLS:
+        if shutil.which(tool) is None:
+            continue
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            asked = subprocess.run([tool, "info"], capture_output=True, timeout=_ASK_S, check=False)
+            if asked.returncode == 0:
+                return tool
+    return None
+
+
+def _save(tool: str, name: str, archive: Path) -> Path:
     """Write an image that podman or docker has into a file."""
-    tool = _ask(name)[0]
     done = subprocess.run(
         [tool, "save", "--output", archive, name], capture_output=True, text=True, check=False
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, PlainValidator
+from pydantic import Field, PlainValidator
 
 from crosswind.spec.base import SpecModel
 from crosswind.spec.node_limits import NodeLimits, check_cpus, check_memory
@@ -18,20 +18,6 @@ from crosswind.spec.quantities import QuantityError, shown
 _BYTES = re.compile(r"(?P<number>[0-9]{1,15}(?:\.[0-9]{1,6})?) ?(?P<unit>b|kb?|mb?|gb?)?", re.IGNORECASE)
 # What compose itself takes them for: k is 1024 bytes.
 _UNIT_BYTES = {"b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
-
-# Why the other parts of `deploy` mean nothing for a node, and what to do instead.
-_NOT_DEPLOYED = {
-    "replicas": "a service is one node; write a service for each replica",
-    "mode": "a service is one node; leave it out",
-    "placement": "the topology says which host a node is on; leave it out",
-    "restart_policy": "a service that ends fails its trial; leave it out",
-    "endpoint_mode": "nodes reach each other by name, without a virtual address; leave it out",
-    "update_config": "nothing is updated during a trial; leave it out",
-    "rollback_config": "nothing is updated during a trial; leave it out",
-    "labels": "nobody reads them; leave them out, or move them to `labels` of the service",
-}
-_NOT_RESOURCES = {"reservations": "nothing is reserved for a node, only limited; leave it out"}
-_NOT_LIMITED = {"pids": "processes of a node are not counted; leave it out"}
 
 
 def read_bytes(value: Any) -> int:
@@ -56,18 +42,6 @@ def read_cpus(value: Any) -> float:
     return check_cpus(float(text))
 
 
-def _without(reasons: dict[str, str]) -> BeforeValidator:
-    """Refuse keys that compose has and that are not honoured here, each with its reason."""
-
-    def check(value: Any) -> Any:
-        found = [key for key in reasons if key in value] if isinstance(value, dict) else []
-        if found:
-            raise QuantityError("; ".join(f'has "{key}": {reasons[key]}' for key in found))
-        return value
-
-    return BeforeValidator(check)
-
-
 ByteValue = Annotated[int, PlainValidator(read_bytes)]
 Cpus = Annotated[float, PlainValidator(read_cpus)]
 
@@ -82,20 +56,16 @@ class DeployedLimits(SpecModel):
 class Resources(SpecModel):
     """`deploy.resources`."""
 
-    limits: Annotated[DeployedLimits | None, _without(_NOT_LIMITED)] = None
+    limits: DeployedLimits | None = None
 
 
 class Deploy(SpecModel):
     """`deploy`, of which only limits have a meaning for a node."""
 
-    resources: Annotated[Resources | None, _without(_NOT_RESOURCES)] = None
+    resources: Resources | None = None
 
     @property
     def limits(self) -> NodeLimits:
         """The limits that it has."""
         limits = None if self.resources is None else self.resources.limits
         return NodeLimits() if limits is None else NodeLimits(limits.memory_bytes, limits.cpus)
-
-
-# As a service has it.
-DeployOrNothing = Annotated[Deploy | None, _without(_NOT_DEPLOYED)]

@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+import hashlib
 import posixpath
 from collections.abc import Collection, Iterator
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field
+from pydantic import (
+    AfterValidator,
+    Discriminator,
+    Field,
+    PlainSerializer,
+    PlainValidator,
+    Tag,
+    ValidationInfo,
+    WithJsonSchema,
+)
 
+from crosswind.app.command.command_line import EnvironmentText
 from crosswind.app.command.files import CopiedFile
 from crosswind.app.command.measured import MeasuredParameters
 from crosswind.app.command.readiness import Ready
-from crosswind.app.compose.file import ComposeFile, parse_compose
-from crosswind.app.compose.service import Mount, Service
-from crosswind.spec.named_file import NamedFile, named_file
+from crosswind.app.command.variables import variable_findings
+from crosswind.app.compose.file import ComposeFile, read_compose, service_names
+from crosswind.app.compose.files import Files
+from crosswind.app.compose.outside import OutsideLoad
+from crosswind.app.compose.service import Service, node_name, nodes_of
+from crosswind.spec.base import FILES, FILES_BELOW
+from crosswind.spec.named_file import NamedFile
 from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.node_limits import NodeLimits
+from crosswind.spec.problems import SpecErrors
 from crosswind.spec.quantities import QuantityError, shown
 
 _COMPLETED = "service_completed_successfully"
@@ -29,14 +45,65 @@ def _absolute(path: str) -> str:
     return path
 
 
+def _file(value: Any, info: ValidationInfo) -> NamedFile[ComposeFile]:
+    """Read the compose file; only with the whole experiment, because other keys say what it is read with."""
+    if not isinstance(value, str) or not value or "\0" in value:
+        raise QuantityError(f"{shown(value)} is not a file; write its path, from the file that names it")
+    if value.startswith("/"):
+        raise QuantityError(f"{shown(value)} is absolute; write it from the experiment's folder")
+    name = posixpath.normpath(value)
+    context = info.context if isinstance(info.context, dict) else {}
+    if FILES not in context:
+        return NamedFile(name, "", None)
+    load = info.data.get("load")
+    try:
+        content: bytes = context[FILES](name)
+        says = read_compose(
+            name,
+            Files(context[FILES], context[FILES_BELOW]),
+            variables=info.data.get("variables", {}),
+            profiles=info.data.get("profiles", []),
+            wanted=[load] if isinstance(load, str) else [],
+        )
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise QuantityError(f"{shown(value)} cannot be read: {reason}; name a file that can") from None
+    except SpecErrors as errors:
+        found = "".join(f"\n  {problem}" for problem in errors.problems)
+        raise QuantityError(f"{shown(value)} cannot be honoured:{found}") from None
+    return NamedFile(name, hashlib.sha256(content).hexdigest(), says)
+
+
 class ComposeParameters(MeasuredParameters):
     """A compose file, and what is measured of it."""
 
-    file: Annotated[NamedFile[ComposeFile], *named_file(parse_compose, "compose.yaml")] = Field(
-        description="The compose file; every service is a node of its name."
+    load: Annotated[
+        Annotated[str, Tag("a service")] | Annotated[OutsideLoad, Tag("a command")],
+        Discriminator(lambda value: "a service" if isinstance(value, str) else "a command"),
+    ] = Field(
+        description="The service whose end ends the measured phase; or a command that is no service, with a "
+        "node of its own."
     )
+    # Before `file`, which is read with them.
+    variables: dict[str, EnvironmentText] = Field(
+        default_factory=dict,
+        description="Values of `${NAME}` in the compose file, before those of the .env beside it. "
+        "The shell's own are not taken: they are no part of the experiment.",
+    )
+    profiles: list[str] = Field(
+        default_factory=list, description="Profiles of the compose file that are active."
+    )
+    file: Annotated[
+        NamedFile[ComposeFile],
+        PlainValidator(_file),
+        PlainSerializer(vars),
+        WithJsonSchema(
+            {"type": "string", "minLength": 1, "description": "A file.", "examples": ["compose.yaml"]}
+        ),
+    ] = Field(description="The compose file; every service is a node of its name.")
     ready: dict[str, Ready] = Field(
-        default_factory=dict, description="How a service is known to be ready that has no healthcheck."
+        default_factory=dict,
+        description="How a service is known to be ready, in place of its healthcheck; listening when absent.",
     )
     images: dict[str, Annotated[str, AfterValidator(_absolute)]] = Field(
         default_factory=dict,
@@ -44,14 +111,29 @@ class ComposeParameters(MeasuredParameters):
     )
     files: list[CopiedFile] = Field(
         default_factory=list,
-        description="Files beside this one that services bind, or without image have in their folder.",
+        description="Files beside this one that services without image have in their folder.",
     )
+
+    @property
+    def says(self) -> ComposeFile:
+        """The compose file."""
+        assert self.file.says is not None
+        return self.file.says
 
     @property
     def services(self) -> dict[str, Service]:
         """The services of the file."""
-        assert self.file.says is not None
-        return self.file.says.services
+        return self.says.services
+
+    @property
+    def load_node(self) -> str:
+        """The node of the load."""
+        return self.load.node if isinstance(self.load, OutsideLoad) else node_name(self.load)
+
+    @property
+    def nodes(self) -> dict[str, str]:
+        """The service of each node, in the order of the file; an outside load is none of them."""
+        return {node: name for name, service in self.services.items() for node in nodes_of(name, service)}
 
     @property
     def one_shots(self) -> set[str]:
@@ -65,39 +147,54 @@ class ComposeParameters(MeasuredParameters):
 
     @property
     def node_limits(self) -> dict[str, NodeLimits]:
-        """What the file limits services to, by service."""
-        return {name: service.limits for name, service in self.services.items()}
-
-    def kept_path(self, mount: Mount) -> str:
-        """Return the path of what a service binds, from the experiment file's folder."""
-        return posixpath.normpath(posixpath.join(posixpath.dirname(self.file.file), mount.source))
+        """What the file limits services to, by node."""
+        return {node: self.services[name].limits for node, name in self.nodes.items()}
 
     def findings(self, nodes: Collection[str]) -> Iterator[tuple[tuple[str | int, ...], str]]:
         """Yield what does not fit between the compose file, the rest of the parameters and the nodes."""
-        yield from self.load_findings(self.services, "service")
-        lacking = [name for name in self.services if name not in nodes]
+        yield from self._load_findings(nodes)
+        lacking = [node for node in (*self.nodes, self.load_node) if node not in nodes]
         if lacking:
-            places = ", ".join(f"{name}: h{number}" for number, name in enumerate(self.services))
+            places = ", ".join(f"{node}: PLACE" for node in lacking)
             yield (
                 ("file",),
-                f"has services without a node ({', '.join(lacking)}); nodes are called like services: "
-                f"nodes: {{{places}}}",
+                f"has services without a node ({', '.join(lacking)}); place them, such as nodes: "
+                f"{{{places}}}, or, in a star, leave `hosts` out",
             )
         yield from self._readiness_findings()
-        for name, service in self.services.items():
-            for mount in service.volumes:
-                if mount.is_bind and not mount.source.startswith("/") and not self._is_kept(mount):
-                    path = self.kept_path(mount)
-                    yield (
-                        ("file",),
-                        f"has {name} bind {shown(mount.source)}, which is not kept with the results; name "
-                        f"it, or the files in it: files: [{path}]",
-                    )
-        used = {service.image for service in self.services.values()}
+        used = {service.own_image for service in self.services.values()}
         for image in self.images:
             if image not in used:
                 known = ", ".join(sorted(image for image in used if image)) or "none"
                 yield ("images", image), f"is the image of no service; images are {known}"
+
+    def _load_findings(self, nodes: Collection[str]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+        yield from self.metric_findings()
+        if isinstance(self.load, str):
+            yield from self.part_findings(self.load, self.services, "service")
+            if self.load in self.services and self.services[self.load].replicas != 1:
+                yield (
+                    ("load",),
+                    f"{shown(self.load)} has several replicas, and one load is measured; make it one",
+                )
+            return
+        if self.load.node in self.nodes:
+            name = self.nodes[self.load.node]
+            yield (
+                ("load", "node"),
+                f"{shown(self.load.node)} is the node of {name}; write another, such as node: client",
+            )
+        has_duration = self.duration_ns is not None
+        for place, words in (
+            (("load", "command"), self.load.command),
+            (("warm_up_command",), self.warm_up_command or []),
+        ):
+            for word in words:
+                for message in variable_findings(word, nodes, has_duration=has_duration):
+                    yield place, message
+        for variable, text in self.load.environment.items():
+            for message in variable_findings(text, nodes, has_duration=has_duration):
+                yield ("load", "environment", variable), message
 
     def _readiness_findings(self) -> Iterator[tuple[tuple[str | int, ...], str]]:
         for name in self.ready:
@@ -107,19 +204,30 @@ class ComposeParameters(MeasuredParameters):
             elif name == self.load:
                 yield ("ready", name), "is the load, and `ready` is for servers; leave it out"
         for name, service in self.services.items():
-            if self.load in service.depends_on:
+            if isinstance(self.load, str) and self.load in service.depends_on:
                 yield (
                     ("load",),
                     f"is what {name} depends on; the load starts last",
                 )
-            known = name in self.ready or service.healthcheck is not None or name in self.one_shots
-            if name != self.load and not known:
-                yield (
-                    ("file",),
-                    f"does not say when {name} is ready; add a healthcheck there, or say it here: "
-                    f"ready: {{{name}: {{port: 8080}}}}",
-                )
 
-    def _is_kept(self, mount: Mount) -> bool:
-        path = self.kept_path(mount)
-        return any(file.file == path or file.file.startswith(f"{path}/") for file in self.files)
+
+def node_names(raw: Any, read: Any, below: Any) -> list[str]:
+    """Return the nodes of an experiment with these parameters, which need not be sound."""
+    context = {FILES: read, FILES_BELOW: below}
+    try:
+        parameters = ComposeParameters.model_validate(raw, context=context)
+    except ValueError:
+        return _nodes_of_unsound(raw, read)
+    return list(dict.fromkeys((*parameters.nodes, parameters.load_node)))
+
+
+def _nodes_of_unsound(raw: Any, read: Any) -> list[str]:
+    """Return as many of the nodes as can be told, so that only what is wrong is reported."""
+    load = raw.get("load") if isinstance(raw, dict) else None
+    own = [str(load.get("node", "load"))] if isinstance(load, dict) else []
+    file = raw.get("file") if isinstance(raw, dict) else None
+    try:
+        services = service_names(read(file), file) if isinstance(file, str) else []
+    except OSError:
+        services = []
+    return list(dict.fromkeys((*map(node_name, services), *own))) or ["load"]

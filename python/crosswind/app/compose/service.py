@@ -1,4 +1,4 @@
-"""A service of a compose file: the keys that are understood. Every other key is an error that names it.
+"""A service of a compose file, as it runs: every key that is followed, in one form.
 
 Source: the Compose Specification, compose-spec.io, sections services and healthcheck. What differs stands in
 README.md beside this file.
@@ -7,67 +7,35 @@ README.md beside this file.
 from __future__ import annotations
 
 import re
-import shlex
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator, model_validator
 
 from crosswind.app.command.command_line import SHELL, read_command, read_text
-from crosswind.app.compose.limits import ByteValue, Cpus, Deploy, DeployOrNothing
+from crosswind.app.compose.build import Build
+from crosswind.app.compose.limits import ByteValue, Cpus, Deploy
+from crosswind.app.compose.mount import Mount
+from crosswind.app.compose.package import OnHost
+from crosswind.app.compose.words import ComposeDuration, Text, Value, Whole, Words
 from crosswind.spec.base import SpecModel
 from crosswind.spec.node_limits import NodeLimits
-from crosswind.spec.quantities import TIME, QuantityError, shown
+from crosswind.spec.quantities import QuantityError, shown
 
 # What the specification says of a healthcheck whose keys are absent.
 INTERVAL_NS = 30 * 10**9
 TIMEOUT_NS = 30 * 10**9
 RETRIES = 3
 
-_DURATION_PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)(h|ms|us|m|s)")
-_DURATION_UNITS = {"h": "h", "m": "min", "s": "s", "ms": "ms", "us": "us"}
-
-
-def _words(value: Any) -> list[str] | None:
-    """Return the words of a command; a text is split as a shell would, but no shell runs it."""
-    if value is None or value == []:
-        return None if value is None else []
-    if not isinstance(value, str):
-        return read_command(value)
-    try:
-        words = shlex.split(value)
-    except ValueError as error:
-        raise QuantityError(f"{shown(value)} cannot be split into words: {str(error).lower()}") from None
-    return words or read_command(value)
-
-
-def read_duration(value: Any) -> int:
-    """Return the nanoseconds of a duration such as `1m30s`.
-
-    Raises: QuantityError: it is not one.
-    """
-    parts = _DURATION_PART.findall(value) if isinstance(value, str) else []
-    if not parts or "".join(number + unit for number, unit in parts) != value:
-        raise QuantityError(f"{shown(value)} is not a duration; write such as 500ms, 5s or 1m30s")
-    return sum(TIME.read(number + _DURATION_UNITS[unit]) for number, unit in parts)
-
-
-def _environment(value: Any) -> Any:
-    """Let a list of NAME=VALUE stand for a mapping."""
-    if not isinstance(value, list):
-        return value
-    pairs = {}
-    for number, entry in enumerate(value, 1):
-        name, equals, text = read_text(entry).partition("=")
-        if not equals:
-            raise QuantityError(f"item {number}, {shown(entry)}, has no value; write {name}=VALUE")
-        pairs[name] = text
-    return pairs
+NODE_MAX = 32
+Restart = Literal["no", "always", "on-failure", "unless-stopped"]
 
 
 def _dependencies(value: Any) -> Any:
     """Let a list of services stand for the mapping in which each only has to be started."""
     if isinstance(value, list):
         return {read_text(name): {"condition": "service_started"} for name in value}
+    if isinstance(value, dict):
+        return {name: item or {"condition": "service_started"} for name, item in value.items()}
     return value
 
 
@@ -81,45 +49,11 @@ def _test(value: Any) -> list[str]:
     raise QuantityError(f"{shown(value)} is not a test; write [CMD, word, ...], [CMD-SHELL, line] or a line")
 
 
-def _port(value: Any) -> str:
-    text = read_text(value)
-    if not re.fullmatch(r"[0-9.:\-]*[0-9]+(?:/(?:tcp|udp))?", text):
-        raise QuantityError(f'{shown(value)} is not a port; write such as "8080:80"')
-    return text
-
-
-Words = Annotated[list[str] | None, PlainValidator(_words)]
-ComposeDuration = Annotated[int, PlainValidator(read_duration)]
-Text = Annotated[str, PlainValidator(read_text)]
-
-
-class Mount(SpecModel):
-    """A file or folder of the experiment or the host, or a volume, that a service sees at `target`."""
-
-    source: str
-    target: str
-    read_only: bool
-
-    @property
-    def is_bind(self) -> bool:
-        """Whether `source` is a path rather than the name of a volume."""
-        return self.source.startswith((".", "/"))
-
-
-def _mount(value: Any) -> Any:
-    if isinstance(value, dict):
-        raise QuantityError('is in the long form; write the short one, such as "data:/var/lib/data:ro"')
-    parts = read_text(value).split(":")
-    if len(parts) not in (2, 3) or not all(parts) or not parts[1].startswith("/"):
-        raise QuantityError(f'{shown(value)} is not a volume; write "SOURCE:/PATH" or "SOURCE:/PATH:ro"')
-    if parts[2:] not in ([], ["ro"], ["rw"]):
-        raise QuantityError(f"{shown(value)} has the mode {parts[2]}; modes are ro and rw")
-    source, target, read_only = parts[0], parts[1], parts[2:] == ["ro"]
-    if source.startswith("/") and not read_only:
-        raise QuantityError(
-            f"{shown(value)} would let a trial change the host; add :ro, or name a path beside the file"
-        )
-    return {"source": source, "target": target, "read_only": read_only}
+def _restart(value: Any) -> str:
+    policy = str(value).partition(":")[0]
+    if policy not in ("no", "always", "on-failure", "unless-stopped"):
+        raise QuantityError(f"{shown(value)} is no policy; write no, always, on-failure or unless-stopped")
+    return policy
 
 
 class Dependency(SpecModel):
@@ -134,14 +68,14 @@ class Health(SpecModel):
     test: Annotated[list[str], PlainValidator(_test)]
     interval_ns: ComposeDuration = Field(INTERVAL_NS, alias="interval")
     timeout_ns: ComposeDuration = Field(TIMEOUT_NS, alias="timeout")
-    retries: Annotated[int, Field(ge=1)] = RETRIES
+    retries: Whole = RETRIES
     start_period_ns: ComposeDuration = Field(0, alias="start_period")
     start_interval_ns: ComposeDuration = Field(5 * 10**9, alias="start_interval")
 
     @property
     def patience_ns(self) -> int:
         """After this time without a success the service counts as unhealthy."""
-        return self.start_period_ns + self.retries * self.interval_ns
+        return self.start_period_ns + max(1, self.retries) * self.interval_ns
 
 
 def _absolute(path: str) -> str:
@@ -151,37 +85,49 @@ def _absolute(path: str) -> str:
 
 
 class Service(SpecModel):
-    """A service: what runs on the node of its name."""
+    """A service: what runs on its node, or on several.
+
+    Attributes:
+        image: that it runs; None where it runs on the files of this machine.
+        build: how the image is made; None where it is there already.
+        on_host: what runs in the place of its image.
+        mounts: what it sees beside its image.
+        ports: at one of which it listens, such as `80/tcp`; empty where the file names none.
+        networks: by name of each that it is in, how it is called there beside its own name.
+        extra_hosts: names of other addresses.
+        replicas: the number of its nodes.
+    """
 
     image: str | None = None
+    build: Build | None = None
+    on_host: OnHost | None = Field(None, alias="x-crosswind")
     command: Words = None
     entrypoint: Words = None
-    environment: Annotated[dict[str, Text], BeforeValidator(_environment)] = Field(default_factory=dict)
+    environment: dict[str, Value] = Field(default_factory=dict)
     depends_on: Annotated[dict[str, Dependency], BeforeValidator(_dependencies)] = Field(default_factory=dict)
     healthcheck: Health | None = None
     user: Text | None = None
     working_dir: Annotated[str, AfterValidator(_absolute)] | None = None
-    volumes: list[Annotated[Mount, BeforeValidator(_mount)]] = Field(default_factory=list)
+    mounts: list[Mount] = Field(default_factory=list)
     memory_bytes: ByteValue | None = Field(None, alias="mem_limit")
     cpus: Cpus | None = None
-    deploy: DeployOrNothing = None
-    # What follows changes nothing here: every port of a node can be reached from every other node.
-    ports: list[Annotated[str, PlainValidator(_port)]] = Field(default_factory=list)
-    expose: list[Annotated[str, PlainValidator(_port)]] = Field(default_factory=list)
-    restart: Literal["no"] | None = None
-    labels: dict[str, Text] | list[str] | None = None
-    logging: dict[str, Any] | None = None
-    pull_policy: str | None = None
+    deploy: Deploy | None = None
+    ports: list[str] = Field(default_factory=list)
+    restart: Annotated[Restart, PlainValidator(_restart)] = "no"
+    hostname: Text | None = None
+    networks: dict[str, list[str]] = Field(default_factory=dict)
+    extra_hosts: dict[str, str] = Field(default_factory=dict)
+    replicas: int = 1
 
     @model_validator(mode="after")
     def _has_something_to_run(self) -> Service:
-        if self.image is None and not (self.command or self.entrypoint):
+        if self.image is None and self.on_host is None and not (self.command or self.entrypoint):
             raise ValueError("has neither an image nor a command; add one of them")
-        if self.image is None and self.user is not None:
+        if self.image is None and self.on_host is None and self.user is not None:
             raise ValueError(
                 "has a user and no image; it runs as the account for applications, so leave it out"
             )
-        if self.image is None and self.volumes:
+        if self.image is None and self.on_host is None and self.mounts:
             raise ValueError("has volumes and no image; it sees the host's files, so leave them out")
         return self
 
@@ -197,5 +143,22 @@ class Service(SpecModel):
 
     @property
     def limits(self) -> NodeLimits:
-        """What its node may use."""
+        """What each of its nodes may use."""
         return NodeLimits(self.memory_bytes, self.cpus).filled((self.deploy or Deploy()).limits)
+
+    @property
+    def own_image(self) -> str | None:
+        """The image that it runs; None where it runs on the files of this machine."""
+        return None if self.on_host is not None else self.image
+
+
+def nodes_of(name: str, service: Service) -> list[str]:
+    """Return the nodes of a service: one called like it, or several with a number behind the first."""
+    first = node_name(name)
+    return [first if number == 1 else f"{first}-{number}" for number in range(1, service.replicas + 1)]
+
+
+def node_name(service: str) -> str:
+    """Return what the node of a service is called: nodes have lower-case letters, digits and hyphens only."""
+    plain = re.sub(r"[^a-z0-9]+", "-", service.lower()).strip("-")
+    return (plain if plain[:1].isalpha() else f"n-{plain}".strip("-"))[:NODE_MAX].rstrip("-")

@@ -1,0 +1,560 @@
+"""Bring a service into the one form that its model reads: followed, noted or refused, key by key."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from crosswind.app.compose import keys
+from crosswind.app.compose.build import read_build
+from crosswind.app.compose.dotenv import read_variables
+from crosswind.app.compose.files import Files, path_from
+from crosswind.app.compose.located import Located, Place, problem_at
+from crosswind.app.compose.merge import as_mapping
+from crosswind.app.compose.mount import Mount, read_bool, read_file_mount, read_mount
+from crosswind.app.compose.note import Note
+from crosswind.app.compose.service import node_name
+from crosswind.app.compose.words import read_whole
+from crosswind.spec.document import Path
+from crosswind.spec.nearest import did_you_mean
+from crosswind.spec.problems import Problem
+from crosswind.spec.quantities import QuantityError, shown
+from crosswind.spec.text_lines import LineError
+
+X_CROSSWIND = "x-crosswind"
+DEFAULT_NETWORK = "default"
+_REPLICAS_MAX = 100
+_PORT = re.compile(
+    r"(?:[0-9.]+:|\[[0-9a-fA-F:]+\]:)?(?:[0-9-]*:)?(?P<first>[0-9]+)(?:-(?P<last>[0-9]+))?(?:/(?P<protocol>tcp|udp))?"
+)
+# Keys of an image that mean nothing for a program that runs in its place.
+_OF_IMAGES = ("image", "build", "command", "entrypoint", "user", "working_dir")
+_FILES = ("volumes", "tmpfs", "secrets", "configs")
+# Keys that became others of the model, or nothing.
+_TAKEN = {
+    "cap_add", "container_name", "env_file", "expose", "extends", "links", "network_mode", "platform",
+    "privileged", "profiles", "runtime", "scale", *_FILES,
+}  # fmt: skip
+
+
+@dataclass
+class Context:
+    """What a service is read with, and what is found on the way.
+
+    Attributes:
+        tree: the whole file.
+        values: the variables of the file.
+        project: what the file is called, which names images that are built.
+    """
+
+    tree: Located
+    files: Files
+    values: dict[str, str]
+    project: str
+    notes: list[Note] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+    def note(self, place: Place, key: str, says: str, *, matters: bool = False) -> None:
+        """Add a note."""
+        self.notes.append(Note(place, key, says, matters))
+
+    def unset(self, place: Place, name: str) -> None:
+        """Add the note that a variable has no value."""
+        says = "has no value, and an empty text stands for it; write it into .env beside the file"
+        self.note(place, f"${{{name}}}", says, matters=True)
+
+
+class ServiceReader:
+    """Reads one service.
+
+    Args:
+        name: of the service.
+        written: what the file says of it.
+    """
+
+    def __init__(self, name: str, written: Located, context: Context) -> None:
+        self._name = name
+        self._written = written
+        self._items = {key: item for key, item in written.items.items() if not _is_extension(key)}
+        self._context = context
+        self._path: Path = ("services", name)
+
+    def read(self) -> Located:
+        """Return the service in the form of its model; what is wrong is added to the context's problems."""
+        found: dict[str, Located] = {}
+        if X_CROSSWIND in self._items:
+            self._replace_image()
+        for key, item in self._items.items():
+            if self._is_followed(key, item):
+                found[key] = item
+        for key, make in (
+            ("build", self._build),
+            ("environment", self._environment),
+            ("networks", self._networks),
+            ("ports", self._ports),
+            ("mounts", self._mounts),
+            ("extra_hosts", self._extra_hosts),
+            ("healthcheck", self._healthcheck),
+            ("deploy", self._deploy),
+            ("replicas", self._replicas),
+            ("depends_on", self._dependencies),
+            ("user", self._user),
+            ("hostname", self._hostname),
+            ("restart", self._restart),
+        ):
+            found.pop(key, None)
+            try:
+                made = make()
+            except QuantityError as error:
+                self._wrong(key, str(error))
+                continue
+            if made is not None:
+                found[key] = made
+        if "build" in self._items and "image" not in found:
+            found["image"] = self._items["build"].made(f"{self._context.project}-{self._name}")
+        self._check()
+        return self._written.with_value({key: item for key, item in found.items() if key not in _TAKEN})
+
+    def _is_followed(self, key: str, item: Located) -> bool:
+        """Tell whether a key is one that is followed; note or refuse every other one."""
+        if key in keys.WITHOUT_EFFECT:
+            self._note(key, keys.WITHOUT_EFFECT[key])
+        elif key in keys.OTHERWISE:
+            self._note(key, keys.OTHERWISE[key], matters=True)
+        elif key in keys.REFUSED:
+            if item.value not in (None, [], {}, False):
+                self._wrong(key, keys.REFUSED[key])
+        elif key in keys.FOLLOWED:
+            return item.value is not None
+        else:
+            remedy = did_you_mean(key, keys.ALL) or f"keys are {', '.join(keys.ALL)}"
+            self._context.problems.append(
+                item.key.problem(f'services.{self._name}: unknown key "{key}"; {remedy}')
+            )
+        return False
+
+    def _replace_image(self) -> None:
+        """Leave out what only an image has, where a program of this machine runs in its place."""
+        for key in (*_OF_IMAGES, *_FILES):
+            if key in self._items:
+                what = "its files are" if key in _FILES else "it is"
+                self._note(
+                    key, f"has no effect: {X_CROSSWIND} takes the place of the image, so {what} not used"
+                )
+                del self._items[key]
+
+    # --- one key after another -----------------------------------------------------------------------------
+
+    def _build(self) -> Located | None:
+        item = self._items.get("build")
+        if item is None or item.value is None:
+            return None
+        build, spared = read_build(item, self._context.files, self._context.values)
+        self._note("build", "is done once, by podman or docker, before the first trial")
+        for key in spared:
+            self._context.note(
+                item.items[key].key, f"build.{key}", "has no effect on the image that is tested"
+            )
+        return item.made(build.model_dump())
+
+    def _environment(self) -> Located | None:
+        found: dict[str, Located] = {}
+        for item in self._env_files():
+            found |= self._variables_of(item)
+        written = self._items.get("environment")
+        if written is not None:
+            pairs = as_mapping(written)
+            if not isinstance(pairs.value, dict):
+                return written
+            found |= pairs.value
+        for name, item in list(found.items()):
+            if item.value is not None:
+                continue
+            # A name alone takes the value of the variable of that name.
+            if name in self._context.values:
+                found[name] = item.with_value(self._context.values[name])
+            else:
+                says = "has no value, and is left out; write it into .env beside the file"
+                self._context.note(item.place, name, says, matters=True)
+                del found[name]
+        place = written or self._items.get("env_file")
+        return place.with_value(found) if found and place is not None else None
+
+    def _env_files(self) -> list[Located]:
+        written = self._items.get("env_file")
+        return [] if written is None else (written.list or [written])
+
+    def _variables_of(self, item: Located) -> dict[str, Located]:
+        asked = item.plain() if isinstance(item.value, dict) else {"path": item.value}
+        written = asked.get("path")
+        if not isinstance(written, str):
+            raise QuantityError(f"has the env_file {shown(written)}, which is not a path")
+        path = path_from(item.place.file, written)
+        try:
+            content = self._context.files.content(path)
+        except FileNotFoundError:
+            if read_bool(asked.get("required", True)):
+                raise QuantityError(
+                    f"has the env_file {shown(written)}, which is not there; name one that is"
+                ) from None
+            self._context.note(item.place, "env_file", f"{shown(written)} is not there, and is left out")
+            return {}
+        except OSError as error:
+            raise QuantityError(f"has the env_file {shown(written)}: {error.strerror}") from None
+        try:
+            found = read_variables(
+                content, self._context.values, lambda name: self._context.unset(item.place, name)
+            )
+        except LineError as error:
+            raise QuantityError(f"has the env_file {shown(written)}: {error}") from None
+        return {name: item.with_value(value) for name, value in found.items()}
+
+    def _networks(self) -> Located:
+        """Return by network what others call the service there, and say what becomes of networks."""
+        mode, written = self._items.get("network_mode"), self._items.get("networks")
+        names = [str(item.value) for key in ("container_name",) if (item := self._items.get(key)) is not None]
+        if mode is not None:
+            self._check_mode(mode)
+        if written is None or not written.value:
+            return self._written.made({DEFAULT_NETWORK: names})
+        found: dict[str, list[str]] = {}
+        defined = self._context.tree.items.get("networks")
+        for name, item in as_mapping(written, names=True).items.items():
+            if name != DEFAULT_NETWORK and (defined is None or name not in defined.items):
+                raise QuantityError(
+                    f"has {shown(name)}, which is no network of the file; add networks: {{{name}: }}"
+                )
+            found[name] = [*names, *self._aliases(name, item)]
+        if found.keys() != {DEFAULT_NETWORK}:
+            self._note(
+                "networks",
+                "decide which names a service with an image finds; by its address every node can be reached",
+                matters=True,
+            )
+        return written.made(found)
+
+    def _aliases(self, network: str, item: Located) -> list[str]:
+        for key, value in item.items.items():
+            if key in ("ipv4_address", "ipv6_address"):
+                self._check_address(str(value.value), value)
+            elif key not in (
+                "aliases",
+                "priority",
+                "gw_priority",
+                "interface_name",
+                "mac_address",
+                "link_local_ips",
+                "driver_opts",
+            ):
+                raise QuantityError(
+                    f'has "{key}" for {network}, which no network of a service has; leave it out'
+                )
+        aliases = item.items.get("aliases")
+        return [] if aliases is None else [str(alias.value) for alias in aliases.list]
+
+    def _check_address(self, address: str, item: Located) -> None:
+        """Refuse an address of the service's own that something in the file relies on."""
+        for other in _texts(self._context.tree):
+            if other.place != item.place and re.search(
+                rf"(?<![0-9.]){re.escape(address)}(?![0-9.])", other.value
+            ):
+                raise QuantityError(
+                    f"has the address {address}, which line {other.place.line} relies on, and Crosswind "
+                    f"gives addresses to nodes; write the name {node_name(self._name)} there, and leave the "
+                    "address out"
+                )
+        self._context.note(
+            item.key, "ipv4_address", "is not followed: Crosswind gives addresses to nodes", matters=True
+        )
+
+    def _check_mode(self, mode: Located) -> None:
+        text = str(mode.value)
+        if text.startswith(("service:", "container:")) or text == "none":
+            what = "has no network" if text == "none" else "shares the network of another"
+            raise QuantityError(
+                f"is not to have a network of its own ({shown(text)}), and every node has one: {what}"
+            )
+        if text == "host":
+            self._note("network_mode", "is not followed: the service has a node of its own", matters=True)
+        else:
+            self._note("network_mode", "has no effect: the service has a node of its own")
+
+    def _ports(self) -> Located | None:
+        found: list[str] = []
+        place = self._items.get("ports") or self._items.get("expose")
+        for key in ("ports", "expose"):
+            item = self._items.get(key)
+            if item is None:
+                continue
+            if not isinstance(item.value, list):
+                raise QuantityError(f"{shown(item.value)} must be a list; write such as [80]")
+            found += [port for entry in item.value for port in _ports_of(entry)]
+            self._note(key, keys.PORTS)
+        return place.made(list(dict.fromkeys(found))) if place is not None else None
+
+    def _mounts(self) -> Located | None:
+        found: list[Mount] = []
+        for item in self._listed("volumes"):
+            mount = self._at(item, read_mount, item)
+            if mount is not None:
+                found.append(self._bound(item, mount))
+        written = self._items.get("tmpfs")
+        for item in [] if written is None else (written.list or [written]):
+            target = str(item.value).partition(":")[0]
+            found.append(Mount(kind="own", source="", target=target, fresh=True))
+        for kind in ("secret", "config"):
+            defined = self._context.tree.items.get(f"{kind}s")
+            for item in self._listed(f"{kind}s"):
+                file = self._at(
+                    item, read_file_mount, item, kind, defined, self._context.files, self._context.values
+                )
+                found += [] if file is None else [file]
+        return self._written.made([mount.model_dump() for mount in found]) if found else None
+
+    def _listed(self, key: str) -> list[Located]:
+        item = self._items.get(key)
+        if item is None or item.value is None:
+            return []
+        if not isinstance(item.value, list):
+            self._wrong(key, f"{shown(item.value)} must be a list")
+        return item.list
+
+    def _at(self, item: Located, read: Any, *arguments: Any) -> Mount | None:
+        """Return what `read` returns, None after adding what is wrong at the item's own place."""
+        try:
+            mount: Mount = read(*arguments)
+        except QuantityError as error:
+            self._context.problems.append(item.place.problem(f"services.{self._name}: {error}"))
+            return None
+        return mount
+
+    def _bound(self, item: Located, mount: Mount) -> Mount:
+        """Return a mount after a look at its source: what is kept with the results, and what is not."""
+        context = self._context
+        if mount.kind == "volume":
+            defined = context.tree.items.get("volumes")
+            if defined is None or mount.source not in defined.items:
+                message = f"{shown(mount.source)} is no volume of the file; add volumes: {{{mount.source}: }}"
+                context.problems.append(item.place.problem(f"services.{self._name}: {message}"))
+        elif mount.kind == "host" and not mount.read_only:
+            says = "is seen as a copy, made for each trial; nothing that is written there comes back"
+            context.note(item.place, mount.source, says, matters=True)
+        elif mount.kind == "bind":
+            try:
+                found = context.files.folder(mount.source)
+            except QuantityError as error:
+                context.problems.append(item.place.problem(f"services.{self._name}: {error}"))
+                return mount
+            if not found:
+                context.note(
+                    item.place, mount.source, "has no files; the service sees an empty folder", matters=True
+                )
+            elif not mount.read_only:
+                says = "is seen as a copy, made for each trial; nothing that is written there comes back"
+                context.note(item.place, mount.source, says)
+        return mount
+
+    def _extra_hosts(self) -> Located | None:
+        written = self._items.get("extra_hosts")
+        if written is None:
+            return None
+        found = {}
+        pairs = written.items or {}
+        for entry in written.list:
+            name, _, address = re.sub(r"^([^=:]+)[=:]", r"\1=", str(entry.value)).partition("=")
+            pairs = {**pairs, name: entry.with_value(address)}
+        for name, item in pairs.items():
+            if item.value == "host-gateway":
+                raise QuantityError(
+                    f"has {shown(name)} for this machine itself, which nodes do not reach; make it a service"
+                )
+            found[name] = str(item.value)
+        return written.made(found)
+
+    def _healthcheck(self) -> Located | None:
+        written = self._items.get("healthcheck")
+        if written is None or not isinstance(written.value, dict):
+            return written
+        entries = {key: item for key, item in written.value.items() if not _is_extension(key)}
+        disabled, test = entries.pop("disable", None), entries.get("test")
+        is_none = test is not None and test.plain() in (["NONE"], "NONE")
+        if is_none or (disabled is not None and read_bool(disabled.value)):
+            return None
+        if test is None:
+            self._note(
+                "healthcheck", "is not followed without a test: an image's own is not read", matters=True
+            )
+            return None
+        return written.with_value(entries)
+
+    def _deploy(self) -> Located | None:
+        """Return only the limits of `deploy`; note the rest."""
+        written = self._items.get("deploy")
+        if written is None or not isinstance(written.value, dict):
+            return written
+        for key, item in written.value.items():
+            if key in keys.DEPLOY:
+                self._context.note(item.key, f"deploy.{key}", keys.DEPLOY[key])
+            elif key not in ("replicas", "resources") and not _is_extension(key):
+                raise QuantityError(f'has "{key}", which no deployment has; leave it out')
+        resources = written.items.get("resources")
+        if resources is None or not isinstance(resources.value, dict):
+            return None
+        for key, item in resources.value.items():
+            if key == "reservations":
+                if "devices" in item.items:
+                    raise QuantityError(
+                        "reserves devices, and services see only those that every process may use; "
+                        "leave it out"
+                    )
+                self._context.note(item.key, "deploy.resources.reservations", keys.RESERVATIONS, matters=True)
+        limits = resources.items.get("limits")
+        if limits is None or not isinstance(limits.value, dict):
+            return None
+        if "pids" in limits.value:
+            self._context.note(
+                limits.items["pids"].key, "deploy.resources.limits.pids", keys.PIDS, matters=True
+            )
+        kept = {key: item for key, item in limits.value.items() if key != "pids"}
+        return written.with_value({"resources": resources.with_value({"limits": limits.with_value(kept)})})
+
+    def _replicas(self) -> Located | None:
+        deploy = self._items.get("deploy")
+        item = self._items.get("scale") or (None if deploy is None else deploy.items.get("replicas"))
+        if item is None:
+            return None
+        count = read_whole(item.value)
+        if count > _REPLICAS_MAX:
+            raise QuantityError(f"has {count} replicas; at most {_REPLICAS_MAX} are made")
+        if count > 1:
+            first = node_name(self._name)
+            says = (
+                f"makes the nodes {first} to {first}-{count}; a service with an image finds all of them as "
+                f"{self._name}, others find the first"
+            )
+            self._context.note(item.key, "replicas", says, matters=True)
+        return item.with_value(count)
+
+    def _dependencies(self) -> Located | None:
+        written = self._items.get("depends_on")
+        if written is None:
+            return self._linked(None)
+        pairs = as_mapping(written, names=True)
+        if not isinstance(pairs.value, dict):
+            return written
+        services = self._context.tree.items.get("services")
+        found: dict[str, Located] = {}
+        for name, item in pairs.value.items():
+            required = item.items.get("required")
+            is_there = services is not None and name in services.items
+            if required is not None and not read_bool(required.value) and not is_there:
+                continue
+            if "restart" in item.items:
+                self._context.note(
+                    item.items["restart"].key, "restart", "of a dependency has no effect during a test"
+                )
+            kept = {key: value for key, value in item.items.items() if key not in ("required", "restart")}
+            found[name] = item.with_value(kept) if isinstance(item.value, dict) else item
+        return self._linked(written.with_value(found))
+
+    def _linked(self, dependencies: Located | None) -> Located | None:
+        """Return dependencies with those that `links` stand for."""
+        found = dict({} if dependencies is None else dependencies.items)
+        for item in self._listed("links"):
+            found.setdefault(str(item.value).partition(":")[0], item.made({}))
+        return (dependencies or self._written).with_value(found) if found else None
+
+    def _user(self) -> Located | None:
+        """Return the user; nothing for root, which no service ever is."""
+        item = self._items.get("user")
+        if item is None or str(item.value).split(":")[0] not in ("root", "0"):
+            return item
+        self._note(
+            "user", "is not followed: no service is root; it runs as Crosswind's account", matters=True
+        )
+        return None
+
+    def _hostname(self) -> Located | None:
+        item = self._items.get("hostname")
+        return None if item is None or str(item.value) == node_name(self._name) else item
+
+    def _restart(self) -> Located | None:
+        item = self._items.get("restart")
+        if item is not None and item.value != "no":
+            says = "is followed until the service is ready; one that ends later fails its trial"
+            self._note("restart", says)
+        return item
+
+    def _check(self) -> None:
+        """Note or refuse what has no form in the model."""
+        self._check_capabilities()
+        privileged = self._items.get("privileged")
+        if privileged is not None and str(privileged.value).lower() == "true":
+            self._wrong("privileged", "asks for all privileges, and services have none; leave it out")
+        runtime = self._items.get("runtime")
+        if runtime is not None:
+            if str(runtime.value) not in ("runc", "crun", "io.containerd.runc.v2"):
+                self._wrong(
+                    "runtime", f"{shown(runtime.value)} is another way to run programs; leave the service out"
+                )
+            else:
+                self._note("runtime", "has no effect: no container engine runs the service")
+        platform = self._items.get("platform")
+        if platform is not None:
+            if not str(platform.value).startswith("linux"):
+                self._wrong("platform", f"{shown(platform.value)} is not Linux; leave the service out")
+            else:
+                self._note(
+                    "platform", "is not followed: images run as this machine's CPU runs them", matters=True
+                )
+
+    def _check_capabilities(self) -> None:
+        for item in self._listed("cap_add"):
+            name = str(item.value).upper().removeprefix("CAP_")
+            if name in keys.SPARED_CAPABILITIES:
+                self._context.note(
+                    item.place, "cap_add", "is not followed: services have no capabilities", matters=True
+                )
+            else:
+                message = (
+                    f"cap_add {name} lets a service change the network or the kernel, and no service may; "
+                    "leave it out"
+                )
+                self._context.problems.append(item.place.problem(f"services.{self._name}: {message}"))
+
+    def _note(self, key: str, says: str, *, matters: bool = False) -> None:
+        self._context.note(self._items[key].key, key, says, matters=matters)
+
+    def _wrong(self, key: str, message: str) -> None:
+        item = self._items.get(key, self._written)
+        self._context.problems.append(problem_at(item, (*self._path, key), message, at_key=True))
+
+
+def _is_extension(key: str) -> bool:
+    return key.startswith("x-") and key != X_CROSSWIND
+
+
+def _texts(item: Located) -> Iterator[Located]:
+    """Yield every text below a value."""
+    if isinstance(item.value, str):
+        yield item
+    for entry in (*item.items.values(), *item.list):
+        yield from _texts(entry)
+
+
+def _ports_of(item: Located) -> list[str]:
+    """Return the ports inside the service that an entry of `ports` or `expose` names, such as `80/tcp`."""
+    if isinstance(item.value, dict):
+        values = item.plain()
+        text = f"{values.get('target')}/{values.get('protocol', 'tcp')}"
+    else:
+        text = str(item.value)
+    match = _PORT.fullmatch(text)
+    if match is None or isinstance(item.value, bool):
+        raise QuantityError(f'{shown(text)} is not a port; write such as "8080:80"')
+    first, last = int(match["first"]), int(match["last"] or match["first"])
+    if not 1 <= first <= last <= 65535:
+        raise QuantityError(f"{shown(text)} is outside 1 to 65535")
+    return [f"{port}/{match['protocol'] or 'tcp'}" for port in range(first, min(last, first + 99) + 1)]

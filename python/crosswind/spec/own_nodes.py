@@ -1,0 +1,52 @@
+"""Place the nodes that an application brings by itself, before anything else reads the topology.
+
+A node that the topology places stays there. In a star every other one gets a host of its own: of the hosts
+that are written, those without a node come first; where `hosts` is absent, there are as many as are needed.
+Nodes come in the order in which the application names them, so the same file always gives the same network.
+Zones and graphs have no place that is the obvious one: there every node is placed by its author.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from crosswind.spec import applications
+from crosswind.spec.document import Document
+from crosswind.spec.draft import items, sound_field, value_at
+from crosswind.spec.topology import Star, form_of
+from crosswind.spec.topology.names import free_hosts
+
+
+def with_own_nodes(document: Document) -> Document:
+    """Return the document with the application's own nodes in its topology; mostly the document itself."""
+    topology = value_at(document.data, "topology")
+    if not isinstance(topology, dict) or form_of(topology) is not Star:
+        return document
+    for path, raw in items(document.data, "application"):
+        name = str(path[-1])
+        if name not in applications.names():
+            continue
+        own = applications.own_nodes(name, raw, document)
+        placed = topology.get("nodes")
+        if not own or not (placed is None or isinstance(placed, dict)):
+            continue
+        return replace(document, data={**document.data, "topology": _placed(topology, placed or {}, own)})
+    return document
+
+
+def _placed(topology: dict[str, Any], nodes: dict[str, Any], own: list[str]) -> dict[str, Any]:
+    unplaced = [node for node in own if node not in nodes]
+    used = [placed.get("host") if isinstance(placed, dict) else placed for placed in nodes.values()]
+    if "hosts" in topology:
+        hosts: list[str] = sound_field(Star, "hosts", topology) or []
+        free = [host for host in hosts if host not in used]
+        places = dict(zip(unplaced, free, strict=False))
+        return {**topology, "nodes": {**nodes, **places}}
+    named = list(dict.fromkeys(host for host in used if isinstance(host, str)))
+    more = free_hosts(len(unplaced), {*named, *nodes, *own})
+    return {
+        **topology,
+        "hosts": [*named, *more],
+        "nodes": {**nodes, **dict(zip(unplaced, more, strict=True))},
+    }
