@@ -109,6 +109,9 @@ pub struct Root {
     /// What else is seen in it.
     #[serde(default)]
     pub binds: Vec<Bind>,
+    /// The host name that the process sees; the node's when absent.
+    #[serde(default)]
+    pub hostname: Option<String>,
 }
 
 /// A file or folder that is also seen elsewhere.

@@ -97,13 +97,15 @@ class Root:
 
     folder: Path
     binds: tuple[Bind, ...]
+    hostname: str | None = None  # The node's when absent.
 
     def as_request(self) -> dict[str, Any]:
         """Return the value of `root` in a request to start a process."""
         binds = [
             {"from": str(bind.source), "to": str(bind.to), "read_only": bind.read_only} for bind in self.binds
         ]
-        return {"folder": str(self.folder), "binds": binds}
+        named = {} if self.hostname is None else {"hostname": self.hostname}
+        return {"folder": str(self.folder), "binds": binds, **named}
 
 
 @dataclass(frozen=True)

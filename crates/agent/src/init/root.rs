@@ -11,7 +11,7 @@ use std::path::Path;
 
 use nix::mount::{mount, umount2, MntFlags, MsFlags};
 use nix::sched::{unshare, CloneFlags};
-use nix::unistd::{chdir, pivot_root};
+use nix::unistd::{chdir, pivot_root, sethostname};
 
 use crate::protocol::{Bind, Root};
 
@@ -20,6 +20,11 @@ pub fn enter(root: &Root) -> Result<(), String> {
     let about =
         |what: &str, error: nix::Error| format!("root {}: {what}: {}", root.folder.display(), error.desc());
     unshare(CloneFlags::CLONE_NEWNS).map_err(|error| about("make a mount namespace", error))?;
+    if let Some(name) = &root.hostname {
+        unshare(CloneFlags::CLONE_NEWUTS)
+            .and_then(|()| sethostname(name))
+            .map_err(|error| about(&format!("set the host name {name}; it has 64 bytes at most"), error))?;
+    }
     // A root has to be a mount, and what is bound in it has to lie on that mount.
     bind(&root.folder, &root.folder)
         .map_err(|error| about("bind it to itself; it has to be a folder", error))?;

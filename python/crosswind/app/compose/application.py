@@ -40,6 +40,7 @@ from crosswind.testbed.fabric import Bind, Process, Root
 from crosswind.testbed.folders import give, give_tree
 
 _NAMES = "/etc/hosts"
+_OWN_NAME = "/etc/hostname"
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,7 @@ class Compose(Application):
     name = "compose"
     summary = "your own compose file: a node for each service; the load is one of them, or a command"
     Parameters = ComposeParameters
+    brings_nodes = True
     parameters: ComposeParameters
 
     def __init__(self, parameters: ComposeParameters) -> None:
@@ -300,24 +302,31 @@ class Compose(Application):
         user = None if service.user is None else account_of(service.user, folder)
         if user is not None:
             give_tree(folder, *user)
-        own = tuple(bind for bind in root.binds if bind.to != names.to)
+        named = {bind.to for bind in names}
+        own = tuple(bind for bind in root.binds if bind.to not in named)
         return Place(
             self._words(service, configuration),
             dict(entry.split("=", 1) for entry in configuration.environment) | service.environment,
             working_dir,
-            Root(folder, (*own, names, *binds)),
+            Root(folder, (*own, *names, *binds), service.hostname),
             user,
         )
 
-    def _names(self, stage: Stage, name: str, node: str, folder: Path) -> Bind:
-        """Return the file of the names that a node's service finds, as it sees it."""
+    def _names(self, stage: Stage, name: str, node: str, folder: Path) -> tuple[Bind, ...]:
+        """Return the files that say what others and the service itself are called."""
+        services = self.parameters.services
         addresses = {each: found.address for each, found in stage.fabric.nodes.items()}
-        text = hosts_file(name, node, self.parameters.services, addresses)
-        source = stage.folder / "services" / f"{node}.hosts"
-        source.write_text(text)
-        source.chmod(0o644)
-        to = room_for(folder, _NAMES, stage.fabric.application_account, is_folder=False)
-        return Bind(source, to, read_only=False)
+        texts = {_NAMES: hosts_file(name, node, services, addresses)}
+        if services[name].hostname is not None:
+            texts[_OWN_NAME] = f"{services[name].hostname}\n"
+        binds = []
+        for path, text in texts.items():
+            source = stage.folder / "services" / f"{node}.{Path(path).name}"
+            source.write_text(text)
+            source.chmod(0o644)
+            to = room_for(folder, path, stage.fabric.application_account, is_folder=False)
+            binds.append(Bind(source, to, read_only=False))
+        return tuple(binds)
 
     def _on_host(self, service: Service, folder: Path) -> Place:
         environment, working_dir = dict(service.environment), str(folder)

@@ -29,6 +29,7 @@ _REPLICAS_MAX = 100
 _PORT = re.compile(
     r"(?:[0-9.]+:|\[[0-9a-fA-F:]+\]:)?(?:[0-9-]*:)?(?P<first>[0-9]+)(?:-(?P<last>[0-9]+))?(?:/(?P<protocol>tcp|udp))?"
 )
+_HOSTNAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,62}[A-Za-z0-9])?")
 # Keys of an image that mean nothing for a program that runs in its place.
 _OF_IMAGES = ("image", "build", "command", "entrypoint", "user", "working_dir")
 _FILES = ("volumes", "tmpfs", "secrets", "configs")
@@ -477,8 +478,18 @@ class ServiceReader:
         return None
 
     def _hostname(self) -> Located | None:
+        """Return the host name, where it is not the node's own."""
         item = self._items.get("hostname")
-        return None if item is None or str(item.value) == node_name(self._name) else item
+        if item is None or str(item.value) == node_name(self._name):
+            return None
+        if not _HOSTNAME.fullmatch(str(item.value)):
+            raise QuantityError(
+                f"{shown(item.value)} is no host name; use up to 64 letters, digits, dots, hyphens"
+            )
+        if X_CROSSWIND in self._items or not self._items.keys() & {"image", "build"}:
+            self._note("hostname", "is not followed: what runs without an image has the node's", matters=True)
+            return None
+        return item
 
     def _restart(self) -> Located | None:
         item = self._items.get("restart")
