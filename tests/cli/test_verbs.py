@@ -119,6 +119,60 @@ def test_validate_knows_files_of_conditions_and_names_of_the_catalogue(tmp_path:
     assert "rpc-quick: valid experiment" in out
 
 
+NOTED = """
+name: noted
+topology: {uplink: {rate: 1Gbit/s}}
+conditions: [none]
+application:
+  compose:
+    file: compose.yaml
+    load: {command: "true"}
+    metrics: {time: {elapsed: true, better: lower}}
+trials: {repeat: 1, seed: 1}
+"""
+SERVICES = """
+services:
+  web: {image: not-here-at-all, labels: {a: b}}
+  db: {image: redis, x-crosswind: {package: "apt:no-such-package", command: [no-such-program]}}
+"""
+
+
+@pytest.fixture
+def noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.setenv("CROSSWIND_CACHE_DIR", str(tmp_path / "cache"))
+    Path("compose.yaml").write_text(SERVICES)
+    Path("noted.yaml").write_text(NOTED)
+    return "noted.yaml"
+
+
+def test_validate_prints_notes(noted: str, capsys) -> None:
+    assert run(["validate", noted]) == 0
+    assert "  note: compose.yaml: line 3: labels has no effect: " in capsys.readouterr().out
+    assert run(["validate", noted, "--json"]) == 0
+    notes = json.loads(capsys.readouterr().out)["notes"]
+    assert {note["file"] for note in notes} == {noted}
+
+
+def test_plan_names_what_is_missing_on_this_machine(noted: str, capsys) -> None:
+    assert run(["plan", noted]) == 0
+    shown = capsys.readouterr().out.split("Missing on this machine\n")[1]
+    assert "  - image not-here-at-all: podman is not here; " in shown
+    assert (
+        "  - no-such-package (no-such-program): neither on this system nor in the private packages;" in shown
+    )
+    assert "crosswind apps install FILE, with this experiment for FILE" in shown
+    assert run(["plan", noted, "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["missing"]) == 2
+
+
+def test_apps_install_takes_an_experiment(noted: str, capsys) -> None:
+    Path("compose.yaml").write_text("services: {web: {command: ['true']}}")
+    assert run(["apps", "install", noted]) == 0
+    assert f"{noted}: ready" in capsys.readouterr().out
+
+
 def test_plan_answers_in_json(capsys) -> None:
     assert run(["plan", "rpc-quick", "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["trials"]) == 9

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -42,8 +43,8 @@ def install(names: tuple[str, ...]) -> None:
     """Install what each NAME needs into a private folder: packages, programs and archives.
 
     Nothing is installed system-wide, and no root is needed. NAME is an application of the list, one of its
-    variants such as ycsb/postgresql, or a tool. For an application with variants, all that are available
-    are installed.
+    variants such as ycsb/postgresql, a tool, or an experiment file; then all that this experiment needs is
+    installed. For an application with variants, all that are available are installed.
     """
     from crosswind.app.requirements import CannotInstall
 
@@ -94,7 +95,19 @@ def _requirements(name: str) -> list[Requirement]:
         )
     if name == IPERF3.name:
         return [IPERF3]
-    raise CrosswindError(f'"{name}": no such application or tool; `crosswind apps` lists them')
+    if Path(name).is_file():
+        return _requirements_of_experiment(Path(name))
+    raise CrosswindError(
+        f'"{name}": no such application, tool or experiment file; `crosswind apps` lists them'
+    )
+
+
+def _requirements_of_experiment(file: Path) -> list[Requirement]:
+    from crosswind.runner.preflight import application_of
+    from crosswind.spec import load_experiment, resolve
+
+    application = application_of(resolve(load_experiment(file)))
+    return list(dict.fromkeys([*application.needs(application.variant), *application.own_requirements()]))
 
 
 def _entries() -> list[dict[str, Any]]:

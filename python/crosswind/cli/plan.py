@@ -22,8 +22,8 @@ def command(file: str, pilot: Path | None, as_json: bool) -> None:
     """Show an experiment's trials, their order, the time they take, and the steps of a run.
 
     FILE is an experiment file or the name of a catalogue experiment. Nothing is changed. The plan ends with
-    warnings: what this machine is too small for, and what it cannot emulate exactly by the calibration of
-    `crosswind doctor`.
+    warnings: what is missing on this machine (programs, packages, images), what it is too small for, and
+    what it cannot emulate exactly by the calibration of `crosswind doctor`.
 
     --pilot names the folder of an earlier run, or of an experiment; then its latest run counts. For each
     condition the plan then predicts how many trials bring the interval to the target in `until`, or to 5 %
@@ -34,22 +34,35 @@ def command(file: str, pilot: Path | None, as_json: bool) -> None:
     from crosswind.doctor import auto_domains_here, check_here
     from crosswind.plan import outline
     from crosswind.plan.text import describe
-    from crosswind.runner.preflight import application_of
+    from crosswind.runner.preflight import application_of, missing_for
     from crosswind.runner.room import lack_of_room
     from crosswind.spec import find_experiment, load_experiment, resolve
 
     resolved = resolve(load_experiment(find_experiment(file)))
     planned = outline(resolved, auto_domains_here(resolved))
-    too_little = lack_of_room(application_of(resolved), resolved["topology"]["nodes"])
+    application = application_of(resolved)
+    missing = missing_for(application)
+    too_little = lack_of_room(application, resolved["topology"]["nodes"])
     predicted = None if pilot is None else predict(resolved, pilot)
     machine = [*too_little, *check_here(resolved)]
     if as_json:
         pilot_says = {} if predicted is None else {"pilot": predicted.as_dict()}
-        print_json({**planned.as_dict(), **pilot_says, "machine": machine})
+        print_json(
+            {
+                **planned.as_dict(),
+                **pilot_says,
+                "missing": [{"what": item.what, "remedy": item.remedy} for item in missing],
+                "machine": machine,
+            }
+        )
     else:
         click.echo(describe(planned))
         if predicted is not None:
             click.echo(f"\n{describe_prediction(predicted)}")
+        if missing:
+            click.echo("\nMissing on this machine")
+            for item in missing:
+                click.echo(f"  - {item.what}; {item.remedy}")
         click.echo("\nThis machine")
         for remark in machine or ["by its calibration, it honours all of this"]:
             click.echo(f"  - {remark}")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from crosswind.app import Application, find
+from crosswind.app import Application, Missing, find
 from crosswind.errors import CrosswindError
 from crosswind.runner.interference import check_iperf3
 from crosswind.runner.room import lack_of_room
@@ -16,6 +16,11 @@ def application_of(resolved: Mapping[str, Any]) -> Application:
     """Return the application of a resolved experiment with its parameters."""
     kind = find(resolved["application"]["name"])
     return kind(restored(kind.Parameters, resolved["application"]["parameters"]))
+
+
+def missing_for(application: Application) -> list[Missing]:
+    """Return what the application of an experiment needs and this machine lacks."""
+    return [*type(application).missing(application.variant), *application.own_missing()]
 
 
 def preflight(resolved: Mapping[str, Any]) -> Hello:
@@ -34,8 +39,7 @@ def preflight(resolved: Mapping[str, Any]) -> Hello:
             f"topology: {kind.name} needs the node{'s' if len(lacking) > 1 else ''} {', '.join(lacking)}; "
             "add under `nodes`, such as `" + ", ".join(f"{name}: h0" for name in lacking) + "`"
         )
-    missing = [*kind.missing(application.variant), *application.own_missing()]
-    if missing:
+    if missing := missing_for(application):
         raise NotHere("\n".join(f"{item.what}; {item.remedy}" for item in missing))
     if too_little := lack_of_room(application, resolved["topology"]["nodes"]):
         raise NotHere("\n".join(too_little))
