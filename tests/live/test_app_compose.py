@@ -159,3 +159,74 @@ def test_a_compose_file_needs_no_root(live: Live, compose: str) -> None:
     if status == 3 or "Permission denied: '/root" in said:
         pytest.skip(said)
     live.check_measured(status, said)
+
+
+WHOLE = """
+services:
+  store_one:
+    image: ours
+    scale: 2
+    hostname: the.store
+    container_name: shelf
+    networks: [back]
+    secrets: [key]
+    environment: ["WORD=${WORD:-none}", "PORT=${PORT:-7077}"]
+    volumes: ["./conf:/conf", "/conf/inner", "made:/made"]
+    command:
+    - sh
+    - -c
+    - |
+      read host < /proc/sys/kernel/hostname; read key < /run/secrets/key; read word < /conf/words.txt
+      echo $$host $$key $$word $$WORD
+      while read line; do echo "$$line"; done < /etc/hosts
+      echo x > /conf/written && echo y > /conf/inner/z && exec crosswind-load rpc-serve --listen 0.0.0.0:$$PORT
+  flaky:
+    image: ours
+    restart: on-failure
+    volumes: ["again:/again"]
+    command: [sh, -c, "[ -e /again/once ] && exec crosswind-load rpc-serve --listen 0.0.0.0:7078; : > /again/once; exit 1"]
+  server:
+    image: not-here
+    x-crosswind: {command: [LOAD, rpc-serve, --listen, "0.0.0.0:7079"]}
+  idle: {image: not-here-either, profiles: [never]}
+networks: {back: }
+volumes: {made: , again: }
+secrets: {key: {file: key.txt}}
+"""  # noqa: E501
+OUTSIDE = """
+name: live
+topology: {uplink: {rate: 1Gbit/s, delay: 100us}}
+conditions: [none]
+trials: {repeat: 1, rest: 0s, seed: 7, limits: {void: accept}}
+application:
+  compose:
+    file: compose.yaml
+    load:
+      command: "LOAD rpc --server store-one-2:7077 --request-bytes 100 --response-bytes 5000 --connections 1 --duration 0.3
+        --warm-up 0 --seed {seed} --samples ops.csv --summary sum.json && echo {address:store-one} $NAME"
+      environment: {NAME: outside}
+    images: {ours: IMAGE}
+    metrics: {took: {elapsed: true, better: lower}, operations: {json: operations, in: sum.json, unit: count, better: higher}}
+"""  # noqa: E501
+
+
+def test_a_file_as_people_have_it_is_measured_by_a_load_outside_of_it(live: Live, compose: str) -> None:
+    program = live.env["CROSSWIND_LOAD"]
+    (live.folder / "compose.yaml").write_text(WHOLE.replace("LOAD", program))
+    (live.folder / "key.txt").write_text("secret\n")
+    (live.folder / ".env").write_text("WORD='from dotenv'\n")
+    image = str(live.folder / "ours.tar")
+    (live.folder / compose).write_text(OUTSIDE.replace("IMAGE", image).replace("LOAD", program))
+    live.measured(compose)
+    for trial in live.run_folder.glob("logs/b*"):
+        assert (trial / "load/load.out").read_text() == "10.77.0.1 outside\n"
+        for node, other in (("store-one", "store-one-2"), ("store-one-2", "store-one")):
+            first, *names = (trial / node / f"{node}.out").read_text().splitlines()
+            assert first == "the.store secret from the file from dotenv"
+            lines = [line.split() for line in names if line[0] in "0123456789:"]
+            found = {name for line in lines for name in line[1:]}
+            assert found == {"localhost", "the.store", node, other, "store_one", "shelf", "load"}
+    # Nothing that services write comes back.
+    assert sorted(path.name for path in (live.folder / "conf").iterdir()) == ["words.txt"]
+    files = json.loads((live.run_folder / "resolved.json").read_text())["application"]["files"]
+    assert [entry["file"] for entry in files] == [".env", "compose.yaml", "conf/words.txt", "key.txt"]

@@ -53,6 +53,13 @@ def own_nodes(name: str, raw: Any, document: Document) -> list[str]:
     return _find(name).own_nodes(raw, document)
 
 
+def brings_nodes(name: str) -> bool:
+    """Tell whether an application may bring nodes by itself."""
+    from crosswind import app
+
+    return app.find(name).brings_nodes
+
+
 def node_limits(name: str, parameters: Any) -> Mapping[str, NodeLimits]:
     """Return what the application's own files limit nodes to, by node."""
     return _find(name).node_limits(parameters)

@@ -35,6 +35,9 @@ class DeclaredApplication(ABC):
     summary: ClassVar[str]
     Parameters: ClassVar[type[SpecModel]]
 
+    # Whether its parameters bring nodes by themselves, which `own_nodes` then names.
+    brings_nodes: ClassVar[bool] = False
+
     # What a trial takes besides its load, s: nodes up and down, servers started, data copied, results stored.
     overhead_s: ClassVar[float] = 2.5
 

@@ -25,7 +25,7 @@ def with_own_nodes(document: Document) -> Document:
         return document
     for path, raw in items(document.data, "application"):
         name = str(path[-1])
-        if name not in applications.names():
+        if name not in applications.names() or not applications.brings_nodes(name):
             continue
         own = applications.own_nodes(name, raw, document)
         placed = topology.get("nodes")

@@ -18,6 +18,7 @@ from crosswind.spec.experiment import ConditionName, Experiment
 
 VERSION = 1
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_PLACED = ("hosts", "nodes")  # Of a star; what spec/own_nodes.py can fill in.
 _REFERENCES = "#/$defs/{model}"
 _FACTOR = {"$ref": "#/$defs/factor"}  # In a condition of an experiment, `$name` may stand for a value.
 
@@ -48,12 +49,24 @@ def experiment_schema() -> dict[str, Any]:
     for model in _models_below("Condition", definitions):
         for name, value in definitions[model].get("properties", {}).items():
             definitions[model]["properties"][name] = _or_factor(value)
+    _let_own_nodes_be_absent(schema)
     definitions["factor"] = {
         "type": "string",
         "pattern": r"\$[a-z][a-z0-9_]*",
         "description": "A factor's level.",
     }
     return _headed("experiment", schema)
+
+
+def _let_own_nodes_be_absent(schema: dict[str, Any]) -> None:
+    """Demand hosts and nodes of a star only where the application brings no nodes by itself."""
+    star = schema["$defs"]["Star"]
+    star["required"] = [key for key in star["required"] if key not in _PLACED]
+    others = [{"required": [key]} for key in ("zones", "graph", "switches", "links")]
+    brought = [{"required": [name]} for name in applications.names() if applications.brings_nodes(name)]
+    schema["if"] = {"properties": {"application": {"not": {"anyOf": brought}}}}
+    demanded = {"if": {"not": {"anyOf": others}}, "then": {"required": list(_PLACED)}}
+    schema["then"] = {"properties": {"topology": demanded}}
 
 
 def _models_below(model: str, definitions: dict[str, Any]) -> list[str]:

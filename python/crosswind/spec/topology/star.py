@@ -61,7 +61,7 @@ class Star(Hosts):
         Field(min_length=1, max_length=HOSTS_MAX),
         WithJsonSchema(
             {
-                "description": "A number (h0, h1, ...) or names.",
+                "description": "A number (h0, h1, ...) or names; may be absent with `compose`.",
                 "anyOf": [
                     {"type": "integer", "minimum": 1, "maximum": HOSTS_MAX},
                     {"type": "array", "items": {"type": "string"}, "minItems": 1},
@@ -74,7 +74,8 @@ class Star(Hosts):
         NodeName, Annotated[PlacedNode, BeforeValidator(_placed, json_schema_input_type=str | PlacedNode)]
     ] = Field(
         min_length=1,
-        description="Where each part of the application runs: `node: host`, or a host with limits.",
+        description="Where each part of the application runs: `node: host`, or a host with limits. With "
+        "`compose`, services that are not named here get a host of their own.",
     )
 
     @property
