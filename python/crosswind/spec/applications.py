@@ -55,9 +55,7 @@ def own_nodes(name: str, raw: Any, document: Document) -> list[str]:
 
 def brings_nodes(name: str) -> bool:
     """Tell whether an application may bring nodes by itself."""
-    from crosswind import app
-
-    return app.find(name).brings_nodes
+    return _find(name).brings_nodes
 
 
 def node_limits(name: str, parameters: Any) -> Mapping[str, NodeLimits]:

@@ -129,6 +129,8 @@ def test_services_start_behind_what_they_depend_on() -> None:
         ("data:/data", "dat:/data", '"dat" is no volume of the file'),
         ("data:/data", "data:data", "is not a volume"),
         ("data:/data", "data:/data:rx", "has the mode rx"),
+        ("{data: }", "{data: , a/b: }", '"a/b" is no name; use letters'),
+        ("image: pg,", "image: pg, tmpfs: run,", '"run" is not a path in the service'),
         ("{data: }", "{data: {driver: nfs}}", 'driver "nfs" is not here'),
         ("{data: }", "{data: {driver_opts: {device: /x}}}", "driver_opts say where its files are"),
         ("healthcheck: {test: pg_isready}", "depends_on: [web]", "leads in a circle: web -> db -> web"),
@@ -285,6 +287,20 @@ configs: {conf: {content: "x=${WORD}"}, plain: {file: plain.conf}}
     ]
     (missing,) = problems(text, {"sub/.env": "WORD=w", "sub/plain.conf": "p"})
     assert "file of the secret key" in missing
+
+
+def test_no_target_leads_out_of_a_service() -> None:
+    text = """
+services:
+  a:
+    image: i
+    volumes: ["/x/../../y", "./b:/b/../c"]
+    tmpfs: [/../t]
+    secrets: [{source: k, target: ../../k}]
+secrets: {k: {environment: K}}
+"""
+    found = compose(text, {"sub/b/f": "", "sub/.env": "K=k"}).services["a"].mounts
+    assert [mount.target for mount in found] == ["/y", "/c", "/t", "/k"]
 
 
 def test_long_volumes_are_read_like_short_ones() -> None:

@@ -19,6 +19,7 @@ from crosswind.spec import load_experiment, resolve
 from crosswind.spec.kinds import check_file
 from crosswind.spec.problems import SpecErrors
 from crosswind.spec.restored import restored
+from crosswind.spec.setup import load_setup
 
 sys.path.insert(0, str(Path(__file__).parent))
 from written import compose, problems
@@ -80,6 +81,29 @@ def test_a_run_is_gone_on_with_from_its_results_alone(tmp_path: Path) -> None:
         kept[entry["file"]].write_bytes((tmp_path / "here" / entry["file"]).read_bytes())
     (tmp_path / "results/experiment.yaml").write_text(EXPERIMENT)
     assert resolve(load_experiment(tmp_path / "results/experiment.yaml", kept)) == resolved
+
+
+def test_an_experiment_may_lie_below_the_compose_file(tmp_path: Path) -> None:
+    written(tmp_path)
+    folder = tmp_path / "sub/wind/here"
+    folder.mkdir(parents=True)
+    (folder / "shop.yaml").write_text(
+        EXPERIMENT.replace("sub/compose.yaml", "../../compose.yaml").replace("sub/conf/site.conf", "own.conf")
+    )
+    (folder / "own.conf").write_text("x")
+    resolved = resolve(load_experiment(folder / "shop.yaml"))
+    assert [entry["file"] for entry in resolved["application"]["files"]] == [
+        "../../compose.yaml",
+        "../../conf/site.conf",
+        "own.conf",
+    ]
+
+
+def test_a_network_of_such_an_experiment_can_be_brought_up(tmp_path: Path) -> None:
+    text = EXPERIMENT.replace("hosts: 2, ", "").replace(", nodes: {web: h0, client: h1}", "")
+    setup = load_setup(written(tmp_path, text))
+    assert setup.resolved(1)["topology"]["nodes"] == {"web": "h0", "client": "h1"}
+    assert setup.network["topology"]["nodes"] == {"web": "h0", "client": "h1"}
 
 
 @pytest.mark.parametrize(

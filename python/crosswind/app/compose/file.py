@@ -33,6 +33,7 @@ from crosswind.spec.translate import describe, problems_of
 
 _ENV = ".env"
 _TOP = ("services", "volumes", "networks", "secrets", "configs", "include", "version", "name", "models")
+_VOLUME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 # Far more than anybody writes by hand.
 _INCLUDES_MAX = 20
 
@@ -319,6 +320,9 @@ class _Reader:
                 context.note(option.key, key, says)
 
     def _check_volume(self, name: str, item: Located, context: Context) -> None:
+        if not _VOLUME.fullmatch(name):
+            message = f"volumes: {shown(name)} is no name; use letters, digits, dots, hyphens and underscores"
+            self._problems.append(item.key.problem(message))
         for key, option in item.items.items():
             if key == "driver_opts" and option.value:
                 message = f"volumes.{name}: driver_opts say where its files are; bind that folder"

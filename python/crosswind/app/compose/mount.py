@@ -5,6 +5,7 @@ Source: the Compose Specification, "volumes", "secrets" and "configs" of service
 
 from __future__ import annotations
 
+import posixpath
 import re
 from typing import Any, Literal
 
@@ -47,7 +48,7 @@ def read_mount(item: Located) -> Mount:
         raise QuantityError(f'{shown(item.value)} is not a volume; write "SOURCE:/PATH" or "SOURCE:/PATH:ro"')
     parts = item.value.split(":")
     if len(parts) == 1:
-        return Mount(kind="own", source="", target=_target(parts[0]))
+        return Mount(kind="own", source="", target=target_path(parts[0]))
     if len(parts) > 3 or not all(parts) or not parts[1].startswith("/"):
         raise QuantityError(f'{shown(item.value)} is not a volume; write "SOURCE:/PATH" or "SOURCE:/PATH:ro"')
     modes = parts[2].split(",") if len(parts) == 3 else []
@@ -57,10 +58,18 @@ def read_mount(item: Located) -> Mount:
     return _of(item, parts[0], parts[1], read_only="ro" in modes, fresh="nocopy" in modes)
 
 
+def read_tmpfs(item: Located) -> Mount:
+    """Return an entry of `tmpfs`, whose options follow a colon.
+
+    Raises: QuantityError: it is none.
+    """
+    return Mount(kind="own", source="", target=target_path(str(item.value).partition(":")[0]), fresh=True)
+
+
 def _of(item: Located, source: str, target: str, *, read_only: bool, fresh: bool = False) -> Mount:
     if source.startswith((".", "/", "~")):
         return bind(item, source, target, read_only=read_only)
-    return Mount(kind="volume", source=source, target=_target(target), read_only=read_only, fresh=fresh)
+    return Mount(kind="volume", source=source, target=target_path(target), read_only=read_only, fresh=fresh)
 
 
 def bind(item: Located, source: str, target: str, *, read_only: bool) -> Mount:
@@ -77,7 +86,7 @@ def bind(item: Located, source: str, target: str, *, read_only: bool) -> Mount:
     if path.startswith("/") and _KERNEL.fullmatch(path) and not read_only:
         raise QuantityError(f"{shown(source)} would let a trial change this machine; add :ro")
     kind: Literal["host", "bind"] = "host" if path.startswith("/") else "bind"
-    return Mount(kind=kind, source=path, target=_target(target), read_only=read_only)
+    return Mount(kind=kind, source=path, target=target_path(target), read_only=read_only)
 
 
 _LONG_KEYS = {"type", "source", "target", "read_only", "bind", "volume", "tmpfs", "consistency", "image"}
@@ -94,26 +103,32 @@ def _long(item: Located) -> Mount:
     if not isinstance(target, str):
         raise QuantityError("has no target; add it, such as target: /data")
     if kind == "tmpfs":
-        return Mount(kind="own", source="", target=_target(target), fresh=True)
+        return Mount(kind="own", source="", target=target_path(target), fresh=True)
     if kind not in ("volume", "bind"):
         raise QuantityError(f"{shown(kind)} is no type of volume here; types are volume, bind and tmpfs")
     if isinstance(options, dict) and options.get("subpath"):
         raise QuantityError("has a subpath; make what it names a volume of its own")
     fresh = isinstance(options, dict) and read_bool(options.get("nocopy", False))
     if source is None and kind == "volume":
-        return Mount(kind="own", source="", target=_target(target), fresh=fresh)
+        return Mount(kind="own", source="", target=target_path(target), fresh=fresh)
     if not isinstance(source, str) or not source:
         raise QuantityError("has no source; add it, such as source: ./data")
     if kind == "volume":
-        return Mount(kind="volume", source=source, target=_target(target), read_only=read_only, fresh=fresh)
+        return Mount(
+            kind="volume", source=source, target=target_path(target), read_only=read_only, fresh=fresh
+        )
     # A path without ./ is a path in this form.
     return bind(item, source, target, read_only=read_only)
 
 
-def _target(text: str) -> str:
+def target_path(text: str) -> str:
+    """Return a path in a service without `..` and the like, which would lead out of what is bound there.
+
+    Raises: QuantityError: it is relative.
+    """
     if not text.startswith("/"):
         raise QuantityError(f"{shown(text)} is not a path in the service; write it from /")
-    return text
+    return posixpath.normpath(f"/{text.lstrip('/')}")
 
 
 def read_bool(value: Any) -> bool:
@@ -150,6 +165,7 @@ def read_file_mount(
     target = str(asked.get("target") or usual)
     if not target.startswith("/"):
         target = f"/run/secrets/{target}" if kind == "secret" else f"/{target}"
+    target = target_path(target)
     says = named.plain()
     if isinstance(says.get("file"), str):
         path = path_from(named.place.file, says["file"])

@@ -26,7 +26,8 @@ INTERVAL_NS = 30 * 10**9
 TIMEOUT_NS = 30 * 10**9
 RETRIES = 3
 
-NODE_MAX = 32
+# A node's name has 32 characters, of which a replica's number takes some.
+NODE_MAX = 28
 Restart = Literal["no", "always", "on-failure", "unless-stopped"]
 
 

@@ -13,7 +13,7 @@ from crosswind.app.compose.dotenv import read_variables
 from crosswind.app.compose.files import Files, path_from
 from crosswind.app.compose.located import Located, Place, problem_at
 from crosswind.app.compose.merge import as_mapping
-from crosswind.app.compose.mount import Mount, read_bool, read_file_mount, read_mount
+from crosswind.app.compose.mount import Mount, read_bool, read_file_mount, read_mount, read_tmpfs
 from crosswind.app.compose.note import Note
 from crosswind.app.compose.service import node_name
 from crosswind.app.compose.words import read_whole
@@ -303,8 +303,8 @@ class ServiceReader:
                 found.append(self._bound(item, mount))
         written = self._items.get("tmpfs")
         for item in [] if written is None else (written.list or [written]):
-            target = str(item.value).partition(":")[0]
-            found.append(Mount(kind="own", source="", target=target, fresh=True))
+            mount = self._at(item, read_tmpfs, item)
+            found += [] if mount is None else [mount]
         for kind in ("secret", "config"):
             defined = self._context.tree.items.get(f"{kind}s")
             for item in self._listed(f"{kind}s"):
