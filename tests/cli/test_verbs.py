@@ -162,7 +162,7 @@ def test_plan_names_what_is_missing_on_this_machine(noted: str, capsys) -> None:
     assert (
         "  - no-such-package (no-such-program): neither on this system nor in the private packages;" in shown
     )
-    assert "crosswind apps install FILE, with this experiment for FILE" in shown
+    assert "crosswind apps install FILE (this experiment file)" in shown
     assert run(["plan", noted, "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["missing"]) == 2
 

@@ -116,7 +116,7 @@ class Compose(Application):
 
     def own_missing(self) -> list[Missing]:
         missing = self._images.missing(self._image_names)
-        install = "crosswind apps install FILE, with this experiment for FILE"
+        install = "crosswind apps install FILE (this experiment file)"
         missing += [
             Missing(what, requirement.remedy(install), tuple(requirement.commands()))
             for requirement in self.own_requirements()
