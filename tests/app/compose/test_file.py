@@ -108,6 +108,11 @@ def test_services_start_behind_what_they_depend_on() -> None:
         ("image: pg,", "image: pg, network_mode: 'service:web',", "shares the network of another"),
         ("image: pg,", "image: pg, networks: [back],", '"back", which is no network of the file'),
         ("image: pg,", "image: pg, secrets: [key],", '"key" is no secret of the file'),
+        (
+            "image: pg,",
+            "image: pg, env_file: [{path: x, format: raw}],",
+            'with "format", which is not followed',
+        ),
         ("image: pg,", "image: pg, env_file: db.env,", '"db.env", which is not there'),
         ("image: pg,", "image: pg, extends: {service: pq},", 'extends names "pq", which is no service there'),
         ("image: pg,", "image: pg, extends: {service: db},", "leads in a circle: db -> db"),

@@ -192,6 +192,8 @@ class ServiceReader:
         written = asked.get("path")
         if not isinstance(written, str):
             raise QuantityError(f"has the env_file {shown(written)}, which is not a path")
+        for key in asked.keys() - {"path", "required"}:
+            raise QuantityError(f'has an env_file with "{key}", which is not followed; leave it out')
         path = path_from(item.place.file, written)
         try:
             content = self._context.files.content(path)
@@ -305,9 +307,14 @@ class ServiceReader:
         for item in [] if written is None else (written.list or [written]):
             mount = self._at(item, read_tmpfs, item)
             found += [] if mount is None else [mount]
+            says = "is a folder on disk, empty at the start of a trial, without options"
+            self._context.note(item.place, "tmpfs", says, matters=True)
         for kind in ("secret", "config"):
             defined = self._context.tree.items.get(f"{kind}s")
             for item in self._listed(f"{kind}s"):
+                for key in item.items.keys() & {"uid", "gid", "mode"}:
+                    says = f"of a {kind} is not followed: every process of the service may read it"
+                    self._context.note(item.items[key].key, key, says)
                 file = self._at(
                     item, read_file_mount, item, kind, defined, self._context.files, self._context.values
                 )
