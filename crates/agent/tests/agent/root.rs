@@ -87,6 +87,23 @@ fn what_is_bound_read_only_cannot_be_changed() {
 }
 
 #[test]
+fn a_process_with_a_root_may_have_a_host_name_of_its_own() {
+    for_each_user(|user| {
+        let mut agent = Agent::with_nodes(user, &["a"]);
+        let mut root = make_root(&agent);
+        let read = json!(["cat", "/proc/sys/kernel/hostname"]);
+        root["hostname"] = json!("the.store");
+        assert_eq!(run(&mut agent, &root, "named", read.clone()), (json!(0), "the.store\n".to_owned()));
+        let outside = agent.run("a", "outside", "cat /proc/sys/kernel/hostname");
+        assert_eq!(outside, "a\n", "the node has its own");
+        root["hostname"] = json!("x".repeat(65));
+        let start = within(&agent, &root, "long", read);
+        let (kind, said) = agent.must_not(start);
+        assert!(kind == "invalid" && said.contains("it has 64 bytes at most"), "{said}");
+    });
+}
+
+#[test]
 fn a_root_is_the_process_s_own() {
     for_each_user(|user| {
         let mut agent = Agent::with_nodes(user, &["a"]);
