@@ -1,3 +1,71 @@
-"""Crosswind: a wind tunnel for distributed applications."""
+"""Crosswind: a wind tunnel for distributed applications.
+
+    import crosswind
+
+    run = crosswind.load("results/my-experiment/latest")
+    print(run.metrics.filter("metric = 'latency' AND statistic = 'p99'"))
+
+    with crosswind.Fabric({"hosts": 2, "uplink": ..., "nodes": {"server": "h0", "client": "h1"}}) as net:
+        net.set({"link": [{"delay": {"time": "40ms"}}]})
+        net.exec("client", ["ping", "-c1", "server"])
+
+Everything that `__all__` names is public; modules below this one may change.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from crosswind.analysis.compare import RunComparison
+    from crosswind.api.fabric import Fabric, Written
+    from crosswind.api.loaded import LoadedRun, Monitors, load
+    from crosswind.api.reading import ElementReading, Reading
+    from crosswind.api.runs import RunNotWhole, compare, run
+    from crosswind.errors import CrosswindError
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "CrosswindError",
+    "ElementReading",
+    "Fabric",
+    "LoadedRun",
+    "Monitors",
+    "Reading",
+    "RunComparison",
+    "RunNotWhole",
+    "Written",
+    "__version__",
+    "compare",
+    "load",
+    "run",
+]
+
+# Imported when they are first named: DuckDB, NumPy and SciPy take half a second, and `--help` needs none.
+_MODULES = {
+    "CrosswindError": "crosswind.errors",
+    "ElementReading": "crosswind.api.reading",
+    "Fabric": "crosswind.api.fabric",
+    "LoadedRun": "crosswind.api.loaded",
+    "Monitors": "crosswind.api.loaded",
+    "Reading": "crosswind.api.reading",
+    "RunComparison": "crosswind.analysis.compare",
+    "RunNotWhole": "crosswind.api.runs",
+    "Written": "crosswind.api.fabric",
+    "compare": "crosswind.api.runs",
+    "load": "crosswind.api.loaded",
+    "run": "crosswind.api.runs",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_MODULES[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

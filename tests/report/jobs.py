@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from crosswind.results.query import write_rows
-from crosswind.results.tables import _METRICS, _TRIALS
+from crosswind.results.tables import METRICS, TRIALS
 
 FIGURES = [
     {"metric": "job.time", "statistic": "value", "unit": "ns", "label": "job time", "better": "lower"},
@@ -57,8 +57,8 @@ def write_jobs(folder: Path, blocks: int = 6, without: str | None = None) -> Pat
                 for figure in FIGURES
                 for node, value in values.get(figure["metric"], [])
             ]
-    write_rows(folder / "trials.parquet", _TRIALS, trials)
-    write_rows(folder / "metrics.parquet", _METRICS, metrics)
+    write_rows(folder / "trials.parquet", TRIALS, trials)
+    write_rows(folder / "metrics.parquet", METRICS, metrics)
     (folder / "resolved.json").write_text(
         json.dumps(
             {

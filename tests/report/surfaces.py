@@ -13,7 +13,7 @@ import numpy as np
 
 from crosswind import catalog
 from crosswind.results.query import write_rows
-from crosswind.results.tables import _METRICS, _TRIALS
+from crosswind.results.tables import METRICS, TRIALS
 from crosswind.spec import load_experiment, resolve
 
 BANDWIDTHS = (1e9, 2e9, 4e9, 10e9)  # bit/s
@@ -66,8 +66,8 @@ def write_surface(
             ]
             if monitors:
                 _write_monitor(folder, trial, rate * 80_000 / bandwidth, delay)
-    write_rows(folder / "trials.parquet", _TRIALS, trials)
-    write_rows(folder / "metrics.parquet", _METRICS, metrics)
+    write_rows(folder / "trials.parquet", TRIALS, trials)
+    write_rows(folder / "metrics.parquet", METRICS, metrics)
     resolved = resolve(load_experiment(catalog.experiment_file("nrg-memcached-profile")))
     conditions = [
         {"name": name, "summary": "", "places": {}, "factors": {"bandwidth": bandwidth, "delay": delay}}

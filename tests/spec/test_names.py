@@ -8,7 +8,7 @@ from pydantic import TypeAdapter, ValidationError
 from crosswind.app.command.metric import WrittenFile
 from crosswind.cli import _main as cli
 from crosswind.plan.trials import _id
-from crosswind.results.monitors import _TABLES
+from crosswind.results.monitors import TABLES
 from crosswind.results.query import write_rows
 from crosswind.results.rows import attempt_name
 from crosswind.spec import SpecErrors
@@ -83,6 +83,6 @@ def test_a_file_that_no_program_can_write_is_refused(name: str) -> None:
 def test_the_longest_name_of_a_file_of_a_trial_is_one_that_linux_takes(tmp_path: Path) -> None:
     # 100,000 blocks of 1000 conditions, tried ten thousand times.
     longest = attempt_name(_id(99_999, 99_999_999, "c" * CONDITION_MAX), 10_000)
-    for table in _TABLES:
+    for table in TABLES:
         write_rows(tmp_path / f"{longest}.{table}.parquet", {"at_ns": "BIGINT"}, [{"at_ns": 1}])
-    assert len(list(tmp_path.iterdir())) == len(_TABLES)
+    assert len(list(tmp_path.iterdir())) == len(TABLES)

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from crosswind.errors import CrosswindError
-
 if TYPE_CHECKING:
     from crosswind.fingerprint.measure.machines import Bounds
 
@@ -46,14 +44,5 @@ def _bounds_of(load_at_most: float | None, memory_at_most: str | None, traffic_a
     Raises: CrosswindError: one is no share or no rate.
     """
     from crosswind.fingerprint.measure.machines import Bounds
-    from crosswind.spec.quantities import RATE, QuantityError, read_share
 
-    try:
-        memory_share = None if memory_at_most is None else read_share(memory_at_most)
-    except QuantityError as error:
-        raise CrosswindError(f"--memory-at-most: {error}") from None
-    try:
-        interface_bps = None if traffic_at_most is None else RATE.read_positive(traffic_at_most)
-    except QuantityError as error:
-        raise CrosswindError(f"--traffic-at-most: {error}") from None
-    return Bounds(load_at_most, memory_share, interface_bps)
+    return Bounds.read(load_at_most, memory_at_most, traffic_at_most)

@@ -37,9 +37,9 @@ def command(app: str, deployed: bool, results: Path) -> Exit:
     If PostgreSQL is not installed, its packages are unpacked into a private folder. If that is impossible,
     a request/response load replaces the database.
     """
-    from crosswind.cli._experiment import named_experiment
     from crosswind.cli._finish import finish
     from crosswind.runner import progress_for, run
+    from crosswind.spec.named_experiment import named_experiment
 
     if deployed and app == "rpc":
         raise CrosswindError("--deployed: there is no such set-up for rpc; leave out --app rpc")

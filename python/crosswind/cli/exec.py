@@ -6,8 +6,6 @@ import os
 
 import click
 
-from crosswind.errors import CrosswindError
-
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.argument("node")
@@ -19,17 +17,14 @@ def command(node: str, words: tuple[str, ...], pid: int | None) -> None:
     The command has your terminal and your files, and the node's network and name. Its exit status is
     returned.
     """
-    from crosswind.spec.nearest import did_you_mean
-    from crosswind.testbed.binaries import AGENT, find_binary
     from crosswind.testbed.control import ask
+    from crosswind.testbed.enter import require_node, words_to_enter
 
     # Click leaves the separator in place when everything behind the node is passed on untouched.
     program = words[1:] if words[0] == "--" else words
     if not program:
         raise click.UsageError("no command; write crosswind exec NODE -- CMD")
     nodes = ask({"do": "nodes"}, pid)
-    if node not in nodes:
-        remedy = did_you_mean(node, list(nodes)) or f"nodes are {', '.join(nodes)}"
-        raise CrosswindError(f'node "{node}": not in the fabric that is up; {remedy}')
-    agent = str(find_binary(AGENT))
-    os.execv(agent, [agent, "enter", str(nodes[node]), "--", *program])
+    require_node(node, nodes)
+    entering = words_to_enter(nodes[node])
+    os.execv(entering[0], [*entering, *program])

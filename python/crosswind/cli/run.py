@@ -51,10 +51,10 @@ def command(
     --keep-going is given. The load of the machine at the start is stored with the results; the run is
     refused if it exceeds the --...-at-most options.
     """
-    from crosswind.cli._experiment import named_experiment
     from crosswind.cli._finish import finish
     from crosswind.plan import selected
     from crosswind.runner import progress_for, run
+    from crosswind.spec.named_experiment import named_experiment
 
     require_writable(results, "name a folder that you may write with --results")
     named = named_experiment(file)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from pathlib import Path
@@ -31,9 +30,8 @@ def command(condition: str, pid: int | None) -> None:
     catalogue. CONDITION is written out: 'link: [{delay: {time: 40ms}}]'. Prints the instant from which the
     condition is active, in ns of CLOCK_MONOTONIC.
     """
-    from crosswind.cli._condition import carried_out
-    from crosswind.spec import condition_for_agent
-    from crosswind.spec.document import parse_document
+    from crosswind.spec import carried_out, condition_for_agent
+    from crosswind.spec.document import document_of
     from crosswind.spec.setup import setup_of
     from crosswind.testbed.control import ask
 
@@ -42,7 +40,7 @@ def command(condition: str, pid: int | None) -> None:
         request: dict[str, Any] = {"do": "set", "own": condition}
     else:
         # Read and resolved here: a file that never ends holds nobody up but this command.
-        setup = setup_of(parse_document(json.dumps(up["network"]).encode(), "the network that is up"))
+        setup = setup_of(document_of(up["network"], "the network that is up"))
         resolved = carried_out(_resolved(condition, setup, up["conditions"]))
         request = {"do": "set", "condition": condition_for_agent(resolved)}
     changed = ask(request, pid)

@@ -7,12 +7,13 @@ report` during a run) never blocks the writer. A trial counts as finished only a
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
+from urllib.parse import quote
 
 from crosswind.errors import CrosswindError, Exit
 from crosswind.results.documents import RUN_AGAIN, Damaged, blaming
@@ -100,12 +101,7 @@ class Journal:
 
         Raises: Damaged: the file is not as it was written.
         """
-        select = "SELECT at, trial, attempt, step, detail FROM steps ORDER BY rowid"
-        with self._readable():
-            rows = self._connection.execute(select).fetchall()
-            return [
-                Step(at, trial, attempt, step, json.loads(text)) for at, trial, attempt, step, text in rows
-            ]
+        return _steps(self._path, self._connection)
 
     def planned(self) -> list[TrialRow]:
         """Return the planned trials in order of position; each row says `pending`."""
@@ -165,16 +161,8 @@ class Journal:
             self.failed(trial, interrupted[-1])
         return interrupted
 
-    @contextmanager
-    def _readable(self) -> Iterator[None]:
-        """Name the file when it is damaged; a disk that is full or a lock is no damage."""
-        try:
-            with blaming(self._path, RUN_AGAIN):
-                yield
-        except Damaged as damaged:
-            if isinstance(damaged.__cause__, sqlite3.OperationalError):
-                raise damaged.__cause__ from None
-            raise
+    def _readable(self) -> AbstractContextManager[None]:
+        return _readable(self._path)
 
     def _end(self, planned: str, row: TrialRow, step: StepName, detail: dict[str, Any]) -> None:
         """Append the last step of an attempt, unless it has one.
@@ -212,3 +200,36 @@ class Journal:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
             raise
+
+
+def read_steps(path: Path) -> list[Step]:
+    """Return every step of a journal that is only read, whoever else writes it; none where there is no file.
+
+    Raises: Damaged: the file is not as it was written.
+    """
+    if not path.exists():
+        return []
+    with (
+        _readable(path),
+        closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as connection,
+    ):
+        return _steps(path, connection)
+
+
+def _steps(path: Path, connection: sqlite3.Connection) -> list[Step]:
+    select = "SELECT at, trial, attempt, step, detail FROM steps ORDER BY rowid"
+    with _readable(path):
+        rows = connection.execute(select).fetchall()
+        return [Step(at, trial, attempt, step, json.loads(text)) for at, trial, attempt, step, text in rows]
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Name the file when it is damaged; a disk that is full or a lock is no damage."""
+    try:
+        with blaming(path, RUN_AGAIN):
+            yield
+    except Damaged as damaged:
+        if isinstance(damaged.__cause__, sqlite3.OperationalError):
+            raise damaged.__cause__ from None
+        raise

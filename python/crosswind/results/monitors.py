@@ -10,7 +10,7 @@ from crosswind.results.durable import write_text
 from crosswind.results.query import write_rows
 from crosswind.results.rows import Metric
 
-_TABLES = {
+TABLES = {
     "counters": {
         "at_ns": "BIGINT",
         "element": "VARCHAR",
@@ -110,7 +110,7 @@ def store_monitors(
         tables["histograms"] = list(_histogram_rows(measurement))
         tables["trends"] = list(_trend_rows(measurement))
     for name, rows in tables.items():
-        write_rows(folder / f"{trial}.{name}.parquet", _TABLES[name], rows)
+        write_rows(folder / f"{trial}.{name}.parquet", TABLES[name], rows)
     rest = {key: value for key, value in measurement.items() if key != "interference"}
     rest["series"] = {"step_ns": measurement["series"]["step_ns"]}
     rest["monitors"] = [_without_rows(monitor) for monitor in measurement["monitors"]]

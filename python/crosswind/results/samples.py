@@ -21,6 +21,18 @@ _COLUMNS = (
     "{'operation': 'VARCHAR', 'connection': 'INTEGER', 'intended_ns': 'BIGINT', 'started_ns': 'BIGINT', "
     "'finished_ns': 'BIGINT', 'ok': 'TINYINT', 'measured': 'TINYINT'}"
 )
+# The columns of samples/<trial>.parquet.
+SAMPLES = {
+    "trial": "VARCHAR",
+    "node": "VARCHAR",
+    "operation": "VARCHAR",
+    "connection": "INTEGER",
+    "intended_ns": "BIGINT",
+    "started_ns": "BIGINT",
+    "finished_ns": "BIGINT",
+    "ok": "BOOLEAN",
+    "measured": "BOOLEAN",
+}
 _WHOLE = "NOT contains(operation, '.')"
 _QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 

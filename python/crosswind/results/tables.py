@@ -7,7 +7,7 @@ from typing import Any
 from crosswind.results.journal import Journal
 from crosswind.results.query import write_rows
 
-_TRIALS = {
+TRIALS = {
     "trial": "VARCHAR",
     "block": "INTEGER",
     "position": "INTEGER",
@@ -22,7 +22,7 @@ _TRIALS = {
     "attempt": "INTEGER",
     "seed": "BIGINT",
 }
-_METRICS = {
+METRICS = {
     "trial": "VARCHAR",
     "node": "VARCHAR",
     "metric": "VARCHAR",
@@ -51,8 +51,8 @@ def write_tables(folder: Path, journal: Journal, resolved: Mapping[str, Any]) ->
     }
     trials = [{**row.as_dict(), **levels[row.condition]} for row in journal.rows()]
     metrics = [{"trial": trial, **metric._asdict()} for trial, metric in journal.metrics()]
-    write_rows(folder / "trials.parquet", _TRIALS | types, trials)
-    write_rows(folder / "metrics.parquet", _METRICS, metrics)
+    write_rows(folder / "trials.parquet", TRIALS | types, trials)
+    write_rows(folder / "metrics.parquet", METRICS, metrics)
 
 
 def factor_columns(resolved: Mapping[str, Any]) -> dict[str, str]:

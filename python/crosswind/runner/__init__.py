@@ -5,7 +5,7 @@ What is run comes from `crosswind.plan`, and is stored by `crosswind.results`; w
 """
 
 from crosswind.runner.outcome import Outcome
-from crosswind.runner.progress import Progress, progress_for
+from crosswind.runner.progress import Progress, Silent, progress_for
 from crosswind.runner.runs import resume, run
 
-__all__ = ["Outcome", "Progress", "progress_for", "resume", "run"]
+__all__ = ["Outcome", "Progress", "Silent", "progress_for", "resume", "run"]

@@ -31,6 +31,25 @@ def progress_for() -> Progress:
     return _Bar() if sys.stderr.isatty() else _Lines()
 
 
+class Silent:
+    """Nobody listens."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def say(self, text: str) -> None:
+        """Ignore a remark."""
+
+    def begin(self, trial: Trial, done: int, total: int, left_s: float | None) -> None:
+        """Ignore the start of a trial."""
+
+    def end(self, row: TrialRow, figures: str) -> None:
+        """Ignore the end of an attempt."""
+
+
 class _Lines:
     """One line when a trial ends; nothing moves, so a log file stays readable."""
 

@@ -24,7 +24,7 @@ from crosswind.spec.load import (
 )
 from crosswind.spec.problems import Problem, SpecErrors
 from crosswind.spec.resolve import resolve
-from crosswind.spec.setup import Setup, load_setup
+from crosswind.spec.setup import Setup, carried_out, load_setup
 
 __all__ = [
     "Condition",
@@ -32,6 +32,7 @@ __all__ = [
     "Problem",
     "Setup",
     "SpecErrors",
+    "carried_out",
     "condition_for_agent",
     "condition_of",
     "count_of",

@@ -8,6 +8,7 @@ models' part.
 from __future__ import annotations
 
 import errno
+import json
 import os
 import posixpath
 import re
@@ -181,6 +182,34 @@ def parse_document(
     if reader.problems:
         raise SpecErrors(reader.problems)
     return Document(name, data, text, reader.values, reader.keys, kept)
+
+
+def document_of(data: Mapping[str, Any], name: str) -> Document:
+    """Return the document with the content `data`, which no file has; its values have no lines and columns.
+
+    Args:
+        data: mappings, lists, text, numbers, booleans, None and paths.
+        name: what errors show in place of a file.
+
+    Raises:
+        SpecErrors: beyond the bounds on size and depth.
+        TypeError: a value of another type.
+    """
+    # JSON is YAML, but for the pairs of escapes that stand for one character.
+    text = json.dumps(data, default=_as_json, ensure_ascii=False, indent=1) + "\n"
+    document = parse_document(text.encode(), name)
+    places = dict.fromkeys({*document.values, *document.keys}, (0, 0))
+    return replace(document, values=places, keys=places)
+
+
+def _as_json(value: object) -> object:
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    raise TypeError(
+        f"{value!r}: files have no {type(value).__name__}; give text, a number, a list or a mapping"
+    )
 
 
 class _Beyond(Exception):

@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import Field, TypeAdapter
 
 from crosswind import catalog
+from crosswind.errors import CrosswindError
 from crosswind.spec.base import SpecModel
 from crosswind.spec.checks import conditions_problems, setting_of, topology_problems
 from crosswind.spec.condition import Condition
@@ -106,6 +107,19 @@ class Setup:
 
     def _resolve(self, name: str, condition: Condition) -> dict[str, Any]:
         return resolve_condition(name, condition, self.topology, self.scale)
+
+
+def carried_out(condition: dict[str, Any]) -> dict[str, Any]:
+    """Return a resolved condition, if the agent alone can carry it out.
+
+    Raises: CrosswindError: it needs processes that only a run starts.
+    """
+    if any(entry["by"] == "iperf3" for entry in condition["interference"]):
+        raise CrosswindError(
+            f"condition {condition['name']}: `by: iperf3` is interference that only `crosswind run` starts; "
+            "write `by: ghost`, or start iperf3 in the nodes yourself"
+        )
+    return condition
 
 
 def load_setup(source: Source) -> Setup:

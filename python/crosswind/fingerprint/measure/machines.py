@@ -12,6 +12,7 @@ from crosswind.errors import CrosswindError, Exit
 from crosswind.fingerprint.measure import end_cloud, end_facts
 from crosswind.fingerprint.measure.ends import MESSAGES_PORT, Ends
 from crosswind.fingerprint.measure.messages import serving_messages
+from crosswind.spec.quantities import RATE, QuantityError, read_share
 from crosswind.text.quantities import rate_text
 
 _SCRIPT = Path(end_facts.__file__)
@@ -36,6 +37,24 @@ class Bounds:
     load_per_core: float | None = None
     memory_share: float | None = None
     interface_bps: float | None = None
+
+    @classmethod
+    def read(
+        cls, load_at_most: float | None, memory_at_most: str | None, traffic_at_most: str | None
+    ) -> Bounds:
+        """Return bounds as a user writes them: a number, a share such as `80%`, a rate such as `1Mbit/s`.
+
+        Raises: CrosswindError: one is no share or no rate.
+        """
+        try:
+            memory_share = None if memory_at_most is None else read_share(memory_at_most)
+        except QuantityError as error:
+            raise CrosswindError(f"memory at most: {error}") from None
+        try:
+            interface_bps = None if traffic_at_most is None else RATE.read_positive(traffic_at_most)
+        except QuantityError as error:
+            raise CrosswindError(f"traffic at most: {error}") from None
+        return cls(load_at_most, memory_share, interface_bps)
 
     def replaced_by(self, given: Bounds) -> Bounds:
         """Return these bounds, with those that are given in their place."""

@@ -14,7 +14,8 @@ from crosswind.app.requirements.iperf3 import IPERF3
 from crosswind.fingerprint.measure.crossing import Tunnel, forward, tunnelled
 from crosswind.fingerprint.measure.ends import End, Ends, Tool, words_here
 from crosswind.testbed import Agent, Fabric, Node, WorkFolder, find_binary
-from crosswind.testbed.binaries import AGENT, LOAD
+from crosswind.testbed.binaries import LOAD
+from crosswind.testbed.enter import words_to_enter
 
 _LOOPBACK = "127.0.0.1"
 
@@ -45,7 +46,7 @@ def own_fabric(
 
 
 def _end_at(node: Node, work: Path) -> End:
-    enter = (str(find_binary(AGENT)), "enter", str(node.pid), "--")
+    enter = words_to_enter(node.pid)
     load = str(find_binary(LOAD))
     iperf3, nuttcp = words_here(IPERF3, "iperf3"), words_here(Nuttcp.tool, "nuttcp")
     return End(node.name, enter, node.address, load, sys.executable, iperf3, nuttcp, node.host, work)

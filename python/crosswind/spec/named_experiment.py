@@ -1,0 +1,41 @@
+"""An experiment that a user names or writes out, resolved, with what has to be kept of its source."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+
+from crosswind.spec.document import document_of
+from crosswind.spec.experiment import Experiment
+from crosswind.spec.load import experiment_of, find_experiment, load_experiment
+from crosswind.spec.resolve import resolve
+
+
+@dataclass(frozen=True)
+class NamedExperiment:
+    """An experiment; `folder` is where its file lies, or the current one where it has none."""
+
+    experiment: Experiment
+    resolved: dict[str, Any]
+    text: str
+    folder: Path
+
+
+def named_experiment(source: str | os.PathLike[str] | Mapping[str, Any]) -> NamedExperiment:
+    """Read the experiment that `source` means: a file, the name of one of the catalogue, or its content.
+
+    Raises: SpecErrors: there is none, or everything that is wrong with it.
+    """
+    if isinstance(source, Mapping):
+        document = document_of(source, "experiment")
+        experiment = experiment_of(document)
+        return NamedExperiment(experiment, resolve(experiment), document.text, Path.cwd())
+    found = find_experiment(os.fspath(source))
+    experiment = load_experiment(found)
+    readable = found if isinstance(found, Path | Traversable) else Path(found)
+    folder = readable.resolve().parent if isinstance(readable, Path) else Path.cwd()
+    return NamedExperiment(experiment, resolve(experiment), readable.read_text(encoding="utf-8"), folder)
