@@ -40,7 +40,16 @@ def elements() -> dict[str, str]:
 
 def pages() -> dict[str, str]:
     """Return the text of every generated page by its path. What is imported here reads elements.json."""
-    from reference_pages import catalogue, cautions, elements, exit_codes, experiment_file, schema, verbs
+    from reference_pages import (
+        catalogue,
+        cautions,
+        elements,
+        exit_codes,
+        experiment_file,
+        python,
+        schema,
+        verbs,
+    )
 
     made = {
         "verbs.md": verbs.page(),
@@ -48,6 +57,7 @@ def pages() -> dict[str, str]:
         "elements.md": elements.page(),
         "conditions.md": catalogue.conditions_page(),
         "experiments.md": catalogue.experiments_page(),
+        "python.md": python.page(),
         "exit-codes.md": exit_codes.page(),
         "cautions.md": cautions.page(),
         **schema.files(),

@@ -18,7 +18,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from crosswind.analysis.compare import RunComparison
+    from crosswind.analysis.compare import Compared, RunComparison
+    from crosswind.analysis.summary import ConditionSummary, Summary
     from crosswind.api.fabric import Fabric, Written
     from crosswind.api.loaded import LoadedRun, Monitors, load
     from crosswind.api.reading import ElementReading, Reading
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Compared",
+    "ConditionSummary",
     "CrosswindError",
     "ElementReading",
     "Fabric",
@@ -36,6 +39,7 @@ __all__ = [
     "Reading",
     "RunComparison",
     "RunNotWhole",
+    "Summary",
     "Written",
     "__version__",
     "compare",
@@ -45,6 +49,8 @@ __all__ = [
 
 # Imported when they are first named: DuckDB, NumPy and SciPy take half a second, and `--help` needs none.
 _MODULES = {
+    "Compared": "crosswind.analysis.compare",
+    "ConditionSummary": "crosswind.analysis.summary",
     "CrosswindError": "crosswind.errors",
     "ElementReading": "crosswind.api.reading",
     "Fabric": "crosswind.api.fabric",
@@ -53,6 +59,7 @@ _MODULES = {
     "Reading": "crosswind.api.reading",
     "RunComparison": "crosswind.analysis.compare",
     "RunNotWhole": "crosswind.api.runs",
+    "Summary": "crosswind.analysis.summary",
     "Written": "crosswind.api.fabric",
     "compare": "crosswind.api.runs",
     "load": "crosswind.api.loaded",

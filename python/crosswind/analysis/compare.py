@@ -56,7 +56,7 @@ class Compared:
 
 @dataclass(frozen=True)
 class RunComparison:
-    """Two runs."""
+    """What differs between two runs, condition by condition."""
 
     base: Path
     other: Path

@@ -41,9 +41,6 @@ SEED = 1
 _GRACE_S = 2.0
 _LISTENING = "0A"  # TCP_LISTEN in /proc/net/tcp.
 
-Argument = str | os.PathLike[str]
-Stream = int | IO[str] | None
-
 
 @dataclass(frozen=True)
 class Written:
@@ -206,12 +203,12 @@ class Fabric:
     def exec(
         self,
         node: str,
-        command: Sequence[Argument],
+        command: Sequence[str | os.PathLike[str]],
         *,
         input: str | None = None,
         check: bool = False,
         timeout: float | None = None,
-        cwd: Argument | None = None,
+        cwd: str | os.PathLike[str] | None = None,
         env: Mapping[str, str] | None = None,
     ) -> subprocess.CompletedProcess[str]:
         """Run a command in a node to its end, and return its status and output, as `subprocess.run` does.
@@ -242,12 +239,12 @@ class Fabric:
     def popen(
         self,
         node: str,
-        command: Sequence[Argument],
+        command: Sequence[str | os.PathLike[str]],
         *,
-        stdin: Stream = subprocess.DEVNULL,
-        stdout: Stream = None,
-        stderr: Stream = None,
-        cwd: Argument | None = None,
+        stdin: int | IO[str] | None = subprocess.DEVNULL,
+        stdout: int | IO[str] | None = None,
+        stderr: int | IO[str] | None = None,
+        cwd: str | os.PathLike[str] | None = None,
         env: Mapping[str, str] | None = None,
     ) -> subprocess.Popen[str]:
         """Start a command in a node, such as a server, and return at once; it ends with the block.
@@ -314,7 +311,7 @@ class Fabric:
         require_node(name, nodes)
         return nodes[name]
 
-    def _in_node(self, node: str, command: Sequence[Argument]) -> list[str]:
+    def _in_node(self, node: str, command: Sequence[str | os.PathLike[str]]) -> list[str]:
         if isinstance(command, str) or not command:
             raise TypeError(f'command {command!r}: give a list of words, such as ["ping", "-c1", "server"]')
         return [*words_to_enter(self._node(node).pid), *(os.fspath(word) for word in command)]

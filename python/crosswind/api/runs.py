@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from crosswind.analysis import compare as comparison
+from crosswind.analysis.compare import RunComparison
+from crosswind.analysis.compare import compare as compare_folders
 from crosswind.api.loaded import LoadedRun, load
 from crosswind.errors import CrosswindError, Exit
 from crosswind.fingerprint.measure.machines import Bounds
@@ -87,7 +88,7 @@ def compare(
     other: str | os.PathLike[str] | LoadedRun,
     *,
     force: bool = False,
-) -> comparison.RunComparison:
+) -> RunComparison:
     """Compare two runs: better, worse or undecided, for every condition and every number of a trial.
 
     Args:
@@ -99,7 +100,7 @@ def compare(
         NotAResultsFolder: one of them is none.
         NotComparable: they differ in more than their numbers, or have nothing in common.
     """
-    return comparison.compare(_folder_of(base), _folder_of(other), force=force)
+    return compare_folders(_folder_of(base), _folder_of(other), force=force)
 
 
 def _folder_of(run: str | os.PathLike[str] | LoadedRun) -> Path:
