@@ -6,7 +6,7 @@ import dataclasses
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 # In the order in which a reader meets them. A public name that is in none of these fails the build.
 _SECTIONS = {
-    "Results": ("load", "LoadedRun", "Monitors", "Summary", "ConditionSummary"),
-    "Runs": ("run", "RunNotWhole", "compare", "RunComparison", "Compared"),
+    "Results": ("load", "LoadedRun", "Monitors", "Summary", "ConditionSummary", "Interval", "Surface"),
+    "Runs": ("run", "RunNotWhole", "compare", "RunComparison", "Compared", "RatioInterval"),
     "Networks": ("Fabric", "Reading", "ElementReading", "Written"),
     "Errors": ("CrosswindError",),
 }
@@ -111,9 +111,14 @@ def _shown(parameters: list[inspect.Parameter]) -> list[str]:
     for parameter in parameters:
         if parameter.kind is inspect.Parameter.KEYWORD_ONLY and "*" not in shown:
             shown.append("*")
+        stars: Mapping[object, str] = {
+            inspect.Parameter.VAR_POSITIONAL: "*",
+            inspect.Parameter.VAR_KEYWORD: "**",
+        }
+        name = stars.get(parameter.kind, "") + parameter.name
         default = parameter.default
         equals = "" if default is inspect.Parameter.empty else f" = {_default(default)}"
-        shown.append(f"{parameter.name}: {_type(parameter.annotation)}{equals}")
+        shown.append(f"{name}: {_type(parameter.annotation)}{equals}")
     return shown
 
 

@@ -19,12 +19,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from crosswind.analysis.compare import Compared, RunComparison
+    from crosswind.analysis.profile import Surface
     from crosswind.analysis.summary import ConditionSummary, Summary
     from crosswind.api.fabric import Fabric, Written
     from crosswind.api.loaded import LoadedRun, Monitors, load
     from crosswind.api.reading import ElementReading, Reading
     from crosswind.api.runs import RunNotWhole, compare, run
     from crosswind.errors import CrosswindError
+    from crosswind.stats import Interval, RatioInterval
 
 __version__ = "0.1.0"
 
@@ -34,12 +36,15 @@ __all__ = [
     "CrosswindError",
     "ElementReading",
     "Fabric",
+    "Interval",
     "LoadedRun",
     "Monitors",
+    "RatioInterval",
     "Reading",
     "RunComparison",
     "RunNotWhole",
     "Summary",
+    "Surface",
     "Written",
     "__version__",
     "compare",
@@ -54,12 +59,15 @@ _MODULES = {
     "CrosswindError": "crosswind.errors",
     "ElementReading": "crosswind.api.reading",
     "Fabric": "crosswind.api.fabric",
+    "Interval": "crosswind.stats",
     "LoadedRun": "crosswind.api.loaded",
     "Monitors": "crosswind.api.loaded",
+    "RatioInterval": "crosswind.stats",
     "Reading": "crosswind.api.reading",
     "RunComparison": "crosswind.analysis.compare",
     "RunNotWhole": "crosswind.api.runs",
     "Summary": "crosswind.analysis.summary",
+    "Surface": "crosswind.analysis.profile",
     "Written": "crosswind.api.fabric",
     "compare": "crosswind.api.runs",
     "load": "crosswind.api.loaded",

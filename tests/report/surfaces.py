@@ -13,7 +13,7 @@ import numpy as np
 
 from crosswind import catalog
 from crosswind.results.query import write_rows
-from crosswind.results.tables import METRICS, TRIALS
+from crosswind.results.tables import METRICS, TRIALS, factor_columns
 from crosswind.spec import load_experiment, resolve
 
 BANDWIDTHS = (1e9, 2e9, 4e9, 10e9)  # bit/s
@@ -54,7 +54,8 @@ def write_surface(
             trials.append(
                 {"trial": trial, "block": block, "position": len(trials), "condition": name,
                  "application": "memcached", "status": "done", "fidelity": "faithful",
-                 "started": started.isoformat(), "duration_s": 5.0, "attempt": 1, "seed": block}
+                 "started": started.isoformat(), "duration_s": 5.0, "attempt": 1, "seed": block,
+                 "factor_bandwidth_bps": bandwidth, "factor_delay_ns": delay}
             )  # fmt: skip
             rate = throughput(bandwidth, delay) * np.exp(noise * generator.normal())
             values = {("throughput", "mean", "1/s"): rate, ("latency", "p50", "ns"): 4e9 / rate,
@@ -66,9 +67,10 @@ def write_surface(
             ]
             if monitors:
                 _write_monitor(folder, trial, rate * 80_000 / bandwidth, delay)
-    write_rows(folder / "trials.parquet", TRIALS, trials)
-    write_rows(folder / "metrics.parquet", METRICS, metrics)
     resolved = resolve(load_experiment(catalog.experiment_file("nrg-memcached-profile")))
+    factors = dict.fromkeys(factor_columns(resolved).values(), "DOUBLE")
+    write_rows(folder / "trials.parquet", TRIALS | factors, trials)
+    write_rows(folder / "metrics.parquet", METRICS, metrics)
     conditions = [
         {"name": name, "summary": "", "places": {}, "factors": {"bandwidth": bandwidth, "delay": delay}}
         for name, (bandwidth, delay) in zip(names, points, strict=True)
