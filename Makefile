@@ -3,7 +3,7 @@
 #   make build   the crosswind command with its agent and load generator, in .venv/bin
 #   make demo    the ten shaping set-ups of the ICPE '23 study against a replicated PostgreSQL, and a report
 #   make test    every test that this machine can run; what it cannot run says SKIPPED and why
-#   make floors  the tests of statistics, experiments, plans and tables with the oldest versions that pyproject.toml declares
+#   make floors  the tests of statistics, experiments, plans, tables and loaded results with the oldest versions that pyproject.toml declares
 #   make wheel   a wheel for release in dist/, for glibc 2.28 and newer; make test-wheel installs it and runs it as an ordinary user
 #   make bench   speed and size, one JSON line per figure
 #   make lint    formatters, linters, types, layers, words
@@ -47,7 +47,7 @@ test: build
 # The oldest versions have wheels for the oldest Python alone, 3.11; they are installed once.
 FLOORS := .venv/floors/bin
 FLOOR_TESTS := tests/spec tests/plan tests/stats/test_comparisons.py tests/stats/test_ratio.py tests/stats/test_ranks.py \
-	tests/stats/test_independence.py tests/report/test_paper_table.py tests/report/test_measures.py
+	tests/stats/test_independence.py tests/report/test_paper_table.py tests/report/test_measures.py tests/api/test_load.py
 
 floors: $(BIN)/python
 	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))'; then $(MAKE) --no-print-directory .venv/.floors && \

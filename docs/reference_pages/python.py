@@ -24,6 +24,10 @@ _SECTIONS = {
     "Networks": ("Fabric", "Reading", "ElementReading", "Written"),
     "Errors": ("CrosswindError",),
 }
+_STARS: Mapping[object, str] = {
+    inspect.Parameter.VAR_POSITIONAL: "*",
+    inspect.Parameter.VAR_KEYWORD: "**",
+}
 _HEADS = ("Args", "Attributes", "Returns", "Raises")
 
 
@@ -111,11 +115,7 @@ def _shown(parameters: list[inspect.Parameter]) -> list[str]:
     for parameter in parameters:
         if parameter.kind is inspect.Parameter.KEYWORD_ONLY and "*" not in shown:
             shown.append("*")
-        stars: Mapping[object, str] = {
-            inspect.Parameter.VAR_POSITIONAL: "*",
-            inspect.Parameter.VAR_KEYWORD: "**",
-        }
-        name = stars.get(parameter.kind, "") + parameter.name
+        name = _STARS.get(parameter.kind, "") + parameter.name
         default = parameter.default
         equals = "" if default is inspect.Parameter.empty else f" = {_default(default)}"
         shown.append(f"{name}: {_type(parameter.annotation)}{equals}")
