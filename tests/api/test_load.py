@@ -1,4 +1,4 @@
-"""`crosswind.load`: results as tables that are asked in SQL, and as answers."""
+"""`crosswind.load`: results as tables for SQL, and as answers."""
 
 from datetime import datetime
 from pathlib import Path

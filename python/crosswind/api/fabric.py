@@ -330,8 +330,8 @@ class Fabric:
             process.wait()
 
     def _require_one_domain_for_files(self, source: str | None) -> None:
-        asked = {"record": self._files.record, "capture": self._files.capture}
-        for option in (name for name, path in asked.items() if path and self.declared_domains > 1):
+        files = {"record": self._files.record, "capture": self._files.capture}
+        for option in (name for name, path in files.items() if path and self.declared_domains > 1):
             of = "" if source is None else f" of {source}"
             raise CrosswindError(
                 f"{option}: needs one domain, and the topology{of} has {self.declared_domains}; "

@@ -1,4 +1,4 @@
-"""A run's results as tables that can be asked anything, and as answers."""
+"""The results of a run: tables for queries, and the answers of the report."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def load(folder: str | os.PathLike[str]) -> LoadedRun:
 
     Args:
         folder: of a run, or of an experiment, whose latest run is then taken.
-    Raises: NotAResultsFolder: it is neither; says what to give instead.
+    Raises: NotAResultsFolder: it is neither; the message names what to give instead.
     """
     return LoadedRun(folder)
 
@@ -40,9 +40,9 @@ class LoadedRun:
     """The results of one run.
 
     Tables are DuckDB relations: `.fetchall()` gives rows, `.df()` a frame of pandas, `.pl()` one of polars
-    (where these are installed), and `.filter(...)`, `.aggregate(...)`, `.order(...)` or `.query(...)` ask
-    before anything is read. Instants are in UTC, without a time zone. All tables of one run can be joined;
-    the files are never written.
+    (where these are installed), and `.filter(...)`, `.aggregate(...)`, `.order(...)` or `.query(...)` build
+    a query first, of which only the result is read. Instants are in UTC, without a time zone. All tables of
+    one run can be joined; the files are never written.
 
     Args:
         folder: as for `crosswind.load`.
@@ -69,7 +69,7 @@ class LoadedRun:
         return f"LoadedRun({str(self.folder)!r})"
 
     def close(self) -> None:
-        """Close the connection that all tables share; none of them can be asked afterwards."""
+        """Close the connection that all tables share; none of them can be read afterwards."""
         self._connection.close()
 
     @property

@@ -63,7 +63,7 @@ def run(
         quiet: print nothing; else progress and notes go to standard error.
     Raises:
         SpecErrors: everything that is wrong with the experiment; nothing was run.
-        CrosswindError: this machine cannot run it, or does too much beside; nothing was run.
+        CrosswindError: this machine cannot run it, or is busier than allowed; nothing was run.
         RunNotWhole: trials failed or are void, or the run was stopped; names the folder.
     """
     bounds = Bounds.read(load_at_most, memory_at_most, traffic_at_most)
@@ -95,7 +95,7 @@ def compare(
         base, other: folders, as for `crosswind.load`, or loaded runs.
         force: compare although networks, machines, applications or conditions differ.
     Returns: `compared` has an entry for each condition and measure, with the ratio of medians (other over
-        base) and its interval; `sameness.notes` says what differs besides.
+        base) and its interval; `sameness.notes` lists what else differs.
     Raises:
         NotAResultsFolder: one of them is none.
         NotComparable: they differ in more than their numbers, or have nothing in common.

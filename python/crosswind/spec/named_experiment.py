@@ -1,4 +1,4 @@
-"""An experiment that a user names or writes out, resolved, with what has to be kept of its source."""
+"""An experiment that a user names or writes out, resolved, with the text and the folder of its source."""
 
 from __future__ import annotations
 

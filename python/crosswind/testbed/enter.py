@@ -18,7 +18,7 @@ def words_to_enter(pid: int) -> tuple[str, ...]:
 def require_node(name: str, nodes: Sequence[str] | Mapping[str, object]) -> None:
     """Check that a fabric has a node of this name.
 
-    Raises: CrosswindError: it has none; says which it has.
+    Raises: CrosswindError: it has none; the message lists those it has.
     """
     if name not in nodes:
         remedy = did_you_mean(name, list(nodes)) or f"nodes are {', '.join(nodes)}"
