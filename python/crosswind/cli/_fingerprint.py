@@ -211,10 +211,9 @@ def _made(asked: Asked, file: str) -> _Target:
 
 def _fabric(file: str, condition: str | None, between: str | None, through: str | None) -> dict[str, Any]:
     """Return the fabric of a file, of the two nodes that are meant and the one between them, if any."""
-    from crosswind.cli._condition import carried_out
     from crosswind.doctor import auto_domains_here
     from crosswind.fingerprint.measure.own_ends import with_nodes
-    from crosswind.spec import fabric_of, find_experiment, load_setup
+    from crosswind.spec import carried_out, fabric_of, find_experiment, load_setup
 
     setup = load_setup(find_experiment(file))
     resolved = setup.resolved(SEED)
