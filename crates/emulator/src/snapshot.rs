@@ -137,7 +137,7 @@ fn driven(network: &Network) -> Vec<Levels> {
     let engine = network.engine_ref();
     let levels = |(_, process)| Levels {
         changes: engine.changes(process).to_vec(),
-        lost: engine.changes_not_kept(process),
+        lost: engine.changes_not_stored(process),
     };
     network.driven_links().map(levels).collect()
 }

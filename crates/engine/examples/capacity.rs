@@ -1,9 +1,10 @@
-//! Prints what it costs that a link's capacity changes every millisecond, beside 10,000 pending events.
+//! Measures the cost of a link whose capacity changes every millisecond, with 10,000 pending events.
 //!
-//! One JSON line for each rate: real time a packet through a link with its own rate, through one that a process drives at one level,
-//! and through one that a process changes every millisecond. Virtual time only, one thread; run with `cargo run --release -p
-//! crosswind-engine --example capacity`. Packets of 1500 B come at 95 % of the rate in bursts of eight. The three take turns of a few
-//! milliseconds: other programs take the processor away from one turn in some, which a median over many turns does not see.
+//! Prints one JSON line for each rate: real time per packet through a link with its own rate, through one that a
+//! process drives at one level, and through one that a process changes every millisecond. Virtual time only, one
+//! thread; run with `cargo run --release -p crosswind-engine --example capacity`. Packets of 1500 B arrive at 95 % of
+//! the rate in bursts of eight. The three alternate every few milliseconds: other programs take the CPU away in some
+//! turns, and a median over many turns is not affected.
 
 use std::time::Instant as WallInstant;
 
@@ -14,14 +15,14 @@ use crosswind_engine::{
 
 const TURN_PACKETS: u64 = 20_000;
 const TURNS: usize = 15;
-/// Where an engine happens to lie in memory makes it some per cent faster or slower: each is built so often.
+/// The position of an engine in memory makes it some per cent faster or slower, so each is built this number of times.
 const BUILDS: usize = 24;
 const BURST: u64 = 8;
 const PENDING: usize = 10_000;
-/// 1500 IP bytes and what Ethernet adds.
+/// 1500 IP bytes plus Ethernet's overhead.
 const WIRE_BITS: u64 = 8 * 1538;
 
-/// What the capacity of a link follows.
+/// What determines the capacity of a link.
 #[derive(Clone, Copy)]
 enum Follows {
     OwnRate,
@@ -34,7 +35,7 @@ fn main() {
         let mut ns: [Vec<f64>; 3] = Default::default();
         let mut changes = 0;
         for build in 0..BUILDS {
-            // None always comes first, nor is it always built first.
+            // The order of runs and of building alternates.
             let mut every = [(0, Follows::OwnRate), (1, Follows::OneLevel), (2, Follows::Trace)];
             every.rotate_left(build % 3);
             let mut loads = every.map(|(which, follows)| (which, Load::on(rate_bps, follows)));
@@ -67,7 +68,7 @@ struct Load {
 impl Load {
     fn on(rate_bps: u64, follows: Follows) -> Self {
         let mut engine = Engine::new(7);
-        // Each waits in a line of its own, for longer than this takes.
+        // Each packet waits in a line of its own, for longer than the measurement takes.
         for number in 0..PENDING {
             let time = Duration::from_secs(3_600 + number as u64);
             let delay = ElementSpec::Delay(DelaySpec { time, random: None });
@@ -104,7 +105,7 @@ impl Load {
         load
     }
 
-    /// Real time a packet, nanoseconds.
+    /// Real time per packet, nanoseconds.
     fn turn(&mut self) -> f64 {
         let began = WallInstant::now();
         for _ in 0..TURN_PACKETS / BURST {
@@ -122,7 +123,7 @@ impl Load {
 
     fn changes(&self) -> u64 {
         self.process.map_or(0, |process| {
-            self.engine.changes(process).len() as u64 + self.engine.changes_not_kept(process)
+            self.engine.changes(process).len() as u64 + self.engine.changes_not_stored(process)
         })
     }
 }

@@ -1,8 +1,8 @@
-//! Prints how many packets a second of real time the engine takes through one link, one that is monitored,
-//! and a ten-stage path.
+//! Measures the packets per second of real time through one link, one monitored link, and a ten-stage path.
 //!
-//! One JSON line each. Virtual time only, one thread; run with `cargo run --release -p crosswind-engine --example
-//! throughput`. Packets of 1500 B come at 95 % of the links' rate in bursts of eight, so that queues fill and empty.
+//! Prints one JSON line each. Virtual time only, one thread; run with `cargo run --release -p crosswind-engine
+//! --example throughput`. Packets of 1500 B arrive at 95 % of the links' rate in bursts of eight, so that queues fill
+//! and empty.
 
 use std::time::Instant as WallInstant;
 
@@ -67,7 +67,7 @@ fn one_link(engine: &mut Engine) -> Vec<ElementId> {
     vec![link(engine, "link")]
 }
 
-/// All that a monitor can measure, of every packet.
+/// Every quantity that a monitor can measure, for every packet.
 fn monitored_link(engine: &mut Engine) -> Vec<ElementId> {
     let monitor = MonitorSpec {
         what: Quantity::ALL.to_vec(),

@@ -1,15 +1,15 @@
-//! What will happen next: the queue of future events, in the order (instant, target).
+//! The queue of future events, in the order (instant, target).
 //!
-//! At equal instants targets come in their own order, whenever they were scheduled (crate documentation): so an element may
-//! schedule later, or less, and nothing else changes.
+//! At equal instants the order is that of the targets, whenever the events were scheduled (crate documentation). So an
+//! element may schedule later, or less often, without any other effect.
 //!
-//! The few events that come soonest lie in a short sorted list. All others lie in buckets by the highest bit in which their
-//! instant differs from a base that is never later than the present: every bucket holds events later than those of the bucket
-//! below, so only the lowest is ever opened, and each event moves down at most once per bit. A binary heap is a fifth slower
-//! with ten events and less than half as fast with 100 000, because its sifting misses the cache.
+//! The few events that come soonest are in a short sorted list. All others are in buckets, by the highest bit in which
+//! their instant differs from a base that is never later than the present. Every bucket has events later than those of
+//! the bucket below. So only the lowest is ever opened, and each event moves down at most once per bit. A binary heap
+//! is a fifth slower with ten events, and less than half as fast with 100 000, because its sifting misses the cache.
 //!
-//! Nothing is cancelled: an event whose target no longer waits for it wakes it for nothing, and the target sees that nothing is due.
-//! To look for an event among all that are pending took time in proportion to their number, with each change of a link's capacity.
+//! Nothing is cancelled: an event whose target no longer waits wakes it without effect. Searching an event among all
+//! pending ones took time in proportion to their number, at each change of a link's capacity.
 //!
 //! Source: Ahuja, Mehlhorn, Orlin and Tarjan 1990, "Faster algorithms for the shortest path problem" (radix heap);
 //! Tang, Goh and Thng 2005, "Ladder queue" (a sorted list in front).
@@ -25,18 +25,18 @@ use crate::source::SourceId;
 use crate::units::Instant;
 use soon::{Soon, SOON_MAX};
 
-/// A place in the order in which packets begin to wait, wherever they do.
+/// A position in the order in which packets begin to wait, over all elements.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(crate) struct Ticket(u64);
 
-/// Whom an event wakes, in the order in which that happens at one instant.
+/// The target that an event wakes, in the order of events at one instant.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Target {
     /// A transmitter has sent the last bit of a packet.
     Transmitter(ElementId),
     /// A process that drives a link.
     Process(ProcessId),
-    /// The tokens are there for a packet that waits.
+    /// Tokens suffice for a waiting packet.
     Tokens(ElementId),
     /// The head of a delay line is due.
     Line(ElementId),
@@ -44,13 +44,13 @@ pub(crate) enum Target {
     Source(SourceId),
 }
 
-/// One thing that will happen, as one number, so that events are compared at once: its instant, the kind of its target, and
-/// which of that kind.
+/// One future event as one number, so that events are compared in one step: its instant, the kind of its target, and
+/// the number within that kind.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Event(u128);
 
 impl Event {
-    /// Behind all others.
+    /// After all others.
     const END: Event = Event(u128::MAX);
 
     #[inline]
@@ -65,7 +65,7 @@ impl Event {
         Event(Event::first_at(at).0 | kind << 32 | u128::from(number))
     }
 
-    /// Not behind any other at this instant.
+    /// Not after any other event at this instant.
     #[inline]
     fn first_at(at: Instant) -> Event {
         Event(u128::from(at.as_nanos()) << 64)
@@ -91,23 +91,23 @@ impl Event {
 
 /// One per bit of an instant.
 const BUCKETS: usize = 64;
-/// So that a bucket's first use does not allocate.
+/// Enough that a bucket's first use does not allocate.
 const BUCKET_CAPACITY: usize = 8;
 
-/// The future.
+/// All future events.
 pub(crate) struct Agenda {
     /// The next events.
     soon: Soon,
-    /// What comes before this belongs to `soon`, everything else to the buckets.
+    /// Events before this are in `soon`, all others in the buckets.
     horizon: Event,
     /// Not later than any event in the buckets, nor than any that may still be scheduled.
     base: Instant,
     buckets: [Vec<Event>; BUCKETS],
     /// The first instant in each bucket.
     least: [Instant; BUCKETS],
-    /// Bit i says that bucket i has events.
+    /// Bit i is set if bucket i has events.
     occupied: u64,
-    /// Memory that changes places with a bucket while its events move.
+    /// Memory that is exchanged with a bucket while its events move.
     moving: Vec<Event>,
     tickets: u64,
 }
@@ -130,7 +130,7 @@ impl Default for Agenda {
 }
 
 impl Agenda {
-    /// Takes the next place in the order of waiting.
+    /// Takes the next position in the order of waiting.
     pub(crate) fn ticket(&mut self) -> Ticket {
         self.tickets += 1;
         Ticket(self.tickets)
@@ -139,7 +139,7 @@ impl Agenda {
     /// Wakes `target` at `at`, which is not before the last event taken.
     #[inline(always)]
     pub(crate) fn schedule(&mut self, at: Instant, target: Target) {
-        // Where it is called the kind of target is known, and so half of the event.
+        // The kind of the target is a constant in the caller, and so is half of the event.
         self.insert(Event::new(at, target));
     }
 
@@ -195,7 +195,7 @@ impl Agenda {
         self.least[index] = self.least[index].min(event.at());
     }
 
-    /// As `put`, where there is no loop that it would be part of: whoever calls it keeps its registers.
+    /// As `put`, but outside of a loop, so that the caller retains its registers.
     #[inline(never)]
     fn put_apart(&mut self, event: Event) {
         self.put(event);
@@ -213,8 +213,8 @@ impl Agenda {
         self.moving = moving;
     }
 
-    /// Fills the sorted list from the lowest bucket where that has an event by `limit`, which is about to be taken: its instant
-    /// becomes the base.
+    /// Fills the sorted list from the lowest bucket if that has an event by `limit`, which is about to be taken: its
+    /// instant becomes the base.
     #[inline(never)]
     fn refill(&mut self, limit: Instant) {
         if self.next().is_none_or(|next| next > limit) {
@@ -228,7 +228,7 @@ impl Agenda {
             self.occupied &= !(1 << index);
             let mut moving = mem::take(&mut self.moving);
             mem::swap(&mut moving, &mut self.buckets[index]);
-            // The lowest bucket has two instants at most, and cannot be divided.
+            // The lowest bucket has at most two instants, and cannot be divided.
             let divides = moving.len() > SOON_MAX && index > 0;
             if !divides {
                 moving.sort_unstable();
@@ -258,7 +258,7 @@ mod tests {
 
     #[derive(Clone, Debug)]
     enum Step {
-        /// So far ahead, this many at once.
+        /// Delay from now, and number of events scheduled at once.
         Schedule(u64, usize),
         Advance(u64),
     }
@@ -286,7 +286,7 @@ mod tests {
     }
 
     proptest! {
-        // The oracle is a set sorted by instant and target; what is scheduled twice for one instant happens twice.
+        // The oracle is a set sorted by instant and target; an event scheduled twice for one instant occurs twice.
         #[test]
         fn events_come_in_the_order_of_instant_and_target(steps in steps()) {
             let (mut agenda, mut oracle) = (Agenda::default(), BTreeSet::new());
@@ -321,7 +321,8 @@ mod tests {
         }
     }
 
-    /// Prints events a second of real time, popped and scheduled again, while so many are pending (`python -m bench events`).
+    /// Prints events per second of real time, popped and scheduled again, with the given number pending (`python -m
+    /// bench events`).
     #[test]
     #[ignore = "a measurement: run it with --release, --ignored and --nocapture"]
     fn events_per_second() {
@@ -329,7 +330,7 @@ mod tests {
         const EVENTS: u64 = 5_000_000;
         for pending in [1_000_u32, 100_000] {
             let mut agenda = Agenda::default();
-            // Times without a common measure, about a millisecond, so that events hardly ever meet.
+            // Intervals without a common divisor, about a millisecond, so that events hardly ever coincide.
             let again = |number: u32| 1_000_000 + u64::from(number) * 7919 % 999_983;
             for number in 0..pending {
                 agenda.schedule(Instant::from_nanos(again(number)), Target::Line(ElementId(number)));
@@ -338,7 +339,7 @@ mod tests {
                 for _ in 0..events {
                     let (at, what) =
                         agenda.pop_due(Instant::from_nanos(u64::MAX)).expect("events are pending");
-                    let Target::Line(id) = what else { unreachable!("nothing else here") };
+                    let Target::Line(id) = what else { unreachable!("no other target is scheduled") };
                     let next = Instant::from_nanos(at.as_nanos() + again(id.0));
                     agenda.schedule(next, what);
                 }

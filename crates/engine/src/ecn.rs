@@ -1,8 +1,9 @@
-//! Explicit congestion notification: the two bits by which a queue tells the ends that it is filling, instead of by a loss.
+//! Explicit congestion notification: two bits by which a queue signals congestion to the ends without a loss.
 //!
-//! A sender whose transport heeds marks sets ECT(0) or ECT(1). A queue told to mark (`ecn: true` in a condition, next to `drop`)
-//! sets CE on such a packet where its drop policy would have dropped it to signal congestion; a packet that is Not-ECT is dropped
-//! as before. What does not fit a buffer is dropped whatever its bits. Ghosts are Not-ECT, unless their source says otherwise.
+//! A sender whose transport reacts to marks sets ECT(0) or ECT(1). With `ecn: true` in a condition, next to `drop`, a
+//! queue sets CE on such a packet where its drop policy would have dropped it to signal congestion. A Not-ECT packet
+//! is dropped as without ECN. Packets that do not fit a buffer are dropped whatever their bits. Ghosts are Not-ECT,
+//! unless their source sets otherwise.
 //!
 //! Source: RFC 3168, section 5 (code points and what routers do with them).
 
@@ -14,19 +15,19 @@ use crate::describe::{Json, Problem, Value};
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
 #[repr(u8)]
 pub enum Ecn {
-    /// The transport takes no marks.
+    /// The transport does not react to marks.
     #[default]
     NotEct = 0b00,
-    /// It takes marks: ECT(1).
+    /// It reacts to marks: ECT(1).
     Ect1 = 0b01,
-    /// It takes marks: ECT(0).
+    /// It reacts to marks: ECT(0).
     Ect0 = 0b10,
-    /// Congestion was experienced on the way.
+    /// The packet experienced congestion on its way.
     Ce = 0b11,
 }
 
 impl Ecn {
-    /// The code point of the two lowest bits.
+    /// The code point in the two lowest bits.
     pub const fn from_bits(bits: u8) -> Ecn {
         match bits & 0b11 {
             0b00 => Ecn::NotEct,
@@ -42,13 +43,13 @@ impl Ecn {
     }
 }
 
-/// How a drop policy tells the ends of congestion. It does not change what a full buffer does.
+/// How a drop policy signals congestion. A full buffer drops in either case.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Signal {
     /// By dropping the packet.
     #[default]
     Drop,
-    /// By marking it, where its transport takes marks; otherwise by dropping it.
+    /// By marking it, if its transport reacts to marks; otherwise by dropping it.
     Mark,
 }
 

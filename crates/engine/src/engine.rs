@@ -1,4 +1,4 @@
-//! The engine: elements, paths and sources, driven by instants that the caller gives.
+//! The engine: elements, paths and sources, driven by instants that the caller passes.
 
 mod crossing;
 mod driving;
@@ -36,7 +36,7 @@ pub use crossing::{Crossing, Onward};
 use driving::Origin;
 use lookahead::Beyond;
 
-/// What happens to packets. See the crate's documentation for its promises.
+/// Processes packets. The crate's documentation lists its promises.
 pub struct Engine {
     seed: u64,
     elements: Vec<Station>,
@@ -49,7 +49,7 @@ pub struct Engine {
     shared: Shared,
     outcomes: VecDeque<Outcome>,
     sightings: VecDeque<Sighting>,
-    /// `inside` is filled in when asked for.
+    /// `inside` is filled in on request.
     totals: Totals,
     crossings: Crossings,
 }
@@ -63,9 +63,9 @@ impl core::fmt::Debug for Prepared {
     }
 }
 
-/// An element with its name and counters. What every packet touches lies in four lines of the cache: three with what the
-/// element does (see [`Link`](crate::link::Link)), one with what it has counted. With a hundred ports each further line
-/// costs more than what is done with it.
+/// An element with its name and counters. The data that every packet touches is in four cache lines: three for the
+/// element (see [`Link`](crate::link::Link)), one for its counters. With a hundred ports each further line costs more
+/// than the computation on it.
 #[repr(C, align(64))]
 struct Station {
     watch: Option<Box<Watch>>,
@@ -103,10 +103,10 @@ impl Engine {
         }
     }
 
-    /// Adds an element; buckets start full, now. A memory that its queues share must be of this engine.
+    /// Adds an element; buckets start full, now. A memory that its queues share must belong to this engine.
     ///
     /// # Errors
-    /// Where the name is taken or the specification cannot be carried out; nothing changed.
+    /// When the name is taken or the specification cannot be carried out; nothing changed.
     pub fn add(&mut self, name: &str, spec: ElementSpec) -> Result<ElementId, SpecError> {
         if self.elements.iter().any(|station| station.name == name) {
             let problem = Problem::new("the name is taken; names are unique, so choose another");
@@ -117,26 +117,27 @@ impl Engine {
         Ok(id)
     }
 
-    /// Makes an element for an engine of this seed, which need not be here. Making one may take long; admitting it does not.
+    /// Makes an element for an engine with this seed; the engine itself is not needed. Making one may take long;
+    /// admitting it does not.
     pub fn prepare(seed: u64, name: &str, spec: &Sound<ElementSpec>) -> Prepared {
         let element = Element::new(spec.get(), Stream::new(seed, name));
         Prepared(Station { element, counters: Counters::default(), name: name.to_owned(), watch: None })
     }
 
-    /// Adds an element that was prepared under a name that no other has. No packet may come to it before [`Engine::begin`].
+    /// Adds an element that was prepared under an unused name. No packet may reach it before [`Engine::begin`].
     pub fn admit(&mut self, prepared: Prepared) -> ElementId {
         let id = ElementId(u32::try_from(self.elements.len()).expect("fewer than 2^32 elements"));
         self.elements.push(prepared.0);
         id
     }
 
-    /// An element that was admitted works from now on: buckets start full, monitors count.
+    /// Starts an admitted element: buckets start full, monitors count.
     pub fn begin(&mut self, id: ElementId) {
         self.elements[id.index()].element.begin(self.shared.now);
     }
 
-    /// Makes room for this many elements in all, so that admitting them moves none. The room is written to: memory that nobody has
-    /// written to yet costs a microsecond or more a page when that is done.
+    /// Reserves memory for this total number of elements, so that admitting them moves none. The memory is written to:
+    /// the first write to a page costs a microsecond or more.
     pub fn reserve(&mut self, elements: usize) {
         self.elements.reserve(elements.saturating_sub(self.elements.len()));
         self.elements.spare_capacity_mut().fill_with(MaybeUninit::zeroed);
@@ -144,11 +145,11 @@ impl Engine {
 
     /// Gives an element new parameters from `at` on, and returns the instant used (see [`Engine::push`]).
     ///
-    /// Tokens are cut to the new burst; packets that wait keep their place, even beyond a smaller buffer; the packet being
-    /// serialised finishes at its old rate; packets under way keep their instants and are not overtaken.
+    /// Tokens are cut to the new burst. Waiting packets stay, even beyond a smaller buffer. The packet in transmission
+    /// finishes at its old rate. Packets in flight leave at their scheduled instants and are not overtaken.
     ///
     /// # Errors
-    /// Where the element is of another kind or the specification cannot be carried out; nothing changed.
+    /// When the element is of another kind or the specification cannot be carried out; nothing changed.
     pub fn reconfigure(
         &mut self,
         at: Instant,
@@ -162,7 +163,7 @@ impl Engine {
     /// As [`Engine::reconfigure`], with parameters that have been checked.
     ///
     /// # Errors
-    /// Where the element is of another kind; nothing changed.
+    /// When the element is of another kind; nothing changed.
     pub fn change(
         &mut self,
         at: Instant,
@@ -170,10 +171,10 @@ impl Engine {
         spec: &Sound<ElementSpec>,
     ) -> Result<Instant, SpecError> {
         let station = &self.elements[id.index()];
-        let (is, asked) = (station.element.kind(), spec.get().kind());
-        if is != asked {
+        let (is, wanted) = (station.element.kind(), spec.get().kind());
+        if is != wanted {
             let problem = Problem::new(format!(
-                "is a {is} and cannot become a {asked}; add the {asked} and send packets along a new path"
+                "is a {is} and cannot become a {wanted}; add the {wanted} and send packets along a new path"
             ));
             return Err(SpecError { name: station.name.clone(), problem });
         }
@@ -187,13 +188,13 @@ impl Engine {
         Ok(self.shared.now)
     }
 
-    /// A set of labels, by which monitors select packets ([`Packet::with_labels`]); `None` where there are 65 535 sets. The same labels
-    /// given again are another set.
+    /// A set of labels, by which monitors select packets ([`Packet::with_labels`]); `None` if there are 65 535 sets
+    /// already. The same labels passed again make another set.
     pub fn label_set(&mut self, labels: &[u16]) -> Option<LabelSet> {
         self.shared.labels.add(labels)
     }
 
-    /// Forgets all sets of labels. Packets inside that have labels may be taken for others'.
+    /// Forgets all sets of labels. Packets inside that have labels may then be attributed to another set.
     pub fn forget_label_sets(&mut self) {
         self.shared.labels.clear();
     }
@@ -205,21 +206,21 @@ impl Engine {
         id
     }
 
-    /// Gives a memory another size from `at` on; what waits stays.
+    /// Changes the size of a memory from `at` on; waiting packets stay.
     pub fn resize_memory(&mut self, at: Instant, id: MemoryId, bytes: u64) {
         self.advance(at);
         self.shared.memories[id.index()].resize(bytes);
     }
 
-    /// The path through `elements`, in order; its end is the exit. An element may lie on many paths, and paths are never forgotten: the
-    /// same elements are the same path, so that conditions that come again need no more memory.
+    /// The path through `elements`, in order; its end is the exit. An element may be on many paths. Paths are never
+    /// removed: the same elements give the same path, so conditions that return need no more memory.
     ///
     /// # Panics
-    /// Where an element is not of this engine.
+    /// When an element does not belong to this engine.
     pub fn path(&mut self, elements: &[ElementId]) -> PathId {
         assert!(
             elements.iter().all(|id| id.index() < self.elements.len()),
-            "a path has elements of its own engine"
+            "all elements of a path belong to this engine"
         );
         if let Some(path) = self.paths.find(elements) {
             return path;
@@ -233,8 +234,9 @@ impl Engine {
         self.paths.rest(self.paths.first(path))
     }
 
-    /// Whether every packet that enters the path at one instant leaves it at one instant: only marks, monitors, links without
-    /// a rate, and delays that are constant or drift lie on it. A train may then be pushed as one ([`Packet::train`]).
+    /// Whether all packets that enter the path at one instant leave it at one instant: it has only marks, monitors,
+    /// links without a rate, and delays that are constant or drift. A train may then be pushed as one
+    /// ([`Packet::train`]).
     pub fn treats_alike(&self, path: PathId) -> bool {
         let mut hop = self.paths.first(path);
         while let Some(id) = self.paths.element(hop) {
@@ -246,22 +248,22 @@ impl Engine {
         true
     }
 
-    /// Does everything due up to `at`, then lets `packet` in at the beginning of `path`; returns the instant used.
+    /// Processes everything due up to `at`, then lets `packet` enter at the start of `path`; returns the instant used.
     ///
-    /// That instant is `at`, or now where `at` is earlier: the past is settled. Pushing the same packets at the returned
-    /// instants into an equal engine gives identical outcomes.
+    /// That instant is `at`, or now where `at` is earlier, because the past is fixed. Pushing the same packets at the
+    /// returned instants into an equal engine gives identical outcomes.
     pub fn push(&mut self, at: Instant, path: PathId, packet: Packet) -> Instant {
         self.advance(at);
         self.enter(path, packet);
         self.shared.now
     }
 
-    /// The instant of the next event, or `None` while nothing is going to happen. Not every event has an outcome.
+    /// The instant of the next event, or `None` if there is none. Not every event has an outcome.
     pub fn next_event(&self) -> Option<Instant> {
         self.shared.agenda.next()
     }
 
-    /// Does everything due up to and including `to`; an earlier instant than now counts as now.
+    /// Processes everything due up to and including `to`; an earlier instant than now counts as now.
     pub fn advance(&mut self, to: Instant) {
         let to = to.max(self.shared.now);
         while let Some((at, target)) = self.shared.agenda.pop_due(to) {
@@ -277,43 +279,43 @@ impl Engine {
         self.shared.now = to;
     }
 
-    /// The instant up to which everything has been done.
+    /// The instant up to which everything has been processed.
     pub fn now(&self) -> Instant {
         self.shared.now
     }
 
-    /// The next outcome of a real packet, in the order in which they happened.
+    /// The next outcome of a real packet, in the order of outcomes.
     pub fn pop(&mut self) -> Option<Outcome> {
         self.outcomes.pop_front()
     }
 
-    /// The next packet that a monitor reports, in the order in which they passed. Those of a packet come before its outcome:
-    /// who takes both takes these first.
+    /// The next packet that a monitor reports, in the order in which they passed. The sightings of a packet come
+    /// before its outcome: a caller that takes both takes sightings first.
     pub fn pop_sighting(&mut self) -> Option<Sighting> {
         self.sightings.pop_front()
     }
 
-    /// Real packets inside: while there are none, nothing that happens can have an outcome.
+    /// Number of real packets inside: if it is 0, no event can have an outcome.
     pub fn real_inside(&self) -> usize {
         usize::try_from(self.shared.slab.inside(Class::Real)).expect("packets inside fit into memory")
     }
 
-    /// What an element saw since the last reset.
+    /// Counts of an element since the last reset.
     pub fn counters(&self, id: ElementId) -> &Counters {
         &self.elements[id.index()].counters
     }
 
-    /// What a monitor has measured until now; `None` of another element.
+    /// Results of a monitor until now; `None` for another element.
     pub fn readings(&self, id: ElementId) -> Option<Readings> {
         self.elements[id.index()].element.monitor().map(|monitor| monitor.readings(self.shared.now))
     }
 
-    /// IP bytes that wait in an element's queue; those being serialised or propagating do not wait.
+    /// IP bytes that wait in an element's queue; packets in transmission or propagation do not wait.
     pub fn queued_bytes(&mut self, id: ElementId) -> u64 {
         self.queued_bytes_of(id, Class::Real) + self.queued_bytes_of(id, Class::Ghost)
     }
 
-    /// As [`Engine::queued_bytes`], of one class.
+    /// As [`Engine::queued_bytes`], for one class.
     pub fn queued_bytes_of(&mut self, id: ElementId, class: Class) -> u64 {
         self.with_element(id, |element, context| {
             element.catch_up(context);
@@ -321,7 +323,7 @@ impl Engine {
         })
     }
 
-    /// What a credit bucket held when it was made, and holds now; `None` of another element.
+    /// Content of a credit bucket when it was made, and now; `None` for another element.
     pub fn credit(&self, id: ElementId) -> Option<CreditLevel> {
         self.elements[id.index()].element.credit(self.shared.now)
     }
@@ -336,7 +338,7 @@ impl Engine {
         }
     }
 
-    /// Starts counters, monitors and totals anew; packets inside count as entered. Draws of sources are kept.
+    /// Restarts counters, monitors and totals; packets inside count as entered. Draws of sources are not removed.
     pub fn reset_counters(&mut self) {
         for station in &mut self.elements {
             station.counters = Counters::default();
@@ -361,7 +363,7 @@ impl Engine {
         self.forward(slot);
     }
 
-    /// Moves a packet on from its hop until an element holds or drops it, or it leaves.
+    /// Moves a packet from its hop onwards until an element holds or drops it, or it leaves.
     fn forward(&mut self, slot: SlotId) {
         loop {
             let Some(id) = self.paths.element(self.shared.slab[slot].hop) else {
@@ -381,23 +383,23 @@ impl Engine {
                     self.observe_arrival(id, slot, verdict);
                 }
             } else if verdict == Verdict::Passed {
-                // What most elements do with most packets.
+                // The most frequent case.
                 let passed = &mut self.shared.slab[slot];
                 counters.departed(&passed.packet);
                 passed.hop = passed.hop.next();
                 continue;
             }
-            // Asked here first, because most that do not pass are held.
-            if verdict == Verdict::Held || !self.goes_on(id, slot, verdict) {
+            // Checked here first, because most packets that do not pass are held.
+            if verdict == Verdict::Held || !self.carry_out(id, slot, verdict) {
                 return;
             }
         }
     }
 
-    /// Does what an element said of a packet; returns whether the packet is at its next hop now. Apart, so that those which just
-    /// pass do not pay for it.
+    /// Carries out an element's decision about a packet; returns whether the packet is at its next hop now. A separate
+    /// function, so that packets which just pass do not pay for it.
     #[inline(never)]
-    fn goes_on(&mut self, id: ElementId, slot: SlotId, verdict: Verdict) -> bool {
+    fn carry_out(&mut self, id: ElementId, slot: SlotId, verdict: Verdict) -> bool {
         match verdict {
             Verdict::Held => return false,
             Verdict::Passed => {}
@@ -443,10 +445,10 @@ impl Engine {
 
     fn wake_transmitter(&mut self, id: ElementId) {
         self.with_element(id, Element::wake_transmitter);
-        if let Some(leads_away) = self.elements[id.index()].watch.as_ref().map(|watch| watch.leads_away) {
+        if let Some(is_cut) = self.elements[id.index()].watch.as_ref().map(|watch| watch.is_cut) {
             self.observe_transmitter(id);
             self.announce_queue(id);
-            if leads_away {
+            if is_cut {
                 self.hand_out(id);
             }
         }
@@ -467,7 +469,7 @@ impl Engine {
         }
     }
 
-    /// Lets an element act now, and drops what it gives up besides.
+    /// Calls an element now, and drops the packets that it discards.
     #[inline(always)]
     fn with_element<T>(&mut self, id: ElementId, act: impl FnOnce(&mut Element, &mut Context<'_>) -> T) -> T {
         let Station { element, counters, .. } = &mut self.elements[id.index()];
@@ -493,7 +495,7 @@ impl Engine {
         slot.hop = slot.hop.next();
     }
 
-    /// Makes a second packet like the one in `slot`, behind the element that sends both on.
+    /// Makes a copy of the packet in `slot`, after the element that sends both.
     fn duplicate(&mut self, element: ElementId, slot: SlotId) -> SlotId {
         let &Slot { packet, path, hop, .. } = &self.shared.slab[slot];
         let counters = &mut self.elements[element.index()].counters;
@@ -521,7 +523,7 @@ impl Engine {
         let (packet, path) = self.shared.slab.remove(slot);
         self.elements[element.index()].counters.dropped(&packet, reason);
         let now = self.shared.now;
-        self.tell(
+        self.report(
             element,
             |watch| &watch.drops,
             |monitor, labels| monitor.dropped(&packet, labels, reason, now),

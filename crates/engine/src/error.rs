@@ -1,4 +1,4 @@
-//! Why the engine refuses a specification.
+//! Errors in a specification that the engine refuses.
 
 use alloc::string::String;
 use core::fmt;
@@ -10,7 +10,7 @@ use crate::describe::Problem;
 pub struct SpecError {
     /// The element's or source's name.
     pub name: String,
-    /// What is wrong with it: the value, the rule and the remedy.
+    /// The error: the value, the rule and the remedy.
     pub problem: Problem,
 }
 

@@ -1,6 +1,8 @@
-//! Labels: what the caller knows of a packet and the engine does not. Monitors select by them, and nothing else asks.
+//! Labels: properties of a packet that the caller knows and the engine does not. Only monitors use them, to select
+//! packets.
 //!
-//! A packet carries the number of a set of labels, so there can be any number of labels, and a monitor that asks for one looks at one bit.
+//! A packet carries the number of a set of labels, so there can be any number of labels, and a monitor that checks for
+//! one reads one bit.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -14,7 +16,7 @@ impl LabelSet {
     /// No label.
     pub const NONE: LabelSet = LabelSet(0);
 
-    /// Its place in the order in which sets were added, from 0; `None` of the empty one.
+    /// Its position in the order in which sets were added, from 0; `None` for the empty set.
     pub fn index(self) -> Option<usize> {
         usize::from(self.0).checked_sub(1)
     }
@@ -23,12 +25,12 @@ impl LabelSet {
 /// The sets of an engine.
 #[derive(Default)]
 pub(crate) struct LabelSets {
-    /// By the number of the set, less 1: a bit for each label.
+    /// By the number of the set minus 1: a bit for each label.
     sets: Vec<Box<[u64]>>,
 }
 
 impl LabelSets {
-    /// A set of these labels; `None` where there are 65 535 sets.
+    /// A set of these labels; `None` if there are 65 535 sets already.
     pub(crate) fn add(&mut self, labels: &[u16]) -> Option<LabelSet> {
         let Some(&last) = labels.iter().max() else { return Some(LabelSet::NONE) };
         let number = u16::try_from(self.sets.len() + 1).ok()?;

@@ -1,7 +1,7 @@
-//! What a network does to packets: policing, shaping, queueing, scheduling, delay, serialisation, interference.
+//! The effect of a network on packets: policing, shaping, queueing, scheduling, delay, serialisation, interference.
 //!
-//! The engine is pure. It has no clock, no input or output, no threads and no ambient randomness: time is an
-//! argument. Callers are the emulator (wall clock, real packets) and the simulator (virtual clock).
+//! The engine is pure. It has no clock, no input or output, no threads and no hidden randomness: time is an argument.
+//! Callers are the emulator (wall clock, real packets) and the simulator (virtual clock).
 //!
 //! ```
 //! use crosswind_engine::{Duration, ElementSpec, Engine, Instant, Limit, LinkSpec, Outcome, Packet, Queueing, Rate};
@@ -21,25 +21,25 @@
 //!
 //! # Promises
 //!
-//! * A departure carries the instant it was *due*. Stages hand packets on at ideal instants, so that lateness of the
-//!   caller does not add up.
-//! * Splitting an `advance` into earlier ones changes nothing.
-//! * Same calls and same seed, same outcomes, bit for bit, on every machine.
-//! * Real and ghost packets are treated alike by every element.
-//! * Every packet that enters or is made by duplication leaves, is dropped for a named reason, or is still inside
-//!   ([`Totals`]).
-//! * Nothing is allocated per packet in steady state.
+//! * A departure carries the instant at which it was *due*. Stages pass packets on at ideal instants, so that lateness
+//!   of the caller does not add up.
+//! * Splitting an `advance` into several changes nothing.
+//! * The same calls and the same seed give the same outcomes, bit for bit, on every machine.
+//! * Every element treats real and ghost packets alike.
+//! * Every packet that enters or is duplicated leaves, is dropped for a named reason, or is still inside ([`Totals`]).
+//! * Nothing is allocated per packet in a steady state.
 //!
 //! # Events at equal instants
 //!
-//! happen in this order: transmitters finish, capacities change, tokens are there, packets reach the other end of a delay or a
-//! link, sources send; among equals in the order in which the elements were added. `push` first does everything due up to and
-//! including its instant, then lets the new packet in. So it does not depend on who looks on, or on how often.
+//! Events at one instant happen in this order: transmitters finish, capacities change, tokens become available,
+//! packets reach the other end of a delay or a link, sources send. Among equals the order is that in which the
+//! elements were added. `push` first processes everything due up to and including its instant, then lets the new
+//! packet enter. So the result does not depend on when or how often the caller looks.
 //!
 //! # Rounding
 //!
-//! Instants are whole nanoseconds. Exact instants between two of them are rounded up (never early), and the remainder is
-//! carried to the next packet, so that rates do not drift.
+//! Instants are whole nanoseconds. Exact instants between two of them are rounded up (never early), and the remainder
+//! is carried over to the next packet, so that rates do not drift.
 #![no_std]
 #![forbid(unsafe_code)]
 

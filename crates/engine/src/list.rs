@@ -1,4 +1,4 @@
-//! First in, first out chains of packets, threaded through the slab.
+//! First in, first out lists of packets, linked through the slab.
 //!
 //! A packet is in at most one list at a time, so its slot's `next` is enough: no list allocates.
 
@@ -7,7 +7,7 @@ use crate::slab::{Slab, SlotId};
 /// A FIFO of slots.
 pub(crate) struct List {
     head: SlotId,
-    /// Meaningful only while the list is not empty.
+    /// Valid only while the list is not empty.
     tail: SlotId,
 }
 

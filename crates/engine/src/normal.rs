@@ -1,7 +1,8 @@
-//! The standard normal law: its distribution function and its inverse, to about 16 digits, in software arithmetic.
+//! The standard normal distribution: its distribution function and the inverse, to about 16 digits, in software
+//! arithmetic.
 //!
 //! Source: Wichura 1988, "Algorithm AS 241: the percentage points of the normal distribution" (PPND16).
-#![allow(clippy::excessive_precision)] // Coefficients stand as published, so that they can be compared.
+#![allow(clippy::excessive_precision)] // Coefficients are written as published, so that they can be compared.
 
 /// The probability of a value up to `x`, in [0, 1].
 pub(crate) fn probability(x: f64) -> f64 {
@@ -100,8 +101,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantiles_are_those_of_the_tables() {
-        // SciPy 1.16, scipy.stats.norm.ppf.
+    fn quantiles_match_reference_values() {
+        // From SciPy 1.16, scipy.stats.norm.ppf.
         for (p, x) in [
             (0.5, 0.0),
             (0.6, 0.253_347_103_135_799_7),
@@ -115,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn probability_undoes_quantile() {
+    fn probability_is_the_inverse_of_quantile() {
         for step in 1..1000 {
             let p = f64::from(step) / 1000.0;
             assert!((probability(quantile(p)) - p).abs() < 1e-15, "{p}");

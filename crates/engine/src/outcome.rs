@@ -1,31 +1,31 @@
-//! What became of a real packet, and which monitors saw it on its way. Ghosts are only counted.
+//! The fate of a real packet, and the monitors that reported it on its way. Ghosts are only counted.
 
 use crate::element::ElementId;
 use crate::packet::Packet;
 use crate::path::PathId;
 use crate::units::Instant;
 
-/// What happened to a real packet, in the order in which it happened: its end, or that it has become two.
+/// An event of a real packet, in the order of occurrence: its end, or its duplication.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
     /// It reached the end of its path.
     Departure {
-        /// The ideal instant; the caller's lateness is the difference to when it really leaves.
+        /// The ideal instant; the caller's lateness is the difference to the real departure.
         due: Instant,
         /// The path it took.
         path: PathId,
-        /// The packet, with the DSCP it has now.
+        /// The packet, with its present DSCP.
         packet: Packet,
     },
-    /// An element sends it on twice: from now on there is one more packet with its tag, and one more end to come.
+    /// An element sends it twice: from now on there is one more packet with its tag, and one more end will follow.
     Duplicated {
         /// When.
         at: Instant,
         /// Which element.
         element: ElementId,
-        /// The path that both are on.
+        /// The path of both.
         path: PathId,
-        /// The packet, as both go on.
+        /// The packet, equal to its copy.
         packet: Packet,
     },
     /// An element dropped it.
@@ -38,19 +38,19 @@ pub enum Outcome {
         path: PathId,
         /// Why.
         reason: DropReason,
-        /// The packet, with the DSCP it had then.
+        /// The packet, with its DSCP at that instant.
         packet: Packet,
     },
 }
 
-/// A real packet passed a monitor that reports packets; what becomes of it is still to come.
+/// A real packet passed a monitor that reports packets; its outcome follows later.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Sighting {
     /// When.
     pub at: Instant,
     /// Which monitor.
     pub element: ElementId,
-    /// The packet, with the DSCP it had then.
+    /// The packet, with its DSCP at that instant.
     pub packet: Packet,
 }
 
@@ -64,7 +64,7 @@ impl Outcome {
         }
     }
 
-    /// To which packet.
+    /// The packet.
     pub const fn packet(&self) -> &Packet {
         match self {
             Outcome::Departure { packet, .. }
@@ -82,21 +82,21 @@ pub enum DropReason {
     NoTokens = 0,
     /// The buffer could not hold it.
     QueueFull = 1,
-    /// It was waiting in a shaper whose burst was made smaller than the packet.
+    /// It was waiting in a shaper whose burst was reduced below its size.
     ConditionChanged = 2,
     /// It was lost as if on a lossy line (`loss`).
     Lost = 3,
     /// A three-colour meter gave it a colour that is dropped.
     Colour = 4,
-    /// It had waited longest when a newer packet needed its room (`queue/drop/head.rs`).
+    /// It had waited longest when a newer packet needed its space (`queue/drop/head.rs`).
     PushedOut = 5,
     /// Random early detection chose it (`queue/drop/red.rs`, `queue/drop/wred.rs`).
     Red = 6,
-    /// CoDel dropped it for what it and others had waited (`queue/drop/codel.rs`).
+    /// CoDel dropped it because packets had waited too long (`queue/drop/codel.rs`).
     Codel = 7,
-    /// It would have left a pacer later than the horizon allows.
+    /// It would have left a pacer after the horizon.
     BeyondHorizon = 8,
-    /// A drop policy chose it that has no reason of its own; which one, the queue's parameters say.
+    /// A drop policy without a reason of its own dropped it; the queue's parameters name the policy.
     Early = 9,
 }
 

@@ -1,7 +1,7 @@
-//! A packet as the engine sees it: sizes, DSCP, ECN, class, and a tag by which the caller finds its bytes again.
+//! A packet in the engine: sizes, DSCP, ECN, class, and a tag by which the caller finds its bytes.
 //!
-//! Two sizes are kept because meters count IP bytes (as routers' policers do) and links count wire bytes (as cables do).
-//! `wire_bytes` = max(64, `ip_bytes` + 14 header + 4 FCS) + 8 preamble and start delimiter + 12 gap.
+//! Two sizes are needed because meters count IP bytes (as routers' policers do) and links count wire bytes (as cables
+//! do). `wire_bytes` = max(64, `ip_bytes` + 14 header + 4 FCS) + 8 preamble and start delimiter + 12 gap.
 //!
 //! Source: IEEE 802.3-2022, 3.1.1 and 4.4.2 (minimum frame, preamble, interpacket gap).
 
@@ -15,22 +15,23 @@ const ETHERNET_HEADER_AND_FCS_BYTES: u32 = 14 + 4;
 const SMALLEST_FRAME_BYTES: u32 = 64;
 const PREAMBLE_AND_GAP_BYTES: u32 = 8 + 12;
 
-/// Whether a packet has bytes somewhere (real) or exists only inside the engine (ghost).
+/// Whether a packet has bytes outside the engine (real) or exists only inside it (ghost).
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 #[repr(u8)]
 pub enum Class {
-    /// The caller holds the packet's bytes under its tag.
+    /// The caller stores the packet's bytes under its tag.
     Real = 0,
-    /// Interference: fills queues and spends tokens, but nobody sends or receives it.
+    /// Interference: fills queues and spends tokens, but no node sends or receives it.
     Ghost = 1,
 }
 
-/// One flipped bit of a packet, by its place in it; the engine knows no bytes, so it is a fraction of their number.
+/// One flipped bit of a packet, by its position. The engine does not know the bytes, so the position is a fraction of
+/// their number.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Damage(NonZeroU16);
 
 impl Damage {
-    /// How many places are told apart.
+    /// Number of distinct positions.
     pub(crate) const PLACES: u16 = u16::MAX;
 
     /// `place` in [0, 65 535).
@@ -38,35 +39,35 @@ impl Damage {
         Damage(NonZeroU16::MIN.saturating_add(place))
     }
 
-    /// The flipped bit of `bits`, in [0, bits); with no bits it is 0.
+    /// The flipped bit of `bits`, in [0, bits); 0 if there are no bits.
     pub const fn bit(self, bits: usize) -> usize {
         (self.0.get() - 1) as usize * bits / Damage::PLACES as usize
     }
 }
 
-/// One wire packet, or a train of them that shares one fate.
+/// One wire packet, or a train of them with a common fate.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub struct Packet {
-    /// The caller's opaque handle. Of a ghost: what its source knows it by, 0 where nobody waits for it.
+    /// The caller's opaque handle. For a ghost: its source's number for it, 0 if the source does not wait for it.
     pub tag: u64,
     /// When it entered the engine; set by `Engine::push`.
     pub entered: Instant,
-    /// Size from the IP header on, in [1, 65 535]; of a train the sum.
+    /// Size from the IP header on, in [1, 65 535]; for a train the sum.
     pub ip_bytes: u32,
-    /// Wire packets it stands for: 1, or more for a train.
+    /// Number of wire packets: 1, or more for a train.
     pub count: u16,
-    /// IP bytes of each wire packet of a train but the last, which has the rest; of a single packet all of them.
+    /// IP bytes of each wire packet of a train except the last, which has the rest; for a single packet all of them.
     pub segment_ip_bytes: u16,
     /// Differentiated services code point, in [0, 63].
     pub dscp: u8,
-    /// Explicit congestion notification; Not-ECT unless said otherwise ([`Packet::with_ecn`]).
+    /// Explicit congestion notification; Not-ECT by default ([`Packet::with_ecn`]).
     pub ecn: Ecn,
     /// Real or ghost.
     pub class: Class,
-    /// Which of its bits has been flipped on the way, if any.
+    /// The bit that has been flipped on its way, if any.
     pub damage: Option<Damage>,
-    /// What the caller knows of the packet and the engine does not; monitors select by it.
+    /// Properties that the caller knows and the engine does not; monitors select by them.
     pub labels: LabelSet,
 }
 
@@ -74,19 +75,19 @@ impl Packet {
     /// The largest IP packet (RFC 791, total length).
     pub const MAX_IP_BYTES: u32 = 65_535;
 
-    /// A packet whose bytes the caller keeps under `tag`.
+    /// A packet whose bytes the caller stores under `tag`.
     ///
     /// # Panics
-    /// Where `ip_bytes` is not in 1..=65 535 or `dscp` not in 0..=63: no IP packet is like that.
+    /// When `ip_bytes` is not in 1..=65 535 or `dscp` not in 0..=63, which no IP packet can have.
     pub fn real(tag: u64, ip_bytes: u32, dscp: u8) -> Packet {
         Packet::new(tag, ip_bytes, dscp, Class::Real)
     }
 
-    /// `count` packets that arrive at one instant, for a path that treats them all alike (`Engine::treats_alike`): one event
-    /// instead of `count`. `ip_bytes` is their sum; all but the last have `segment_ip_bytes`.
+    /// `count` packets that arrive at one instant, for a path that treats them all alike (`Engine::treats_alike`): one
+    /// event instead of `count`. `ip_bytes` is their sum; all except the last have `segment_ip_bytes`.
     ///
     /// # Panics
-    /// Where `count` is 0, `dscp` not in 0..=63, or nothing is left for the last packet.
+    /// When `count` is 0, `dscp` not in 0..=63, or nothing remains for the last packet.
     pub fn train(tag: u64, count: u16, segment_ip_bytes: u16, ip_bytes: u32, dscp: u8) -> Packet {
         assert!(count > 0 && dscp < 64, "train of {count} packets with DSCP {dscp}");
         assert!(
@@ -107,10 +108,10 @@ impl Packet {
         }
     }
 
-    /// Size on an Ethernet wire, preamble and gap included, in [84, 65 573]; of a train the sum.
+    /// Size on an Ethernet wire, including preamble and gap, in [84, 65 573]; for a train the sum.
     pub const fn wire_bytes(&self) -> u32 {
         if self.count == 1 {
-            // Most often, and every queue and link on the way asks.
+            // The most frequent case, computed in every queue and link on the way.
             return wire_bytes(self.ip_bytes);
         }
         let all_but_last = self.count as u32 - 1;
@@ -126,7 +127,7 @@ impl Packet {
     /// A packet of interference, best effort (DSCP 0).
     ///
     /// # Panics
-    /// Where `ip_bytes` is not in 1..=65 535.
+    /// When `ip_bytes` is not in 1..=65 535.
     pub fn ghost(ip_bytes: u32) -> Packet {
         Packet::new(0, ip_bytes, 0, Class::Ghost)
     }
@@ -164,7 +165,7 @@ impl Packet {
     }
 }
 
-/// What `ip_bytes` take on an Ethernet wire.
+/// The size of `ip_bytes` on an Ethernet wire.
 pub const fn wire_bytes(ip_bytes: u32) -> u32 {
     let frame = ip_bytes + ETHERNET_HEADER_AND_FCS_BYTES;
     let padded = if frame < SMALLEST_FRAME_BYTES { SMALLEST_FRAME_BYTES } else { frame };
@@ -176,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flipped_bit_lies_within_the_packet() {
+    fn a_flipped_bit_is_within_the_packet() {
         assert_eq!(Damage::at(0).bit(12_000), 0);
         assert_eq!(Damage::at(65_534).bit(12_000), 11_999);
         assert_eq!(Damage::at(65_534).bit(1), 0);
@@ -185,7 +186,7 @@ mod tests {
 
     #[test]
     fn a_full_packet_takes_1538_bytes_of_wire_and_a_short_one_84() {
-        // 1500 + 14 + 4 + 8 + 12 = 1538; anything up to 46 IP bytes is padded to a frame of 64: 64 + 20 = 84.
+        // 1500 + 14 + 4 + 8 + 12 = 1538; up to 46 IP bytes are padded to a frame of 64: 64 + 20 = 84.
         assert_eq!(Packet::ghost(1500).wire_bytes(), 1538);
         assert_eq!(Packet::ghost(46).wire_bytes(), 84);
         assert_eq!(Packet::ghost(47).wire_bytes(), 85);

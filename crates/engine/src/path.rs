@@ -1,7 +1,8 @@
-//! Paths: the elements that a packet passes, in order. They never change; a new condition is a new path, unless there was one through
-//! the same elements.
+//! Paths: the elements that a packet passes, in order. A path never changes; a new condition makes a new path, unless
+//! one through the same elements exists.
 //!
-//! Paths are found by a hash of their elements, which costs 16 B more for each. Two with one hash lie at consecutive keys.
+//! Paths are found by a hash of their elements, at a cost of 16 B each. Two with one hash are stored at consecutive
+//! keys.
 //!
 //! Source of the hash: Fowler, Noll and Vo, FNV-1a.
 
@@ -15,7 +16,7 @@ use crate::element::ElementId;
 pub struct PathId(u32);
 
 impl PathId {
-    /// The path's place in the order of creation, from 0.
+    /// The path's position in the order of creation, from 0.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -30,7 +31,7 @@ impl Hop {
         Hop(self.0 + 1)
     }
 
-    /// Its place among the hops of all paths.
+    /// Its position among the hops of all paths.
     pub(crate) const fn index(self) -> usize {
         self.0 as usize
     }
@@ -39,12 +40,12 @@ impl Hop {
 /// No element has this number.
 const END: ElementId = ElementId(u32::MAX);
 
-/// All paths, one behind the other, so that following a path is one look-up a hop.
+/// All paths in sequence, so that following a path is one look-up per hop.
 #[derive(Default)]
 pub(crate) struct Paths {
-    /// Elements of all paths; [`END`] ends each. Half as large as with an `Option`, and every packet reads them.
+    /// Elements of all paths; [`END`] ends each. Half as large as with an `Option`, and read for every packet.
     hops: Vec<ElementId>,
-    /// Where each path begins in `hops`.
+    /// The position of each path's start in `hops`.
     begins: Vec<Hop>,
     by_hash: BTreeMap<u64, PathId>,
 }
@@ -66,7 +67,7 @@ impl Paths {
         id
     }
 
-    /// The key under which a path is or will be.
+    /// The key at which a path is stored, or will be.
     fn place_of(&self, elements: &[ElementId]) -> (u64, Option<PathId>) {
         let mut key = hash(elements);
         while let Some(&path) = self.by_hash.get(&key) {
@@ -133,11 +134,11 @@ mod tests {
     }
 
     #[test]
-    fn paths_with_one_hash_are_told_apart() {
+    fn paths_with_one_hash_are_distinguished() {
         let (one, other) = ([ElementId(3)], [ElementId(4), ElementId(5)]);
         let mut paths = Paths::default();
         let first = paths.add(&one);
-        // As if the other had the hash of the one.
+        // As if the other had the hash of the first.
         paths.by_hash.insert(hash(&other), first);
         assert_eq!(paths.find(&other), None);
         let second = paths.add(&other);

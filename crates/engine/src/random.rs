@@ -1,9 +1,9 @@
-//! Random streams, one per name, so that adding an element or a source disturbs no other's.
+//! Random streams, one per name, so that adding an element or a source does not change any other's numbers.
 //!
-//! A stream is a PCG-64 whose state and increment are derived from (seed, name). Normal deviates come from the Box-Muller
-//! transform with software functions: every machine draws the same numbers, and every draw consumes two.
+//! A stream is a PCG-64 whose state and increment are derived from (seed, name). Normal deviates come from the
+//! Box-Muller transform with software functions: every machine draws the same numbers, and every draw consumes two.
 //!
-//! Source: O'Neill 2014, "PCG" (generator); Box and Muller 1958 (normal law).
+//! Source: O'Neill 2014, "PCG" (generator); Box and Muller 1958 (normal distribution).
 
 use rand_pcg::rand_core::Rng;
 use rand_pcg::Pcg64;
@@ -34,29 +34,29 @@ impl Stream {
         ((self.0.next_u64() >> 12) as f64 + 0.5) / GRID
     }
 
-    /// A whole number in [0, bound), each as likely as the others to 2^-32 of its probability.
+    /// A whole number in [0, bound), all equally likely to within 2^-32 of their probability.
     pub(crate) fn below(&mut self, bound: u32) -> u32 {
         ((u128::from(self.0.next_u64()) * u128::from(bound)) >> 64) as u32
     }
 
-    /// Whether something of probability `share` happens this time: one draw, even where it is certain.
+    /// Whether an event of probability `share` happens: one draw, even if it is certain.
     pub(crate) fn happens(&mut self, share: Share) -> bool {
         self.below(Share::WHOLE.ppb()) < share.ppb()
     }
 
-    /// A draw from the exponential law with mean 1; at most 36.8 (the grid's smallest number).
+    /// A draw from the exponential distribution with mean 1; at most 36.8 (the grid's smallest number).
     pub(crate) fn exponential(&mut self) -> f64 {
         -libm::log(self.uniform())
     }
 
-    /// A draw from the standard normal law.
+    /// A draw from the standard normal distribution.
     pub(crate) fn standard_normal(&mut self) -> f64 {
         let radius = libm::sqrt(-2.0 * libm::log(self.uniform()));
         radius * libm::cos(core::f64::consts::TAU * self.uniform())
     }
 }
 
-/// Spreads (seed, name) over as many bits as needed: FNV-1a over the name, SplitMix64 behind it.
+/// Spreads (seed, name) over as many bits as needed: FNV-1a over the name, then SplitMix64.
 struct Key(u64);
 
 impl Key {
@@ -103,8 +103,8 @@ mod tests {
     }
 
     #[test]
-    fn the_normal_law_has_mean_0_and_variance_1() {
-        // 100 000 draws: the mean's standard error is 0.0032, the variance's 0.0045; five of them are allowed.
+    fn the_normal_distribution_has_mean_0_and_variance_1() {
+        // 100 000 draws: the mean's standard error is 0.0032, the variance's 0.0045; five standard errors are allowed.
         let mut stream = Stream::new(1, "law");
         let n = 100_000;
         let (sum, squares) = (0..n).fold((0.0, 0.0), |(sum, squares), _| {

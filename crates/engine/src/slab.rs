@@ -1,7 +1,7 @@
 //! The slab that holds every packet inside the engine, one cache line each.
 //!
-//! Slots are reused last in, first out, so that a lightly loaded engine stays in the nearest cache, and queues are chains
-//! of slots (see `list`), so that they need no memory of their own.
+//! Slots are reused last in, first out, so that a lightly loaded engine stays in the nearest cache. Queues are linked
+//! lists of slots (see `list`), so they need no memory of their own.
 
 use alloc::vec::Vec;
 use core::mem::size_of;
@@ -13,12 +13,12 @@ use crate::packet::{Class, Packet};
 use crate::path::{Hop, PathId};
 use crate::units::Instant;
 
-/// The place of a packet in the slab, counted from 1.
+/// The position of a packet in the slab, counted from 1.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct SlotId(NonZeroU32);
 
 impl SlotId {
-    /// The end of a chain.
+    /// The end of a list.
     pub(crate) const NONE: SlotId = SlotId(NonZeroU32::MAX);
 
     fn index(self) -> usize {
@@ -26,18 +26,18 @@ impl SlotId {
     }
 }
 
-/// A packet inside the engine. One line of the cache: with ten thousand paths, what is touched is no longer near.
+/// A packet inside the engine, in one cache line: with ten thousand paths the next line would not be in the cache.
 #[repr(align(64))]
 pub(crate) struct Slot {
     pub(crate) packet: Packet,
-    /// When it came to the stage that holds it or, in a delay line, when it is due. Links and what has a queue keep it while a
-    /// packet waits.
+    /// When it arrived at the stage that holds it or, in a delay line, when it is due. Links and elements with a queue
+    /// set it while a packet waits.
     pub(crate) at: Instant,
-    /// Its place among events at the same instant.
+    /// Its position among events at the same instant.
     pub(crate) ticket: Ticket,
     pub(crate) path: PathId,
     pub(crate) hop: Hop,
-    /// The slot behind it in its queue, or in the chain of free slots.
+    /// The next slot in its queue, or in the list of free slots.
     pub(crate) next: SlotId,
 }
 

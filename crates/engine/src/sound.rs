@@ -1,5 +1,5 @@
-//! Specifications that have been checked. Checking a trace of a million points takes milliseconds, so it is done where there is time,
-//! and the type says that it was.
+//! Specifications that have been checked. Checking a trace of a million points takes milliseconds, so it is done where
+//! there is time, and the type records that it was done.
 
 use alloc::borrow::ToOwned;
 
@@ -9,9 +9,9 @@ use crate::error::SpecError;
 use crate::process::ProcessSpec;
 use crate::source::{ReplaySpec, SourceSpec};
 
-/// What an engine can be told to carry out.
+/// A specification that an engine can carry out.
 pub trait Specification {
-    /// The first thing that is wrong with it.
+    /// The first error in it.
     fn first_problem(&self) -> Option<Problem>;
 }
 
@@ -44,10 +44,10 @@ impl Specification for ReplaySpec {
 pub struct Sound<T>(T);
 
 impl<T: Specification> Sound<T> {
-    /// Checks a specification of what is called `name`.
+    /// Checks the specification of the object `name`.
     ///
     /// # Errors
-    /// The first thing that is wrong with it.
+    /// The first error in it.
     pub fn new(name: &str, spec: T) -> Result<Sound<T>, SpecError> {
         match spec.first_problem() {
             None => Ok(Sound(spec)),

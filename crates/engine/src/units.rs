@@ -1,7 +1,7 @@
 //! Instants, durations, rates and limits: the engine's units, as types.
 //!
-//! Time is whole nanoseconds from an origin that the caller chooses (the emulator: CLOCK_MONOTONIC). Zero is never
-//! infinity: what has no bound says `Unlimited`.
+//! Time is whole nanoseconds from an origin that the caller chooses (the emulator: CLOCK_MONOTONIC). Zero never means
+//! infinity: a missing bound is `Unlimited`.
 
 use core::fmt;
 use core::num::NonZeroU64;
@@ -28,7 +28,7 @@ impl Instant {
         self.0
     }
 
-    /// The time since `earlier`, or `None` where `earlier` is later.
+    /// The time since `earlier`, or `None` if `earlier` is later.
     pub const fn checked_duration_since(self, earlier: Instant) -> Option<Duration> {
         match self.0.checked_sub(earlier.0) {
             Some(nanos) => Some(Duration(nanos)),
@@ -36,7 +36,7 @@ impl Instant {
         }
     }
 
-    /// This instant plus `duration`, or the last representable one: 584 years are as good as never.
+    /// This instant plus `duration`, or the last representable one, which is 584 years from the origin.
     pub const fn saturating_add(self, duration: Duration) -> Instant {
         Instant(self.0.saturating_add(duration.0))
     }
@@ -46,7 +46,7 @@ impl Add<Duration> for Instant {
     type Output = Instant;
 
     /// # Panics
-    /// Past the last representable instant; use [`Instant::saturating_add`] where that can happen.
+    /// Beyond the last representable instant; use [`Instant::saturating_add`] where that can happen.
     fn add(self, duration: Duration) -> Instant {
         Instant(self.0.checked_add(duration.0).expect("an instant lies within 584 years of the origin"))
     }
@@ -56,7 +56,7 @@ impl Sub for Instant {
     type Output = Duration;
 
     /// # Panics
-    /// Where `earlier` is later; use [`Instant::checked_duration_since`] where that can happen.
+    /// If `earlier` is later; use [`Instant::checked_duration_since`] where that can happen.
     fn sub(self, earlier: Instant) -> Duration {
         self.checked_duration_since(earlier).expect("the instant subtracted is not later than this one")
     }
@@ -73,9 +73,9 @@ impl fmt::Display for Instant {
 pub struct Duration(u64);
 
 impl Duration {
-    /// No time at all.
+    /// Zero.
     pub const ZERO: Duration = Duration(0);
-    /// The longest time that can be said.
+    /// The longest representable time.
     pub(crate) const MAX: Duration = Duration(u64::MAX);
 
     pub(crate) const fn saturating_add(self, other: Duration) -> Duration {
@@ -114,7 +114,7 @@ impl fmt::Display for Duration {
     }
 }
 
-/// A rate in bits per second. Whether IP or wire bits are meant, the element says.
+/// A rate in bits per second. The element defines whether these are IP or wire bits.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Rate {
     /// No bound.
@@ -169,7 +169,7 @@ impl fmt::Display for Share {
     }
 }
 
-/// What a link can send at an instant. An outage is no rate: nothing moves until it ends.
+/// The present capacity of a link. An outage is no rate: no bit is sent until it ends.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Capacity {
     /// Nothing.
@@ -179,7 +179,7 @@ pub enum Capacity {
 }
 
 impl Capacity {
-    /// So many bits per second; 0 is an outage.
+    /// This number of bits per second; 0 is an outage.
     pub const fn bits_per_second(rate: u64) -> Capacity {
         match Rate::bits_per_second(rate) {
             Some(rate) => Capacity::Rate(rate),
@@ -188,7 +188,7 @@ impl Capacity {
     }
 }
 
-/// How much a buffer holds. Whether IP or wire bytes are meant, the element says.
+/// The limit of a buffer. The element defines whether it counts IP or wire bytes.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Limit {
     /// No bound.
@@ -197,6 +197,6 @@ pub enum Limit {
     Bytes(u64),
     /// At most this many packets, whatever their sizes.
     Packets(u64),
-    /// At most the bytes that the rate behind the buffer sends in this time; without a rate no bound.
+    /// At most the bytes that the rate after the buffer sends in this time; without a rate no bound.
     Time(Duration),
 }

@@ -1,7 +1,7 @@
-//! Who looks at an element besides itself: the monitors in front of it that measure its queue or count its drops, and the engine
-//! where what leaves it crosses into another one.
+//! Watches of an element: the monitors that measure its queue or count its drops, and the engine if packets cross from
+//! it into another engine.
 //!
-//! An element knows nothing of it. Most have no watch at all, and then it costs them one comparison a packet.
+//! The element does not know its watches. Most elements have none, which costs them one comparison per packet.
 
 use alloc::vec::Vec;
 
@@ -14,16 +14,16 @@ pub(crate) struct Watch {
     pub(crate) queue: Vec<ElementId>,
     /// Monitors that count drops.
     pub(crate) drops: Vec<ElementId>,
-    /// The packet on the transmitter when it was last looked at.
+    /// The packet on the transmitter at the last check.
     pub(crate) serving: Option<SlotId>,
-    /// Whether what leaves the transmitter leads into another engine.
-    pub(crate) leads_away: bool,
+    /// Whether packets from the transmitter leave for another engine.
+    pub(crate) is_cut: bool,
 }
 
 impl Watch {
-    /// Whether nobody looks any more.
+    /// Whether no watch is left.
     pub(crate) fn is_idle(&self) -> bool {
-        self.queue.is_empty() && self.drops.is_empty() && !self.leads_away
+        self.queue.is_empty() && self.drops.is_empty() && !self.is_cut
     }
 
     pub(crate) fn forget(&mut self, monitor: ElementId) {

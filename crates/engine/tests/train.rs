@@ -1,4 +1,4 @@
-//! A train pushed as one packet has the fate that its packets would have had one by one, on paths that treat them alike.
+//! A train pushed as one packet has the fate that its packets would have separately, on paths that treat them alike.
 
 use crosswind_engine::{
     Duration, ElementId, ElementSpec, Engine, Instant, Limit, LinkSpec, MarkSpec, MonitorSpec, Outcome,
@@ -40,7 +40,7 @@ fn only_paths_without_a_rate_treat_packets_alike() {
 }
 
 #[test]
-fn a_train_leaves_when_its_packets_would_and_is_counted_as_so_many() {
+fn a_train_leaves_when_its_packets_would_and_counts_as_their_number() {
     let run = |push: &dyn Fn(&mut Engine, PathId)| {
         let (mut engine, alike, _, monitor) = engine();
         push(&mut engine, alike);

@@ -1,20 +1,20 @@
 //! The next events, in order: a sorted ring of fixed size.
 //!
-//! What serves at even gaps schedules behind most of what is pending, and what has a crowd behind it before most of it: an event
-//! finds its place by a walk from the end that it is nearer to.
+//! A target that serves at even gaps schedules after most pending events; one followed by many events schedules before
+//! most of them. An event therefore finds its position by a walk from the nearer end.
 
 use alloc::vec::Vec;
 
 use super::Event;
 
-/// Kept short, for the walks. A power of two, so that a place is found without a division.
+/// Short, because of the walks. A power of two, so that a position is found without a division.
 pub(super) const SOON_MAX: usize = 32;
-/// Up to here a walk from the late end is cheaper than to ask which one is nearer.
+/// Up to this length a walk from the late end is cheaper than deciding which end is nearer.
 const SHORT: usize = 8;
 
 pub(super) struct Soon {
     ring: [Event; SOON_MAX],
-    /// The place of the first.
+    /// The position of the first event.
     begin: usize,
     length: usize,
 }
@@ -46,26 +46,26 @@ impl Soon {
         (0..self.length).map(|index| self.get(index))
     }
 
-    /// There is one.
+    /// The list must not be empty.
     pub(super) fn remove_first(&mut self) {
         self.begin = (self.begin + 1) % SOON_MAX;
         self.length -= 1;
     }
 
-    /// Takes at most `SOON_MAX` events, in order, where there are none.
+    /// Takes at most `SOON_MAX` events, in order; the list must be empty.
     pub(super) fn fill(&mut self, events: &[Event]) {
         self.ring[..events.len()].copy_from_slice(events);
         self.begin = 0;
         self.length = events.len();
     }
 
-    /// There is room.
+    /// The list must have room.
     pub(super) fn insert(&mut self, event: Event) {
         let mut gap;
         if self.length > SHORT && event < self.get(self.length / 2) {
             self.begin = (self.begin + SOON_MAX - 1) % SOON_MAX;
             gap = 0;
-            // At the latest the one that was in the middle ends it.
+            // The event in the middle ends the walk at the latest.
             while self.get(gap + 1) < event {
                 self.set(gap, self.get(gap + 1));
                 gap += 1;

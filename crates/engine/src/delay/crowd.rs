@@ -1,7 +1,7 @@
-//! Packets under way in no order but that of when they are due: later ones may overtake.
+//! Packets in flight, ordered only by when they are due: later ones may overtake.
 //!
-//! Each has an event of its own in the agenda, because any newcomer may be the first to be due. Packets due at one instant
-//! leave in the order in which they came.
+//! Each has its own event in the agenda, because any new packet may be the first to be due. Packets due at one instant
+//! leave in the order in which they arrived.
 
 use alloc::collections::BinaryHeap;
 use core::cmp::Reverse;
@@ -21,7 +21,7 @@ impl Crowd {
         Crowd { under_way: BinaryHeap::new(), last_due: Instant::ZERO }
     }
 
-    /// Sends a packet on its way; without a delay it has passed at once.
+    /// Adds a packet; without a delay it has passed at once.
     pub(super) fn enter(&mut self, slot: SlotId, delay: Duration, context: &mut Context<'_>) -> Verdict {
         if delay == Duration::ZERO {
             return Verdict::Passed;
@@ -34,12 +34,12 @@ impl Crowd {
         Verdict::Held
     }
 
-    /// When the latest of all that ever entered is or was due.
+    /// When the latest of all packets so far is or was due.
     pub(super) fn last_due(&self) -> Instant {
         self.last_due
     }
 
-    /// When the next packet is due, and its place among those that came.
+    /// When the next packet is due, and its position in the order of arrival.
     pub(super) fn next(&self) -> Option<(Instant, Ticket)> {
         self.under_way.peek().map(|&Reverse((due, ticket, _))| (due, ticket))
     }

@@ -1,15 +1,16 @@
-//! Drift: a standard normal quantity that changes smoothly in time, looked at when packets come. Correlates jitter.
+//! Drift: a standard normal quantity that changes smoothly in time, sampled when packets arrive. Correlates jitter.
 //!
-//! At every instant its law is exactly standard normal, so that its probability is uniform, and the quantile of a delay's
-//! law at that probability has exactly that law (a Gaussian copula). Values `half_life` apart are correlated with one half,
-//! values d apart with (1 + a) exp(-a), a = 1.678 d / half_life.
+//! At every instant its distribution is exactly standard normal, so its probability is uniform. The quantile of a
+//! delay's distribution at that probability has exactly that distribution (a Gaussian copula). Values `half_life`
+//! apart have a correlation of one half, values d apart one of (1 + a) exp(-a), a = 1.678 d / half_life.
 //!
-//! It is the critically damped oscillator driven by white noise (the Matern process of smoothness 3/2): position and speed
-//! together have no memory, so a step of any length is exact and costs two draws. The first-order process
-//! (Ornstein-Uhlenbeck) has a simpler correlation, but its path is rough: however small the jitter, packets that come close
-//! together would be due in the wrong order, and keeping their order would distort the law. This path is smooth: with
-//! normal jitter J the delay falls faster than time passes (and an order has to be kept by waiting) only where the speed
-//! exceeds half_life / (1.678 J) deviations: 1 packet in 700 at half_life = 5 J, 1 in 10^9 at 10 J.
+//! It is the critically damped oscillator driven by white noise (the Matern process of smoothness 3/2). Position and
+//! speed together have no memory, so a step of any length is exact and costs two draws. The first-order process
+//! (Ornstein-Uhlenbeck) has a simpler correlation, but its path is rough: however small the jitter, packets that
+//! arrive close together would be due in the wrong order, and preserving their order would distort the distribution.
+//! This path is smooth. With normal jitter J the delay falls faster than time passes only where the speed exceeds
+//! half_life / (1.678 J) deviations; only then must a packet wait to preserve the order. That is 1 packet in 700 at
+//! half_life = 5 J, 1 in 10^9 at 10 J.
 //!
 //! Source: Rasmussen and Williams 2006, section 4.2.1 (Matern class); Hartikainen and Sarkka 2010 (exact discrete steps).
 
@@ -24,9 +25,9 @@ pub(super) struct Drift {
     half_life: Duration,
     /// Standard normal, and independent of `speed` at any one instant.
     position: f64,
-    /// Change of position, in its deviations; standard normal.
+    /// Change of position, in units of its standard deviation; standard normal.
     speed: f64,
-    /// When position and speed were those; `None` before the first packet.
+    /// The instant of position and speed; `None` before the first packet.
     since: Option<Instant>,
 }
 
@@ -36,12 +37,12 @@ impl Drift {
         Drift { half_life, position: 0.0, speed: 0.0, since: None }
     }
 
-    /// The same drift, from now on at another pace.
+    /// The same drift, from now on with another half-life.
     pub(super) fn with(self, half_life: Duration) -> Drift {
         Drift { half_life, ..self }
     }
 
-    /// Where the drift is at `now` (not before the last instant asked for), as a probability in (0, 1).
+    /// The drift at `now` (not before the latest call's instant), as a probability in (0, 1).
     pub(super) fn probability(&mut self, now: Instant, stream: &mut Stream) -> f64 {
         match self.since {
             None => {
@@ -56,8 +57,8 @@ impl Drift {
         normal::probability(self.position.clamp(-8.1, 8.1))
     }
 
-    /// x' = M x + L n with two independent normal draws n, where M is the damped motion and L L^T the covariance that keeps
-    /// the law: 1 - M M^T.
+    /// x' = M x + L n with two independent normal draws n, where M is the damped motion and L L^T the covariance that
+    /// preserves the distribution: 1 - M M^T.
     fn step(&mut self, elapsed_ns: f64, stream: &mut Stream) {
         let a = AT_HALF_LIFE * elapsed_ns / self.half_life.as_nanos() as f64;
         let damping = libm::exp(-a);
@@ -101,14 +102,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_half_life_is_where_the_correlation_is_one_half() {
+    fn values_a_half_life_apart_have_a_correlation_of_one_half() {
         assert!(((1.0 + AT_HALF_LIFE) * libm::exp(-AT_HALF_LIFE) - 0.5).abs() < 1e-15);
     }
 
     #[test]
-    fn the_noise_keeps_the_law_however_short_the_step() {
-        // M M^T + L L^T = 1. To leading order L L^T is [4/3 a^3, 2 a^2; ., 4 a], which is checked where 1 - M M^T would be
-        // nothing but rounding.
+    fn the_noise_preserves_the_distribution_for_every_step_length() {
+        // M M^T + L L^T = 1. To leading order L L^T is [4/3 a^3, 2 a^2; ., 4 a], which is checked where 1 - M M^T
+        // would be only rounding.
         for exponent in -60..20 {
             let a = libm::exp2(f64::from(exponent) / 2.0);
             let Noise { on_position, on_both, on_speed } = Noise::of(2.0 * a);

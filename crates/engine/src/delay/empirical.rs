@@ -1,8 +1,9 @@
-//! Measured delays as a law: samples, each as likely as the others, or a histogram.
+//! Measured delays as a distribution: samples of equal probability, or a histogram.
 //!
-//! Samples: nanoseconds, in any order; below 0 where they were centred on their mean. The law is theirs and nothing between
-//! them. Histogram: bins from `low_ns` to `high_ns` with a count each, ascending and not overlapping; a bin is drawn by its
-//! count, and all values in it are equally likely (quantiles are interpolated, to the nanosecond).
+//! Samples: nanoseconds, in any order; below 0 where they were centred on their mean. Only the samples themselves are
+//! drawn, no values between them. Histogram: bins from `low_ns` to `high_ns` with a count each, ascending and not
+//! overlapping. A bin is drawn in proportion to its count, and all values in it are equally likely (quantiles are
+//! interpolated, to the nanosecond).
 //!
 //! Source: Hyndman and Fan 1996 (definition 1: the inverse of the empirical distribution function).
 
@@ -15,12 +16,12 @@ use serde_json::json;
 
 use crate::describe::{parameters, Json, Object, Parameter, Parameters, Problem, Rule, Value};
 
-/// Measured values of a random part. Cloning them copies nothing.
+/// Measured values of a random part. Clones share the values.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DelaySamples(Arc<[i64]>);
 
 impl DelaySamples {
-    /// The law of `samples_ns`; `None` without any.
+    /// The distribution of `samples_ns`; `None` if it is empty.
     pub fn new(mut samples_ns: Vec<i64>) -> Option<DelaySamples> {
         samples_ns.sort_unstable();
         (!samples_ns.is_empty()).then(|| DelaySamples(samples_ns.into()))
@@ -36,26 +37,26 @@ parameters! {
     /// One bin of a histogram.
     #[derive(Copy, Clone, PartialEq, Eq, Debug)]
     pub struct DelayBin {
-        /// Where it begins.
+        /// Its lower end.
         low_ns: i64 = [Parameter::named("low", "low_ns", "signed", |_| vec![("", json!(-100))])],
-        /// Where it ends, above where it begins.
+        /// Its upper end, above the lower one.
         high_ns: i64 = [Parameter::named("high", "high_ns", "signed", |_| vec![("", json!(900))])],
-        /// How many values lie in it.
+        /// Number of values in it.
         count: u32 = [Parameter::count("count", "count").within(0, u32::MAX.into())],
     }
 }
 
-/// A histogram of a random part. Cloning it copies nothing.
+/// A histogram of a random part. Clones share the bins.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DelayHistogram {
     /// Bins that are not empty, ascending.
     bins: Arc<[DelayBin]>,
-    /// Values in all bins up to and including the one of that place.
+    /// For each bin, the number of values in it and in all bins before it.
     up_to: Arc<[u64]>,
 }
 
 impl DelayHistogram {
-    /// The law of `bins`; `None` where they hold nothing, descend or overlap, or where one ends before it begins.
+    /// The distribution of `bins`; `None` if they are all empty, descend or overlap, or if one ends before it begins.
     pub fn new(bins: &[DelayBin]) -> Option<DelayHistogram> {
         let sound = bins.iter().all(|bin| bin.low_ns < bin.high_ns)
             && bins.windows(2).all(|pair| pair[0].high_ns <= pair[1].low_ns);
@@ -79,7 +80,7 @@ impl DelayHistogram {
     }
 }
 
-/// Both stand as one list in an object of their own.
+/// Both are a single list in an object of their own.
 macro_rules! measured {
     ($type:ident, $about:literal, $name:literal, $item:ty, $sample:expr, $refusal:literal, $new:expr, $list:expr) => {
         impl Parameters for $type {
@@ -103,12 +104,12 @@ macro_rules! measured {
                 object.serialize_entry($name, &$list(self))
             }
 
-            /// It has a form of its own.
+            /// It has its own form.
             fn value(&self, _: &str) -> Option<Json> {
                 None
             }
 
-            /// One that exists is sound.
+            /// An existing value is valid.
             fn problems_inside(&self, _: &mut Vec<Problem>) {}
         }
 
@@ -124,7 +125,7 @@ macro_rules! measured {
 
 measured!(
     DelaySamples,
-    "Measured values, each as likely as the others.",
+    "Measured values, all equally likely.",
     "samples_ns",
     i64,
     |sampler| {
@@ -144,7 +145,7 @@ measured!(
         let bin = |at: i64, count: u64| json!({"low_ns": at, "high_ns": at + 300, "count": count});
         vec![("bins", json!([bin(-200, 1 + sampler.below(9)), bin(100, sampler.below(9)), bin(700, 2)]))]
     },
-    "bins overlap, descend or hold nothing; give ascending ones that hold some",
+    "bins overlap, descend or are all empty; give ascending bins with at least one value",
     |bins: Vec<DelayBin>| DelayHistogram::new(&bins),
     |histogram: &DelayHistogram| histogram.bins.to_vec()
 );
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn each_sample_has_its_share_of_the_probability() {
+    fn each_sample_has_an_equal_probability() {
         let samples = DelaySamples::new(alloc::vec![30, 10, 20, 20]).unwrap();
         let at = |p| samples.quantile_ns(p);
         assert_eq!([at(0.1), at(0.24), at(0.25), at(0.74), at(0.75), at(0.99)], [10, 10, 20, 20, 30, 30]);
@@ -166,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bin_has_its_share_and_is_even_inside() {
+    fn a_bin_has_its_share_and_is_uniform_inside() {
         // A quarter from 0 to 100, three quarters from 1000 to 1300; the empty bin between them is never drawn.
         let histogram =
             DelayHistogram::new(&[bin(0, 100, 1), bin(100, 1000, 0), bin(1000, 1300, 3)]).unwrap();
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn histograms_that_are_none_are_refused() {
+    fn invalid_histograms_are_refused() {
         for bins in [&[][..], &[bin(0, 1, 0)], &[bin(5, 5, 1)], &[bin(0, 10, 1), bin(9, 20, 1)]] {
             assert_eq!(DelayHistogram::new(bins), None);
         }

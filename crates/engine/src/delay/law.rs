@@ -1,21 +1,23 @@
-//! Laws of a delay's random part. Location and spread are given apart from the shape.
+//! Distributions of a delay's random part. Location and spread are given separately from the shape.
 //!
 //! `jitter`: the spread, above 0. The random part of
 //!
-//! * `uniform` lies within -jitter and +jitter;
+//! * `uniform` lies between -jitter and +jitter;
 //! * `normal` has the mean 0 and the standard deviation jitter;
-//! * `pareto` is jitter x 4/3 x (X - 3/2), where X has the Pareto law of shape 3 and minimum 1: mean 0, at least -2/3 jitter,
-//!   standard deviation 1.155 jitter (the factor 4/3 is netem's, and 1 / variance where 1 / deviation was meant);
-//! * `pareto_normal` adds a quarter of the normal and three quarters of the Pareto quantile at the same probability (so
-//!   it is no mixture of the two laws, although it is often called one): mean 0;
-//! * `lognormal` is a lognormal law of shape `sigma` shifted and scaled to the mean 0 and the standard deviation jitter: with
-//!   time as the static part, time and jitter are the delay's mean and deviation. `sigma`: in (0, 4];
+//! * `pareto` is jitter x 4/3 x (X - 3/2), where X has the Pareto distribution of shape 3 and minimum 1: mean 0, at
+//!   least -2/3 jitter, standard deviation 1.155 jitter (the factor 4/3 is netem's, and is 1 / variance where 1 /
+//!   deviation was meant);
+//! * `pareto_normal` adds a quarter of the normal and three quarters of the Pareto quantile at the same probability:
+//!   mean 0. It is often called a mixture of the two distributions, but is none;
+//! * `lognormal` is a lognormal distribution of shape `sigma`, shifted and scaled to the mean 0 and the standard
+//!   deviation jitter. With time as the static part, time and jitter are the delay's mean and deviation. `sigma`: in
+//!   (0, 4];
 //! * samples and histograms are as measured (`delay/empirical.rs`).
 //!
-//! Tails end only where 52 random bits do: the largest Pareto delay is 220 000 jitters, once in 10^16 packets.
+//! Tails are limited only by the 52 random bits: the largest Pareto delay is 220 000 jitters, once in 10^16 packets.
 //!
-//! Source: iproute2, netem/normal.c, pareto.c, paretonormal.c (shapes); tc-netem(8). Exception: netem cuts its tables at
-//! 4 jitters and 4096 entries; to have that, load its .dist files.
+//! Source: iproute2, netem/normal.c, pareto.c, paretonormal.c (shapes); tc-netem(8). Exception: netem cuts its tables
+//! at 4 jitters and 4096 entries; to reproduce that, load its .dist files.
 
 use super::empirical::{DelayHistogram, DelaySamples};
 use crate::describe::{choice, parameters, Parameter};
@@ -23,18 +25,18 @@ use crate::normal;
 use crate::units::Duration;
 
 choice! {
-    /// The law of a delay's random part.
+    /// The distribution of a delay's random part.
     #[derive(Clone, PartialEq, Eq, Debug)]
     pub enum DelayLaw: "law" {
-        /// Anything within the jitter, equally likely.
+        /// Every value within the jitter, equally likely.
         Uniform(Spread) = "uniform",
-        /// A normal law.
+        /// A normal distribution.
         Normal(Spread) = "normal",
-        /// A Pareto law as in netem.
+        /// A Pareto distribution as in netem.
         Pareto(Spread) = "pareto",
-        /// Between the two, as in netem.
+        /// Between normal and Pareto, as in netem.
         ParetoNormal(Spread) = "pareto_normal",
-        /// A lognormal law.
+        /// A lognormal distribution.
         Lognormal(Lognormal) = "lognormal",
         /// Measured values.
         Samples(DelaySamples) = "samples",
@@ -44,7 +46,7 @@ choice! {
 }
 
 parameters! {
-    /// How far a law spreads delays; what that is of each law, is explained above.
+    /// How far a distribution spreads delays; its meaning for each distribution is explained above.
     #[derive(Copy, Clone, PartialEq, Eq, Debug)]
     pub struct Spread {
         /// The spread.
@@ -53,7 +55,7 @@ parameters! {
 }
 
 parameters! {
-    /// A lognormal law, shifted and scaled.
+    /// A lognormal distribution, shifted and scaled.
     #[derive(Copy, Clone, PartialEq, Eq, Debug)]
     pub struct Lognormal {
         /// Its standard deviation.
@@ -64,7 +66,7 @@ parameters! {
 }
 
 impl DelayLaw {
-    /// The random part, in nanoseconds, up to which the probability is `p`, in (0, 1).
+    /// The quantile of the random part, in nanoseconds, at probability `p`, in (0, 1).
     pub(super) fn quantile_ns(&self, p: f64) -> i64 {
         let (jitter, quantile) = match self {
             DelayLaw::Uniform(Spread { jitter }) => (jitter, 2.0 * p - 1.0),

@@ -1,6 +1,7 @@
-//! Delay line: packets under way, in the order in which they entered. Shared by delays that keep the order and by links.
+//! Delay line: packets in flight, in the order in which they entered. Shared by links and by delays that preserve the
+//! order.
 //!
-//! A packet never overtakes another: where a later one would be due earlier (the delay was made shorter), it is due with
+//! A packet never overtakes another: if a later one would be due earlier (the delay became shorter), it is due with
 //! the one before it. Only the head is in the agenda.
 
 use crate::agenda::{Target, Ticket};
@@ -19,7 +20,7 @@ impl Line {
         Line { under_way: List::new(), last_due: Instant::ZERO }
     }
 
-    /// Sends a packet on its way; with no delay and nothing before it, it has passed at once.
+    /// Adds a packet; without a delay and with nothing before it, it has passed at once.
     pub(crate) fn enter(&mut self, slot: SlotId, delay: Duration, context: &mut Context<'_>) -> Verdict {
         if self.is_passed_at_once(delay, context.shared.now) {
             return Verdict::Passed;
@@ -32,7 +33,7 @@ impl Line {
         Verdict::Held
     }
 
-    /// Whether a packet that came now would have passed now.
+    /// Whether a packet that arrives now would pass now.
     pub(crate) fn is_passed_at_once(&self, delay: Duration, now: Instant) -> bool {
         self.under_way.is_empty() && delay == Duration::ZERO && self.last_due <= now
     }
@@ -42,7 +43,8 @@ impl Line {
         at.saturating_add(delay).max(self.last_due)
     }
 
-    /// Lets a packet follow those under way, due at [`Line::due`]. Whoever uses this instead of `enter` lets itself be woken.
+    /// Adds a packet to those in flight, due at [`Line::due`]. A caller that uses this instead of `enter` schedules
+    /// its own event.
     #[inline]
     pub(crate) fn join(&mut self, slot: SlotId, due: Instant, context: &mut Context<'_>) {
         self.last_due = due;
@@ -52,12 +54,12 @@ impl Line {
         self.under_way.push_back(slot, &mut context.shared.slab);
     }
 
-    /// No later packet leaves before `instant`: others, outside the line, are under way until then.
+    /// No later packet leaves before `instant`, because packets outside the line are in flight until then.
     pub(crate) fn not_before(&mut self, instant: Instant) {
         self.last_due = self.last_due.max(instant);
     }
 
-    /// When the head is due, and its place among those that came.
+    /// When the head is due, and its position in the order of arrival.
     pub(crate) fn next(&self, slab: &Slab) -> Option<(Instant, Ticket)> {
         self.under_way.front().map(|head| (slab[head].at, slab[head].ticket))
     }

@@ -1,21 +1,22 @@
-//! Delay. Makes packets later, by the same time or by one that varies from packet to packet; drops nothing.
+//! Delay. Delays packets, by a constant time or by one that varies from packet to packet; drops nothing.
 //!
-//! `time`: the static part, at least 0. A variable delay adds a random part drawn from a law (`delay/law.rs`); a sum below 0
-//! counts as 0, and it is rounded to whole nanoseconds.
+//! `time`: the static part, at least 0. A variable delay adds a random part drawn from a distribution
+//! (`delay/law.rs`). A sum below 0 counts as 0; the sum is rounded to whole nanoseconds.
 //!
-//! `depth`: `exact` draws from the law itself; a number of entries draws from as many quantiles of it, as a table in
-//! hardware would (the value of entry i of n is the quantile at (i + 1/2) / n, so that the tails end there).
+//! `depth`: `exact` draws from the distribution itself. A number n draws from a table of n quantiles, as hardware
+//! would. Entry i is the quantile at (i + 1/2) / n, so the tails end there.
 //!
-//! `order`: `keep` sends no packet before one that came earlier: where a later one would be due earlier, it is due with the
-//! one before it. `free` lets each leave when it is due, so that packets overtake each other. Where packets come closer
-//! than the random part varies, `keep` distorts the law (every packet waits for the slowest before it): give a half-life.
+//! `order`: `keep` preserves the order of arrival: if a later packet would be due earlier, it is due with the one
+//! before it. `free` lets each packet leave when it is due, so packets overtake each other. If packets arrive closer
+//! together than the random part varies, `keep` distorts the distribution, because every packet waits for the slowest
+//! before it; give a half-life then.
 //!
-//! `half_life`: absent, each packet's delay is independent of the others'. Given, it drifts: every packet's delay still
-//! has exactly the law, but those of packets that come `half_life` apart are correlated with one half (`delay/drift.rs`), and
-//! those that come together have the same.
+//! `half_life`: if absent, the delays of packets are independent. If given, the delay drifts: every packet's delay
+//! still has exactly the distribution, but the delays of packets that arrive `half_life` apart have a correlation of
+//! one half (`delay/drift.rs`). Packets that arrive together have the same delay.
 //!
-//! New parameters apply to the next packet; a drift goes on from where it is. Packets under way keep their instants, and
-//! under `keep` none is overtaken by a later one.
+//! New parameters apply to the next packet; a drift continues from its present value. Packets in flight leave at their
+//! scheduled instants, and under `keep` no later packet overtakes them.
 //!
 //! Source: Ashwell et al., "NRG" (2021), section IV (static and random part, table of the shape, multiplier of the scale);
 //! tc-netem(8), `delay`. Exception: netem reorders unless its queue is replaced; here the order is a choice.
@@ -44,7 +45,7 @@ pub use law::{DelayLaw, Lognormal, Spread};
 pub(crate) use line::Line;
 
 parameters! {
-    /// Makes packets later: by a constant time, or by one that varies by a law around it.
+    /// Delays packets: by a constant time, or by one that varies around it with a distribution.
     #[derive(Clone, PartialEq, Eq, Debug)]
     pub struct DelaySpec {
         /// The static part; none when 0s or absent.
@@ -76,26 +77,26 @@ parameters! {
     /// The part of a delay that varies from packet to packet.
     #[derive(Clone, PartialEq, Eq, Debug)]
     pub struct RandomDelay {
-        /// How it is spread.
+        /// Its distribution.
         law: DelayLaw = [Parameter::choice("law", "law", DelayLaw::values())],
-        /// The law itself, or a table of so many entries; exact when absent.
+        /// The distribution itself, or a table with this number of entries; exact when absent.
         depth: Depth = [Parameter::count("depth", "depth").within(1, DEPTH_MAX).or_nothing(Json::Null)],
         /// Whether packets stay in order or may overtake; keep when absent.
         order: Order = [Parameter::choice("order", "order", Order::values()).or("keep", "keep")],
-        /// How far apart packets come whose delays are correlated with one half; absent: all are independent.
+        /// Interval at which the delays of packets have a correlation of one half; absent: all are independent.
         half_life: Option<Duration> = [Parameter::time("half_life", "half_life_ns").or_nothing(Json::Null)],
     }
 }
 
-/// Entries of the deepest table: NRG has 8 192, and what is beyond this is better drawn from the law itself.
+/// Entries of the deepest table: NRG has 8 192, and above this number drawing from the distribution itself is better.
 const DEPTH_MAX: u64 = 65_536;
 
-/// How finely a law is drawn from.
+/// How finely a distribution is drawn from.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Depth {
     /// As finely as 52 random bits allow.
     Exact,
-    /// From a table of so many quantiles.
+    /// From a table with this number of quantiles.
     Entries(NonZeroU32),
 }
 
@@ -110,7 +111,7 @@ impl Value for Depth {
     }
 }
 
-/// `null` stands for the law itself.
+/// `null` means the distribution itself.
 impl Serialize for Depth {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
@@ -124,7 +125,7 @@ choice! {
     /// Whether packets may overtake each other.
     #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
     pub enum Order: "order" {
-        /// Packets leave in the order in which they came.
+        /// Packets leave in the order in which they arrived.
         Keep = "keep",
         /// Packets leave when they are due.
         Free = "free",
@@ -140,7 +141,7 @@ pub(crate) struct Delay {
     crowd: Crowd,
 }
 
-/// Where the random part comes from.
+/// The source of the random part.
 struct Variation {
     shape: Shape,
     drift: Option<Drift>,
@@ -174,7 +175,7 @@ impl Shape {
 
 /// The entry of a table at a probability in (0, 1).
 fn place(entries: &[i64], probability: f64) -> i64 {
-    // Just below 1 the product may be rounded up to their number.
+    // Just below 1 the product may round up to the number of entries.
     entries[((probability * entries.len() as f64) as usize).min(entries.len() - 1)]
 }
 
@@ -192,12 +193,12 @@ impl Behaviour for Delay {
         self.become_like(spec);
     }
 
-    /// A drift is the same for packets that come together.
+    /// A drift is the same for packets that arrive together.
     fn treats_alike(&self, _: Instant) -> bool {
         self.variation.as_ref().is_none_or(|variation| variation.drift.is_some())
     }
 
-    /// What is drawn can be nothing, and even take from the static part.
+    /// The random part may be zero, or negative.
     fn holds_at_least(&self) -> Duration {
         if self.variation.is_some() {
             Duration::ZERO
@@ -214,7 +215,7 @@ impl Behaviour for Delay {
         }
     }
 
-    /// The next packet of the line or the crowd is due: after a change of order there may be both.
+    /// The next packet of the line or the crowd is due: after a change of order both may have packets.
     fn wake_line(&mut self, context: &mut Context<'_>) -> Option<SlotId> {
         match (self.line.next(&context.shared.slab), self.crowd.next()) {
             (Some(in_line), Some(in_crowd)) if in_crowd < in_line => self.crowd.wake(),
@@ -240,7 +241,7 @@ impl Delay {
         }
     }
 
-    /// From now on; those that left the line of the ordered are not overtaken either.
+    /// From now on; packets that left the ordered line are not overtaken either.
     fn keep_order(&mut self) {
         self.order = Order::Keep;
         self.line.not_before(self.crowd.last_due());

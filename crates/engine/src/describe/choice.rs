@@ -1,8 +1,10 @@
-//! `choice!`: an enum whose variants are words, with parameters or without, with its description, its reading and its writing.
+//! `choice!`: an enum whose variants are words, with or without parameters; it generates the description, the reader
+//! and the writer.
 //!
-//! `Red(RedSpec) = "red" at Some(page!("red.rs"))`: the word, and the page that explains it, if it has one. A word with parameters is
-//! `{"red": {...}}` in JSON and means what they say, one without is "tail" and means what its comment says. A word `in bare` form has one parameter, which files write in
-//! place of the mapping. `titled` names its section of the reference where its variant does not.
+//! `Red(RedSpec) = "red" at Some(page!("red.rs"))`: the word, and the page that explains it, if there is one. A word
+//! with parameters is `{"red": {...}}` in JSON and has its parameters' explanation; a word without is "tail" and has
+//! its comment's. A word `in bare` form has one parameter, which files write instead of the mapping. `titled` names
+//! its section of the reference if its variant does not.
 
 /// See the module.
 macro_rules! choice {
@@ -15,14 +17,14 @@ macro_rules! choice {
     ) => {
         $(#[doc = $about])*
         #[derive($($derive),*)]
-        #[allow(missing_docs)] // A word with parameters means what these say.
+        #[allow(missing_docs)] // A word with parameters has their explanation.
         pub enum $name {
             $($(#[doc = $doc])* $variant $(($inner))?,)*
         }
 
         impl $name {
             /// Its words with their parameters.
-            #[allow(dead_code)] // Not asked of every choice.
+            #[allow(dead_code)] // Not every choice uses this.
             pub(crate) fn values() -> $crate::describe::Type {
                 let variants = alloc::vec![$(
                     $crate::describe::Variant {
@@ -41,7 +43,7 @@ macro_rules! choice {
             }
 
             /// The word.
-            #[allow(dead_code)] // Not asked of every choice.
+            #[allow(dead_code)] // Not every choice uses this.
             pub const fn word(&self) -> &'static str {
                 match self {
                     $($crate::describe::choice!(@pattern $name $variant $(, $inner)?) => $word,)*
@@ -70,7 +72,7 @@ macro_rules! choice {
         impl serde::Serialize for $name {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 $($crate::describe::choice!(@write $name $variant self serializer $word $(, $inner)?);)*
-                unreachable!("one of them")
+                unreachable!("every word is handled")
             }
         }
     };

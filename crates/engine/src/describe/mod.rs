@@ -1,11 +1,11 @@
-//! Descriptions: what an element's parameters are called, what they mean, and which values they take. One description serves the
-//! engine (checks), its callers (JSON), the readers of experiment files, the reference, and the tests (random parameters).
+//! Descriptions: names, meanings and value ranges of an element's parameters. One description serves the engine
+//! (checks), its callers (JSON), the readers of experiment files, the reference, and the tests (random parameters).
 //!
-//! An element's file describes it with `parameters!` and, where it has kinds of its own, with
-//! `choice!`. Everything else here works on these descriptions and names no element.
+//! An element's file describes it with `parameters!` and, if it has several kinds, with `choice!`. Everything else
+//! here works on these descriptions and names no element.
 //!
-//! A parameter has two names. Its key stands in experiment files, where values have units ("10ms"); its name stands in resolved
-//! JSON, where values are whole numbers of the unit that the name ends with (`_ns`).
+//! A parameter has two names. Its key is used in experiment files, where values have units ("10ms"). Its name is used
+//! in resolved JSON, where values are whole numbers of the unit at the end of the name (`_ns`).
 
 mod choice;
 mod page;
@@ -39,17 +39,17 @@ pub type Json = serde_json::Value;
 /// A JSON object.
 pub type Object = Map<String, Json>;
 
-/// What is wrong with a specification: the parameter, its value, the rule and the remedy.
+/// An error in a specification: the parameter, its value, the rule and the remedy.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Problem(Box<str>);
 
 impl Problem {
-    /// A sentence that names the value, the rule and the remedy.
+    /// A sentence with the value, the rule and the remedy.
     pub fn new(sentence: impl Into<Box<str>>) -> Problem {
         Problem(sentence.into())
     }
 
-    /// The same, inside a parameter of that name.
+    /// The same error, inside a parameter of that name.
     pub(crate) fn inside(self, name: &str) -> Problem {
         Problem::new(alloc::format!("{name}: {}", self.0))
     }
@@ -61,57 +61,58 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Where an element may stand.
+/// Where an element is allowed.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Where {
     /// At every place.
     Anywhere,
-    /// Only where a transmitter is; it is a part of that.
+    /// Only at a transmitter; it is a part of that.
     Port,
     /// Only on a link; it is a part of that.
     Link,
 }
 
-/// The one parameter that may stand in place of all.
+/// The one parameter that files may write instead of all.
 #[derive(Copy, Clone, Debug)]
 pub struct Short {
     /// Its key.
     pub key: &'static str,
-    /// How it may be written.
+    /// An example of its value.
     pub example: &'static str,
-    /// A size that is then filled in: its key, the rate's key, the time in ns that the rate fills it in, and at least so many bytes.
+    /// A size that is then filled in: its key, the rate's key, the time in ns in which the rate fills it, and its
+    /// minimum in bytes.
     pub fills: Option<(&'static str, &'static str, u64, u64)>,
 }
 
-/// What is known of an element besides its parameters.
+/// The description of an element apart from its parameters.
 #[derive(Copy, Clone, Debug)]
 pub struct Manual {
-    /// The word in files.
+    /// Its name in files.
     pub kind: &'static str,
-    /// The head of its file.
+    /// The header of its file.
     pub page: Page,
-    /// Where it may stand.
+    /// Where it is allowed.
     pub place: Where,
     /// Whether packets wait in it, so that a monitor can measure its queue.
     pub queues: bool,
-    /// Whether it has a level that traffic uses up and rest refills.
+    /// Whether it has a level that traffic uses up and idle time refills.
     pub drains: bool,
     /// Parameters with which that level cannot be carried over to another run.
     pub kept_without: &'static [&'static str],
     /// The parameter that is the highest rate at which packets pass.
     pub limits_rate: Option<&'static str>,
-    /// The parameter that is the least delay.
+    /// The parameter that is the smallest delay.
     pub adds_delay: Option<&'static str>,
-    /// Where this parameter is zero and no other is given, the element does nothing.
+    /// If this parameter is zero and no other is given, the element has no effect.
     pub idle: Option<&'static str>,
-    /// In place of all parameters.
+    /// The short form.
     pub short: Option<Short>,
     /// The kinds under which the engine shows it, if not only its own.
     pub names: &'static [&'static str],
 }
 
 impl Manual {
-    /// An element that may stand anywhere, and of which nothing else is to be said.
+    /// An element that is allowed anywhere and has no other properties.
     pub(crate) const fn new(kind: &'static str, page: Page) -> Manual {
         Manual {
             kind,
@@ -128,7 +129,7 @@ impl Manual {
         }
     }
 
-    /// With a parameter that may stand in place of all.
+    /// With a parameter that may be written instead of all.
     pub(crate) const fn short(self, key: &'static str, example: &'static str) -> Manual {
         Manual { short: Some(Short { key, example, fills: None }), ..self }
     }
@@ -136,7 +137,7 @@ impl Manual {
 
 /// Parameters of an element that conditions name.
 pub trait Described: Parameters {
-    /// What is known of it besides.
+    /// Its description apart from its parameters.
     const MANUAL: Manual;
 
     /// The kind under which the engine shows it.

@@ -1,4 +1,4 @@
-//! One parameter: its names, what it means, when it must be given, and which values it takes.
+//! One parameter: its names, its meaning, when it is required, and the values that it takes.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -11,36 +11,36 @@ use super::{Json, Page, Parameters, Rule, Sampler};
 /// One parameter of an element, a group or a variant.
 #[derive(Clone, Debug)]
 pub struct Parameter {
-    /// Its key in files; `None` where its own keys stand among those of the others.
+    /// Its key in files; `None` if its own keys are among those of the other parameters.
     pub key: Option<&'static str>,
     /// Its name in resolved JSON.
     pub name: &'static str,
-    /// What it means.
+    /// Its meaning.
     pub about: &'static str,
-    /// When it must be given.
+    /// When it is required.
     pub presence: Presence,
     /// Whether a scaled experiment multiplies it.
     pub scale: bool,
-    /// Which values it takes.
+    /// The values that it takes.
     pub values: Type,
 }
 
-/// When a parameter must be given.
+/// When a parameter is required.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Presence {
     /// Always.
     Required,
-    /// Never; resolved JSON leaves it out as well.
+    /// Never; it may be absent from resolved JSON as well.
     Optional,
-    /// Never; then it is this, as files write it and as resolved JSON does.
+    /// Never; if absent it has this value, as written in files and in resolved JSON.
     Default(Json, Json),
-    /// Never; then it is this, and resolved JSON leaves it out as well.
+    /// Never; if absent it has this value, and it may be absent from resolved JSON as well.
     Implied(Json),
-    /// Never; then it is what that parameter is.
+    /// Never; if absent it has the value of that parameter.
     As(&'static str),
 }
 
-/// What a number counts.
+/// The quantity of a number.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Quantity {
     /// Bits per second.
@@ -53,7 +53,7 @@ pub enum Quantity {
     Duration,
     /// Parts per billion of a whole.
     Share,
-    /// Things.
+    /// A number of items.
     Count,
     /// Billionths, written as a decimal number.
     Number,
@@ -89,62 +89,63 @@ impl Quantity {
     }
 }
 
-/// Which values a parameter takes.
+/// The values that a parameter takes.
 #[derive(Clone, Debug)]
 pub enum Type {
     /// Whole numbers.
     Number {
-        /// What they count.
+        /// Their quantity.
         quantity: Quantity,
-        /// The least.
+        /// The smallest.
         min: u64,
-        /// The greatest.
+        /// The largest.
         max: u64,
-        /// Whether there may be no bound: `null`.
+        /// Whether `null`, no bound, is allowed.
         unlimited: bool,
-        /// Whether it must have room for a packet, where it is not 0.
+        /// Whether it must be at least a packet, unless it is 0.
         packet: bool,
     },
     /// Yes or no.
     Flag,
     /// One of these words.
     Words(Vec<&'static str>),
-    /// Several.
+    /// Several values.
     List {
-        /// Of these.
+        /// Type of each.
         of: Box<Type>,
-        /// At least so many.
+        /// The smallest number of values.
         min_items: usize,
-        /// None twice.
+        /// Whether no value may occur twice.
         unique: bool,
     },
-    /// Parameters of its own.
+    /// A group of parameters.
     Group(Group),
-    /// A word, and the parameters of that word.
+    /// A word, with the parameters of that word.
     Choice(Choice),
-    /// Readers of files have a form of its own for it.
+    /// A type with its own form in files.
     Named {
         /// The form's name.
         word: &'static str,
-        /// Of a buffer: whether it may have no bound.
+        /// For a buffer: whether it may have no bound.
         unlimited: bool,
-        /// Of a buffer: the parameter that empties it; `None`: the link.
+        /// For a buffer: the parameter that empties it; `None`: the link.
         rate: Option<&'static str>,
-        /// A random one, resolved: the entries of the object that has it; one without a name has the parameter's.
+        /// A random resolved value: the entries for the object that contains it; one without a name has the
+        /// parameter's.
         sample: fn(&mut Sampler) -> Vec<(&'static str, Json)>,
     },
 }
 
-/// Parameters that stand together.
+/// A group of parameters.
 #[derive(Clone, Debug)]
 pub struct Group {
     /// Its name in the reference.
     pub title: &'static str,
-    /// What it is.
+    /// Its meaning.
     pub about: &'static str,
     /// Its parameters.
     pub parameters: Vec<Parameter>,
-    /// What holds between them.
+    /// Rules between them.
     pub rules: Vec<Rule>,
 }
 
@@ -153,7 +154,7 @@ pub struct Group {
 pub struct Choice {
     /// Its name in the reference.
     pub title: &'static str,
-    /// What it is.
+    /// Its meaning.
     pub about: &'static str,
     /// The words.
     pub variants: Vec<Variant>,
@@ -164,7 +165,7 @@ pub struct Choice {
 pub struct Variant {
     /// The word.
     pub word: &'static str,
-    /// What it means.
+    /// Its meaning.
     pub about: &'static str,
     /// Its page of the manual.
     pub page: Option<Page>,
@@ -172,9 +173,9 @@ pub struct Variant {
     pub title: &'static str,
     /// Its parameters.
     pub parameters: Vec<Parameter>,
-    /// What holds between them.
+    /// Rules between them.
     pub rules: Vec<Rule>,
-    /// Whether files write its one parameter in place of all.
+    /// Whether files write its one parameter instead of a mapping.
     pub bare: bool,
 }
 
@@ -214,7 +215,7 @@ impl Parameter {
         Parameter::number(key, name, Quantity::Share, 1, 1_000_000_000)
     }
 
-    /// A number of things, at least one.
+    /// A number of items, at least one.
     pub fn count(key: &'static str, name: &'static str) -> Parameter {
         Parameter::number(key, name, Quantity::Count, 1, u64::MAX)
     }
@@ -244,12 +245,12 @@ impl Parameter {
         Parameter::new(key.into(), name, values)
     }
 
-    /// Parameters of its own.
+    /// A group of parameters.
     pub fn group<T: Parameters>(key: &'static str, name: &'static str, title: &'static str) -> Parameter {
         Parameter::new(Some(key), name, Type::group::<T>(title))
     }
 
-    /// What readers of files have a form of their own for.
+    /// A type for which readers of files have their own form.
     pub fn named(
         key: impl Into<Option<&'static str>>,
         name: &'static str,
@@ -264,32 +265,32 @@ impl Parameter {
         Parameter { about: about.trim(), ..self }
     }
 
-    /// It can be left out.
+    /// It may be absent.
     pub fn optional(self) -> Parameter {
         Parameter { presence: Presence::Optional, ..self }
     }
 
-    /// It can be left out, and is then this, as files write it and as resolved JSON does.
+    /// It may be absent and then has this value, as written in files and in resolved JSON.
     pub fn or(self, written: &str, resolved: impl Into<Json>) -> Parameter {
         Parameter { presence: Presence::Default(written.into(), resolved.into()), ..self }
     }
 
-    /// It can be left out, and is then this, which files and resolved JSON write in the same way.
+    /// It may be absent and then has this value, which files and resolved JSON write in the same way.
     pub fn or_nothing(self, value: Json) -> Parameter {
         Parameter { presence: Presence::Default(value.clone(), value), ..self }
     }
 
-    /// It can be left out, in files and in resolved JSON, and is then this.
+    /// It may be absent, in files and in resolved JSON, and then has this value.
     pub fn implied(self, value: impl Into<Json>) -> Parameter {
         Parameter { presence: Presence::Implied(value.into()), ..self }
     }
 
-    /// It can be left out, and is then what that parameter is.
+    /// It may be absent and then has the value of that parameter.
     pub fn or_as(self, key: &'static str) -> Parameter {
         Parameter { presence: Presence::As(key), ..self }
     }
 
-    /// In this range instead.
+    /// Within this range instead.
     pub fn within(mut self, least: u64, greatest: u64) -> Parameter {
         if let Type::Number { min, max, .. } = &mut self.values {
             (*min, *max) = (least, greatest);
@@ -305,7 +306,7 @@ impl Parameter {
         }
     }
 
-    /// There may be no bound.
+    /// No bound is allowed as well.
     pub fn or_unlimited(mut self) -> Parameter {
         if let Type::Number { unlimited, .. } | Type::Named { unlimited, .. } = &mut self.values {
             *unlimited = true;
@@ -313,7 +314,7 @@ impl Parameter {
         self
     }
 
-    /// It has room for at least one packet, where it is not 0.
+    /// It must be at least a packet, unless it is 0.
     pub fn of_a_packet(mut self) -> Parameter {
         if let Type::Number { packet, .. } = &mut self.values {
             *packet = true;
@@ -321,7 +322,7 @@ impl Parameter {
         self
     }
 
-    /// Of a buffer: emptied by that parameter.
+    /// For a buffer: emptied by that parameter.
     pub fn emptied_by(mut self, key: &'static str) -> Parameter {
         if let Type::Named { rate, .. } = &mut self.values {
             *rate = Some(key);
@@ -329,7 +330,7 @@ impl Parameter {
         self
     }
 
-    /// Of a list: none twice.
+    /// For a list: no value may occur twice.
     pub fn unique(mut self) -> Parameter {
         if let Type::List { unique, .. } = &mut self.values {
             *unique = true;
@@ -361,7 +362,7 @@ impl Parameter {
 }
 
 impl Type {
-    /// Parameters of its own.
+    /// A group of parameters.
     pub(crate) fn group<T: Parameters>(title: &'static str) -> Type {
         let about = T::ABOUT.trim();
         Type::Group(Group { title, about, parameters: T::parameters(), rules: T::rules() })
@@ -370,7 +371,7 @@ impl Type {
     fn to_json(&self) -> Json {
         match self {
             Type::Number { quantity: Quantity::Dscp, .. } => json!({"quantity": "dscp"}),
-            // The greatest and the least in files are decimal numbers.
+            // The limits in files are decimal numbers.
             Type::Number { quantity: Quantity::Number, min, max, .. } => json!({
                 "quantity": "number", "min": *min as f64 / 1e9, "max": *max as f64 / 1e9, "times": 1_000_000_000,
             }),
@@ -411,7 +412,7 @@ impl Type {
         }
     }
 
-    /// The names that it takes in resolved JSON, as the parameter `name`.
+    /// Its names in resolved JSON, as the parameter `name`.
     pub(crate) fn names(&self, name: &'static str) -> Vec<&'static str> {
         match self {
             Type::Named { word: "buffer", .. } => vec!["buffer_bytes", "buffer_packets", "buffer_ns"],

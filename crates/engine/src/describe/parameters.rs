@@ -1,8 +1,8 @@
-//! `parameters!`: a struct of parameters with its description, its reading and its writing.
+//! `parameters!`: a struct of parameters; it generates the description, the reader and the writer.
 //!
-//! Each field says after `=` what it is: `[Parameter::rate("rate", "rate_bps")]`, whose meaning is the field's doc comment; or
-//! `flat` where the field's own parameters stand among those of the struct, or `(flat function)` where `function` describes
-//! them, given the doc comment.
+//! Each field has its description after `=`. `[Parameter::rate("rate", "rate_bps")]` is a parameter whose meaning is
+//! the field's doc comment. With `flat`, the field's own parameters are among those of the struct. With `(flat
+//! function)`, `function` describes them from the doc comment.
 
 use alloc::vec::Vec;
 
@@ -12,34 +12,34 @@ use super::{problems_of, verify_object, Json, Object, Parameter, Problem, Rule, 
 
 /// A set of parameters with a description.
 pub trait Parameters: Sized + Serialize {
-    /// What they are.
+    /// Their meaning.
     const ABOUT: &'static str;
 
     /// Their description, in the order of resolved JSON.
     fn parameters() -> Vec<Parameter>;
 
-    /// What holds between them.
+    /// Rules between them.
     fn rules() -> Vec<Rule>;
 
-    /// Takes them out of an object that fits the description.
+    /// Removes them from an object that fits the description.
     ///
     /// # Errors
-    /// What is wrong with it beyond that.
+    /// Errors that the description cannot express.
     fn take_from(object: &mut Object) -> Result<Self, Problem>;
 
     /// Writes them into an object.
     ///
     /// # Errors
-    /// Those of the object.
+    /// The errors of the object.
     fn put_into<M: SerializeMap>(&self, object: &mut M) -> Result<(), M::Error>;
 
-    /// The value of that name, as in resolved JSON; not of those that have a form of their own.
+    /// The value of that name in resolved JSON; `None` for types with their own form.
     fn value(&self, name: &str) -> Option<Json>;
 
-    /// What is wrong with values that have a form of their own.
+    /// Errors of values with their own form.
     fn problems_inside(&self, wrong: &mut Vec<Problem>);
 
-    /// Everything that is wrong with them.
+    /// All errors of the values.
     fn problems(&self) -> Vec<Problem> {
         let mut wrong = problems_of(&Self::parameters(), &Self::rules(), &|name| self.value(name));
         self.problems_inside(&mut wrong);
@@ -49,7 +49,7 @@ pub trait Parameters: Sized + Serialize {
     /// Reads them from resolved JSON.
     ///
     /// # Errors
-    /// Everything that is wrong.
+    /// All errors.
     fn read(mut object: Object) -> Result<Self, Vec<Problem>> {
         let wrong = verify_object(&object, &Self::parameters(), &Self::rules());
         if !wrong.is_empty() {
@@ -65,7 +65,7 @@ pub trait Parameters: Sized + Serialize {
         }
     }
 
-    /// Random ones that are sound.
+    /// Random valid ones.
     fn sample(sampler: &mut Sampler) -> Self {
         sampler.sound(&Self::parameters(), &Self::rules(), Self::read)
     }
@@ -176,7 +176,7 @@ macro_rules! parameters {
 
     (@problems $wrong:ident, $it:expr, [$parameter:expr]) => {
         let parameter = $parameter;
-        // The others have been held against their description.
+        // The others have been checked against their description.
         if matches!(parameter.values, $crate::describe::Type::Named { .. }) {
             let inside = $crate::describe::Value::problems(&$it);
             $wrong.extend(inside.into_iter().map(|problem| problem.inside(parameter.name)));

@@ -1,7 +1,7 @@
-//! What holds between parameters, as data: checked here, and wherever else a description is read.
+//! Rules between parameters, as data: checked here, and by every other reader of a description.
 //!
-//! A key is a path from the mapping that has the rule; where a list lies on the way, every item of it is meant. In a message
-//! `{key}` stands for the value of that parameter, and `{word}` for the word that a rule is about.
+//! A key is a path from the mapping that has the rule; a list on the path means every item of it. In a message `{key}`
+//! is replaced by the value of that parameter, and `{word}` by the word that violates the rule.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -10,9 +10,9 @@ use serde_json::json;
 
 use super::Json;
 
-/// Something that holds between parameters.
+/// A rule between parameters.
 #[derive(Clone, Debug)]
-#[allow(missing_docs)] // `key`, `other` and `keys` are the parameters, `message` what is said where it does not hold.
+#[allow(missing_docs)] // `key`, `other` and `keys` are the parameters, `message` is the error text.
 pub enum Rule {
     /// `key` is at most `other`.
     AtMost { key: &'static str, other: &'static str, message: &'static str },
@@ -20,29 +20,29 @@ pub enum Rule {
     Below { key: &'static str, other: &'static str, message: &'static str },
     /// `key` is at least `other`.
     AtLeast { key: &'static str, other: &'static str, message: &'static str },
-    /// All above zero, and each above the one before it.
+    /// All are above zero, and each is above the one before it.
     Ascending { keys: &'static [&'static str] },
-    /// One of them is given, as files call them.
+    /// One of them, by their keys in files, is given.
     OneNeeded { keys: &'static [&'static str], message: &'static str },
     /// One of them is above zero.
     NotAllZero { keys: &'static [&'static str], message: &'static str },
-    /// Together at most so much.
+    /// Their sum is at most `most`.
     SumAtMost { keys: &'static [&'static str], most: u64, message: &'static str },
-    /// Where `key` is given, so is `other`.
+    /// If `key` is given, so is `other`.
     Needs { key: &'static str, other: &'static str, message: &'static str },
-    /// Where `key` is given, the word of `other` is one of these.
+    /// If `key` is given, the word of `other` is one of these.
     OnlyWith { key: &'static str, other: &'static str, words: Vec<&'static str>, message: String },
-    /// Where the word of `other` is one of these, `key` is given.
+    /// If the word of `other` is one of these, `key` is given.
     NeededWith { key: &'static str, other: &'static str, words: Vec<&'static str>, message: String },
-    /// Where `other` is given, the word of `key` is one of these.
+    /// If `other` is given, the word of `key` is one of these.
     WordsWith { key: &'static str, words: Vec<&'static str>, other: &'static str, message: String },
-    /// The word of `key` only stands at these places.
+    /// This word of `key` is allowed only at these places.
     WordAt { key: &'static str, word: &'static str, places: &'static [&'static str], message: &'static str },
-    /// The word of `key` needs an uplink with a rate.
+    /// This word of `key` needs an uplink with a rate.
     WordLimited { key: &'static str, word: &'static str, message: &'static str },
-    /// These words of `key` need a queue behind the element.
+    /// These words of `key` need a queue after the element.
     WordQueue { key: &'static str, words: &'static [&'static str], message: &'static str },
-    /// Each code point is in one list at most, and exactly one list takes all others.
+    /// Each code point is in at most one list, and exactly one list takes all others.
     Partition { key: &'static str },
 }
 

@@ -1,4 +1,5 @@
-//! Random parameters that are sound, from descriptions alone: for property tests, fuzzing, and round trips through other readers.
+//! Random valid parameters, derived from descriptions alone: for property tests, fuzzing, and round trips through
+//! other readers.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -8,10 +9,10 @@ use serde_json::json;
 use super::{verify_object, Choice, Group, Json, Object, Parameter, Presence, Problem, Quantity, Rule, Type};
 use crate::random::Stream;
 
-/// Tries before it is a mistake of the description that nothing is sound.
+/// Number of attempts; if none is valid, the description is wrong.
 const TRIES: usize = 10_000;
 
-/// Draws parameters. Ranges are cut to those of each parameter.
+/// Draws parameters. Its ranges are cut to those of each parameter.
 pub struct Sampler {
     stream: Stream,
     rate: (u64, u64),
@@ -43,7 +44,7 @@ impl Sampler {
         &all[self.below(all.len() as u64) as usize]
     }
 
-    /// A number of a quantity, in the sampler's range of it.
+    /// A number of a quantity, within the sampler's range for it.
     pub(crate) fn number(&mut self, quantity: Quantity) -> u64 {
         let (low, high, grid) = match quantity {
             Quantity::Rate => (self.rate.0, self.rate.1, 1),
@@ -60,7 +61,7 @@ impl Sampler {
         low + step.min(steps) * grid
     }
 
-    /// An object with these parameters, read; tried again until it is sound.
+    /// An object with these parameters, read; repeated until it is valid.
     pub(crate) fn sound<T>(
         &mut self,
         parameters: &[Parameter],
@@ -75,7 +76,7 @@ impl Sampler {
                 Err(wrong) => last = wrong,
             }
         }
-        panic!("none of {TRIES} random sets of parameters is sound: {last:?}");
+        panic!("none of {TRIES} random sets of parameters is valid: {last:?}");
     }
 
     fn object(&mut self, parameters: &[Parameter], rules: &[Rule]) -> Object {
@@ -113,7 +114,7 @@ impl Sampler {
             Type::Number { unlimited: true, .. } if self.below(5) == 0 => Json::Null,
             Type::Number { quantity, min, max, .. } => {
                 let number = match (min, self.below(8)) {
-                    // What is allowed to be nothing sometimes is.
+                    // Values that may be zero are zero at times.
                     (0, 0) => 0,
                     _ => self.number(*quantity),
                 };

@@ -1,4 +1,4 @@
-//! The values of parameters: read from resolved JSON and written to it.
+//! Values of parameters: read from resolved JSON and written to it.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -11,17 +11,17 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use super::{Json, Object, Parameter, Parameters, Presence, Problem};
 use crate::units::{Duration, Limit, Rate, Share};
 
-/// What a parameter can be.
+/// A type of parameter values.
 pub(crate) trait Value: Sized + Serialize {
-    /// Reads one.
+    /// Reads a value.
     fn from_json(json: &Json) -> Result<Self, Problem>;
 
-    /// What it is where nothing is given, if that says something.
+    /// The value when none is given, if that is allowed.
     fn absent() -> Option<Self> {
         None
     }
 
-    /// Takes it out of the object that has it.
+    /// Removes it from the object that contains it.
     fn take(object: &mut Object, parameter: &Parameter) -> Result<Self, Problem> {
         match (object.remove(parameter.name), &parameter.presence) {
             (Some(json), _) => Self::from_json(&json).map_err(|problem| problem.inside(parameter.name)),
@@ -32,12 +32,12 @@ pub(crate) trait Value: Sized + Serialize {
         }
     }
 
-    /// Writes it into the object that has it.
+    /// Writes it into the object that contains it.
     fn put<M: SerializeMap>(&self, parameter: &Parameter, object: &mut M) -> Result<(), M::Error> {
         object.serialize_entry(parameter.name, self)
     }
 
-    /// What is wrong with it that its description cannot show.
+    /// Errors that its description cannot express.
     fn problems(&self) -> Vec<Problem> {
         Vec::new()
     }
@@ -45,7 +45,7 @@ pub(crate) trait Value: Sized + Serialize {
 
 fn whole(json: &Json) -> Result<u64, Problem> {
     json.as_u64()
-        .ok_or_else(|| Problem::new(format!("{json} is no whole number; give one from 0 to {}", u64::MAX)))
+        .ok_or_else(|| Problem::new(format!("{json} is not a whole number; give one from 0 to {}", u64::MAX)))
 }
 
 fn narrow<T: TryFrom<u64>>(json: &Json) -> Result<T, Problem> {
@@ -66,7 +66,7 @@ whole_numbers!(u8, u16, u32, u64);
 
 impl Value for i64 {
     fn from_json(json: &Json) -> Result<i64, Problem> {
-        json.as_i64().ok_or_else(|| Problem::new(format!("{json} is no whole number of 64 bits")))
+        json.as_i64().ok_or_else(|| Problem::new(format!("{json} is not a whole number of 64 bits")))
     }
 }
 
@@ -78,7 +78,7 @@ impl Value for bool {
 
 impl Value for String {
     fn from_json(json: &Json) -> Result<Self, Problem> {
-        json.as_str().map(ToOwned::to_owned).ok_or_else(|| Problem::new(format!("{json} is no text")))
+        json.as_str().map(ToOwned::to_owned).ok_or_else(|| Problem::new(format!("{json} is not a string")))
     }
 }
 
@@ -137,7 +137,7 @@ impl Serialize for Share {
     }
 }
 
-/// A buffer is one of three names; without any it has no bound.
+/// A buffer has one of three names; without any it has no bound.
 impl Value for Limit {
     fn from_json(json: &Json) -> Result<Limit, Problem> {
         match json {
@@ -177,7 +177,7 @@ impl Value for Limit {
     }
 }
 
-/// It has no form without a name that says what it counts.
+/// It cannot be written without a name, which gives its unit.
 impl Serialize for Limit {
     fn serialize<S: Serializer>(&self, _: S) -> Result<S::Ok, S::Error> {
         Err(serde::ser::Error::custom("a buffer is written under one of its names"))
@@ -222,14 +222,14 @@ impl<T: Value> Value for Option<T> {
 
 impl<T: Value> Value for Vec<T> {
     fn from_json(json: &Json) -> Result<Vec<T>, Problem> {
-        let refusal = || Problem::new(format!("{json} is no list"));
+        let refusal = || Problem::new(format!("{json} is not a list"));
         json.as_array().ok_or_else(refusal)?.iter().map(T::from_json).collect()
     }
 }
 
 impl<T: Parameters> Value for T {
     fn from_json(json: &Json) -> Result<T, Problem> {
-        let object = json.as_object().ok_or_else(|| Problem::new(format!("{json} is no object")))?;
+        let object = json.as_object().ok_or_else(|| Problem::new(format!("{json} is not an object")))?;
         T::read(object.clone()).map_err(|wrong| {
             let wrong: Vec<String> = wrong.iter().map(ToString::to_string).collect();
             Problem::new(wrong.join("; "))

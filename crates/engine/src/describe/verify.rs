@@ -1,4 +1,4 @@
-//! Values against their description: which names are there, whether each value is in its range, and what holds between them.
+//! Checks values against their description: known names, ranges, and rules between parameters.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -7,15 +7,15 @@ use alloc::vec::Vec;
 
 use super::{Choice, Group, Json, Object, Parameter, Presence, Problem, Quantity, Rule, Type};
 
-/// Where values come from, by name.
+/// Source of values, by name.
 type Values<'a> = dyn Fn(&str) -> Option<Json> + 'a;
 
-/// Every name that these parameters have in resolved JSON.
+/// Every name of these parameters in resolved JSON.
 pub(crate) fn described_names(parameters: &[Parameter]) -> Vec<&'static str> {
     parameters.iter().flat_map(|parameter| parameter.values.names(parameter.name)).collect()
 }
 
-/// Everything that is wrong with an object that should hold these parameters and nothing else.
+/// All errors of an object that must contain these parameters and nothing else.
 pub(crate) fn verify_object(object: &Object, parameters: &[Parameter], rules: &[Rule]) -> Vec<Problem> {
     let names = described_names(parameters);
     let unknown = object.keys().filter(|name| !names.contains(&name.as_str()));
@@ -37,12 +37,12 @@ fn missing(object: &Object, parameter: &Parameter) -> Option<Problem> {
     (needed && is_missing).then(|| Problem::new(format!("{} is missing; give it", parameter.name)))
 }
 
-/// Everything that is wrong with these values.
+/// All errors of these values.
 pub(crate) fn problems_of(parameters: &[Parameter], rules: &[Rule], values: &Values<'_>) -> Vec<Problem> {
     let mut wrong = Vec::new();
     for parameter in parameters {
         if matches!(parameter.values, Type::Named { .. }) {
-            continue; // Its reader checks it.
+            continue; // Its own reader checks it.
         }
         let Some(value) = values(parameter.name) else { continue };
         let can_be_null = matches!(parameter.presence, Presence::Optional | Presence::Default(_, Json::Null));
@@ -60,7 +60,7 @@ fn check(values: &Type, what: &str, value: &Json, wrong: &mut Vec<Problem>) {
     match values {
         Type::Number { unlimited: true, .. } if value.is_null() => {}
         Type::Number { quantity, min, max, packet, .. } => match value.as_u64() {
-            None => refuse(format!("{what} {value} is no whole number")),
+            None => refuse(format!("{what} {value} is not a whole number")),
             Some(number) if number > *max => {
                 let (shown, most) = (shown(values, value), shown(values, &(*max).into()));
                 refuse(match quantity {
@@ -85,7 +85,9 @@ fn check(values: &Type, what: &str, value: &Json, wrong: &mut Vec<Problem>) {
         Type::Words(words) if value.as_str().is_some_and(|word| words.contains(&word)) => {}
         Type::Words(words) => refuse(format!("{what} {value} is none of {}", words.join(", "))),
         Type::List { of, min_items, unique } => {
-            let Some(items) = value.as_array() else { return refuse(format!("{what} {value} is no list")) };
+            let Some(items) = value.as_array() else {
+                return refuse(format!("{what} {value} is not a list"));
+            };
             if items.len() < *min_items {
                 refuse(format!("{what} has {} entries; give at least {min_items}", items.len()));
             }
@@ -99,7 +101,7 @@ fn check(values: &Type, what: &str, value: &Json, wrong: &mut Vec<Problem>) {
         }
         Type::Group(Group { parameters, rules, .. }) => match value.as_object() {
             Some(object) => inside(what, verify_object(object, parameters, rules), wrong),
-            None => refuse(format!("{what} {value} is no object")),
+            None => refuse(format!("{what} {value} is not an object")),
         },
         Type::Choice(choice) => check_choice(choice, what, value, wrong),
         Type::Named { .. } => {}
@@ -129,7 +131,7 @@ fn inside(what: &str, found: Vec<Problem>, wrong: &mut Vec<Problem>) {
     wrong.extend(found.into_iter().map(|problem| problem.inside(what)));
 }
 
-/// A value as it stands in messages.
+/// A value as written in error texts.
 fn shown(values: &Type, value: &Json) -> String {
     match values {
         Type::Number { quantity, .. } => format!("{}{}", plain(value), quantity.unit()),
@@ -162,7 +164,7 @@ struct Mapping<'a> {
     values: &'a Values<'a>,
 }
 
-/// What stands at a path: the value, if there is one, and what it may be.
+/// The value at a path, if there is one, and its type.
 struct Found {
     value: Option<Json>,
     values: Type,
@@ -187,7 +189,7 @@ impl Found {
 }
 
 impl Mapping<'_> {
-    /// Everything at a path; where a list lies on it, one for each of its items.
+    /// Everything at a path; for a list on the path, one for each of its items.
     fn at(&self, path: &str) -> Vec<Found> {
         let (key, rest) = path.split_once('.').map_or((path, None), |(key, rest)| (key, Some(rest)));
         let Some(parameter) = self.parameters.iter().find(|parameter| parameter.key == Some(key)) else {
@@ -224,7 +226,7 @@ impl Mapping<'_> {
         self.one(path)?.number()
     }
 
-    /// Every sentence that says where a rule does not hold.
+    /// An error for every violation of a rule.
     fn against(&self, rule: &Rule) -> Vec<Problem> {
         match rule {
             Rule::AtMost { key, other, message } => {
@@ -290,7 +292,7 @@ impl Mapping<'_> {
                 self.each(key, message, |found| is_there && is_other(found), "")
             }
             Rule::Partition { key } => self.partition(key),
-            // This is about what files write, the others about where the element stands, which only its caller knows.
+            // This rule concerns what files write, the others the element's site, which only the caller knows.
             Rule::OneNeeded { .. }
             | Rule::WordAt { .. }
             | Rule::WordLimited { .. }
@@ -314,7 +316,7 @@ impl Mapping<'_> {
             .collect()
     }
 
-    /// Code points of lists, `null` for every other.
+    /// Code points of lists; `null` means all others.
     fn partition(&self, key: &str) -> Vec<Problem> {
         let lists = self.at(key);
         let mut wrong = Vec::new();
@@ -340,7 +342,7 @@ impl Mapping<'_> {
         wrong
     }
 
-    /// A rule's message about `key`: the value of that is introduced by the key itself.
+    /// A rule's error text about `key`; the value is introduced by the key itself.
     fn sentence(&self, key: &str, message: &str, words: &[(&str, &str)]) -> Problem {
         let mut sentence = String::from(message);
         for (word, shown) in words {

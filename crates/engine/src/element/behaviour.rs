@@ -1,4 +1,4 @@
-//! What an element is to the engine. What most elements have no use for has a default.
+//! The interface between an element and the engine. Methods that most elements do not need have a default.
 
 use alloc::vec::Vec;
 
@@ -13,15 +13,15 @@ use crate::shaper::CreditLevel;
 use crate::slab::SlotId;
 use crate::units::{Duration, Instant};
 
-/// What becomes of a packet now.
+/// The decision about a packet.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Verdict {
     Passed,
-    /// Passes, and so does a second one like it.
+    /// Passes, and so does a copy.
     PassedTwice,
     /// Passes with a bit flipped.
     PassedDamaged,
-    /// Passed a monitor, which wants it reported or not.
+    /// Passed a monitor; the monitor may want it reported.
     Seen {
         reported: bool,
     },
@@ -29,9 +29,9 @@ pub(crate) enum Verdict {
     Dropped(DropReason),
 }
 
-/// The parameters of an element, as the engine sees them.
+/// The parameters of an element, as the engine uses them.
 pub(crate) trait Spec {
-    /// The element's kind, as conditions call it.
+    /// The element's kind, as conditions name it.
     const KIND: &'static str;
     /// Whether packets wait in it for a transmitter or for tokens, so that a monitor can measure its queue.
     const QUEUES: bool;
@@ -41,7 +41,7 @@ pub(crate) trait Spec {
         Self::KIND
     }
 
-    /// Everything that is wrong with them.
+    /// All errors of the parameters.
     fn problems(&self) -> Vec<Problem>;
 }
 
@@ -58,27 +58,29 @@ impl<T: Described> Spec for T {
     }
 }
 
-/// An element at work.
+/// An element in operation.
 pub(crate) trait Behaviour: Sized {
     /// Its parameters.
     type Spec: Spec;
 
-    /// Whether packets wait in its delay line, from the arrival on for a time that is known; others only propagate in theirs.
+    /// Whether packets in its delay line count as waiting, from their arrival on for a known time; otherwise they only
+    /// propagate.
     const LINE_IS_QUEUE: bool = false;
 
-    /// `spec` has been checked; `random` is the element's own. It is made before it is needed, so it knows no instant.
+    /// `spec` has been checked; `random` is the element's own stream. The element is made before it is needed, so it
+    /// has no instant.
     fn new(spec: &Self::Spec, random: Stream) -> Self;
 
-    /// It works from now on.
+    /// The element works from now on.
     fn begin(&mut self, _now: Instant) {}
 
-    /// Takes new parameters from now on; `spec` has been checked and is of this element's kind.
+    /// Applies new parameters from now on; `spec` has been checked and has this element's kind.
     fn reconfigure(&mut self, spec: &Self::Spec, context: &mut Context<'_>);
 
-    /// A packet has come.
+    /// A packet arrives.
     fn arrive(&mut self, slot: SlotId, context: &mut Context<'_>) -> Verdict;
 
-    /// The tokens may be there for the packet that a shaper serves next; returns it if its fate is settled.
+    /// Tokens may suffice for the packet that a shaper serves next; returns that packet if its fate is decided.
     fn wake_shaper(&mut self, _: &mut Context<'_>) -> Option<(SlotId, Verdict)> {
         None
     }
@@ -91,51 +93,51 @@ pub(crate) trait Behaviour: Sized {
     /// Its transmitter may have sent the last bit of a packet.
     fn wake_transmitter(&mut self, _: &mut Context<'_>) {}
 
-    /// Does what was due and nobody had to know of: its queue is as long now as it says.
+    /// Catches up with past departures that had no event, so that its queue has its present length.
     fn catch_up(&mut self, _: &mut Context<'_>) {}
 
-    /// From now on somebody looks at its queue at every instant, or nobody does.
+    /// From now on a monitor watches its queue at every instant, or none does.
     fn set_watched(&mut self, _watched: bool, _: &mut Context<'_>) {}
 
-    /// Whether packets that come together leave together, whatever their sizes and number.
+    /// Whether packets that arrive together leave together, whatever their sizes and number.
     fn treats_alike(&self, _now: Instant) -> bool {
         false
     }
 
-    /// How long it holds every packet at least, from the last bit on its transmitter where it has one.
+    /// The minimum time for which it holds every packet, counted from the last bit on its transmitter if it has one.
     fn holds_at_least(&self) -> Duration {
         Duration::ZERO
     }
 
-    /// IP bytes of a class that wait in a queue; those being serialised or propagating do not wait.
+    /// IP bytes of a class that wait in a queue; packets in transmission or propagation do not wait.
     fn queued_bytes(&self, _: Class) -> u64 {
         0
     }
 
-    /// Whether the packet that it holds since now may have to wait.
+    /// Whether the packet that it has held since now may have to wait.
     fn waits(&self) -> bool {
         true
     }
 
-    /// The packet on the transmitter, where there is one.
+    /// The packet on the transmitter, if there is one.
     fn serving(&self) -> Option<SlotId> {
         None
     }
 
-    /// Counters were reset: what it has measured is forgotten.
+    /// Counters were reset: measured values are discarded.
     fn reset(&mut self, _now: Instant) {}
 
-    /// Its kind, as conditions call it.
+    /// Its kind, as conditions name it.
     fn kind(&self) -> &'static str {
         Self::Spec::KIND
     }
 
-    /// What it holds, if it is a credit bucket.
+    /// Its content, if it is a credit bucket.
     fn credit(&self, _now: Instant) -> Option<CreditLevel> {
         None
     }
 
-    /// The monitor that it is, if it is one.
+    /// The element as a monitor, if it is one.
     fn monitor(&self) -> Option<&Monitor> {
         None
     }
@@ -145,7 +147,7 @@ pub(crate) trait Behaviour: Sized {
         None
     }
 
-    /// The link that it is, if it is one: only that has a capacity.
+    /// The element as a link, if it is one: only a link has a capacity.
     fn link(&self) -> Option<&Link> {
         None
     }

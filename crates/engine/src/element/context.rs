@@ -1,4 +1,4 @@
-//! What an element needs of the engine while it treats a packet.
+//! The parts of the engine that an element uses while it processes a packet.
 
 use alloc::vec::Vec;
 
@@ -11,26 +11,26 @@ use crate::queue::Memory;
 use crate::slab::{Slab, SlotId};
 use crate::units::Instant;
 
-/// What the elements of an engine share.
+/// State shared by the elements of an engine.
 #[derive(Default)]
 pub(crate) struct Shared {
     pub(crate) now: Instant,
     pub(crate) slab: Slab,
     pub(crate) agenda: Agenda,
-    /// Packets that an element gives up besides the one it is asked about, in the order in which they are lost. Empty between
-    /// calls; kept so that nothing is allocated per packet.
+    /// Packets that an element drops in addition to its present one, in the order of their loss. Empty between calls;
+    /// reused so that nothing is allocated per packet.
     pub(crate) discarded: Vec<(SlotId, DropReason)>,
-    /// Room that queues of several elements take together.
+    /// Memory that queues of several elements share.
     pub(crate) memories: Vec<Memory>,
     /// For monitors.
     pub(crate) labels: LabelSets,
 }
 
-/// What an element needs of the engine while it treats a packet.
+/// The parts of the engine that an element uses while it processes a packet.
 pub(crate) struct Context<'a> {
-    /// The element itself, to be woken.
+    /// The element itself, as a target of events.
     pub(crate) element: ElementId,
-    /// The element's own.
+    /// The element's own counters.
     pub(crate) counters: &'a mut Counters,
     pub(crate) shared: &'a mut Shared,
 }

@@ -1,4 +1,4 @@
-//! `elements!`: from the list of elements to the enum of their parameters, to the one of elements at work, and to the one of what
+//! `elements!`: generates three enums from the list of elements: their parameters, elements in operation, and what
 //! conditions name. Dispatch is a `match`, not a virtual call: elements are few, calls are many.
 
 /// See the module.
@@ -15,7 +15,7 @@ macro_rules! elements {
     };
 
     (@engine $($element:ident: $spec:ty => $behaviour:ty,)*) => {
-        /// What an element does. The file of each is its manual page.
+        /// The parameters of an element. The file of each element is its manual page.
         #[derive(Clone, PartialEq, Eq, Debug)]
         #[allow(missing_docs)] // Each is explained by its parameters.
         pub enum ElementSpec {
@@ -23,7 +23,7 @@ macro_rules! elements {
         }
 
         impl ElementSpec {
-            /// The element's kind, as conditions call it.
+            /// The element's kind, as conditions name it.
             pub fn kind(&self) -> &'static str {
                 match self {
                     $(ElementSpec::$element(spec) => Spec::kind(spec),)*
@@ -37,7 +37,7 @@ macro_rules! elements {
                 }
             }
 
-            /// Everything that is wrong with it.
+            /// All errors of the parameters.
             pub fn problems(&self) -> Vec<Problem> {
                 match self {
                     $(ElementSpec::$element(spec) => Spec::problems(spec),)*
@@ -45,15 +45,15 @@ macro_rules! elements {
             }
         }
 
-        /// An element at work. Every packet asks of which kind: so that lies in a byte of its own, and not in a value that another
-        /// field leaves free.
+        /// An element in operation. The kind is read for every packet, so it is in a byte of its own, not in a value
+        /// that another field does not use.
         #[repr(u8)]
         pub(crate) enum Element {
             $($element($behaviour),)*
         }
 
         impl Element {
-            /// `spec` has been checked; `random` is the element's own.
+            /// `spec` has been checked; `random` is the element's own stream.
             pub(crate) fn new(spec: &ElementSpec, random: Stream) -> Element {
                 match spec {
                     $(ElementSpec::$element(spec) => Element::$element(Behaviour::new(spec, random)),)*
@@ -66,7 +66,7 @@ macro_rules! elements {
                     $((Element::$element(element), ElementSpec::$element(spec)) => {
                         Behaviour::reconfigure(element, spec, context)
                     })*
-                    _ => unreachable!("kinds have been compared"),
+                    _ => unreachable!("the kinds are equal"),
                 }
             }
 
@@ -114,7 +114,8 @@ macro_rules! elements {
         }
     };
 
-    // Methods that ask the element's own. Their arguments stand in brackets, twice: with types, and as they are handed on.
+    // Methods that call the element's own. Their arguments are in brackets, twice: with types, and as they are passed
+    // on.
     (@each $($element:ident: $behaviour:ty,)*; ) => {};
     (@each $($element:ident: $behaviour:ty,)*;
         $(#[$attribute:meta])*
@@ -152,7 +153,7 @@ macro_rules! elements {
         elements!(@treatment { $($element: $spec,)* $($named: $parameters,)* });
 
         impl Treatment {
-            /// The engine's element that it is, where that needs nothing else to be known.
+            /// The engine's element, if it needs no other information.
             pub fn element(&self) -> Option<ElementSpec> {
                 match self {
                     $(Treatment::$element(spec) => Some(ElementSpec::$element(spec.clone())),)*
@@ -171,13 +172,13 @@ macro_rules! elements {
         }
 
         impl Treatment {
-            /// Every kind, as conditions call it.
+            /// Every kind, as conditions name it.
             pub const KINDS: &'static [&'static str] = &[$(<$parameters as Described>::MANUAL.kind),*];
 
             /// The parameters of a kind, from resolved JSON.
             ///
             /// # Errors
-            /// Everything that is wrong with them.
+            /// All errors of the parameters.
             pub fn read(kind: &str, parameters: Object) -> Result<Treatment, Vec<Problem>> {
                 $(if kind == <$parameters as Described>::MANUAL.kind {
                     return <$parameters as Parameters>::read(parameters).map(Treatment::$named);
@@ -186,7 +187,7 @@ macro_rules! elements {
                 Err(alloc::vec![Problem::new(format!("{kind} is no element; elements are {kinds}"))])
             }
 
-            /// Random parameters of a kind, sound by themselves; `None` of an unknown one.
+            /// Random parameters of a kind, valid by themselves; `None` for an unknown kind.
             pub fn sample(kind: &str, sampler: &mut Sampler) -> Option<Treatment> {
                 $(if kind == <$parameters as Described>::MANUAL.kind {
                     return Some(Treatment::$named(<$parameters as Parameters>::sample(sampler)));
@@ -205,7 +206,7 @@ macro_rules! elements {
 
             /// Writes its parameters into an object.
             ///
-            /// # Errors
+            /// The errors of the object.
             /// Those of the object.
             pub fn put_into<M: SerializeMap>(&self, object: &mut M) -> Result<(), M::Error> {
                 match self {
@@ -213,7 +214,7 @@ macro_rules! elements {
                 }
             }
 
-            /// What is known of it besides its parameters.
+            /// Its description apart from its parameters.
             pub fn manual(&self) -> Manual {
                 match self {
                     $(Treatment::$named(_) => <$parameters as Described>::MANUAL,)*
@@ -234,28 +235,28 @@ macro_rules! elements {
                 }
             }
 
-            /// What holds between them.
+            /// Rules between its parameters.
             pub fn rules(&self) -> Vec<Rule> {
                 match self {
                     $(Treatment::$named(_) => <$parameters as Parameters>::rules(),)*
                 }
             }
 
-            /// The value of that name, as in resolved JSON; not of those that have a form of their own.
+            /// The value of that name in resolved JSON; `None` for types with their own form.
             pub fn value(&self, name: &str) -> Option<Json> {
                 match self {
                     $(Treatment::$named(parameters) => parameters.value(name),)*
                 }
             }
 
-            /// Everything that is wrong with its parameters.
+            /// All errors of its parameters.
             pub fn problems(&self) -> Vec<Problem> {
                 match self {
                     $(Treatment::$named(parameters) => Parameters::problems(parameters),)*
                 }
             }
 
-            /// The descriptions of all.
+            /// The descriptions of all kinds.
             pub fn descriptions() -> Json {
                 json!({"format": 1, "elements": [$(description::<$parameters>()),*]})
             }

@@ -1,4 +1,4 @@
-//! The list of elements. A new one is its file and its line here.
+//! The list of elements. A new element needs its file and its line here.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -25,7 +25,7 @@ use crate::units::{Duration, Instant};
 use crate::{delay, impairment, link, loss, marker, meter, monitor, shaper};
 
 elements! {
-    // What conditions name and the engine carries out as it is.
+    // Named by conditions and carried out by the engine unchanged.
     elements {
         Police: meter::PoliceSpec => meter::Police,
         Shape: shaper::ShapeSpec => shaper::Shape,
@@ -40,12 +40,12 @@ elements! {
         Corrupt: impairment::CorruptSpec => impairment::Corrupt,
         Reorder: impairment::ReorderSpec => impairment::Reorder,
     }
-    // What needs to know its surroundings as well, and so has parameters of its own in conditions, if it is in them at all.
+    // These depend on their surroundings, and so have other parameters in conditions, if conditions name them at all.
     placed {
         Link: link::LinkSpec => link::Link,
         Monitor: monitor::MonitorSpec => Box<Monitor>,
     }
-    // What else conditions name: for whoever knows the surroundings.
+    // Also named by conditions, for a caller that knows the surroundings.
     parameters {
         Monitor: MonitorParameters,
         Queue: QueueParameters,

@@ -1,8 +1,8 @@
-//! Elements: what treats packets. What each one is to the engine (`behaviour`), the list of all (`list`), and the dispatch from the
-//! one to the other (`dispatch`).
+//! Elements, which process packets: the interface to the engine (`behaviour`), the list of all (`list`), and the
+//! dispatch between the two (`dispatch`).
 //!
-//! An element decides about one packet at a time (`arrive`), and may hold it and be woken later. It never looks at a packet's class
-//! (monitors may, but what they see changes nothing).
+//! An element decides about one packet at a time (`arrive`), and may hold it and be woken later. It never uses a
+//! packet's class (monitors may, but their results change nothing).
 
 mod behaviour;
 mod context;

@@ -1,16 +1,18 @@
-//! Cuts: links whose far end lies in another engine, and the packets that cross them.
+//! Cuts: links whose far end is in another engine, and the packets that cross them.
 //!
-//! Several engines can carry one network when each has all of its elements, added in the same order, and each link between two
-//! parts is cut in the engine that has its transmitter. Only elements of an engine's own part ever see a packet there.
+//! Several engines can carry one network if each has all of its elements, added in the same order. Each link between
+//! two parts is cut in the engine that has its transmitter. In an engine, packets pass only elements of the engine's
+//! own part.
 //!
-//! A packet crosses when its last bit leaves the transmitter. The instant at which it is due at the far end is decided then, by
-//! the link's own delay and its rule that nobody overtakes; the packet is handed out by [`Engine::pop_crossing`] and taken in by
-//! [`Engine::cross`], where it joins the line of the same link. So it is delivered by the same event, at the same place in the order
-//! of events at one instant, as in one engine. Which of an engine's paths it was on means nothing elsewhere: an [`Onward`] stands for
-//! what is left of the path, and the other engine makes a path of its own for it.
+//! A packet crosses when its last bit leaves the transmitter. The link's own delay, and its rule that no packet
+//! overtakes another, then determine when it is due at the far end. [`Engine::pop_crossing`] hands the packet out, and
+//! [`Engine::cross`] takes it in, where it joins the line of the same link. So the same event delivers it, at the same
+//! position among the events of one instant, as in a single engine. Path numbers of one engine have no meaning in
+//! another: an [`Onward`] represents the rest of the path, and the other engine makes its own path for it.
 //!
-//! What it does not do: it moves nothing between threads or machines, and does not decide how far an engine may advance before
-//! crossings of others are there. A crossing is due at least the link's delay after the instant at which it was handed out.
+//! This module moves nothing between threads or machines, and does not decide how far an engine may advance before it
+//! has the crossings of others. A crossing is due at least the link's delay after the instant at which it was handed
+//! out.
 //!
 //! Source: Chandy and Misra 1979, "Distributed simulation", IEEE Trans. Softw. Eng. 5(5).
 
@@ -27,12 +29,12 @@ use crate::path::{Hop, PathId};
 use crate::slab::{Slot, SlotId};
 use crate::units::{Duration, Instant};
 
-/// What is left of a path from a cut link on. Equal for all packets that cross it on one path.
+/// The rest of a path from a cut link on. Equal for all packets that cross it on one path.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Onward(u32);
 
 impl Onward {
-    /// Its place in the order in which their first packets crossed, from 0.
+    /// Its position in the order in which their first packets crossed, from 0.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -45,24 +47,24 @@ pub struct Crossing {
     pub due: Instant,
     /// The link; the same in every engine.
     pub link: ElementId,
-    /// Its way from there on ([`Engine::onward`]).
+    /// Its path from there on ([`Engine::onward`]).
     pub onward: Onward,
     /// The packet, with the instant at which it entered its first engine.
     pub packet: Packet,
 }
 
-/// Of a hop from which no [`Onward`] begins.
+/// A hop at which no [`Onward`] starts.
 const NONE: u32 = u32::MAX;
 
-const NO_DELAY: &str = "has no delay, so what crosses it would be due at once; cut a link with a delay";
+const NO_DELAY: &str = "has no delay, so crossing packets would be due at once; cut a link with a delay";
 
-/// What has crossed, and where it goes from there.
+/// Packets that have crossed, and the rest of their paths.
 #[derive(Default)]
 pub(super) struct Crossings {
     waiting: VecDeque<Crossing>,
-    /// By the number of an [`Onward`]: where it begins.
+    /// By the number of an [`Onward`]: its first hop.
     onwards: Vec<Hop>,
-    /// By hop: the number of the [`Onward`] that begins there.
+    /// By hop: the number of the [`Onward`] that starts there.
     numbers: Vec<u32>,
 }
 
@@ -81,22 +83,22 @@ impl Crossings {
 }
 
 impl Engine {
-    /// Lets everything that leaves the transmitter of `link` from now on cross into another engine.
+    /// Makes every packet that leaves the transmitter of `link` from now on cross into another engine.
     ///
     /// # Errors
-    /// Where the element is no link, or a link without a delay: what crossed it would be due at once.
+    /// When the element is not a link, or is a link without a delay, whose packets would be due at once.
     ///
     /// # Panics
-    /// Where the link holds a packet.
+    /// When the link holds a packet.
     pub fn cut(&mut self, link: ElementId) -> Result<(), SpecError> {
         let station = &mut self.elements[link.index()];
         let delay = station.element.link().map(Link::delay);
         let refusal = match delay {
-            None => "is no link; cut the network where packets propagate",
+            None => "is not a link; cut the network where packets propagate",
             Some(Duration::ZERO) => NO_DELAY,
             Some(_) => {
-                self.with_link(link, |link, _| link.lead_away());
-                self.watch_of(link).leads_away = true;
+                self.with_link(link, |link, _| link.set_cut());
+                self.watch_of(link).is_cut = true;
                 self.beyond.forget();
                 return Ok(());
             }
@@ -104,34 +106,34 @@ impl Engine {
         Err(SpecError { name: station.name.clone(), problem: Problem::new(refusal) })
     }
 
-    /// Why an element cannot have these parameters here, if it is cut.
+    /// The reason why an element cannot have these parameters, if it is cut.
     pub(super) fn refused_by_cut(&self, id: ElementId, spec: &ElementSpec) -> Option<Problem> {
         let delay = match spec {
             ElementSpec::Link(LinkSpec { delay, .. }) => *delay,
             _ => return None,
         };
-        (delay == Duration::ZERO && self.leads_away(id)).then(|| Problem::new(NO_DELAY))
+        (delay == Duration::ZERO && self.is_cut(id)).then(|| Problem::new(NO_DELAY))
     }
 
-    /// The next packet that has crossed, in the order in which they did.
+    /// The next packet that has crossed, in the order of crossing.
     pub fn pop_crossing(&mut self) -> Option<Crossing> {
         self.crossings.waiting.pop_front()
     }
 
-    /// The elements of which an [`Onward`] consists; the first is the cut link.
+    /// The elements of an [`Onward`]; the first is the cut link.
     pub fn onward(&self, onward: Onward) -> &[ElementId] {
         self.paths.rest(self.crossings.onwards[onward.index()])
     }
 
-    /// Takes in a packet that another engine has handed out. `path` consists of the elements of its [`Onward`]. Returns the instant
-    /// at which it is due: that of the crossing, or now where that is earlier.
+    /// Takes in a packet that another engine has handed out. `path` has the elements of its [`Onward`]. Returns the
+    /// instant at which it is due: that of the crossing, or now where that is earlier.
     ///
     /// # Panics
-    /// Where the path does not begin with the crossing's link.
+    /// When the path does not start with the crossing's link.
     pub fn cross(&mut self, crossing: Crossing, path: PathId) -> Instant {
         let Crossing { due, link, packet, .. } = crossing;
         let hop = self.paths.first(path);
-        assert_eq!(self.paths.element(hop), Some(link), "a way onward begins with the link that was crossed");
+        assert_eq!(self.paths.element(hop), Some(link), "the path starts with the link that was crossed");
         self.totals_of(packet.class).came += u64::from(packet.count);
         let slot = self.shared.slab.insert(packet, path, hop);
         let due = due.max(self.shared.now);
@@ -139,13 +141,14 @@ impl Engine {
         due
     }
 
-    /// Whether what leaves an element's transmitter leads into another engine.
+    /// Whether packets from an element's transmitter leave for another engine.
     #[inline]
-    pub(super) fn leads_away(&self, id: ElementId) -> bool {
-        self.elements[id.index()].watch.as_ref().is_some_and(|watch| watch.leads_away)
+    pub(super) fn is_cut(&self, id: ElementId) -> bool {
+        self.elements[id.index()].watch.as_ref().is_some_and(|watch| watch.is_cut)
     }
 
-    /// Hands out what has left the transmitter of a link that is cut. Apart, so that others do not pay for it.
+    /// Hands out packets that have left the transmitter of a cut link. A separate function, so that other links do not
+    /// pay for it.
     #[inline(never)]
     pub(super) fn hand_out(&mut self, id: ElementId) {
         while let Some(slot) = self.next_out(id) {

@@ -1,4 +1,4 @@
-//! What acts of its own accord: sources of ghosts, and processes that drive links.
+//! The active parts: sources of ghosts, and processes that drive links.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -23,7 +23,7 @@ pub(super) struct Origin {
     source: Source,
     name: String,
     running: bool,
-    /// Its next event in the agenda. Later ones may be there too, left behind by timers that were brought forward.
+    /// Its next event in the agenda. There may be later ones as well, left over from timers that were moved forward.
     armed: Option<Instant>,
 }
 
@@ -31,7 +31,7 @@ impl Engine {
     /// Starts a source of ghosts on `path` at `at` (at the earliest now).
     ///
     /// # Errors
-    /// Where a source of that name is running or the specification cannot be carried out; nothing changed.
+    /// When a source of that name is running or the specification cannot be carried out; nothing changed.
     pub fn start_source(
         &mut self,
         name: &str,
@@ -44,10 +44,10 @@ impl Engine {
         self.start(name, at, |id, start| Source::new(spec, id, path, streams, start))
     }
 
-    /// As [`Engine::start_source`], of a source that sends what was recorded.
+    /// As [`Engine::start_source`], for a source that sends a recording.
     ///
     /// # Errors
-    /// Where a source of that name is running or the specification cannot be carried out; nothing changed.
+    /// When a source of that name is running or the specification cannot be carried out; nothing changed.
     pub fn start_replay(
         &mut self,
         name: &str,
@@ -58,10 +58,10 @@ impl Engine {
         self.replay(name, Sound::new(name, spec)?, path, at)
     }
 
-    /// As [`Engine::start_replay`], of what has been checked.
+    /// As [`Engine::start_replay`], with a specification that has been checked.
     ///
     /// # Errors
-    /// Where a source of that name is running; nothing changed.
+    /// When a source of that name is running; nothing changed.
     pub fn replay(
         &mut self,
         name: &str,
@@ -92,13 +92,13 @@ impl Engine {
         Ok(id)
     }
 
-    /// Stops a source at `at`; its packets inside go on. Stopping it again does nothing.
+    /// Stops a source at `at`; its packets inside continue. Stopping it again has no effect.
     pub fn stop_source(&mut self, at: Instant, id: SourceId) {
         self.advance(at);
         self.sources[id.index()].running = false;
     }
 
-    /// Sends a source's packets along another path from `at` on; its draws go on undisturbed.
+    /// Sends a source's packets along another path from `at` on; its draws continue unchanged.
     pub fn redirect_source(&mut self, at: Instant, id: SourceId, path: PathId) {
         self.advance(at);
         self.sources[id.index()].source.redirect(path);
@@ -107,7 +107,7 @@ impl Engine {
     /// Sends the acknowledgements of a responsive source's packets along another path from `at` on.
     ///
     /// # Errors
-    /// Where the source is of another kind; nothing changed.
+    /// When the source is of another kind; nothing changed.
     pub fn redirect_acks(&mut self, at: Instant, id: SourceId, path: PathId) -> Result<(), SpecError> {
         self.advance(at);
         let origin = &mut self.sources[id.index()];
@@ -120,17 +120,18 @@ impl Engine {
         })
     }
 
-    /// Every rate that a source has drawn since it was started: when, and IP bits per second.
+    /// Every rate that a source has drawn since its start: instant, and IP bits per second.
     pub fn draws(&self, id: SourceId) -> &[(Instant, u64)] {
         self.sources[id.index()].source.draws()
     }
 
-    /// Lets a process drive a link from `at` on (at the earliest now), which is the process's time 0.
+    /// Makes a process drive a link from `at` on (at the earliest now), which is the process's time 0.
     ///
-    /// Its draws depend on the engine's seed and `name` alone: started again under its name it draws the same levels again.
+    /// Its draws depend on the engine's seed and `name` alone: started again under its name it draws the same levels.
     ///
     /// # Errors
-    /// Where the element is no link, the link is driven already, or the specification cannot be carried out; nothing changed.
+    /// When the element is not a link, the link is driven already, or the specification cannot be carried out; nothing
+    /// changed.
     pub fn start_process(
         &mut self,
         name: &str,
@@ -141,10 +142,10 @@ impl Engine {
         self.drive(name, &Sound::new(name, spec)?, link, at)
     }
 
-    /// As [`Engine::start_process`], of what has been checked.
+    /// As [`Engine::start_process`], with a specification that has been checked.
     ///
     /// # Errors
-    /// Where the element is no link, or the link is driven already; nothing changed.
+    /// When the element is not a link, or the link is driven already; nothing changed.
     pub fn drive(
         &mut self,
         name: &str,
@@ -179,7 +180,7 @@ impl Engine {
         Ok(id)
     }
 
-    /// Stops a process at `at`; its link has its own rate again. Stopping it again does nothing.
+    /// Stops a process at `at`; its link has its own rate again. Stopping it again has no effect.
     pub fn stop_process(&mut self, at: Instant, id: ProcessId) {
         self.advance(at);
         let process = &mut self.processes[id.index()];
@@ -189,14 +190,14 @@ impl Engine {
         }
     }
 
-    /// The changes of level of a process since it was started, the first 65 536 of them: when, and to what.
+    /// The changes of level of a process since its start, the first 65 536 of them: instant and new level.
     pub fn changes(&self, id: ProcessId) -> &[(Instant, Capacity)] {
         self.processes[id.index()].changes()
     }
 
-    /// How many more changes of level there were than [`Engine::changes`] has.
-    pub fn changes_not_kept(&self, id: ProcessId) -> u64 {
-        self.processes[id.index()].changes_not_kept()
+    /// The number of later changes of level, which [`Engine::changes`] does not have.
+    pub fn changes_not_stored(&self, id: ProcessId) -> u64 {
+        self.processes[id.index()].changes_not_stored()
     }
 
     pub(super) fn wake_source(&mut self, id: SourceId) {
@@ -214,7 +215,7 @@ impl Engine {
         }
     }
 
-    /// Wakes a source at the instant that it asks for, unless it is woken before.
+    /// Wakes a source at the instant that it requests, unless it is woken before.
     fn arm(&mut self, id: SourceId) {
         let origin = &mut self.sources[id.index()];
         let Some(next) = origin.source.next_wake() else { return };
@@ -224,7 +225,7 @@ impl Engine {
         }
     }
 
-    /// A ghost that its source waits for has reached the end of its path.
+    /// A ghost for which its source waits has reached the end of its path.
     pub(super) fn delivered(&mut self, tag: Tag, ecn: Ecn) {
         let origin = &mut self.sources[tag.source.index()];
         if !origin.running {
@@ -264,7 +265,7 @@ impl Engine {
                 act(link, context);
             }
         });
-        // A packet may have come off the queue.
+        // The queue may have released a packet.
         self.observe_transmitter(id);
         self.announce_queue(id);
     }

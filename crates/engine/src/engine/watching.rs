@@ -13,15 +13,15 @@ use crate::units::{Duration, Instant};
 use crate::watch::Watch;
 
 impl Engine {
-    /// Lets a monitor measure the queue of one element and count the drops of others, from `at` on, instead of those that it
-    /// looked at before.
+    /// Makes a monitor measure the queue of one element and count the drops of others, from `at` on, instead of those
+    /// that it watched before.
     ///
     /// # Panics
-    /// Where `monitor` is no monitor, or `queue` has no queue ([`Engine::has_queue`]).
+    /// When `monitor` is not a monitor, or `queue` has no queue ([`Engine::has_queue`]).
     pub fn watch(&mut self, at: Instant, monitor: ElementId, queue: Option<ElementId>, drops: &[ElementId]) {
         self.advance(at);
-        assert!(self.elements[monitor.index()].element.monitor().is_some(), "only monitors watch");
-        assert!(queue.is_none_or(|queue| self.has_queue(queue)), "a queue is watched where there is one");
+        assert!(self.elements[monitor.index()].element.monitor().is_some(), "only a monitor can watch");
+        assert!(queue.is_none_or(|queue| self.has_queue(queue)), "the watched element has a queue");
         let before = self.watches.remove(&monitor).unwrap_or_default();
         for element in &before {
             if let Some(watch) = &mut self.elements[element.index()].watch {
@@ -58,7 +58,8 @@ impl Engine {
         self.elements[id.index()].element.has_queue()
     }
 
-    /// After a packet has come to a watched element: did it, or the one on the transmitter now, wait? Does it cross at once?
+    /// After a packet has reached a watched element: reports whether it or the packet on the transmitter waited, and
+    /// whether it crosses at once.
     pub(super) fn observe_arrival(&mut self, id: ElementId, slot: SlotId, verdict: Verdict) {
         let element = &self.elements[id.index()].element;
         let now = self.shared.now;
@@ -73,12 +74,12 @@ impl Engine {
         }
         self.observe_transmitter(id);
         self.announce_queue(id);
-        if self.leads_away(id) {
+        if self.is_cut(id) {
             self.hand_out(id);
         }
     }
 
-    /// After a watched shaper was woken: whose wait has ended?
+    /// After a watched shaper was woken: reports whose wait has ended.
     pub(super) fn observe_shaper(&mut self, id: ElementId, served: Option<(SlotId, Verdict)>) {
         if let Some((slot, Verdict::Passed)) = served {
             let wait = self.shared.now - self.shared.slab[slot].at;
@@ -87,7 +88,7 @@ impl Engine {
         self.announce_queue(id);
     }
 
-    /// A packet that is on the transmitter and was not before has waited until now.
+    /// A packet that has just reached the transmitter has waited until now.
     pub(super) fn observe_transmitter(&mut self, id: ElementId) {
         let station = &mut self.elements[id.index()];
         let serving = station.element.serving();
@@ -104,21 +105,21 @@ impl Engine {
 
     fn announce_wait(&mut self, id: ElementId, slot: SlotId, wait: Duration) {
         let (packet, now) = (self.shared.slab[slot].packet, self.shared.now);
-        self.tell(id, |watch| &watch.queue, |monitor, labels| monitor.waited(&packet, labels, wait, now));
+        self.report(id, |watch| &watch.queue, |monitor, labels| monitor.waited(&packet, labels, wait, now));
     }
 
     pub(super) fn announce_queue(&mut self, id: ElementId) {
         if self.elements[id.index()].watch.is_some() {
-            // It has caught up: watched elements tell of each departure.
+            // The element has caught up: watched elements report each departure.
             let element = &self.elements[id.index()].element;
             let bytes = element.queued_bytes(Class::Real) + element.queued_bytes(Class::Ghost);
             let now = self.shared.now;
-            self.tell(id, |watch| &watch.queue, |monitor, _| monitor.queued(bytes, now));
+            self.report(id, |watch| &watch.queue, |monitor, _| monitor.queued(bytes, now));
         }
     }
 
-    /// Tells the monitors that watch an element.
-    pub(super) fn tell(
+    /// Reports to the monitors that watch an element.
+    pub(super) fn report(
         &mut self,
         id: ElementId,
         whom: fn(&Watch) -> &Vec<ElementId>,

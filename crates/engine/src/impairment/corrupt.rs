@@ -1,16 +1,17 @@
 //! Corruption. Flips one bit of a share of the packets; never delays or drops.
 //!
-//! `share`: above 0 %. Each packet is chosen on its own; every bit behind its IP header is flipped with the same
-//! probability (to one part in 65 535). The engine only notes which bit; the emulator flips it as it hands the packet over,
-//! after writing out the transport checksum that the sender had left to its device. So the receiver's checksum decides as on
-//! a real line: TCP and UDP discard the packet (one flipped bit never escapes the Internet checksum), UDP without a
-//! checksum delivers it damaged. Links do not discard: what a switch's frame check would catch is lost (see `lose`).
-//! A packet that is chosen twice has the later bit flipped. Of ghosts it is only counted.
+//! `share`: above 0 %. Each packet is chosen independently; every bit after its IP header is flipped with the same
+//! probability (to one part in 65 535). The engine only records which bit. The emulator flips it when it hands the
+//! packet over, after it has computed the transport checksum that the sender had left to its device. So the receiver's
+//! checksum decides as on a real line: TCP and UDP discard the packet (the Internet checksum detects every single
+//! flipped bit), UDP without a checksum delivers it damaged. Links do not discard: a packet that a switch's frame
+//! check would discard is a loss (see `lose`). If a packet is chosen twice, the later bit is flipped. Ghosts are only
+//! counted.
 //!
 //! New parameters: the share applies to the next packet.
 //!
-//! Source: tc-netem(8), `corrupt`; RFC 1071 (the checksum). Exception: netem may flip a bit of the headers below the
-//! transport too, which a bridge or the IP header's own checksum would turn into a loss.
+//! Source: tc-netem(8), `corrupt`; RFC 1071 (the checksum). Exception: netem may also flip a bit of the headers below
+//! the transport, which a bridge or the IP header's own checksum would turn into a loss.
 
 use crate::describe::{page, parameters, Described, Manual, Parameter};
 use crate::element::{Behaviour, Context, Verdict};
@@ -20,10 +21,10 @@ use crate::slab::SlotId;
 use crate::units::Share;
 
 parameters! {
-    /// Flips one bit of some packets, as they are handed over; checksums are the receiver's to check.
+    /// Flips one bit of some packets when they are handed over; checksums are verified by the receiver.
     #[derive(Copy, Clone, PartialEq, Eq, Debug)]
     pub struct CorruptSpec {
-        /// Of the packets.
+        /// Share of the packets.
         share: Share = [Parameter::share("share", "share_ppb")],
     }
 }

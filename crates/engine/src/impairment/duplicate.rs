@@ -1,12 +1,13 @@
-//! Duplication. Sends a share of the packets on twice, the second right behind the first; never delays or drops.
+//! Duplication. Sends a share of the packets twice, the copy directly after the original; never delays or drops.
 //!
-//! `share`: above 0 %. Each packet is chosen on its own, whatever became of others. The two are equal from then on (tag,
-//! size, DSCP) and are treated one by one behind this element; a copy is not copied again here. Conservation has a term of
-//! its own for what was made: entered + duplicated = left + dropped + inside.
+//! `share`: above 0 %. Each packet is chosen independently. The two are equal from then on (tag, size, DSCP) and are
+//! processed separately after this element; a copy is not copied again here. Conservation has a separate term for
+//! copies: entered + duplicated = left + dropped + inside.
 //!
 //! New parameters: the share applies to the next packet.
 //!
-//! Source: tc-netem(8), `duplicate` (there the copy re-enters at the root of the qdisc; here it goes on).
+//! Source: tc-netem(8), `duplicate` (there the copy re-enters at the root of the qdisc; here it continues from this
+//! element).
 
 use crate::describe::{page, parameters, Described, Manual, Parameter};
 use crate::element::{Behaviour, Context, Verdict};
@@ -15,10 +16,10 @@ use crate::slab::SlotId;
 use crate::units::Share;
 
 parameters! {
-    /// Sends some packets on twice.
+    /// Sends some packets twice.
     #[derive(Copy, Clone, PartialEq, Eq, Debug)]
     pub struct DuplicateSpec {
-        /// Of the packets.
+        /// Share of the packets.
         share: Share = [Parameter::share("share", "share_ppb")],
     }
 }

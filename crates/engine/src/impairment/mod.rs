@@ -1,4 +1,4 @@
-//! Impairments: what goes wrong with single packets besides being lost or late.
+//! Impairments of single packets other than loss and delay.
 
 mod corrupt;
 mod duplicate;

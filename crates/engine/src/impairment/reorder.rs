@@ -1,13 +1,14 @@
-//! Reordering. Holds a share of the packets back for a time, so that those behind them overtake; never drops.
+//! Reordering. Delays a share of the packets by a fixed time, so that packets after them overtake; never drops.
 //!
-//! `share`: above 0 %. `time`: above 0; a packet held back is overtaken by those that come within it, so it decides by how
-//! many places the packet is late. Each packet is chosen on its own. Those held back keep their order among themselves, and
-//! what is not chosen passes at once.
+//! `share`: above 0 %. `time`: above 0; a delayed packet is overtaken by those that arrive within this time, so it
+//! determines by how many positions the packet is late. Each packet is chosen independently. Delayed packets stay in
+//! order among themselves, and packets that are not chosen pass at once.
 //!
-//! New parameters: packets held back keep their instants; one chosen later is not let go before them.
+//! New parameters: delayed packets leave at their scheduled instants; one chosen later does not leave before them.
 //!
-//! Source: RFC 4737, section 4 (a packet is reordered when one sent after it arrives before it). Exception: tc-netem(8)
-//! `reorder` sends the chosen packets ahead of a queue of delayed ones; holding back needs no delay to be effective.
+//! Source: RFC 4737, section 4 (a packet is reordered when one sent after it arrives before it). Exception:
+//! tc-netem(8) `reorder` sends the chosen packets ahead of a queue of delayed ones; the method here works without
+//! another delay.
 
 use crate::delay::Line;
 use crate::describe::{page, parameters, Described, Manual, Parameter};
@@ -17,12 +18,12 @@ use crate::slab::SlotId;
 use crate::units::{Duration, Share};
 
 parameters! {
-    /// Holds some packets back for a time, so that those behind them overtake.
+    /// Delays some packets by a fixed time, so that packets after them overtake.
     #[derive(Copy, Clone, PartialEq, Eq, Debug)]
     pub struct ReorderSpec {
-        /// Of the packets.
+        /// Share of the packets.
         share: Share = [Parameter::share("share", "share_ppb")],
-        /// How long they are held back.
+        /// How long they are delayed.
         time: Duration = [Parameter::time("time", "time_ns")],
     }
 }

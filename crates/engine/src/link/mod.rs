@@ -1,23 +1,27 @@
-//! Link: waits, is serialised, propagates. The transmitter serves one packet at a time and never rests while one waits.
+//! Link: queues, serialises and propagates packets. The transmitter serves one packet at a time and is never idle
+//! while a packet waits.
 //!
-//! `rate`: wire bits per second (preamble and gap count), or unlimited: then packets pass the transmitter at once.
-//! `delay`: propagation, after the last bit has left. `queueing`: what waits where (by DSCP), how much, and who goes first.
+//! `rate`: wire bits per second (including preamble and gap), or unlimited: then packets pass the transmitter at once.
+//! `delay`: propagation, after the last bit has left. `queueing`: which packets wait in which queue (by DSCP), the
+//! buffers, and the order of service.
 //!
-//! A packet that finds the transmitter idle is sent whatever the buffer; otherwise it waits, unless its wire bytes and
-//! those waiting in its queue exceed that queue's buffer: then its drop policy decides who is lost. The packet on the transmitter
-//! has left the buffer and does not count. (Linux counts likewise: a byte FIFO's backlog is what has not been dequeued.)
-//! What leaves the transmitter at the instant at which another packet comes leaves before (crate documentation).
+//! A packet that finds the transmitter idle is sent whatever the buffer. Otherwise it waits, unless its wire bytes
+//! plus those waiting in its queue exceed that queue's buffer; then its drop policy chooses which packet is lost. The
+//! packet on the transmitter has left the buffer and does not count. (Linux counts in the same way: a byte FIFO's
+//! backlog is what has not been dequeued.) If one packet leaves the transmitter at the instant at which another
+//! arrives, it leaves first (crate documentation).
 //!
-//! New parameters: the packet on the transmitter finishes at its old rate, what waits keeps its place, packets under way
-//! keep their instants, and later ones do not overtake them.
+//! New parameters: the packet on the transmitter finishes at its old rate and waiting packets stay in their queues.
+//! Packets in flight arrive at their scheduled instants, and later ones do not overtake them.
 //!
-//! A process (`process/mod.rs`) that drives the link takes the place of `rate`: its changes take effect at once, in the middle of
-//! a packet too (`link/transmitter.rs`). While the capacity is nothing, packets wait in the queue as far as the buffer goes.
-//! A buffer that is a time follows the capacity, and stays as it is during an outage. A new `rate` takes effect when the process
-//! stops.
+//! A process (`process/mod.rs`) that drives the link replaces `rate`: its changes take effect at once, even in the
+//! middle of a packet (`link/transmitter.rs`). While the capacity is zero, packets wait in the queue up to the buffer.
+//! A buffer given as a time follows the capacity, and does not change during an outage. A new `rate` takes effect when
+//! the process stops.
 //!
-//! A departure has no event where only the link itself knows of it: it is caught up on when the next packet comes or has reached
-//! the other end. There is one where a monitor, a process, a shared memory, or a policy that remembers has to know.
+//! A departure that only the link itself uses has no event: the link catches up with it when the next packet arrives
+//! or has reached the other end. There is an event if a monitor, a process, a shared memory, or a policy with memory
+//! needs it.
 //!
 //! Source: Lindley 1952 (waiting times of a single server); RFC 7567, section 2 (tail drop).
 
@@ -46,7 +50,7 @@ pub struct LinkSpec {
     pub rate: Rate,
     /// Propagation delay.
     pub delay: Duration,
-    /// What waits where, and who goes first.
+    /// Which packets wait in which queue, and the order of service.
     pub queueing: Queueing,
 }
 
@@ -59,30 +63,31 @@ impl Spec for LinkSpec {
     }
 }
 
-/// In the order in which it lies in memory: what every packet touches comes first (see `engine::Station`).
+/// Fields in the order of their position in memory: those that every packet touches come first (see
+/// `engine::Station`).
 #[repr(C)]
 pub(crate) struct Link {
     transmitter: Transmitter,
     line: Line,
     delay: Duration,
-    /// The packet on the transmitter; while there is none and the transmitter takes packets, nothing waits.
+    /// The packet on the transmitter; if there is none and the transmitter accepts packets, none waits.
     sending: Option<SlotId>,
-    /// When its last bit leaves, where that is known.
+    /// When its last bit leaves, if known.
     sent_at: Option<Instant>,
-    /// Whether a packet that finds the transmitter free may pass the queues by ([`Queues::can_be_passed`]).
+    /// Whether a packet that finds the transmitter free may bypass the queues ([`Queues::can_be_passed`]).
     passes_queues: bool,
     driven: bool,
-    /// Whether a monitor looks at the queue.
+    /// Whether a monitor watches the queue.
     watched: bool,
     /// Whether each departure is an event.
-    tells: bool,
+    schedules_departures: bool,
     /// Whether the head of the line, or else the packet on the transmitter, has an event at the other end.
     awaits: bool,
-    /// Whether what leaves the transmitter is handed out instead of reaching the other end here.
-    leads_away: bool,
-    /// The link's own rate, which a process takes the place of.
+    /// Whether packets from the transmitter are handed out instead of reaching the other end here.
+    is_cut: bool,
+    /// The link's own rate, which a process replaces.
     rate: Rate,
-    /// The rate that empties the queues, or did before an outage.
+    /// The rate that empties the queues, or emptied them before an outage.
     draining: Rate,
     queues: Queues,
 }
@@ -103,14 +108,14 @@ impl Behaviour for Link {
             rate,
             driven: false,
             watched: false,
-            tells: false,
+            schedules_departures: false,
             awaits: false,
-            leads_away: false,
+            is_cut: false,
             draining: rate,
             delay,
             line: Line::new(),
         };
-        link.tells = link.has_to_tell();
+        link.schedules_departures = link.must_schedule_departures();
         link
     }
 
@@ -127,11 +132,11 @@ impl Behaviour for Link {
         }
         self.queues.reconfigure(queueing, self.draining, context);
         self.passes_queues = self.queues.can_be_passed();
-        self.await_anew(context);
-        self.update_telling(context);
+        self.await_next_again(context);
+        self.update_scheduling(context);
     }
 
-    /// Whether packets pass the transmitter at once, now and until new parameters come.
+    /// Whether packets pass the transmitter at once, from now until new parameters come.
     fn treats_alike(&self, now: Instant) -> bool {
         let is_free = self.sending.is_none() || self.sent_at.is_some_and(|sent| sent <= now);
         self.transmitter.is_unlimited() && is_free && !self.driven
@@ -139,7 +144,7 @@ impl Behaviour for Link {
 
     /// Once it is handed out, another engine holds it.
     fn holds_at_least(&self) -> Duration {
-        if self.leads_away {
+        if self.is_cut {
             Duration::ZERO
         } else {
             self.delay
@@ -172,7 +177,7 @@ impl Behaviour for Link {
         Verdict::Held
     }
 
-    /// If the transmitter has sent the last bit until now, the packet is under way, and the next one's turn has come.
+    /// If the transmitter has sent the last bit by now, the packet is in flight, and the next one is served.
     #[inline]
     fn wake_transmitter(&mut self, context: &mut Context<'_>) {
         if let Some(sent) = self.sent_at.filter(|&sent| sent <= context.shared.now) {
@@ -183,7 +188,7 @@ impl Behaviour for Link {
     /// A packet has reached the other end.
     fn wake_line(&mut self, context: &mut Context<'_>) -> Option<SlotId> {
         self.catch_up(context);
-        // An event that was meant for a packet which is due at another instant by now.
+        // The event may have been scheduled for a packet that is now due at another instant.
         self.line.next(&context.shared.slab).filter(|&(due, _)| due <= context.shared.now)?;
         self.awaits = false;
         let slot = self.line.leave(&context.shared.slab);
@@ -191,7 +196,7 @@ impl Behaviour for Link {
         slot
     }
 
-    /// Does what the transmitter has done until now.
+    /// Processes what the transmitter has done until now.
     #[inline]
     fn catch_up(&mut self, context: &mut Context<'_>) {
         while let Some(sent) = self.sent_at.filter(|&sent| sent <= context.shared.now) {
@@ -202,7 +207,7 @@ impl Behaviour for Link {
     fn set_watched(&mut self, watched: bool, context: &mut Context<'_>) {
         self.catch_up(context);
         self.watched = watched;
-        self.update_telling(context);
+        self.update_scheduling(context);
     }
 
     /// The packet on the transmitter.
@@ -229,16 +234,16 @@ impl Behaviour for Link {
 }
 
 impl Link {
-    fn has_to_tell(&self) -> bool {
+    fn must_schedule_departures(&self) -> bool {
         self.watched || self.driven || !self.passes_queues || !self.queues.stand_alone()
     }
 
-    /// After what decides it has changed, and the link has caught up.
-    fn update_telling(&mut self, context: &mut Context<'_>) {
-        let told = self.tells;
-        self.tells = self.has_to_tell();
-        if !told {
-            self.tell(context);
+    /// Call it after one of its conditions has changed, when the link has caught up.
+    fn update_scheduling(&mut self, context: &mut Context<'_>) {
+        let scheduled = self.schedules_departures;
+        self.schedules_departures = self.must_schedule_departures();
+        if !scheduled {
+            self.schedule_departure(context);
         }
     }
 
@@ -251,14 +256,16 @@ impl Link {
         self.delay
     }
 
-    /// From now on what leaves the transmitter is handed out ([`Link::hand_out`]); nobody waits for it at the other end.
-    pub(crate) fn lead_away(&mut self) {
-        assert!(self.sending.is_none() && !self.awaits, "a link is cut before packets come");
-        self.leads_away = true;
+    /// From now on packets that leave the transmitter are handed out ([`Link::hand_out`]); the other end has no event
+    /// for them.
+    pub(crate) fn set_cut(&mut self) {
+        assert!(self.sending.is_none() && !self.awaits, "a link is cut before packets arrive");
+        self.is_cut = true;
         self.awaits = true;
     }
 
-    /// Hands out the next packet that has left the transmitter of a link that leads away; when it is due lies in its slot.
+    /// Hands out the next packet that has left the transmitter of a cut link; its slot has the instant at which it is
+    /// due.
     pub(crate) fn hand_out(&mut self, slab: &Slab) -> Option<SlotId> {
         self.line.leave(slab)
     }
@@ -273,22 +280,22 @@ impl Link {
         self.driven
     }
 
-    /// Begins to follow a process.
+    /// Starts to follow a process.
     pub(crate) fn take_drive(&mut self, context: &mut Context<'_>) {
         self.catch_up(context);
         self.driven = true;
-        self.await_anew(context);
-        self.update_telling(context);
+        self.await_next_again(context);
+        self.update_scheduling(context);
     }
 
     /// The process has stopped: the link has its own rate again, from now on.
     pub(crate) fn end_drive(&mut self, context: &mut Context<'_>) {
         self.driven = false;
         self.follow(Change::Level(Capacity::Rate(self.rate)), context);
-        self.update_telling(context);
+        self.update_scheduling(context);
     }
 
-    /// Does what the process that drives the link says.
+    /// Carries out a change of the process that drives the link.
     pub(crate) fn follow(&mut self, change: Change, context: &mut Context<'_>) {
         let left_nano_bits = self.transmitter.left_nano_bits(context.shared.now);
         match change {
@@ -305,7 +312,7 @@ impl Link {
             self.send_next(context);
         } else {
             self.sent_at = self.transmitter.carry_on(left_nano_bits, context.shared.now);
-            self.tell(context);
+            self.schedule_departure(context);
         }
         self.await_next(context);
     }
@@ -330,24 +337,24 @@ impl Link {
         }
     }
 
-    /// Puts a packet on the transmitter that has waited since `since`.
+    /// Puts a packet that has waited since `since` on the transmitter.
     fn begin(&mut self, slot: SlotId, since: Instant, context: &mut Context<'_>) {
         self.sending = Some(slot);
         self.sent_at = self.transmitter.send(&context.shared.slab[slot].packet, since, context.shared.now);
-        self.tell(context);
+        self.schedule_departure(context);
         self.await_next(context);
     }
 
-    /// Lets the engine wake the link when the last bit leaves; where the instant is not known, the process will tell it.
+    /// Schedules the link's event when the last bit leaves; if the instant is unknown, the process will wake the link.
     #[inline]
-    fn tell(&self, context: &mut Context<'_>) {
-        if let (true, Some(sent)) = (self.tells, self.sent_at) {
+    fn schedule_departure(&self, context: &mut Context<'_>) {
+        if let (true, Some(sent)) = (self.schedules_departures, self.sent_at) {
             context.shared.agenda.schedule(sent, Target::Transmitter(context.element));
         }
     }
 
-    /// Lets the engine wake the link when the next packet reaches the other end. Where a process may change when that is, it must
-    /// be under way already.
+    /// Schedules the link's event when the next packet reaches the other end. If a process may change that instant,
+    /// the packet must be in flight already.
     #[inline]
     fn await_next(&mut self, context: &mut Context<'_>) {
         if self.awaits {
@@ -362,11 +369,12 @@ impl Link {
         }
     }
 
-    /// As [`Link::await_next`], after the delay of the packet on the transmitter, or who drives it, has changed.
-    fn await_anew(&mut self, context: &mut Context<'_>) {
+    /// As [`Link::await_next`], after the delay of the packet on the transmitter, or the process that drives it, has
+    /// changed.
+    fn await_next_again(&mut self, context: &mut Context<'_>) {
         if self.line.next(&context.shared.slab).is_none() {
-            // Its event is still to come, for nothing. Where it leads away there is none, and none is wanted.
-            self.awaits = self.leads_away;
+            // Its old event remains without effect. A cut link has no event and needs none.
+            self.awaits = self.is_cut;
         }
         self.await_next(context);
     }

@@ -1,28 +1,29 @@
-//! Serialiser: when a transmitter of a given rate has sent the last bit of each packet. Exact; rounds up, never drifts.
+//! Serialiser: computes when a transmitter of a given rate has sent the last bit of each packet. Exact; rounds up,
+//! never drifts.
 //!
-//! The exact end of a packet is `free_at` - `ahead` / rate, a fraction below the whole nanosecond that is reported. While
-//! the transmitter stays busy, the next packet begins at the exact end; after a pause, at the instant it came. This is
-//! Lindley's recursion in rational numbers: end = max(arrival, previous end) + bits / rate.
+//! The exact end of a packet is `free_at` - `ahead` / rate, a fraction below the whole nanosecond that is reported.
+//! While the transmitter is busy, the next packet starts at the exact end; after a pause, at the instant of its
+//! arrival. This is Lindley's recursion in rational numbers: end = max(arrival, previous end) + bits / rate.
 //!
-//! `rate`: wire bits per second, or unlimited. There are two ways to give it another:
-//! with `set_rate` it applies to the next packet and, where it is another rate, the fraction (< 1 ns) is forgotten; with `change` and `carry_on` it applies
-//! from now on, and what is left of the packet under way is exact.
+//! `rate`: wire bits per second, or unlimited. There are two ways to change it. With `set_rate` the rate applies to
+//! the next packet, and if it differs, the fraction (< 1 ns) is discarded. With `change` and `carry_on` it applies
+//! from now on, and the rest of the packet in transmission is exact.
 
 use crate::units::{Duration, Instant, Rate, NANO};
 
 pub(crate) struct Serialiser {
     rate: Rate,
-    /// Bits per second at which the packet under way is sent: after `set_rate` still those of the rate before.
+    /// Bits per second at which the present packet is sent: after `set_rate` still the earlier rate.
     under_way: u64,
     /// When the last packet ends, rounded up.
     free_at: Instant,
-    /// How far `free_at` lies after the exact end, in 1 / rate nanoseconds, which are nano-bits; in [0, rate).
+    /// How far `free_at` is after the exact end, in 1 / rate nanoseconds, which are nano-bits; in [0, rate).
     ahead: u64,
-    /// The last size and its time, so that equal packets in a row cost no division.
+    /// The last size and its time, so that consecutive equal packets need no division.
     time: Time,
 }
 
-/// Serialisation time of a packet: whole nanoseconds, and the rest in 1 / rate nanoseconds.
+/// Serialisation time of a packet: whole nanoseconds, and the remainder in 1 / rate nanoseconds.
 #[derive(Copy, Clone)]
 struct Time {
     wire_bytes: u32,
@@ -39,12 +40,12 @@ impl Serialiser {
         Serialiser { rate, under_way: 0, free_at: Instant::ZERO, ahead: 0, time: Time::NOTHING }
     }
 
-    /// A transmitter that can begin with what has waited at `since`, and not earlier.
+    /// A transmitter that can start a packet that has waited since `since`, but no earlier.
     pub(crate) fn free_since(since: Instant, rate: Rate) -> Serialiser {
         Serialiser { free_at: since, ..Serialiser::new(rate) }
     }
 
-    /// What the old rate has carried beyond a whole nanosecond means nothing at another one.
+    /// The fraction of a nanosecond at the old rate has no meaning at another rate.
     pub(crate) fn set_rate(&mut self, rate: Rate) {
         if rate == self.rate {
             return;
@@ -52,19 +53,20 @@ impl Serialiser {
         *self = Serialiser { under_way: self.under_way, ..Serialiser::free_since(self.free_at, rate) };
     }
 
-    /// Has another rate from now on. The packet under way is taken off; [`Serialiser::carry_on`] puts back what is left of it.
+    /// Changes the rate from now on. The packet in transmission is removed; [`Serialiser::carry_on`] puts the rest of
+    /// it back.
     pub(crate) fn change(&mut self, rate: Rate, now: Instant) {
         *self = Serialiser::free_since(self.free_at.min(now), rate);
     }
 
-    /// Nano-bits of the packet under way that have not left by now.
+    /// Nano-bits of the packet in transmission that have not left yet.
     pub(crate) fn left_nano_bits(&self, now: Instant) -> u64 {
         let left = self.free_at.checked_duration_since(now).unwrap_or(Duration::ZERO);
-        // At most a packet's nano-bits and what the rate sends in a nanosecond.
+        // At most a packet's nano-bits plus what the rate sends in a nanosecond.
         (self.under_way * left.as_nanos()).saturating_sub(self.ahead)
     }
 
-    /// Sends so many nano-bits from now on; returns when the last has left, rounded up.
+    /// Sends this number of nano-bits from now on; returns when the last has left, rounded up.
     pub(crate) fn carry_on(&mut self, nano_bits: u64, now: Instant) -> Instant {
         self.free_at = now;
         if let Rate::BitsPerSecond(rate) = self.rate {
@@ -85,7 +87,7 @@ impl Serialiser {
         self.free_at
     }
 
-    /// Sends a packet that has been there since `since`; returns when its last bit has left, rounded up.
+    /// Sends a packet that has waited since `since`; returns when its last bit has left, rounded up.
     pub(crate) fn send(&mut self, wire_bytes: u32, since: Instant) -> Instant {
         // An arrival at `free_at` or later found the transmitter idle: the exact end was not after it.
         if since >= self.free_at {
@@ -123,22 +125,22 @@ mod tests {
     }
 
     #[test]
-    fn remainders_are_kept_while_the_transmitter_stays_busy() {
+    fn remainders_are_carried_over_while_the_transmitter_is_busy() {
         // 1538 B x 8 / 10 Gbit/s = 1230.4 ns; multiples 1230.4, 2460.8, 3691.2, 4921.6, 6152.0, 7382.4, rounded up.
         assert_eq!(ends(10_000_000_000, 1538, 6), [1231, 2461, 3692, 4922, 6152, 7383]);
     }
 
     #[test]
-    fn packets_shorter_than_a_nanosecond_share_it() {
+    fn several_packets_may_end_in_one_nanosecond() {
         // 84 B x 8 / 1 Tbit/s = 0.672 ns; multiples 0.672, 1.344, 2.016, 2.688, 3.36, 4.032, rounded up.
         assert_eq!(ends(1_000_000_000_000, 84, 6), [1, 2, 3, 3, 4, 5]);
     }
 
     #[test]
-    fn after_a_pause_a_packet_begins_when_it_comes() {
+    fn after_a_pause_a_packet_starts_when_it_arrives() {
         let mut serialiser = Serialiser::new(Rate::bits_per_second(10_000_000_000).unwrap());
         assert_eq!(serialiser.send(1538, Instant::ZERO).as_nanos(), 1231);
-        // Came at 1231, after the exact end 1230.4: 1231 + 1230.4 = 2461.4.
+        // Arrived at 1231, after the exact end 1230.4: 1231 + 1230.4 = 2461.4.
         assert_eq!(serialiser.send(1538, Instant::from_nanos(1231)).as_nanos(), 2462);
     }
 }

@@ -1,12 +1,14 @@
-//! The transmitter of a link: how the packet on it is sent, now. One packet at a time; it neither queues nor chooses.
+//! The transmitter of a link: how the packet on it is sent at present. It holds one packet at a time and neither
+//! queues nor chooses packets.
 //!
-//! A link without a process sends at its own rate. A process (`process/mod.rs`) changes what the transmitter can do, at exact
-//! instants and even in the middle of a packet: bits that have left stay sent, and what is left of the packet goes on at the
-//! new level, as in a fluid. A packet that ends at the instant of a change ends before it. So the last bit leaves when the integral of the capacity over time has reached the packet's size.
+//! A link without a process sends at its own rate. A process (`process/mod.rs`) changes the transmitter's capacity at
+//! exact instants, even in the middle of a packet: bits that have left stay sent, and the rest of the packet continues
+//! at the new level, as in a fluid model. A packet that ends at the instant of a change ends before it. So the last
+//! bit leaves when the integral of the capacity over time has reached the packet's size.
 //!
-//! In an outage nothing moves and no packet is taken from the queue; the packet on the transmitter waits there.
-//! With delivery opportunities the same holds between them; packets then count their IP bytes instead of their wire bytes,
-//! also for what is left of the packet on the transmitter when one kind of process replaces another.
+//! In an outage no bit is sent and no packet is taken from the queue; the packet on the transmitter waits there. The
+//! same holds between delivery opportunities. With these, packets count their IP bytes instead of their wire bytes;
+//! this includes the rest of the packet on the transmitter when one kind of process replaces another.
 
 use super::Serialiser;
 use crate::packet::Packet;
@@ -15,16 +17,16 @@ use crate::units::{Capacity, Instant, NANO};
 pub(crate) enum Transmitter {
     /// At a rate.
     Rate(Serialiser),
-    /// Nothing moves.
+    /// No bit is sent.
     Outage {
-        /// Of the packet on the transmitter, if there is one.
+        /// The rest of the packet on the transmitter, if there is one.
         left_nano_bits: u64,
     },
-    /// At certain instants some bytes are sent at once.
+    /// At certain instants a number of bytes is sent at once.
     Opportunities {
-        /// Of the packet on the transmitter, if there is one.
+        /// The rest of the packet on the transmitter, if there is one.
         left_nano_bits: u64,
-        /// Of the opportunity that is now.
+        /// The rest of the present opportunity.
         granted_nano_bits: u64,
     },
 }
@@ -35,7 +37,7 @@ impl Transmitter {
         matches!(self, Transmitter::Rate(serialiser) if serialiser.is_unlimited())
     }
 
-    /// Whether a packet that waits may come onto the transmitter now.
+    /// Whether a waiting packet may enter the transmitter now.
     pub(crate) fn takes_next(&self) -> bool {
         match self {
             Transmitter::Rate(_) => true,
@@ -44,7 +46,7 @@ impl Transmitter {
         }
     }
 
-    /// Begins a packet that has waited since `since`; returns when its last bit leaves, where that is known.
+    /// Starts a packet that has waited since `since`; returns when its last bit leaves, if known.
     pub(crate) fn send(&mut self, packet: &Packet, since: Instant, now: Instant) -> Option<Instant> {
         match self {
             Transmitter::Rate(serialiser) => Some(serialiser.send(packet.wire_bytes(), since)),
@@ -52,7 +54,7 @@ impl Transmitter {
         }
     }
 
-    /// Nano-bits of the packet on the transmitter that have not left by now.
+    /// Nano-bits of the packet on the transmitter that have not left yet.
     pub(crate) fn left_nano_bits(&self, now: Instant) -> u64 {
         match self {
             Transmitter::Rate(serialiser) => serialiser.left_nano_bits(now),
@@ -62,7 +64,7 @@ impl Transmitter {
         }
     }
 
-    /// Has another capacity from now on. What is left of a packet is handed back by [`Transmitter::carry_on`].
+    /// Changes the capacity from now on. [`Transmitter::carry_on`] puts the rest of a packet back.
     pub(crate) fn change(&mut self, capacity: Capacity, now: Instant) {
         match (&mut *self, capacity) {
             (Transmitter::Rate(serialiser), Capacity::Rate(rate)) => serialiser.change(rate, now),
@@ -71,7 +73,7 @@ impl Transmitter {
         }
     }
 
-    /// An opportunity to send so many bytes, now and never again; none of them only begins the waiting for the first one.
+    /// An opportunity to send this number of bytes now. Zero only starts the wait for the first opportunity.
     pub(crate) fn grant(&mut self, ip_bytes: u64) {
         if let Transmitter::Opportunities { granted_nano_bits, .. } = self {
             *granted_nano_bits = granted_nano_bits.saturating_add(nano_bits(ip_bytes));
@@ -80,14 +82,14 @@ impl Transmitter {
         }
     }
 
-    /// What an opportunity has left, with nothing there to send, is lost.
+    /// The rest of an opportunity is lost when there is nothing to send.
     pub(crate) fn lapse(&mut self) {
         if let Transmitter::Opportunities { granted_nano_bits, .. } = self {
             *granted_nano_bits = 0;
         }
     }
 
-    /// Sends what is left of the packet on the transmitter; returns when its last bit leaves, where that is known.
+    /// Sends the rest of the packet on the transmitter; returns when its last bit leaves, if known.
     pub(crate) fn carry_on(&mut self, nano_bits: u64, now: Instant) -> Option<Instant> {
         match self {
             Transmitter::Rate(serialiser) => Some(serialiser.carry_on(nano_bits, now)),

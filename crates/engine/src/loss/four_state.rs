@@ -1,14 +1,14 @@
 //! Four-state loss. Bursts in which some packets survive, and single losses in the gaps between bursts.
 //!
-//! States: 1 received in a gap, 2 received in a burst, 3 lost in a burst, 4 lost alone in a gap. `p13`, `p14`, `p23`, `p31`,
-//! `p32`: probabilities of the steps between them; a step from 4 always leads to 1, and what is left of a state's sum stays
-//! in it. `p13` + `p14` and `p31` + `p32` are at most 100 %. The chain takes its step with each packet and then loses the
-//! packet in the states 3 and 4. It starts in 1.
+//! States: 1 received in a gap, 2 received in a burst, 3 lost in a burst, 4 lost alone in a gap. `p13`, `p14`, `p23`,
+//! `p31`, `p32`: probabilities of the transitions between them. State 4 always leads to 1; otherwise the remaining
+//! probability is that of staying. `p13` + `p14` and `p31` + `p32` are at most 100 %. The chain makes a transition at
+//! each packet and then loses the packet in states 3 and 4. It starts in 1.
 //!
 //! With p14 = p32 = 0 it is Gilbert's simple model; then bursts have the mean length 1 / p31 and gaps 1 / p13.
 //!
-//! Source: Salsano et al. 2012, section 3 (the "general intuitive" model, GI); tc-netem(8), `loss state`. Exception: in
-//! netem a packet that finds its draw exactly on the border between two steps takes neither; here it takes one.
+//! Source: Salsano et al. 2012, section 3 (the "general intuitive" model, GI); tc-netem(8), `loss state`. Exception:
+//! in netem a packet whose draw is exactly on the border between two transitions makes neither; here it makes one.
 
 use crate::describe::{page, parameters, Page, Parameter, Rule};
 use crate::random::Stream;
@@ -20,7 +20,7 @@ parameters! {
     /// A chain of four states: received in a gap (1) or burst (2), lost in a burst (3) or in a gap (4).
     #[derive(Copy, Clone, PartialEq, Eq, Debug)]
     pub struct FourStateLaw {
-        /// From 1 to 3: a burst begins.
+        /// From 1 to 3: a burst starts.
         p13: Share = [Parameter::share("p13", "p13_ppb").or_zero()],
         /// From 3 to 1: a burst ends.
         p31: Share = [Parameter::share("p31", "p31_ppb").or_zero()],
@@ -68,7 +68,7 @@ impl FourState {
         self.law = law;
     }
 
-    /// One draw a packet, whatever the state.
+    /// One draw per packet, in every state.
     pub(super) fn loses(&mut self, stream: &mut Stream) -> bool {
         let FourStateLaw { p13, p31, p32, p23, p14 } = self.law;
         let draw = stream.below(Share::WHOLE.ppb());

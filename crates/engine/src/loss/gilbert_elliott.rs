@@ -1,12 +1,12 @@
-//! Gilbert-Elliott loss. A chain of two states, good and bad, that loses more in the bad one.
+//! Gilbert-Elliott loss. A chain of two states, good and bad, with more losses in the bad one.
 //!
-//! `p`: probability of good -> bad. `r`: of bad -> good. `h`: that a packet survives in the bad state. `k`: that one
-//! survives in the good state. A packet is lost or not in the state that it finds; then the chain takes its step. It starts
-//! good, as netem's does. With h = 0 and k = 100 % (Gilbert's simple model) bursts of losses have the mean length 1 / r and
-//! the gaps between them 1 / p.
+//! `p`: probability of the transition from good to bad. `r`: from bad to good. `h`: probability that a packet survives
+//! in the bad state. `k`: in the good state. The present state decides whether a packet is lost; then the chain makes
+//! its transition. It starts in the good state, as netem's does. With h = 0 and k = 100 % (Gilbert's simple model)
+//! bursts of losses have the mean length 1 / r and the gaps between them 1 / p.
 //!
-//! In the long run the share p / (p + r) of the packets finds the bad state, and
-//! ((1 - k) r + (1 - h) p) / (p + r) of them are lost.
+//! In the long run a share p / (p + r) of the packets finds the bad state, and a share ((1 - k) r + (1 - h) p) / (p +
+//! r) is lost.
 //!
 //! Source: Elliott 1963, "Estimates of error rates for codes on burst-noise channels"; Gilbert 1960; the letters as in
 //! Salsano et al. 2012, section 2.3, and tc-netem(8), `loss gemodel` (which takes 1-h and 1-k).
@@ -18,7 +18,7 @@ use crate::units::Share;
 pub(super) const PAGE: Page = page!("gilbert_elliott.rs");
 
 parameters! {
-    /// A chain of a good and a bad state, one step a packet.
+    /// A chain of a good and a bad state, with one transition per packet.
     #[derive(Copy, Clone, PartialEq, Eq, Debug)]
     pub struct GilbertElliottLaw {
         /// From good to bad.
@@ -52,7 +52,7 @@ impl GilbertElliott {
         self.law = law;
     }
 
-    /// Two draws a packet, whatever the parameters.
+    /// Two draws per packet, whatever the parameters.
     pub(super) fn loses(&mut self, stream: &mut Stream) -> bool {
         let GilbertElliottLaw { p, r, h, k } = self.law;
         let (survival, change, other) = match self.state {

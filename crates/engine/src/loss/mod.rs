@@ -1,11 +1,11 @@
 //! Loss. Drops packets as a lossy line does, whatever their size and the load; never delays. Drop reason: `lost`.
 //!
-//! The law decides which packets: each on its own (`bernoulli`), in bursts by a chain of two states (`gilbert_elliott`) or
-//! of four (`four_state`), or as recorded (`trace`). Packets are counted, not time: a chain takes one step a packet, so a
-//! burst of losses lasts as long as its packets take to come.
+//! The model decides which packets are lost: each independently (`bernoulli`), in bursts by a chain of two states
+//! (`gilbert_elliott`) or of four (`four_state`), or as recorded (`trace`). It counts packets, not time: a chain makes
+//! one transition per packet, so the duration of a burst depends on the packet rate.
 //!
-//! New parameters: a law of the same kind goes on from the state that it is in (a trace only with the same pattern);
-//! another law starts anew.
+//! New parameters: a model of the same kind continues from its present state (a trace only with the same pattern);
+//! another model restarts.
 //!
 //! Source: Salsano et al. 2012, "Definition of a general and intuitive loss model for packet networks and its
 //! implementation in the Netem module in the Linux kernel", sections 2-4.
@@ -28,7 +28,7 @@ use trace::Trace;
 pub use trace::{LossPattern, LossTrace};
 
 choice! {
-    /// The law.
+    /// The loss model.
     #[derive(Clone, PartialEq, Eq, Debug)]
     pub enum LossLaw: "law" {
         Bernoulli(BernoulliLaw) = "bernoulli" in bare,
@@ -39,19 +39,19 @@ choice! {
 }
 
 parameters! {
-    /// Each packet with this probability, whatever became of others.
+    /// Each packet with this probability, independently of others.
     #[derive(Copy, Clone, PartialEq, Eq, Debug)]
     pub struct BernoulliLaw {
-        /// Of the packets.
+        /// Share of the packets.
         share: Share = [Parameter::share("share", "share_ppb")],
     }
 }
 
 parameters! {
-    /// Loses packets as a lossy line does: one law.
+    /// Loses packets as a lossy line does, by one model.
     #[derive(Clone, PartialEq, Eq, Debug)]
     pub struct LoseSpec {
-        /// The law.
+        /// The loss model.
         law: LossLaw = [Parameter::choice(None, "law", LossLaw::values())],
     }
 }
@@ -65,7 +65,7 @@ pub(crate) struct Lose {
     stream: Stream,
 }
 
-/// A law with the state that it is in.
+/// A loss model with its state.
 enum Model {
     Bernoulli(Share),
     GilbertElliott(GilbertElliott),

@@ -1,7 +1,7 @@
-//! Loss as recorded. Loses the packets that a pattern says, in the order in which they come, again and again.
+//! Recorded loss. Loses the packets that a pattern marks, in order of arrival, and repeats the pattern.
 //!
-//! `pattern`: one mark a packet, `0` received and `1` lost; at least one of them is `0` (a line that loses everything is no
-//! line). After the last mark comes the first again. Nothing is drawn.
+//! `pattern`: one mark per packet, `0` received and `1` lost; at least one is `0`, because a line that loses
+//! everything is not a line. After the last mark the first follows. Nothing is random.
 //!
 //! Source: Salsano et al. 2012, section 5 (deterministic loss patterns); Noble et al. 1997 (trace modulation).
 
@@ -18,7 +18,7 @@ use crate::describe::{page, parameters, Json, Page, Parameter, Problem, Value};
 pub(super) const PAGE: Page = page!("trace.rs");
 
 parameters! {
-    /// A recording of which packets were lost, played again and again.
+    /// A recording of which packets were lost, repeated without end.
     #[derive(Clone, PartialEq, Eq, Debug)]
     pub struct LossTrace {
         /// The recording.
@@ -29,10 +29,10 @@ parameters! {
     }
 }
 
-/// Which packets of a recording were lost. Cloning it copies no marks.
+/// The marks of a recording. Clones share them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LossPattern {
-    /// Eight marks a byte, the first in the lowest bit; at least one is not set.
+    /// Eight marks per byte, the first in the lowest bit; at least one is not set.
     lost: Arc<[u8]>,
     packets: usize,
 }
@@ -47,7 +47,7 @@ impl LossPattern {
         Some(LossPattern { lost: lost.chunks(8).map(byte).collect::<Vec<u8>>().into(), packets: lost.len() })
     }
 
-    /// One mark a packet: `0` received, `1` lost; `None` where there is another, or no packet was received.
+    /// One mark per packet: `0` received, `1` lost; `None` if there is another character, or no packet was received.
     pub fn from_text(text: &str) -> Option<LossPattern> {
         let mark = |mark| match mark {
             b'0' => Some(false),
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pattern_keeps_every_mark_and_begins_again() {
+    fn a_pattern_has_every_mark_and_repeats() {
         let marks: Vec<bool> = (0..21).map(|n| n % 3 == 1 || n == 20).collect();
         let mut trace = Trace::new(LossPattern::new(&marks).unwrap());
         let read: Vec<bool> = (0..63).map(|_| trace.loses()).collect();
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_without_a_received_packet_is_none() {
+    fn a_pattern_without_a_received_packet_is_invalid() {
         assert_eq!(LossPattern::new(&[]), None);
         assert_eq!(LossPattern::new(&[true, true]), None);
     }

@@ -1,6 +1,6 @@
 //! Marker. Rewrites the DSCP of every packet; never delays or drops.
 //!
-//! `dscp`: in [0, 63]. The outcome carries the DSCP as it then is; the caller rewrites the packet's bytes.
+//! `dscp`: in [0, 63]. The outcome carries the new DSCP; the caller rewrites the packet's bytes.
 //!
 //! Source: RFC 2474, section 3 (the DS field); RFC 2475, section 2.3.3.2 (markers).
 

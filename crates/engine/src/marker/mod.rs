@@ -1,4 +1,4 @@
-//! Markers: what rewrites a packet's header.
+//! Markers: elements that rewrite a packet's header.
 
 mod mark;
 

@@ -1,13 +1,14 @@
-//! Colours: what a three-colour meter finds, what is done to packets of each, and where a colour is kept on the way.
+//! Colours: the result of a three-colour meter, the action for each colour, and how a packet carries its colour.
 //!
-//! A packet carries its colour in its DSCP, as the drop precedence of its assured forwarding class: AFx1 is green, AFx2
-//! yellow, AFx3 red. There is no other mark, so what a meter has found is seen by every queue and capture behind it, and is
-//! lost where a marker overwrites it. A packet outside AF11 to AF43 has no colour: a colour-aware meter takes it for green.
+//! A packet carries its colour in its DSCP, as the drop precedence of its assured forwarding class: AFx1 is green,
+//! AFx2 yellow, AFx3 red. There is no other mark. So every later queue and capture sees the result of a meter, and a
+//! marker that overwrites the DSCP removes it. A packet outside AF11 to AF43 has no colour: a colour-aware meter
+//! treats it as green.
 //!
-//! `mode`: `blind` (default) disregards the colour that a packet comes with, `aware` never improves it.
-//! `green` (default `pass`), `yellow`, `red`: `pass` leaves the packet as it is; `drop` drops it (drop reason `colour`);
-//! `remark` keeps its AF class and sets the drop precedence of its new colour, and leaves a packet without a class as it
-//! is; a DSCP sets exactly that one. Remarking never delays; who drops by precedence is a queue.
+//! `mode`: `blind` (default) ignores the colour of an arriving packet, `aware` never improves it. `green` (default
+//! `pass`), `yellow`, `red`: `pass` leaves the packet unchanged; `drop` drops it (drop reason `colour`); `remark`
+//! leaves its AF class and sets the drop precedence of its new colour, and leaves a packet without a class unchanged;
+//! a DSCP sets exactly that one. Remarking never delays; only queues drop by precedence.
 //!
 //! Source: RFC 2597, section 6 (code points); RFC 2697 and RFC 2698, section 4 (colour as drop precedence).
 
@@ -22,7 +23,7 @@ use crate::element::Verdict;
 use crate::outcome::DropReason;
 use crate::packet::Packet;
 
-/// How well a packet conforms; the better comes first.
+/// How well a packet conforms, best first.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Colour {
     Green,
@@ -31,7 +32,7 @@ pub(crate) enum Colour {
 }
 
 impl Colour {
-    /// The colour that a packet comes with; green where its DSCP has none.
+    /// The colour of an arriving packet; green if its DSCP has none.
     pub(crate) fn of(packet: &Packet) -> Colour {
         match (assured_forwarding_class(packet.dscp), packet.dscp & PRECEDENCE) {
             (Some(_), 4) => Colour::Yellow,
@@ -40,7 +41,7 @@ impl Colour {
         }
     }
 
-    /// The drop precedence as it stands in the code point.
+    /// The drop precedence as coded in the code point.
     fn precedence(self) -> u8 {
         match self {
             Colour::Green => 2,
@@ -61,10 +62,10 @@ fn assured_forwarding_class(dscp: u8) -> Option<u8> {
 }
 
 choice! {
-    /// Whether a meter heeds the colour that a packet comes with.
+    /// Whether a meter uses the colour of an arriving packet.
     #[derive(Copy, Clone, PartialEq, Eq, Debug)]
     pub enum ColourMode: "mode" {
-        /// Every packet is judged as if it had no colour.
+        /// Every packet is measured as if it had no colour.
         Blind = "blind",
         /// A packet's colour can only become worse.
         Aware = "aware",
@@ -72,7 +73,7 @@ choice! {
 }
 
 impl ColourMode {
-    /// What the meter takes a packet for before it has measured it.
+    /// The colour of a packet before it is measured.
     pub(crate) fn assumed(self, packet: &Packet) -> Colour {
         match self {
             ColourMode::Blind => Colour::Green,
@@ -81,14 +82,14 @@ impl ColourMode {
     }
 }
 
-/// What is done to packets of one colour.
+/// The action for packets of one colour.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum ColourAction {
     /// Nothing.
     Pass,
     /// Dropped.
     Drop,
-    /// Its AF class is kept and its drop precedence set; without a class it passes unchanged.
+    /// Its AF class stays and its drop precedence is set; without a class it passes unchanged.
     Remark,
     /// This DSCP is set, in [0, 63].
     Dscp(u8),
@@ -139,27 +140,27 @@ impl Serialize for ColourAction {
 }
 
 parameters! {
-    /// What is done to packets of each colour.
+    /// The actions for packets of each colour.
     #[derive(Copy, Clone, PartialEq, Eq, Debug)]
     pub struct ColourActions {
-        /// Done to what is within the committed rate; pass when absent.
+        /// Action within the committed rate; pass when absent.
         green: ColourAction = [action("green").or("pass", "pass")],
-        /// Done to what is beyond it, within the excess or peak.
+        /// Action above it, within the excess or peak.
         yellow: ColourAction = [action("yellow")],
-        /// Done to the rest.
+        /// Action for all other packets.
         red: ColourAction = [action("red")],
     }
 }
 
 impl ColourMode {
-    /// How a meter's parameters call it.
+    /// Its name among a meter's parameters.
     pub(crate) fn parameter() -> Parameter {
         Parameter::choice("mode", "mode", ColourMode::values()).or("blind", "blind")
     }
 }
 
 impl ColourActions {
-    /// Does to a packet what its colour asks for.
+    /// Carries out the action for a packet's colour.
     pub(crate) fn apply(&self, colour: Colour, packet: &mut Packet) -> Verdict {
         let action = match colour {
             Colour::Green => self.green,

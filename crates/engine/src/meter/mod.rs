@@ -1,4 +1,4 @@
-//! Meters: what measures traffic against rates and bursts. They count IP bytes.
+//! Meters: elements that measure traffic against rates and bursts. They count IP bytes.
 
 mod colour;
 mod police;

@@ -1,4 +1,5 @@
-//! Policer. Drops what the token bucket has no tokens for; never delays (see `shaper`), never marks (see `marker`).
+//! Policer. Drops packets for which the token bucket has no tokens; never delays (see `shaper`), never marks (see
+//! `marker`).
 //!
 //! `rate`: IP bits per second, or unlimited. `burst_bytes`: IP bytes, at least the largest packet: a larger packet never
 //! passes. The bucket starts full; a dropped packet spends no tokens. Drop reason: `no-tokens`.
@@ -14,10 +15,10 @@ use crate::slab::SlotId;
 use crate::units::Rate;
 
 parameters! {
-    /// Drops what the token bucket has no tokens for; never delays.
+    /// Drops packets for which the token bucket has no tokens; never delays.
     #[derive(Copy, Clone, PartialEq, Eq, Debug)]
     pub struct PoliceSpec {
-        /// Refill, IP bits per second.
+        /// Rate of tokens, IP bits per second.
         rate: Rate = [Parameter::rate("rate", "rate_bps").or_unlimited()],
         /// Depth of the bucket, IP bytes; at least one packet.
         burst_bytes: u64 = [Parameter::size("burst", "burst_bytes").of_a_packet()],
@@ -27,8 +28,8 @@ parameters! {
 impl Described for PoliceSpec {
     const MANUAL: Manual = Manual {
         limits_rate: Some("rate"),
-        // Of a rate alone: a policer without room for a burst would drop what TCP sends at once, whatever the rate. So what the
-        // rate brings in 10 ms, or ten packets.
+        // The default burst for a short form with only a rate. A policer without room for a burst would drop packets
+        // that TCP sends at once, whatever the rate. So it is the data of 10 ms at the rate, or ten packets.
         short: Some(Short {
             key: "rate",
             example: "50Mbit/s",

@@ -1,12 +1,12 @@
-//! Single-rate three-colour meter. Colours packets by one rate and two bursts, and does what each colour asks for; never
-//! delays (see `shaper`). Without an excess burst, and red dropped, it is `police`.
+//! Single-rate three-colour meter. Colours packets by one rate and two bursts, and carries out the action of each
+//! colour; never delays (see `shaper`). Without an excess burst, and with red dropped, it equals `police`.
 //!
-//! `cir`: IP bits per second at which tokens come. `cbs`, `ebs`: committed and excess burst, IP bytes; one of them may be 0,
-//! and a packet larger than both is always red. `mode`, `green`, `yellow`, `red`: see `meter::colour`. The buckets start full.
-//! New parameters: tokens are cut to the new bursts.
+//! `cir`: rate of tokens in IP bits per second. `cbs`, `ebs`: committed and excess burst, IP bytes; one of them may be
+//! 0, and a packet larger than both is always red. `mode`, `green`, `yellow`, `red`: see `meter::colour`. The buckets
+//! start full. New parameters: tokens are cut to the new bursts.
 //!
-//! Source: RFC 2697, sections 2 and 3. Exceptions: tokens are counted in fractions of a bit, not one byte at a time, so that
-//! no rate is rounded; the colour is kept in the DSCP, and a packet that has none comes as green.
+//! Source: RFC 2697, sections 2 and 3. Exceptions: tokens are counted in fractions of a bit, not one byte at a time,
+//! so that no rate is rounded; the colour is carried in the DSCP, and a packet without one counts as green.
 
 use core::num::NonZeroU64;
 
@@ -30,7 +30,7 @@ parameters! {
         ebs_bytes: u64 = [Parameter::size("ebs", "ebs_bytes").or_zero().of_a_packet()],
         /// aware: a packet's colour can only become worse; blind when absent.
         mode: ColourMode = [ColourMode::parameter()],
-        /// What is done to each colour.
+        /// The action for each colour.
         actions: ColourActions = flat,
     }
     // RFC 2697, 2: "The CBS and EBS must be configured so that at least one of them is larger than 0."
@@ -63,7 +63,7 @@ impl Tokens {
         Tokens { level: nano_bits(bytes), depth: nano_bits(bytes) }
     }
 
-    /// Takes in what fits and returns the rest.
+    /// Adds the tokens that fit and returns the rest.
     fn pour(&mut self, tokens: u128) -> u128 {
         let taken = tokens.min(self.depth - self.level);
         self.level += taken;

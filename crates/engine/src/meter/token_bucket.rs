@@ -1,12 +1,12 @@
-//! A token bucket in exact integers: the one that policers and shapers share.
+//! A token bucket in exact integers, shared by policers and shapers.
 //!
-//! Tokens are nano-bits: rate (bit/s) x time (ns) is a whole number of them, so that no remainder is ever lost. The bucket
-//! starts full. It does not act: `meter::police` drops, `shaper` delays.
+//! Tokens are nano-bits: rate (bit/s) x time (ns) is a whole number of them, so no remainder is lost. The bucket
+//! starts full. It takes no action: `meter::police` drops, `shaper` delays.
 //!
-//! `rate`: IP bits per second. `burst`: IP bytes, the depth; more than the rate brings in a nanosecond, else a shaper's
-//! rounding up to whole nanoseconds loses tokens.
+//! `rate`: IP bits per second. `burst`: IP bytes, the depth. It must be more than the rate brings in a nanosecond;
+//! otherwise a shaper, which rounds up to whole nanoseconds, loses tokens.
 //!
-//! Source: RFC 2697, section 3 (one rate, one colour of it); Le Boudec and Thiran 2001, section 1.2 (leaky bucket).
+//! Source: RFC 2697, section 3 (one rate, one of its colours); Le Boudec and Thiran 2001, section 1.2 (leaky bucket).
 
 use core::num::NonZeroU64;
 
@@ -14,7 +14,7 @@ use crate::units::{Duration, Instant, Rate, NANO};
 
 const NANO_BITS_PER_BYTE: u128 = 8 * NANO as u128;
 
-/// Tokens, and when they were last counted.
+/// Tokens, and the instant of their last count.
 pub(crate) struct TokenBucket {
     rate: Rate,
     depth_nano_bits: u128,
@@ -24,7 +24,7 @@ pub(crate) struct TokenBucket {
 }
 
 impl TokenBucket {
-    /// A full one; it has been full since the origin of time, so it need not know when it begins.
+    /// A full bucket; it has been full since the origin of time, so it needs no starting instant.
     pub(crate) fn new(rate: Rate, burst_bytes: u64) -> TokenBucket {
         let depth_nano_bits = nano_bits(burst_bytes);
         TokenBucket { rate, depth_nano_bits, level_nano_bits: depth_nano_bits, counted_at: Instant::ZERO }
@@ -38,7 +38,8 @@ impl TokenBucket {
         self.counted_at = now;
     }
 
-    /// Spends the tokens for a packet if they are there. An unlimited rate has them always and its bucket stays full.
+    /// Spends the tokens for a packet if they suffice. With an unlimited rate they always do, and the bucket stays
+    /// full.
     pub(crate) fn take(&mut self, ip_bytes: u32, now: Instant) -> bool {
         self.level_nano_bits = self.level_at(now);
         self.counted_at = now;
@@ -52,8 +53,8 @@ impl TokenBucket {
 
     /// Spends the tokens for a packet that has waited until now, the instant from `ready_at`.
     ///
-    /// The exact instant lay up to a nanosecond earlier, and the tokens that came since belong to the next packet even if
-    /// the bucket was full at it; so the depth bounds only what is left.
+    /// The exact instant was up to a nanosecond earlier. Tokens since then belong to the next packet even if the
+    /// bucket was full at that instant, so the depth bounds only the rest.
     pub(crate) fn take_after_wait(&mut self, ip_bytes: u32, now: Instant) {
         if let Rate::BitsPerSecond(rate) = self.rate {
             let unbounded = self.level_nano_bits + self.gained(rate, now);
@@ -62,7 +63,7 @@ impl TokenBucket {
         }
     }
 
-    /// The first instant from now on at which there are tokens for a packet; `None` where it is larger than the burst.
+    /// The first instant from now on at which tokens suffice for a packet; `None` if it is larger than the burst.
     pub(crate) fn ready_at(&self, ip_bytes: u32, now: Instant) -> Option<Instant> {
         let Rate::BitsPerSecond(rate) = self.rate else {
             return Some(now);
@@ -73,7 +74,7 @@ impl TokenBucket {
         }
         let missing = cost.saturating_sub(self.level_at(now));
         if missing == 0 {
-            // Most often; a division of 128 bits is worth leaving out.
+            // The most frequent case; it avoids a division of 128 bits.
             return Some(now);
         }
         let wait = missing.div_ceil(u128::from(rate.get()));
@@ -98,7 +99,7 @@ fn cost(ip_bytes: u32) -> u128 {
     nano_bits(u64::from(ip_bytes))
 }
 
-/// Tokens that so many bytes cost.
+/// The cost of this number of bytes in tokens.
 pub(super) fn nano_bits(bytes: u64) -> u128 {
     u128::from(bytes) * NANO_BITS_PER_BYTE
 }

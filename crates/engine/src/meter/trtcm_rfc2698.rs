@@ -1,13 +1,13 @@
-//! Two-rate three-colour meter. Colours packets by a committed and a peak rate, each with its burst, and does what each
-//! colour asks for; never delays (see `shaper`).
+//! Two-rate three-colour meter. Colours packets by a committed and a peak rate, each with its burst, and carries out
+//! the action of each colour; never delays (see `shaper`).
 //!
-//! `cir`, `pir`: IP bits per second at which tokens come, `pir` at least `cir`. `cbs`, `pbs`: committed and peak burst, IP
-//! bytes, at least the largest packet: a larger one than `pbs` is always red, a larger one than `cbs` never green.
-//! `mode`, `green`, `yellow`, `red`: see `meter::colour`. The buckets start full. New parameters: tokens are cut to the new
-//! bursts.
+//! `cir`, `pir`: rates of tokens in IP bits per second, `pir` at least `cir`. `cbs`, `pbs`: committed and peak burst,
+//! IP bytes, at least the largest packet: a packet larger than `pbs` is always red, one larger than `cbs` never green.
+//! `mode`, `green`, `yellow`, `red`: see `meter::colour`. The buckets start full. New parameters: tokens are cut to
+//! the new bursts.
 //!
-//! Source: RFC 2698, sections 2 and 3. Exceptions: tokens are counted in fractions of a bit, not one byte at a time, so that
-//! no rate is rounded; the colour is kept in the DSCP, and a packet that has none comes as green.
+//! Source: RFC 2698, sections 2 and 3. Exceptions: tokens are counted in fractions of a bit, not one byte at a time,
+//! so that no rate is rounded; the colour is carried in the DSCP, and a packet without one counts as green.
 
 use core::num::NonZeroU64;
 
@@ -33,7 +33,7 @@ parameters! {
         pbs_bytes: u64 = [Parameter::size("pbs", "pbs_bytes").of_a_packet()],
         /// aware: a packet's colour can only become worse; blind when absent.
         mode: ColourMode = [ColourMode::parameter()],
-        /// What is done to each colour.
+        /// The action for each colour.
         actions: ColourActions = flat,
     }
     // RFC 2698, 2: "The PIR must be equal to or greater than the CIR. The PBS and the CBS [...] must be configured to be

@@ -1,7 +1,8 @@
 //! Burst length: packets that follow each other within `burst_gap` of wire time, counted in packets and in IP bytes.
 //!
-//! `burst_gap`: the longest gap inside a burst, beyond the smallest gap of the standard (see `gap`); 100 ns by default. A
-//! packet alone is a burst of one. The burst under way when the monitor is read counts as it is.
+//! `burst_gap`: the longest gap inside a burst, in addition to the smallest gap of the standard (see `gap`); 100 ns by
+//! default. A single packet is a burst of one. An unfinished burst counts with its present length when the monitor is
+//! read.
 //!
 //! Source: Zilberman et al. 2021, NRG, section VII, footnote 1 ("two packets are considered a burst if within 100ns from
 //! each other") and figure 8; Woodruff, Moore and Zilberman 2019, Measuring burstiness in data center applications.
@@ -14,7 +15,7 @@ use crate::units::Duration;
 #[derive(Clone)]
 pub(crate) struct Burst {
     gap_ns: u64,
-    /// The burst under way; no packets before the first.
+    /// The present burst; 0 packets before the first.
     packets: u64,
     bytes: u64,
     by_packets: Histogram,

@@ -1,7 +1,7 @@
-//! What each element saw since the last reset, per class. Bytes are IP bytes.
+//! Counts of each element since the last reset, per class. Bytes are IP bytes.
 //!
 //! A reset starts from zero although packets may be inside the element: afterwards `departed` and `dropped` may exceed
-//! `arrived`. Whole-engine conservation is in [`super::Totals`].
+//! `arrived`. Conservation over the whole engine is in [`super::Totals`].
 
 use core::ops::Add;
 
@@ -41,15 +41,15 @@ impl Serialize for Count {
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 #[repr(C, align(64))]
 pub struct ClassCounters {
-    /// Came to the element.
+    /// Arrived at the element.
     pub arrived: Count,
     /// Left it for the next one.
     pub departed: Count,
-    /// Made by the element: the second of every two that it sent on for one.
+    /// Made by the element: the copies of packets that it sent twice.
     pub duplicated: Count,
-    /// Left it with a bit flipped by it.
+    /// Left it after it had flipped a bit.
     pub corrupted: Count,
-    /// Given a congestion mark by it (`ecn.rs`); those that came with one do not count.
+    /// Marked by it with congestion experienced (`ecn.rs`); those that arrived with a mark do not count.
     pub marked: Count,
     dropped: [Count; DropReason::ALL.len()],
 }
@@ -72,7 +72,7 @@ impl ClassCounters {
     }
 }
 
-/// What one element saw.
+/// Counts of one element.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
 pub struct Counters {
     /// Of real packets.
@@ -81,7 +81,7 @@ pub struct Counters {
     pub ghost: ClassCounters,
 }
 
-/// What one element saw of some packets and of others: of a link that is cut, each engine counts a part.
+/// The sum of two sets of counts: for a link that is cut, each engine counts a part.
 impl Add for Counters {
     type Output = Counters;
 
@@ -114,7 +114,7 @@ impl Add for Count {
 }
 
 impl Counters {
-    /// Of the given class.
+    /// The counts of the given class.
     pub const fn of(&self, class: Class) -> &ClassCounters {
         match class {
             Class::Real => &self.real,

@@ -1,4 +1,4 @@
-//! Drops: selected packets that the elements behind the monitor dropped, by reason, and how many in each window.
+//! Drops: selected packets that the elements after the monitor dropped, by reason, and their number in each window.
 //!
 //! Windows are counted as for `packet-rate`: logarithmic bins, those without a drop included.
 
@@ -15,12 +15,12 @@ pub(crate) struct Drops {
 }
 
 impl Drops {
-    /// From the origin of time on.
+    /// Starts at the origin of time.
     pub(crate) fn new(window: Duration) -> Drops {
         Drops { by_reason: [0; DropReason::ALL.len()], per_window: PerWindow::new(window) }
     }
 
-    /// Begins at `start`; it has seen nothing.
+    /// Starts at `start`, empty.
     pub(crate) fn start(&mut self, start: Instant) {
         self.per_window.start(start);
     }

@@ -1,14 +1,14 @@
-//! Monitor. Looks at the packets that pass and at nothing else: it never delays, drops or changes one.
+//! Monitor. Measures the packets that pass; it never delays, drops or changes one.
 //!
 //! `what`: the quantities, at least one, none twice. `window`: at least 100 us. `burst_gap` (`gap` in conditions): see
-//! `burst`. `line_rate`: wire bits per second of the port it stands at. `select` (`match` in conditions): which packets
-//! count. `start`: when it begins.
-//! `reports_packets`: every selected real packet becomes a `Sighting`, for callers that can read its headers.
+//! `burst`. `line_rate`: wire bits per second of its port. `select` (`match` in conditions): which packets count.
+//! `start`: when it starts. `reports_packets`: every selected real packet becomes a `Sighting`, for callers that can
+//! read its headers.
 //!
-//! Memory is fixed: 10 kB for a histogram and 16 kB for a course over time. A train counts as the packets it stands for, at
-//! one instant.
+//! Memory is fixed: 10 kB for a histogram and 16 kB for a time series. A train counts as the packets that it
+//! represents, at one instant.
 //!
-//! New parameters start it anew, the same ones do not disturb it.
+//! New parameters restart it; the same ones do not disturb it.
 //!
 //! Source: Zilberman et al. 2021, NRG, sections IV (network monitoring) and V-A to V-E.
 
@@ -36,7 +36,7 @@ use crate::random::Stream;
 use crate::slab::SlotId;
 use crate::units::{Duration, Instant, Rate};
 
-/// Of `monitor`.
+/// The page of `monitor`.
 pub(super) const PAGE: Page = page!("element.rs");
 
 /// What a monitor measures.
@@ -48,17 +48,17 @@ pub enum Quantity {
     PacketRate,
     /// IP bytes of each packet.
     PacketSize,
-    /// From packet to packet.
+    /// Time from packet to packet.
     Interarrival,
-    /// From the end of a packet to the beginning of the next.
+    /// Time from the end of a packet to the start of the next.
     Ipg,
     /// Packets and bytes that follow each other closely.
     Burst,
-    /// Bytes that wait in the queue behind the monitor.
+    /// Bytes that wait in the queue after the monitor.
     QueueDepth,
     /// Time that packets wait there.
     QueueDelay,
-    /// Packets that the elements behind the monitor drop.
+    /// Packets that the elements after the monitor drop.
     Drops,
 }
 
@@ -92,10 +92,10 @@ impl Quantity {
     }
 }
 
-/// What a monitor measures, of which packets, and from when on.
+/// What a monitor measures, for which packets, and its start.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MonitorSpec {
-    /// None twice; may be empty where packets are reported.
+    /// None twice; may be empty if packets are reported.
     pub what: Vec<Quantity>,
     /// At least 100 us.
     pub window: Duration,
@@ -105,7 +105,7 @@ pub struct MonitorSpec {
     pub line_rate: Rate,
     /// Which packets count.
     pub select: Selection,
-    /// When it begins.
+    /// When it starts.
     pub start: Start,
     /// Whether selected real packets become sightings.
     pub reports_packets: bool,
@@ -144,7 +144,7 @@ impl Spec for MonitorSpec {
     }
 }
 
-/// One quantity at work.
+/// The meter of one quantity.
 #[derive(Clone)]
 enum Meter {
     Utilisation(Utilisation),
@@ -178,14 +178,14 @@ impl Meter {
         spec.what.iter().map(|&what| Meter::new(what, spec)).collect()
     }
 
-    /// Begins at `at`, with what waits in the queue; it has seen nothing.
+    /// Starts at `at`, empty; `queued_bytes` wait in the queue.
     fn start(&mut self, at: Instant, queued_bytes: u64) {
         match self {
             Meter::Utilisation(utilisation) => utilisation.start(at),
             Meter::PacketRate(rate) => rate.start(at),
             Meter::QueueDepth(depth) => depth.start(at, queued_bytes),
             Meter::Drops(drops) => drops.start(at),
-            // Time means nothing to these.
+            // These do not depend on time.
             Meter::PacketSize(_)
             | Meter::Interarrival(_)
             | Meter::Ipg(_)
@@ -197,20 +197,20 @@ impl Meter {
 
 pub(crate) struct Monitor {
     spec: MonitorSpec,
-    /// For [`Start::After`]: from here on.
+    /// For [`Start::After`]: when it starts.
     ready: Instant,
     started: Option<Instant>,
-    /// They are large, so they are made before the monitor begins.
+    /// They are large, so they are made before the monitor starts.
     meters: Vec<Meter>,
-    /// Whether they may have seen something.
+    /// Whether they may be non-empty.
     used: bool,
     wire_time: WireTime,
     last_packet: Option<Instant>,
-    /// IP bytes that wait in the queue behind it, as it was last told.
+    /// IP bytes that wait in the queue after it, as last reported.
     queued_bytes: u64,
 }
 
-/// Boxed: its own state is larger than any other element's.
+/// Boxed, because its state is larger than that of any other element.
 impl Behaviour for Box<Monitor> {
     type Spec = MonitorSpec;
 
@@ -224,7 +224,7 @@ impl Behaviour for Box<Monitor> {
 
     fn reconfigure(&mut self, spec: &MonitorSpec, context: &mut Context<'_>) {
         if self.spec != *spec {
-            // What waits behind it goes on waiting.
+            // Packets in the queue after it continue to wait.
             **self = Monitor { queued_bytes: self.queued_bytes, ..Monitor::new(spec.clone()) };
             self.restart(context.shared.now);
         }
@@ -268,7 +268,7 @@ impl Monitor {
         }
     }
 
-    /// Forgets everything and starts as if it had been added now.
+    /// Discards everything and starts as if it had been added now.
     pub(crate) fn restart(&mut self, now: Instant) {
         self.started = None;
         self.last_packet = None;
@@ -305,7 +305,7 @@ impl Monitor {
         let wire_ps = self.wire_time.picoseconds(packet.wire_bytes());
         let since_last_ns = self.last_packet.map(|last| (now - last).as_nanos());
         self.last_packet = Some(now);
-        // Of a train, the first packet has the gap before it; the others have none.
+        // In a train, the first packet has the gap before it; the others have none.
         let first_ns = wire_ps / u64::from(packet.count) / 1_000;
         let gap_ns = since_last_ns.map(|since_ns| since_ns.saturating_sub(first_ns));
         for meter in &mut self.meters {
@@ -316,7 +316,7 @@ impl Monitor {
                 Meter::Interarrival(gap) => gap.passed(since_last_ns, packet.count),
                 Meter::Ipg(gap) => gap.passed(gap_ns, packet.count),
                 Meter::Burst(burst) => burst.passed(gap_ns, packet),
-                // These are not about what passes here (see `waited`, `queued` and `dropped`).
+                // These do not measure passing packets (see `waited`, `queued` and `dropped`).
                 Meter::QueueDepth(_) | Meter::QueueDelay(_) | Meter::Drops(_) => {}
             }
         }
@@ -327,7 +327,7 @@ impl Monitor {
         self.started.is_some_and(|started| started <= now) && self.spec.select.admits(packet, labels)
     }
 
-    /// A packet has waited in the queue behind the monitor.
+    /// A packet has waited in the queue after the monitor.
     pub(crate) fn waited(&mut self, packet: &Packet, labels: &LabelSets, wait: Duration, now: Instant) {
         if self.counts(packet, labels, now) {
             for meter in &mut self.meters {
@@ -338,14 +338,14 @@ impl Monitor {
         }
     }
 
-    /// So many IP bytes wait in the queue behind the monitor now.
+    /// This number of IP bytes waits in the queue after the monitor now.
     pub(crate) fn queued(&mut self, bytes: u64, now: Instant) {
         self.queued_bytes = bytes;
         let Some(started) = self.started else { return };
         for meter in &mut self.meters {
             if let Meter::QueueDepth(depth) = meter {
                 if now < started {
-                    // It begins with what waits then.
+                    // It starts with what waits then.
                     depth.start(started, bytes);
                 } else {
                     depth.becomes(bytes, now);
@@ -354,7 +354,7 @@ impl Monitor {
         }
     }
 
-    /// An element behind the monitor has dropped a packet.
+    /// An element after the monitor has dropped a packet.
     pub(crate) fn dropped(&mut self, packet: &Packet, labels: &LabelSets, reason: DropReason, now: Instant) {
         if self.counts(packet, labels, now) {
             for meter in &mut self.meters {

@@ -1,9 +1,10 @@
-//! Time between packets: from one passing to the next (`interarrival`), or from the end of one to the beginning of the next
-//! on a wire of the port's rate (`ipg`, the inter-packet gap).
+//! Time between packets: from one passing to the next (`interarrival`), or from the end of one to the start of the
+//! next on a wire of the port's rate (`ipg`, the inter-packet gap).
 //!
-//! A packet passes with its last bit, so the gap before it is the time since the packet before less its own wire time. That
-//! includes the smallest gap of the standard: back to back is 0, and so is what passes faster than the wire could carry it
-//! (in front of the link). A port without a rate has packets without length: both are then the same.
+//! A packet passes with its last bit, so the gap before it is the time since the packet before, minus its own wire
+//! time. The wire time includes the smallest gap of the standard: back-to-back packets have a gap of 0. So do packets
+//! that pass faster than the wire could carry them (before the link). At a port without a rate packets have no length,
+//! and both quantities are equal.
 //!
 //! Logarithmic bins of nanoseconds (exact below 64 ns, else 3.1 %). The first packet has no gap.
 //!
@@ -22,7 +23,7 @@ impl Gap {
         Gap { histogram: Histogram::logarithmic() }
     }
 
-    /// `gap_ns` before the first of `count` packets that passed together; `None` before the first of all.
+    /// `gap_ns` before the first of `count` packets that passed together; `None` before the first packet of all.
     #[inline]
     pub(crate) fn passed(&mut self, gap_ns: Option<u64>, count: u16) {
         if let Some(gap_ns) = gap_ns {

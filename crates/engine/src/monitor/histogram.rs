@@ -1,8 +1,8 @@
-//! A histogram of fixed size: how often a value fell into each bin. Nothing is allocated after it has been made.
+//! A histogram of fixed size: the number of values in each bin. Nothing is allocated after it has been made.
 //!
-//! `Linear`: bins of one width, and one above them that is open. `Logarithmic`: bins of width 1 below 64, then 32 in every
-//! doubling, so that a bin is never wider than 1/32 (3.1 %) of its lower edge; from 2^42 (73 minutes in nanoseconds) on one
-//! open bin. Count, sum, least and greatest value are exact whatever the bins.
+//! `Linear`: bins of one width, and an open bin above them. `Logarithmic`: bins of width 1 below 64, then 32 in every
+//! doubling, so that a bin is never wider than 1/32 (3.1 %) of its lower edge; one open bin from 2^42 (73 minutes in
+//! nanoseconds) on. Count, sum, smallest and largest value are exact whatever the bins.
 //!
 //! Source: Zilberman et al. 2021, NRG, section IV ("some accuracy can be sacrificed through binning"); Tene 2012,
 //! HdrHistogram (logarithmic bins with linear ones inside).
@@ -17,7 +17,7 @@ const OPEN_OCTAVE: u32 = 42;
 const LOGARITHMIC_BINS: usize =
     EXACT_BELOW as usize + (OPEN_OCTAVE - FIRST_OCTAVE) as usize * BINS_PER_DOUBLING;
 
-/// Where one bin ends and the next begins.
+/// The borders of bins.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Scale {
     Linear { width: u64, bins: usize },
@@ -25,7 +25,7 @@ pub(crate) enum Scale {
 }
 
 impl Scale {
-    /// Bins with an upper edge; behind them is the open one.
+    /// Number of bins with an upper edge; the open bin follows.
     const fn closed_bins(self) -> usize {
         match self {
             Scale::Linear { bins, .. } => bins,
@@ -49,7 +49,7 @@ impl Scale {
         }
     }
 
-    /// The least value of a bin; of the open one too.
+    /// The smallest value of a bin, including the open one.
     fn low_of(self, bin: usize) -> u64 {
         match self {
             Scale::Linear { width, .. } => bin as u64 * width,
@@ -67,15 +67,15 @@ impl Scale {
 /// A bin that is not empty.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Bin {
-    /// The least value in it.
+    /// The smallest value in it.
     pub low: u64,
-    /// The least value above it; `None` for the open bin.
+    /// The smallest value above it; `None` for the open bin.
     pub high: Option<u64>,
-    /// How often a value fell into it.
+    /// Number of values in it.
     pub count: u64,
 }
 
-/// How often each value occurred, by bins.
+/// Number of values in each bin.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Histogram {
     scale: Scale,
@@ -150,12 +150,12 @@ impl Histogram {
         self.sum
     }
 
-    /// The exact least and greatest value; `None` while there is none.
+    /// The exact smallest and largest value; `None` if there is none.
     pub fn range(&self) -> Option<(u64, u64)> {
         (self.count > 0).then_some((self.least, self.greatest))
     }
 
-    /// The bins that are not empty, upwards.
+    /// The bins that are not empty, in ascending order.
     pub fn bins(&self) -> impl Iterator<Item = Bin> + '_ {
         let open = self.scale.closed_bins();
         self.counts.iter().enumerate().filter(|(_, &count)| count > 0).map(move |(bin, &count)| Bin {
@@ -179,8 +179,8 @@ mod tests {
     }
 
     #[test]
-    fn small_values_have_bins_of_their_own_and_large_ones_share() {
-        // 64..128 has 32 bins of 2; 1000 lies in the octave of 512, whose bins are 16 wide: 992 = 512 + 30 x 16.
+    fn small_values_have_separate_bins_and_large_ones_share() {
+        // 64..128 has 32 bins of 2; 1000 is in the octave of 512, whose bins are 16 wide: 992 = 512 + 30 x 16.
         let expected = [(0, Some(1), 1), (63, Some(64), 1), (64, Some(66), 2), (992, Some(1008), 1)];
         assert_eq!(bins(Scale::Logarithmic, &[0, 63, 64, 65, 1000]), expected);
         assert_eq!(bins(Scale::Logarithmic, &[1 << 42]), [(1 << 42, None, 1)]);

@@ -1,4 +1,4 @@
-//! Monitors: what counts packets without touching them.
+//! Monitors: measure packets without changing them.
 
 mod burst;
 mod counters;

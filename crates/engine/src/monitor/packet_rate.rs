@@ -1,4 +1,4 @@
-//! Packet rate: how many packets passed in each window. A window without packets counts too.
+//! Packet rate: the number of packets that passed in each window. A window without packets counts too.
 //!
 //! Counts are packets per window, in logarithmic bins (exact below 64, else 3.1 %).
 //!
@@ -13,14 +13,14 @@ use crate::units::{Duration, Instant};
 #[derive(Clone)]
 pub(crate) struct PerWindow {
     windows: Windows,
-    /// In the window that is open.
+    /// Packets in the open window.
     count: u64,
     histogram: Histogram,
     trend: Trend,
 }
 
 impl PerWindow {
-    /// From the origin of time on.
+    /// Starts at the origin of time.
     pub(crate) fn new(window: Duration) -> PerWindow {
         PerWindow {
             windows: Windows::new(window),
@@ -30,7 +30,7 @@ impl PerWindow {
         }
     }
 
-    /// Begins at `start`; it has seen nothing.
+    /// Starts at `start`, empty.
     pub(crate) fn start(&mut self, start: Instant) {
         self.windows = self.windows.starting_at(start);
     }

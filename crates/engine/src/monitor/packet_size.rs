@@ -1,4 +1,5 @@
-//! Packet size: IP bytes of every packet, in bins of 8 bytes up to 9,000 (the largest MTU of a fabric), then open.
+//! Packet size: IP bytes of every packet, in bins of 8 bytes up to 9,000 (the largest MTU of a fabric), then one open
+//! bin.
 //!
 //! Source: Zilberman et al. 2021, NRG, section V-C (packet size distribution) and figure 9.
 

@@ -1,4 +1,5 @@
-//! What a condition says of a monitor. Who else it selects by (names of nodes, what stands in headers) its caller knows.
+//! The parameters of a monitor in a condition. The caller resolves selections that the engine does not know: names of
+//! nodes and header fields.
 
 use alloc::string::String;
 use alloc::vec;
@@ -22,23 +23,23 @@ choice! {
         PacketRate = "packet-rate",
         /// IP bytes of each packet.
         PacketSize = "packet-size",
-        /// From packet to packet.
+        /// Time from packet to packet.
         Interarrival = "interarrival",
-        /// From the end of a packet to the beginning of the next.
+        /// Time from the end of a packet to the start of the next.
         Ipg = "ipg",
         /// Packets and bytes that follow each other closely.
         Burst = "burst",
-        /// Bytes that wait in the queue behind the monitor.
+        /// Bytes that wait in the queue after the monitor.
         QueueDepth = "queue-depth",
         /// Time that packets wait there.
         QueueDelay = "queue-delay",
-        /// Packets that the elements behind the monitor drop.
+        /// Packets that the elements after the monitor drop.
         Drops = "drops",
         /// Packets and bytes of each flow.
         FlowSize = "flow-size",
-        /// What TCP senders are ready to receive.
+        /// Receive windows that TCP endpoints announce.
         TcpWindow = "tcp-window",
-        /// To the far end and back; needs both directions.
+        /// Round-trip time to the far end; needs both directions.
         Rtt = "rtt",
         /// TCP segments that pass again.
         Retransmissions = "retransmissions",
@@ -47,7 +48,7 @@ choice! {
     }
 }
 
-/// Those about the queue behind the monitor.
+/// Quantities of the queue after the monitor.
 const OF_QUEUES: [&str; 2] = ["queue-depth", "queue-delay"];
 
 impl What {
@@ -59,17 +60,17 @@ impl What {
         )
     }
 
-    /// Whether it is about the queue behind the monitor.
+    /// Whether it is a quantity of the queue after the monitor.
     pub fn needs_queue(self) -> bool {
         OF_QUEUES.contains(&self.word())
     }
 }
 
 parameters! {
-    /// Looks at the packets that pass; never delays, drops or changes one.
+    /// Measures the packets that pass; never delays, drops or changes one.
     #[derive(Clone, PartialEq, Eq, Debug)]
     pub struct MonitorParameters {
-        /// What is measured.
+        /// The measured quantities.
         what: Vec<What> = [Parameter::list("what", "what", What::values(), 1).unique()],
         /// Rates are counted in windows of this length; 1ms when absent.
         window: Duration = [
@@ -116,26 +117,26 @@ impl Described for MonitorParameters {
 }
 
 parameters! {
-    /// Packets by what they are; what is absent may be anything.
+    /// A selection of packets by their properties; an absent property matches anything.
     #[derive(Clone, PartialEq, Eq, Debug)]
     pub struct Match {
-        /// Of the application, or of interference by ghosts.
+        /// Packets of the application, or of interference by ghosts.
         class: Option<ClassWord> = [Parameter::choice("class", "class", ClassWord::values()).optional()],
         /// One of these.
         dscp: Option<Vec<u8>> = [
             Parameter::list("dscp", "dscp", Parameter::dscp("dscp", "dscp").values, 1).optional()
         ],
-        /// The node that sent it.
+        /// The sending node.
         from: Option<String> = [Parameter::named("from", "from", "node", |_| vec![]).optional()],
-        /// The node that it is for.
+        /// The receiving node.
         to: Option<String> = [Parameter::named("to", "to", "node", |_| vec![]).optional()],
         /// IP protocol number.
         protocol: Option<u8> = [Parameter::count("protocol", "protocol").within(0, 255).optional()],
-        /// Of TCP or UDP.
+        /// Port of TCP or UDP.
         source_port: Option<u16> = [
             Parameter::count("source port", "source_port").within(0, 65_535).optional()
         ],
-        /// Of TCP or UDP.
+        /// Port of TCP or UDP.
         destination_port: Option<u16> = [
             Parameter::count("destination port", "destination_port").within(0, 65_535).optional()
         ],
@@ -143,7 +144,7 @@ parameters! {
 }
 
 impl Match {
-    /// Whether headers decide; then ghosts, which have none, never match.
+    /// Whether the match needs headers; then ghosts, which have none, never match.
     pub fn needs_headers(&self) -> bool {
         let Self { class: _, dscp: _, from, to, protocol, source_port, destination_port } = self;
         from.is_some()
@@ -165,10 +166,10 @@ choice! {
     }
 }
 
-/// When a monitor begins.
+/// When a monitor starts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Begin {
-    /// So long after the start of the measurement.
+    /// This long after the start of the measurement.
     After(Duration),
     /// With the first packet that matches.
     Packet(Match),

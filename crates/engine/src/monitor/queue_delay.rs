@@ -1,5 +1,6 @@
-//! Queueing delay: how long each selected packet waited in the queue behind the monitor, until its transmission began (in front
-//! of a link) or its tokens were there (a shaper). A packet that did not wait counts with 0; one that was dropped does not count.
+//! Queueing delay: how long each selected packet waited in the queue after the monitor, until its transmission started
+//! (before a link) or its tokens sufficed (a shaper). A packet that did not wait counts as 0; a dropped packet does
+//! not count.
 //!
 //! Logarithmic bins of nanoseconds (exact below 64 ns, else 3.1 %).
 //!

@@ -1,8 +1,9 @@
-//! Queue depth: IP bytes that wait in the queue behind the monitor, weighted by how long they did.
+//! Queue depth: IP bytes that wait in the queue after the monitor, weighted by time.
 //!
-//! The distribution counts nanoseconds, so that its mean is the mean over time and not over packets; the course over time has the
-//! greatest depth of each window. Whatever waits counts, selected or not: a packet meets the whole queue. What is being
-//! serialised or propagates does not wait. Logarithmic bins of bytes (exact below 64, else 3.1 %).
+//! The distribution counts nanoseconds, so its mean is the mean over time and not over packets; the time series has
+//! the largest depth of each window. Every waiting packet counts, selected or not, because an arriving packet meets
+//! the whole queue. Packets in transmission or propagation do not wait. Logarithmic bins of bytes (exact below 64,
+//! else 3.1 %).
 //!
 //! Source: RFC 7928, section 2.2 (queue occupancy as a time average); Zilberman et al. 2021, NRG, section VII (buffer sizing).
 
@@ -17,14 +18,14 @@ pub(crate) struct QueueDepth {
     windows: Windows,
     bytes: u64,
     since: Instant,
-    /// Greatest depth of the window that is open.
+    /// Largest depth of the open window.
     greatest: u64,
     histogram: Histogram,
     trend: Trend,
 }
 
 impl QueueDepth {
-    /// Of an empty queue, from the origin of time on.
+    /// An empty queue, from the origin of time on.
     pub(crate) fn new(window: Duration) -> QueueDepth {
         QueueDepth {
             windows: Windows::new(window),
@@ -36,7 +37,7 @@ impl QueueDepth {
         }
     }
 
-    /// Begins at `start` with what waits then; it has seen nothing.
+    /// Starts at `start` with the bytes that wait then, and without measured values.
     pub(crate) fn start(&mut self, start: Instant, bytes: u64) {
         self.windows = self.windows.starting_at(start);
         self.since = start;

@@ -1,4 +1,4 @@
-//! What a monitor has measured: named histograms, trends and counts.
+//! The results of a monitor: named histograms, trends and counts.
 
 use alloc::vec::Vec;
 
@@ -13,9 +13,9 @@ pub struct NamedHistogram {
     pub what: &'static str,
     /// The unit of its values.
     pub unit: &'static str,
-    /// What is counted.
+    /// The unit of its counts.
     pub counts: &'static str,
-    /// How often each value occurred.
+    /// The number of occurrences of each value.
     pub histogram: Histogram,
 }
 
@@ -30,18 +30,18 @@ pub struct NamedTrend {
     pub trend: Trend,
 }
 
-/// How often something happened, by its reason.
+/// The number of events of one kind.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct NamedCount {
     /// What was counted.
     pub what: &'static str,
-    /// Which kind of it.
+    /// The kind of event.
     pub name: &'static str,
-    /// How often.
+    /// Number of events.
     pub count: u64,
 }
 
-/// What one monitor has measured since it started.
+/// The results of one monitor since it started.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Readings {
     /// When it started; `None` while it waits for its instant or its packet.
@@ -50,9 +50,9 @@ pub struct Readings {
     pub window: Duration,
     /// Distributions.
     pub histograms: Vec<NamedHistogram>,
-    /// Counts; only of what happened.
+    /// Counts that are not zero.
     pub counts: Vec<NamedCount>,
-    /// Courses over time, from `started` on.
+    /// Time series, from `started` on.
     pub trends: Vec<NamedTrend>,
 }
 

@@ -4,14 +4,14 @@ use crate::label::LabelSets;
 use crate::packet::{Class, Packet};
 use crate::units::Duration;
 
-/// Packets by what the engine knows of them. Everything that is given must hold.
+/// A selection by properties that the engine knows. All given properties must match.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Selection {
     /// Real or ghost; `None` for both.
     pub class: Option<Class>,
     /// Bit `d` set: packets with DSCP `d`.
     pub dscps: u64,
-    /// Packets that carry this label of the caller's ([`Packet::with_labels`]); `None` for any.
+    /// Packets with this label of the caller's ([`Packet::with_labels`]); `None` for any.
     pub label: Option<u16>,
 }
 
@@ -35,6 +35,6 @@ impl Selection {
 pub enum Start {
     /// This long after it was added or its counters were last reset.
     After(Duration),
-    /// With the first packet of this kind, which counts where the monitor selects it.
+    /// With the first packet of this kind, which counts if the monitor selects it.
     FirstPacket(Selection),
 }

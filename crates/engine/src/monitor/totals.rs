@@ -1,7 +1,7 @@
-//! Conservation: what entered the engine, came from another one, or was made by duplication has left, went into another engine,
-//! was dropped, or is inside. In packets, per class.
+//! Conservation: every packet that entered the engine, came from another one, or was duplicated has left, gone to
+//! another engine, been dropped, or is inside. In packets, per class.
 //!
-//! `inside` is counted where packets are stored, the others where they happen, so that the equation can fail.
+//! `inside` is counted from storage, the other terms from events, so the equation can detect errors.
 
 /// The whole engine since the last reset.
 #[derive(Copy, Clone, PartialEq, Eq, Debug, Default)]
@@ -23,11 +23,11 @@ pub struct ClassTotals {
     pub came: u64,
     /// Reached the end of their path.
     pub left: u64,
-    /// Went into other engines ([`Engine::cut`](crate::Engine::cut)).
+    /// Went to other engines ([`Engine::cut`](crate::Engine::cut)).
     pub went: u64,
     /// Dropped by an element.
     pub dropped: u64,
-    /// In the engine now.
+    /// Inside now.
     pub inside: u64,
 }
 

@@ -1,7 +1,7 @@
-//! A quantity over time, in fixed memory: the sum and the greatest of its windows in each of at most 1,024 steps.
+//! A quantity over time, in fixed memory: the sum and the largest value of its windows in each of at most 1,024 steps.
 //!
-//! A step holds one window at first. When the steps are used up, neighbours are merged and every step holds twice as many
-//! windows: the picture of a long measurement is as sharp as 512 to 1,024 points can be, and no peak is lost.
+//! At first a step is one window. When the steps are used up, neighbours are merged and every step has twice as many
+//! windows. A long measurement therefore has 512 to 1,024 points, and no peak is lost.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -23,7 +23,7 @@ pub struct TrendStep {
     pub windows: u64,
     /// The sum of their values.
     pub sum: u64,
-    /// The greatest of their values.
+    /// The largest of their values.
     pub greatest: u64,
 }
 
@@ -91,7 +91,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_step_is_a_window_until_there_are_too_many() {
+    fn a_step_is_one_window_until_the_steps_are_used_up() {
         let mut trend = Trend::new();
         (0..1024).for_each(|value| trend.close(value));
         assert_eq!(trend.windows_per_step(), 1);

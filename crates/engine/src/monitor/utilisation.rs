@@ -1,11 +1,12 @@
 //! Link utilisation: the share of each window in which the wire was busy, in per mille.
 //!
-//! A packet passes with its last bit, and its wire time (preamble and gap count) lies before that: where a window ends
-//! within a packet, each window gets its part. What passes faster than the link's rate, as it can in front of the link, is
-//! added to the window in which it passes: more than 1000 per mille is offered than the link can carry. The wire time of
-//! all windows together is that of all packets.
+//! A packet passes with its last bit, and its wire time (including preamble and gap) is before that. If a window ends
+//! within a packet, each window gets its part. Before a link, packets can pass faster than the link's rate; the excess
+//! is added to the window in which they pass, so more than 1000 per mille means that the offered load exceeds the
+//! rate. The sum over all windows is the wire time of all packets.
 //!
-//! Bins: 5 per mille wide up to 2000, then open. A value is rounded down to whole per mille. `window`: at least 100 us.
+//! Bins: 5 per mille wide up to 2000, then one open bin. A value is rounded down to whole per mille. `window`: at
+//! least 100 us.
 //!
 //! Source: Zilberman et al. 2021, NRG, section VII and figure 7 (link utilisation as a distribution over windows).
 
@@ -21,17 +22,17 @@ const BINS: Scale = Scale::Linear { width: 5, bins: 400 };
 pub(crate) struct Utilisation {
     start: Instant,
     window_ps: u64,
-    /// Since the start: the open window's end, and up to where time is accounted for.
+    /// Since the start: the end of the open window, and the time up to which busy time is counted.
     end_ps: u64,
     reached_ps: u64,
-    /// In the open window.
+    /// Busy time in the open window.
     busy_ps: u64,
     histogram: Histogram,
     trend: Trend,
 }
 
 impl Utilisation {
-    /// From the origin of time on.
+    /// Starts at the origin of time.
     pub(crate) fn new(window: Duration) -> Utilisation {
         let window_ps = window.as_nanos().saturating_mul(PICO_PER_NANO);
         Utilisation {
@@ -45,12 +46,12 @@ impl Utilisation {
         }
     }
 
-    /// Begins at `start`; it has seen nothing.
+    /// Starts at `start`, empty.
     pub(crate) fn start(&mut self, start: Instant) {
         self.start = start;
     }
 
-    /// A packet that took the wire for `wire_ps` has passed.
+    /// A packet that occupied the wire for `wire_ps` has passed.
     #[inline]
     pub(crate) fn passed(&mut self, at: Instant, wire_ps: u64) {
         let at_ps = self.since_start_ps(at);
@@ -63,7 +64,7 @@ impl Utilisation {
 
     fn since_start_ps(&self, at: Instant) -> u64 {
         let nanos = at.checked_duration_since(self.start).map_or(0, Duration::as_nanos);
-        // 213 days in picoseconds; later than that all is one instant.
+        // 213 days in picoseconds; all later instants count as this one.
         nanos.saturating_mul(PICO_PER_NANO).max(self.reached_ps)
     }
 

@@ -1,16 +1,17 @@
-//! Consecutive windows of one length: which have ended by an instant. A window holds its first instant and not its last.
+//! Consecutive windows of one length: the number that has ended by an instant. A window includes its first instant and
+//! not its end.
 
 use crate::units::{Duration, Instant};
 
 #[derive(Copy, Clone)]
 pub(crate) struct Windows {
     window_ns: u64,
-    /// When the window that is open ends.
+    /// When the open window ends.
     end_ns: u64,
 }
 
 impl Windows {
-    /// From the origin of time on.
+    /// Starts at the origin of time.
     pub(crate) fn new(window: Duration) -> Windows {
         Windows { window_ns: window.as_nanos(), end_ns: window.as_nanos() }
     }
@@ -20,7 +21,7 @@ impl Windows {
         Windows { end_ns: start.as_nanos().saturating_add(self.window_ns), ..self }
     }
 
-    /// Ends every window that lies before `to` and returns how many those were.
+    /// Ends every window before `to` and returns their number.
     #[inline]
     pub(crate) fn end_by(&mut self, to: Instant) -> u64 {
         let Some(past) = to.as_nanos().checked_sub(self.end_ns) else {
@@ -37,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_window_ends_when_the_next_begins() {
+    fn a_window_ends_when_the_next_starts() {
         let mut windows = Windows::new(Duration::from_nanos(100)).starting_at(Instant::from_nanos(50));
         let ended = [149, 150, 249, 250, 999, 1050].map(|at| windows.end_by(Instant::from_nanos(at)));
         assert_eq!(ended, [0, 1, 0, 1, 7, 1]);

@@ -1,4 +1,4 @@
-//! How long a packet takes on the wire of a port. Consecutive packets are mostly equal, so the last answer is kept.
+//! How long a packet occupies the wire of a port. Consecutive packets are mostly equal, so the last result is stored.
 
 use crate::units::Rate;
 
@@ -6,7 +6,7 @@ const PICO_BITS_PER_BYTE: u64 = 8 * 1_000_000_000_000;
 
 pub(crate) struct WireTime {
     rate: Rate,
-    /// Wire bytes of the last packet, and its picoseconds.
+    /// Wire bytes of the last packet, and its time in picoseconds.
     last: (u32, u64),
 }
 

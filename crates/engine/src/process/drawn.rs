@@ -1,13 +1,14 @@
-//! Drawn levels. Every `hold` a level is drawn from a piecewise uniform law: what is known of a capacity by its quantiles.
+//! Drawn levels. At every `hold` a level is drawn from a piecewise uniform distribution, which represents the known
+//! quantiles of a capacity.
 //!
-//! `cells`: each with a `weight`, and `low` <= `high` in wire bits per second; a draw takes a cell by weight and a level
-//! uniformly in it. `grid`: the level is rounded down to a multiple of it (1: whole bits per second). A draw of 0 is an
-//! outage. Draws are independent of each other: no memory beyond `hold`.
+//! `cells`: each with a `weight`, and `low` <= `high` in wire bits per second. A draw chooses a cell by weight and a
+//! level uniformly in it. `grid`: the level is rounded down to a multiple of it (1: whole bits per second). A draw of
+//! 0 is an outage. Draws are independent: there is no memory beyond `hold`.
 //!
-//! Source: Ballani et al. 2011 (SIGCOMM), "Towards predictable datacenter networks", Figure 1: quantiles of the bandwidth
-//! between virtual machines in eight clouds. Uta et al. 2020 (NSDI), section 2.1: a draw every 5 s or 50 s from them.
-//! Their published emulator takes one of the four cells between the quantiles 1, 25, 50, 75 and 99 % with equal chance
-//! and a whole number of Mbit/s in it, so that the outer 2 % are missing.
+//! Source: Ballani et al. 2011 (SIGCOMM), "Towards predictable datacenter networks", Figure 1: quantiles of the
+//! bandwidth between virtual machines in eight clouds. Uta et al. 2020 (NSDI), section 2.1: a draw from them every 5 s
+//! or 50 s. Their published emulator chooses one of the four cells between the quantiles 1, 25, 50, 75 and 99 % with
+//! equal probability, and a whole number of Mbit/s in it; the outer 2 % are missing.
 
 use alloc::sync::Arc;
 use core::num::NonZeroU64;
@@ -16,7 +17,7 @@ use crate::describe::Problem;
 use crate::random::Stream;
 use crate::units::{Capacity, Duration, Instant};
 
-/// A law by cells, uniform in each.
+/// A distribution by cells, uniform in each.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PiecewiseUniform {
     /// At least one.
@@ -25,14 +26,14 @@ pub struct PiecewiseUniform {
     pub grid: NonZeroU64,
 }
 
-/// One cell of a law.
+/// One cell of a distribution.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct Cell {
     /// Lowest level, wire bits per second.
     pub low: u64,
     /// Highest level, wire bits per second; at least `low`.
     pub high: u64,
-    /// How often it is drawn, as a share of the sum; at least 1.
+    /// Its weight in relation to the sum; at least 1.
     pub weight: u32,
 }
 
@@ -59,7 +60,7 @@ impl PiecewiseUniform {
     fn draw(&self, stream: &mut Stream) -> Capacity {
         let weights = || self.cells.iter().map(|cell| u64::from(cell.weight));
         let mut drawn = below(weights().sum(), stream);
-        // Every draw consumes two numbers, whatever it is.
+        // Every draw consumes two random numbers, whatever the result.
         let position = 1.0 - stream.uniform();
         let mut level = 0;
         for (cell, weight) in self.cells.iter().zip(weights()) {
@@ -73,7 +74,7 @@ impl PiecewiseUniform {
     }
 }
 
-/// A whole number in [0, bound), evenly but for the 53 bits of a draw.
+/// A whole number in [0, bound), uniform within the 53 bits of a draw.
 pub(super) fn below(bound: u64, stream: &mut Stream) -> u64 {
     let position = 1.0 - stream.uniform();
     ((position * bound as f64) as u64).min(bound - 1)

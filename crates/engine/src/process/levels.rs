@@ -1,7 +1,7 @@
-//! Given levels. Each holds from its time until the next one's: steps, and traces of a rate.
+//! Given levels. Each applies from its time until the next one's: steps, and traces of a rate.
 //!
 //! `levels`: (time, level), the first at time 0, times not decreasing; of several at one time the last counts.
-//! `period`: none, and the last level holds for ever; or longer than the last time, and then the list begins again.
+//! `period`: if absent, the last level applies without end; otherwise longer than the last time, and the list repeats.
 //!
 //! Nothing is interpolated: between two samples of a trace the capacity is that of the earlier one.
 
@@ -14,9 +14,9 @@ use crate::units::{Capacity, Duration, Instant};
 /// Levels at times.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LevelSchedule {
-    /// From which time on each level holds; shared, because many links may follow one trace.
+    /// The start of each level; shared, because many links may follow one trace.
     pub levels: Arc<[(Duration, Capacity)]>,
-    /// From the beginning of the list to its next beginning; `None`: the last level holds for ever.
+    /// From the start of the list to its next start; `None`: the last level applies without end.
     pub period: Option<Duration>,
 }
 

@@ -1,9 +1,10 @@
-//! Markov-modulated levels. Every `hold` a chain goes from its state to another or stays; each state has a level.
+//! Markov-modulated levels. At every `hold` a chain moves from its state to another or stays; each state has a level.
 //!
 //! `states`: each with a level and `next`: the probability of every state to be the next one, in parts per billion, in
-//! the order of the states, together 10^9. The chain begins in the first state and takes its first step after one `hold`.
+//! the order of the states, with the sum 10^9. The chain starts in the first state and makes its first transition
+//! after one `hold`.
 //!
-//! The time in a state is geometric: with probability p of leaving it lasts hold / p on average. Two states make the
+//! The time in a state is geometric: if p is the probability of leaving it, its mean is hold / p. Two states make the
 //! on/off channel of Gilbert, with losses replaced by an outage.
 //!
 //! Source: Gilbert 1960, "Capacity of a burst-noise channel"; Fischer and Meier-Hellstern 1993, "The Markov-modulated
@@ -16,13 +17,13 @@ use crate::describe::Problem;
 use crate::random::Stream;
 use crate::units::{Capacity, Duration, Instant};
 
-/// Probabilities are whole parts of this.
+/// The sum of probabilities, which are whole numbers.
 const CERTAIN_PPB: u64 = 1_000_000_000;
 
 /// A chain of states.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MarkovChain {
-    /// At least one; the chain begins in the first.
+    /// At least one; the chain starts in the first.
     pub states: Vec<MarkovState>,
 }
 
@@ -31,7 +32,7 @@ pub struct MarkovChain {
 pub struct MarkovState {
     /// The capacity in it.
     pub level: Capacity,
-    /// Parts per billion for each state to follow; as many as there are states, together 10^9.
+    /// Parts per billion for each state to follow; as many as there are states, with the sum 10^9.
     pub next_ppb: Vec<u32>,
 }
 
@@ -86,6 +87,6 @@ impl Markov {
             }
             drawn -= u64::from(part);
         }
-        unreachable!("the parts of a state are together 10^9, and the draw is below that")
+        unreachable!("the sum of a state's parts is 10^9, and the draw is below that")
     }
 }

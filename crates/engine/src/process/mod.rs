@@ -1,16 +1,16 @@
-//! Processes: the capacity of a link as a function of time alone. What is sent changes nothing about it (capacity that
-//! depends on what was sent is a shaper's; traffic that competes for capacity is a source's).
+//! Processes: the capacity of a link as a function of time alone. Traffic does not change it (a shaper models capacity
+//! that depends on traffic; a source models traffic that competes for capacity).
 //!
-//! A process drives one link from the instant at which it is started, which is its time 0, and its levels take the place of
-//! the link's own rate. A level is wire bits per second, unlimited, or an outage. A change of level is exact: it happens at
-//! its own instant, and what is left of the packet on the transmitter is sent at the new level (`link/transmitter.rs`).
-//! A process that is stopped gives the link its own rate back.
+//! A process drives one link from the instant of its start, which is its time 0, and its levels replace the link's own
+//! rate. A level is wire bits per second, unlimited, or an outage. A change of level is exact: it happens at its own
+//! instant, and the rest of the packet on the transmitter is sent at the new level (`link/transmitter.rs`). When a
+//! process is stopped, the link has its own rate again.
 //!
-//! Each draw comes from the random stream of the process's name, so that links, and the two directions of one, are
-//! independent, and a process that is started again under its name draws the same levels again.
+//! Each draw comes from the random stream of the process's name. So links, and the two directions of one, are
+//! independent, and a process that is restarted under its name draws the same levels again.
 //!
-//! The first 65 536 changes since the start are kept for whoever asks what the capacity was; later ones are counted.
-//! Delivery opportunities are not levels and are not kept.
+//! The first 65 536 changes since the start are stored, so that the capacity at each time can be reported; later ones
+//! are counted. Delivery opportunities are not levels and are not stored.
 
 mod drawn;
 mod levels;
@@ -37,18 +37,18 @@ pub use opportunities::OpportunitySchedule;
 pub use parameters::{CapacityParameters, Direction};
 use resampled::Resampled;
 
-/// Of `capacity`.
+/// The page of `capacity`.
 const PAGE: Page = page!("mod.rs");
 
-/// Changes of one process that are kept.
-const CHANGES_KEPT: usize = 65_536;
+/// Number of changes of one process that are stored.
+const CHANGES_STORED: usize = 65_536;
 
 /// A process of one engine.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ProcessId(pub(crate) u32);
 
 impl ProcessId {
-    /// The process's place in the order of starting, from 0.
+    /// The process's position in the order of starting, from 0.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -61,34 +61,34 @@ pub enum ProcessSpec {
     Levels(LevelSchedule),
     /// Bytes that may leave at given instants: traces of Mahimahi (`process/opportunities.rs`).
     Opportunities(OpportunitySchedule),
-    /// A level drawn from a law every `hold` (`process/drawn.rs`).
+    /// A level drawn from a distribution at every `hold` (`process/drawn.rs`).
     Drawn {
-        /// What it is drawn from.
+        /// The distribution.
         law: PiecewiseUniform,
-        /// How long a draw holds; at least 1 ns.
+        /// How long a draw applies; at least 1 ns.
         hold: Duration,
     },
-    /// A level for each state of a chain, which takes a step every `hold` (`process/markov.rs`).
+    /// A level for each state of a chain, which makes a transition at every `hold` (`process/markov.rs`).
     Markov {
-        /// States and how they follow each other.
+        /// States and their transitions.
         chain: MarkovChain,
-        /// How long a step lasts; at least 1 ns.
+        /// Time between transitions; at least 1 ns.
         hold: Duration,
     },
-    /// Blocks of a trace from places drawn at random (`process/resampled.rs`).
+    /// Blocks of a trace from random positions (`process/resampled.rs`).
     Resampled {
         /// The trace; it has a period.
         trace: LevelSchedule,
-        /// How long each block is; at least 1 ns.
+        /// The length of each block; at least 1 ns.
         block: Duration,
     },
 }
 
 impl ProcessSpec {
-    /// Whether an engine can carry it out.
+    /// Checks whether an engine can carry it out.
     ///
     /// # Errors
-    /// The first thing that is wrong with it.
+    /// The first error in it.
     pub fn check(&self) -> Result<(), Problem> {
         match self {
             ProcessSpec::Levels(schedule) => schedule.check(),
@@ -96,7 +96,7 @@ impl ProcessSpec {
             ProcessSpec::Drawn { hold: Duration::ZERO, .. }
             | ProcessSpec::Markov { hold: Duration::ZERO, .. }
             | ProcessSpec::Resampled { block: Duration::ZERO, .. } => {
-                Err(Problem::new("hold 0 ns would redraw the rate for ever; give at least 1 ns"))
+                Err(Problem::new("hold 0 ns would redraw the rate without end; give at least 1 ns"))
             }
             ProcessSpec::Drawn { law, .. } => law.check(),
             ProcessSpec::Markov { chain, .. } => chain.check(),
@@ -105,7 +105,7 @@ impl ProcessSpec {
     }
 }
 
-/// What a process does to its link.
+/// The change that a process makes to its link.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Change {
     Level(Capacity),
@@ -120,13 +120,13 @@ enum Kind {
     Resampled(Resampled),
 }
 
-/// A process at work.
+/// A process in operation.
 pub(crate) struct Process {
     kind: Kind,
     link: ElementId,
     running: bool,
     changes: Vec<(Instant, Capacity)>,
-    changes_not_kept: u64,
+    changes_not_stored: u64,
 }
 
 impl Process {
@@ -141,7 +141,7 @@ impl Process {
                 Kind::Resampled(Resampled::new(trace, block, stream, start))
             }
         };
-        Process { kind, link, running: true, changes: Vec::new(), changes_not_kept: 0 }
+        Process { kind, link, running: true, changes: Vec::new(), changes_not_stored: 0 }
     }
 
     pub(crate) fn link(&self) -> ElementId {
@@ -153,12 +153,12 @@ impl Process {
         self.running
     }
 
-    /// Stops; whether it was running.
+    /// Stops; returns whether it was running.
     pub(crate) fn stop(&mut self) -> bool {
         core::mem::replace(&mut self.running, false)
     }
 
-    /// What happens now, which is the instant from `next_wake`.
+    /// The change at the present instant, which is that of `next_wake`.
     pub(crate) fn wake(&mut self, now: Instant) -> Change {
         let level = match &mut self.kind {
             Kind::Opportunities(opportunities) => {
@@ -173,7 +173,7 @@ impl Process {
         Change::Level(level)
     }
 
-    /// When to wake it next; `None` where nothing changes any more.
+    /// When to wake it next; `None` if nothing changes any more.
     pub(crate) fn next_wake(&self) -> Option<Instant> {
         match &self.kind {
             Kind::Levels(levels) => levels.next_wake(),
@@ -184,7 +184,7 @@ impl Process {
         }
     }
 
-    /// Whether the link stands still between one wake-up and the next, instead of having a level.
+    /// Whether the link sends nothing between wake-ups, instead of having a level.
     pub(crate) fn is_of_opportunities(&self) -> bool {
         matches!(self.kind, Kind::Opportunities(_))
     }
@@ -193,18 +193,18 @@ impl Process {
         &self.changes
     }
 
-    pub(crate) fn changes_not_kept(&self) -> u64 {
-        self.changes_not_kept
+    pub(crate) fn changes_not_stored(&self) -> u64 {
+        self.changes_not_stored
     }
 
     fn note(&mut self, now: Instant, level: Capacity) {
         if self.changes.last().is_some_and(|&(_, before)| before == level) {
             return;
         }
-        if self.changes.len() < CHANGES_KEPT {
+        if self.changes.len() < CHANGES_STORED {
             self.changes.push((now, level));
         } else {
-            self.changes_not_kept += 1;
+            self.changes_not_stored += 1;
         }
     }
 }

@@ -1,16 +1,18 @@
-//! Delivery opportunities. At given instants a number of IP bytes may leave the queue; between them the link stands still.
+//! Delivery opportunities. At given instants a number of IP bytes may leave the queue; between them the link sends
+//! nothing.
 //!
-//! `opportunities`: (time, IP bytes), times not decreasing, at least 1 byte each. `period`: none, and the link stands still
-//! for ever after the last; or at least the last time, and then the list begins again.
+//! `opportunities`: (time, IP bytes), times not decreasing, at least 1 byte each. `period`: if absent, the link sends
+//! nothing after the last; otherwise at least the last time, and the list repeats.
 //!
-//! An opportunity serves as many packets as it has bytes for. A packet larger than what is left takes that, and leaves with
-//! a later opportunity. What an opportunity has left when the queue is empty is lost: a packet that comes at the same
-//! instant, behind it, waits for the next. Packets take the whole of their bytes and leave without serialisation time.
+//! An opportunity serves packets until its bytes are used up. A packet larger than the rest of an opportunity uses
+//! that rest, and leaves with a later opportunity. The rest is lost when the queue is empty: a packet that arrives at
+//! the same instant, after the opportunity, waits for the next. All bytes of a packet count, and it leaves without
+//! serialisation time.
 //!
-//! Source: Netravali et al. 2015 (USENIX ATC), "Mahimahi", section 4, and `link_queue.cc` of its mm-link: one line of a
-//! trace is one opportunity of 1500 bytes in the millisecond it names; the last line's time is also the period.
-//! Deviation: mm-link counts 1504 bytes and 4 bytes of tunnel header with each packet. Full packets are treated alike, of
-//! short ones slightly more fit here.
+//! Source: Netravali et al. 2015 (USENIX ATC), "Mahimahi", section 4, and `link_queue.cc` of its mm-link: one line of
+//! a trace is one opportunity of 1500 bytes in the millisecond that it names; the last line's time is also the period.
+//! Deviation: mm-link counts 1504 bytes and 4 bytes of tunnel header with each packet. Full packets are treated alike;
+//! of short ones slightly more fit here.
 
 use alloc::sync::Arc;
 
@@ -23,7 +25,7 @@ use crate::units::{Duration, Instant};
 pub struct OpportunitySchedule {
     /// When, and how many IP bytes.
     pub opportunities: Arc<[(Duration, u64)]>,
-    /// From the beginning of the list to its next beginning; `None`: nothing leaves after the last.
+    /// From the start of the list to its next start; `None`: nothing leaves after the last.
     pub period: Option<Duration>,
 }
 

@@ -1,5 +1,5 @@
-//! What a condition says of a link's capacity, and how a process stands in resolved JSON: lists of whole numbers, a rate of 0 for an
-//! outage, `null` for an unlimited one.
+//! The parameters of a link's capacity in a condition, and the form of a process in resolved JSON: lists of whole
+//! numbers, a rate of 0 for an outage, `null` for an unlimited one.
 
 use alloc::format;
 use alloc::vec;
@@ -23,7 +23,7 @@ parameters! {
     pub struct CapacityParameters {
         /// The rate as a function of time.
         process: ProcessSpec = [Parameter::named(None, "process", "process", sample).scaled()],
-        /// From the host, or to it; both when absent.
+        /// Direction from the host, or to it; both when absent.
         direction: Option<Direction> = [
             Parameter::choice("direction", "direction", Direction::values()).optional()
         ],
@@ -35,7 +35,7 @@ impl Described for CapacityParameters {
 }
 
 choice! {
-    /// One way of a host's link.
+    /// One direction of a host's link.
     #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
     pub enum Direction: "direction" {
         /// From the host to the switch.
@@ -68,12 +68,12 @@ fn sample(sampler: &mut Sampler) -> Vec<(&'static str, Json)> {
     vec![("process", sampler.one_of(&processes).clone())]
 }
 
-/// The fields of a JSON object, each taken once; what is left is unknown.
+/// The fields of a JSON object, each read once; the remaining ones are unknown.
 struct Fields(Object);
 
 impl Fields {
     fn of(json: &Json) -> Result<Fields, Problem> {
-        json.as_object().cloned().map(Fields).ok_or_else(|| Problem::new(format!("{json} is no object")))
+        json.as_object().cloned().map(Fields).ok_or_else(|| Problem::new(format!("{json} is not an object")))
     }
 
     fn take<T: Value>(&mut self, name: &str) -> Result<T, Problem> {
@@ -91,7 +91,7 @@ impl Fields {
     }
 }
 
-/// Two lists as one of pairs.
+/// Converts two lists to one of pairs.
 fn pairs<T, U>(
     times: Vec<Duration>,
     values: Vec<T>,

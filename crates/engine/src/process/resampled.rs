@@ -1,11 +1,12 @@
-//! Resampled levels. Blocks of a trace, each from a place in it drawn at random: the same network on another day.
+//! Resampled levels. Blocks of a trace, each from a random position in it: the same network on another day.
 //!
-//! `trace`: levels at times and the period after which the trace is over; its end joins its begin. `block`: how long the
-//! trace is followed; then a place in it is drawn, all nanoseconds being equally likely, and the next block begins with the
-//! level of that place, from its begin, so that levels last as long as in the trace.
+//! `trace`: levels at times, and the period at which the trace ends; its end is joined to its start. `block`: how long
+//! the trace is followed; then a position in it is drawn, with all nanoseconds equally likely. The next block starts
+//! with the level at that position, from the level's start, so that levels last as long as in the trace.
 //!
-//! Levels come as often as in the trace where they all last as long as each other and a block is a multiple of that. Their autocorrelation at a lag is that of the trace times 1 - lag / block, and
-//! none beyond a block: a block should be several times as long as the trace's own correlation lasts.
+//! Levels have the same frequency as in the trace if they all last equally long and a block is a multiple of that.
+//! Their autocorrelation at a lag is that of the trace times 1 - lag / block, and zero beyond a block. So a block
+//! should be several times longer than the trace's own correlation.
 //!
 //! Source: Politis and Romano 1992, "A circular block-resampling procedure for stationary data"; Kuensch 1989.
 
@@ -15,7 +16,7 @@ use crate::describe::Problem;
 use crate::random::Stream;
 use crate::units::{Capacity, Duration, Instant};
 
-/// Checks a trace that is to be resampled: it has an end.
+/// Checks a trace to be resampled: it must have an end.
 pub(super) fn check(trace: &LevelSchedule) -> Result<(), Problem> {
     if trace.period.is_none() {
         return Err(Problem::new("is resampled and has no end; say when the trace is over"));
@@ -28,9 +29,9 @@ pub(super) struct Resampled {
     period_ns: u64,
     block: Duration,
     stream: Stream,
-    /// In the trace, at the next wake-up; in [0, period).
+    /// Position in the trace at the next wake-up; in [0, period).
     place_ns: u64,
-    /// In (0, block] while a block is followed; 0 when the next one is to be drawn.
+    /// In (0, block] within a block; 0 when the next one must be drawn.
     left_ns: u64,
     next: Instant,
 }
@@ -61,7 +62,7 @@ impl Resampled {
         self.next
     }
 
-    /// The index behind the level that holds at a place; at least 1, since the first level is at time 0.
+    /// The index after the level at a position; at least 1, since the first level is at time 0.
     fn behind(&self, place_ns: u64) -> usize {
         self.trace.levels.partition_point(|&(time, _)| time.as_nanos() <= place_ns)
     }

@@ -1,14 +1,14 @@
-//! When the entries of a timed list are due, once or again and again.
+//! When the entries of a timed list are due, once or repeatedly.
 
 use crate::describe::Problem;
 use crate::units::{Duration, Instant};
 
 /// A position in a list of times, which do not decrease.
 pub(crate) struct Position {
-    /// When the present turn through the list began.
+    /// When the present pass through the list started.
     begun: Instant,
     next: usize,
-    /// From turn to turn; `None` goes through the list once.
+    /// Time from pass to pass; `None` for a single pass.
     period: Option<Duration>,
 }
 
@@ -17,12 +17,12 @@ impl Position {
         Position { begun: start, next: 0, period }
     }
 
-    /// When the next of `count` entries is due, given its time in the list; `None` behind the last turn.
+    /// When the next of `count` entries is due, given its time in the list; `None` after the last pass.
     pub(crate) fn due(&self, time_of: impl Fn(usize) -> Duration, count: usize) -> Option<Instant> {
         (self.next < count).then(|| self.begun.saturating_add(time_of(self.next)))
     }
 
-    /// Goes to the entry behind the next, and returns the index of the one that was next.
+    /// Advances to the next entry, and returns the index of the entry that was next until now.
     pub(crate) fn step(&mut self, count: usize) -> usize {
         let index = self.next;
         self.next += 1;
@@ -34,7 +34,7 @@ impl Position {
     }
 }
 
-/// Checks a list of times and its period. `at_the_end`: whether the last entry may lie at the very end of a turn.
+/// Checks a list of times and its period. `at_the_end`: whether the last entry may be at the very end of a pass.
 pub(crate) fn check_times(
     times: impl ExactSizeIterator<Item = Duration>,
     period: Option<Duration>,

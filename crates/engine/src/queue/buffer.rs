@@ -1,11 +1,13 @@
-//! Buffer: a FIFO with a limit. It counts; what happens to a packet that has no room, the drop policy says (`queue/drop`).
+//! Buffer: a FIFO with a limit. It only counts; the drop policy decides about a packet that has no room
+//! (`queue/drop`).
 //!
-//! `limit`: bytes, packets, or a time. Bytes are counted as the owner's rate counts them (IP bytes in shapers, wire bytes in links).
-//! A time is as many bytes as the rate behind the buffer sends in it, rounded down: what waits never needs longer to drain. It
-//! follows the rate when that changes, where a number of bytes (also one sized from a bandwidth-delay product) does not. Under a
-//! scheduler the rate is the whole link's, so that a queue that shares the link may hold packets for longer.
+//! `limit`: bytes, packets, or a time. Bytes are counted as the owner's rate counts them (IP bytes in shapers, wire
+//! bytes in links). A time means the bytes that the rate after the buffer sends in it, rounded down, so waiting
+//! packets never need longer to drain. It follows the rate when that changes. A number of bytes does not, even if it
+//! was computed from a bandwidth-delay product. Under a scheduler the rate is the whole link's, so a queue that shares
+//! the link may hold packets for longer.
 //!
-//! A smaller limit never drops what waits already; it refuses newcomers until there is room.
+//! A smaller limit never drops packets that already wait; it refuses new ones until there is room.
 //!
 //! Source: RFC 7567, section 2 (buffers and their limits).
 
@@ -14,7 +16,7 @@ use crate::packet::{Class, Packet};
 use crate::slab::{Slab, SlotId};
 use crate::units::{Limit, Rate, NANO};
 
-/// Which of a packet's sizes fills the buffer.
+/// Which of a packet's sizes counts.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Measure {
     IpBytes,
@@ -34,11 +36,11 @@ impl Measure {
 pub(crate) struct Buffer {
     waiting: List,
     measure: Measure,
-    /// u64::MAX where there is no bound: more than memory can hold.
+    /// u64::MAX if there is no bound, which is more than memory can hold.
     limit_bytes: u64,
     /// Likewise.
     limit_packets: u64,
-    /// Bytes waiting, in `measure`; may exceed the limit after it was made smaller.
+    /// Bytes waiting, in `measure`; may exceed the limit after it was reduced.
     held_bytes: u64,
     held_packets: u64,
     queued_ip_bytes: [u64; 2],
@@ -59,7 +61,7 @@ impl Buffer {
         buffer
     }
 
-    /// `rate` is the one behind the buffer, in bits of `measure` per second.
+    /// `rate` is the one after the buffer, in bits of `measure` per second.
     pub(crate) fn set_limit(&mut self, limit: Limit, rate: Rate) {
         (self.limit_bytes, self.limit_packets) = match (limit, rate) {
             (Limit::Bytes(bytes), _) => (bytes, u64::MAX),
@@ -72,12 +74,12 @@ impl Buffer {
         };
     }
 
-    /// Whether a packet of so many bytes, in the buffer's measure, has room.
+    /// Whether a packet of this number of bytes, in the buffer's measure, has room.
     pub(crate) fn has_room(&self, bytes: u64) -> bool {
         self.held_bytes.saturating_add(bytes) <= self.limit_bytes && self.held_packets < self.limit_packets
     }
 
-    /// Whether the packet has room at least when nothing else waits.
+    /// Whether the packet would have room in an empty buffer.
     pub(crate) fn can_ever_hold(&self, packet: &Packet) -> bool {
         self.measure.of(packet) <= self.limit_bytes && self.limit_packets > 0
     }

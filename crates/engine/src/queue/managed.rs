@@ -1,7 +1,6 @@
-//! A queue at work: a buffer and the policy that decides what is lost. The same serves a link, each queue of a scheduler, and a
-//! shaper.
+//! A queue in operation: a buffer and its drop policy. Used by links, the queues of a scheduler, and shapers.
 //!
-//! A packet that finds the server free waits for nothing, so the buffer's limit does not apply to it.
+//! A packet that finds the server free does not wait, so the buffer's limit does not apply to it.
 
 use super::drop::{Detected, Policy};
 use super::{Buffer, BufferSpec, Measure, Memory, MemoryShare};
@@ -13,7 +12,7 @@ use crate::random::Stream;
 use crate::slab::SlotId;
 use crate::units::Rate;
 
-/// Whether whoever serves the queue could take a packet this instant.
+/// Whether the server of the queue could take a packet at this instant.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Server {
     Free,
@@ -34,12 +33,12 @@ impl ManagedQueue {
         ManagedQueue { policy: Policy::new(&spec.drop, &buffer, rate), buffer, spec, share: None }
     }
 
-    /// The same queue with a part in a memory; nothing waits in it.
+    /// The same queue with a part in a memory; it must be empty.
     pub(crate) fn sharing(self, share: Option<MemoryShare>) -> ManagedQueue {
         ManagedQueue { share, ..self }
     }
 
-    /// Takes new parameters. What waits keeps its place; a drop policy whose parameters are the same goes on where it was.
+    /// Applies new parameters. Waiting packets stay; a drop policy with unchanged parameters continues from its state.
     pub(crate) fn reconfigure(&mut self, spec: BufferSpec, rate: Rate) {
         self.buffer.set_limit(spec.limit, rate);
         if spec.drop == self.spec.drop {
@@ -50,18 +49,18 @@ impl ManagedQueue {
         self.spec = spec;
     }
 
-    /// Whether another has the same parameters.
+    /// Whether another queue has the same parameters.
     pub(crate) fn is_like(&self, other: &ManagedQueue) -> bool {
         (self.spec, self.share) == (other.spec, other.share)
     }
 
-    /// Something else empties the queue from now on.
+    /// The queue is emptied at another rate from now on.
     pub(crate) fn set_rate(&mut self, rate: Rate) {
         self.buffer.set_limit(self.spec.limit, rate);
         self.policy.set_rate(&self.buffer, rate);
     }
 
-    /// Goes on with what another queue's policy remembers, where both have the same.
+    /// Takes over the state of another queue's policy, if both policies are the same.
     pub(crate) fn inherit_policy(&mut self, other: ManagedQueue, rate: Rate) {
         if self.spec.drop == other.spec.drop {
             self.policy = other.policy;
@@ -69,7 +68,7 @@ impl ManagedQueue {
         }
     }
 
-    /// Lets a packet wait, or says why it cannot; others may be pushed out for it.
+    /// Lets a packet wait, or returns the reason why it cannot; other packets may be pushed out for it.
     pub(crate) fn offer(
         &mut self,
         slot: SlotId,
@@ -93,7 +92,7 @@ impl ManagedQueue {
         Ok(())
     }
 
-    /// Lets a packet wait whatever the buffer holds, from now on.
+    /// Lets a packet wait from now on, whatever the buffer holds.
     fn push(&mut self, slot: SlotId, context: &mut Context<'_>) {
         let waits = &mut context.shared.slab[slot];
         waits.at = context.shared.now;
@@ -101,7 +100,7 @@ impl ManagedQueue {
         self.put_back(slot, context);
     }
 
-    /// Lets a packet go on waiting that has waited elsewhere.
+    /// Lets a packet that has waited elsewhere continue to wait.
     pub(crate) fn put_back(&mut self, slot: SlotId, context: &mut Context<'_>) {
         let before = self.buffer.held_bytes();
         self.policy.entered(&context.shared.slab[slot].packet, &self.buffer);
@@ -109,7 +108,7 @@ impl ManagedQueue {
         self.account(before, context);
     }
 
-    /// Takes the packet that leaves now; the policy may drop those at the head first, even all.
+    /// Takes the packet that leaves now; the policy may first drop packets at the head, even all.
     pub(crate) fn take(&mut self, context: &mut Context<'_>) -> Option<SlotId> {
         let before = self.buffer.held_bytes();
         let taken = self.policy.take(&mut self.buffer, self.spec.signal, context);
@@ -120,7 +119,7 @@ impl ManagedQueue {
         taken
     }
 
-    /// Takes the oldest packet without asking the policy.
+    /// Takes the oldest packet without the policy.
     pub(crate) fn take_unjudged(&mut self, context: &mut Context<'_>) -> Option<SlotId> {
         let before = self.buffer.held_bytes();
         let taken = self.buffer.pop(&context.shared.slab);
@@ -142,12 +141,12 @@ impl ManagedQueue {
         }
     }
 
-    /// Whether its policy knows only what waits now.
+    /// Whether its policy depends only on what waits now.
     pub(crate) fn is_stateless(&self) -> bool {
         self.policy.is_stateless()
     }
 
-    /// Whether what waits here takes room from others.
+    /// Whether packets here take memory from other queues.
     pub(crate) fn has_share(&self) -> bool {
         self.share.is_some()
     }
@@ -165,12 +164,13 @@ impl ManagedQueue {
     }
 }
 
-/// Tells a packet's transport of congestion by a mark, if it may be told so; otherwise it must be dropped.
+/// Signals congestion to a packet's transport by a mark, if possible; otherwise the packet must be dropped.
 pub(super) fn marked(slot: SlotId, signal: Signal, context: &mut Context<'_>) -> bool {
     let packet = &mut context.shared.slab[slot].packet;
     match (signal, packet.ecn) {
         (Signal::Drop, _) | (Signal::Mark, Ecn::NotEct) => false,
-        // RFC 3168, section 5: a packet with CE set "is forwarded" as it is; other routers have told its transport already.
+        // RFC 3168, section 5: a packet with CE set "is forwarded" unchanged; another router has signalled congestion
+        // already.
         (Signal::Mark, Ecn::Ce) => true,
         (Signal::Mark, Ecn::Ect0 | Ecn::Ect1) => {
             packet.ecn = Ecn::Ce;

@@ -1,13 +1,13 @@
-//! Shared memory with a dynamic threshold, as in switch chips: queues, also of several links, wait in one memory, and none may hold
-//! more than `alpha` times what is still free of it.
+//! Shared memory with a dynamic threshold, as in switch chips. Queues, also of several links, share one memory, and
+//! each may hold at most `alpha` times the free part.
 //!
-//! `memory`: bytes in all, as the queues count them. `alpha`: of each queue, above 0. A packet is refused (`queue-full`) where its
-//! queue holds at least alpha x (memory - used), or where the memory has no room for it; the queue's own `buffer`, if it has one,
-//! holds as well. So one busy queue takes alpha / (1 + alpha) of the memory, n busy ones alpha / (1 + n alpha) each, and
-//! 1 / (1 + n alpha) is kept free for those that become busy. Packets on a transmitter are not in the memory. A queue that pushes
-//! out its own oldest packets (`head`) cannot be part of one.
+//! `memory`: total bytes, as the queues count them. `alpha`: of each queue, above 0. A packet is refused
+//! (`queue-full`) if its queue holds at least alpha x (memory - used), or if the memory has no room for it. The
+//! queue's own `buffer`, if it has one, applies as well. So one busy queue takes alpha / (1 + alpha) of the memory,
+//! and n busy ones alpha / (1 + n alpha) each; 1 / (1 + n alpha) stays free for queues that become busy. Packets on a
+//! transmitter are not in the memory. A queue that pushes out its own oldest packets (`head`) cannot share one.
 //!
-//! A smaller memory or alpha never drops what waits already.
+//! A smaller memory or alpha never drops packets that already wait.
 //!
 //! Source: Choudhury and Hahne 1998, "Dynamic queue length thresholds for shared-memory packet switches", section II.
 
@@ -16,12 +16,12 @@
 pub struct MemoryId(pub(crate) u32);
 
 impl MemoryId {
-    /// The memory that was added as the `number`-th, from 0.
+    /// The memory that was added as number `number`, from 0.
     pub fn nth(number: usize) -> MemoryId {
         MemoryId(u32::try_from(number).expect("fewer than 2^32 memories"))
     }
 
-    /// The memory's place in the order of adding, from 0.
+    /// The memory's position in the order of adding, from 0.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -32,14 +32,14 @@ impl MemoryId {
 pub struct MemoryShare {
     /// The memory.
     pub memory: MemoryId,
-    /// How much the queue may hold for each free byte, in parts per billion; above 0.
+    /// Bytes that the queue may hold for each free byte, in parts per billion; above 0.
     pub alpha_ppb: u64,
 }
 
-/// A memory at work.
+/// A memory in operation.
 pub(crate) struct Memory {
     bytes: u64,
-    /// May exceed `bytes` after it was made smaller, and while a packet is on its way to an idle transmitter.
+    /// May exceed `bytes` after it was reduced, and while a packet is on its way to an idle transmitter.
     used_bytes: u64,
 }
 
@@ -52,14 +52,14 @@ impl Memory {
         self.bytes = bytes;
     }
 
-    /// Whether a queue that holds so many bytes may take a packet.
+    /// Whether a queue that holds this number of bytes may take a packet.
     pub(super) fn admits(&self, queue_bytes: u64, packet_bytes: u64, alpha_ppb: u64) -> bool {
         let free_bytes = self.bytes.saturating_sub(self.used_bytes);
         let threshold = u128::from(alpha_ppb) * u128::from(free_bytes);
         packet_bytes <= free_bytes && u128::from(queue_bytes) * 1_000_000_000 < threshold
     }
 
-    /// A queue held `before` bytes and holds `after` now.
+    /// The content of a queue has changed from `before` to `after` bytes.
     pub(super) fn account(&mut self, before: u64, after: u64) {
         self.used_bytes = self.used_bytes + after - before;
     }

@@ -1,5 +1,5 @@
-//! Queues: where packets wait. What waits where (DSCP), how much can wait (buffer), what is dropped (policy), and, by a scheduler,
-//! who goes first. One description serves links, schedulers' queues and shapers.
+//! Queues, where packets wait: which packets wait in which queue (DSCP), how much can wait (buffer), what is dropped
+//! (policy), and the order of service (scheduler). One description serves links, schedulers' queues and shapers.
 
 mod buffer;
 mod drop;
@@ -20,5 +20,5 @@ pub use spec::{BufferSpec, QueueSpec, Queueing};
 
 use crate::describe::{page, Page};
 
-/// Of `queue`.
+/// The page of `queue`.
 const PAGE: Page = page!("mod.rs");

@@ -1,4 +1,4 @@
-//! What a condition says of queues: of the one in front of a link, and of those of a scheduler.
+//! The parameters of queues in a condition: of the one before a link, and of those of a scheduler.
 
 use alloc::format;
 use alloc::vec;
@@ -12,22 +12,23 @@ use crate::ecn::Signal;
 use crate::scheduler::{self, Scheduling};
 use crate::units::Limit;
 
-/// `alpha` where it is not given.
+/// `alpha` when absent.
 const ALPHA_PPB: u64 = 1_000_000_000;
 
 parameters! {
-    /// Replaces the FIFO in front of the uplink (host.egress) or of the downlink (switch.egress).
+    /// Replaces the FIFO before the uplink (host.egress) or the downlink (switch.egress).
     #[derive(Clone, PartialEq, Eq, Debug)]
     pub struct QueueParameters {
         /// What may wait, in wire bytes; absent: the uplink's buffer.
         limit: Option<Limit> = [BufferSpec::limit().optional()],
-        /// The newcomer, the oldest, or by a policy that acts early; tail when absent.
+        /// Drops the new packet, the oldest, or by a policy that acts early; tail when absent.
         drop: DropSpec = [BufferSpec::drop()],
-        /// Mark packets that take marks where the policy would drop them early.
+        /// Marks packets whose transport reacts to marks where the policy would drop them early.
         signal: Signal = [BufferSpec::signal()],
-        /// Of the shared memory: how much it may hold for each free byte; 1 when absent.
+        /// Bytes of the shared memory that it may hold for each free byte; 1 when absent.
         alpha_ppb: Option<u64> = [alpha()],
-        /// What the queues of all ports share, in wire bytes: one memory in the switch, or one in each host. Without a buffer of its own a queue is then bounded by the memory alone.
+        /// Memory that the queues of all ports share, in wire bytes: one memory in the switch, or one in each host. A
+        /// queue without its own buffer is then bounded by the memory alone.
         memory_bytes: Option<u64> = [memory()],
     }
     rules: vec![
@@ -49,17 +50,17 @@ parameters! {
     /// One queue of a scheduler.
     #[derive(Clone, PartialEq, Eq, Debug)]
     pub struct ScheduledQueue {
-        /// What it takes; exactly one queue takes `default`.
+        /// Code points that it takes; exactly one queue takes `default`.
         dscp: Option<Vec<u8>> = [Parameter::named("dscp", "dscp", "dscps", |_| vec![("", json!(null))])],
-        /// wrr: packets a round; drr, stfq: share of bytes; none for strict.
+        /// wrr: packets per round; drr, stfq: share of bytes; none for strict.
         weight: Option<u32> = [Parameter::count("weight", "weight").within(1, 1_000_000).optional()],
         /// What may wait, in wire bytes; absent: the uplink's buffer.
         limit: Option<Limit> = [BufferSpec::limit().optional()],
-        /// The newcomer, the oldest, or by a policy that acts early; tail when absent.
+        /// Drops the new packet, the oldest, or by a policy that acts early; tail when absent.
         drop: DropSpec = [BufferSpec::drop()],
-        /// Mark packets that take marks where the policy would drop them early.
+        /// Marks packets whose transport reacts to marks where the policy would drop them early.
         signal: Signal = [BufferSpec::signal()],
-        /// Of the shared memory: how much it may hold for each free byte; 1 when absent.
+        /// Bytes of the shared memory that it may hold for each free byte; 1 when absent.
         alpha_ppb: Option<u64> = [alpha()],
     }
     rules: [BufferSpec::marks_early()]
@@ -71,7 +72,7 @@ choice! {
     pub enum By: "by" {
         /// The first queue that has a packet.
         Strict = "strict",
-        /// Weighted round robin: packets a round.
+        /// Weighted round robin: packets per round.
         Wrr = "wrr",
         /// Deficit round robin: share of bytes.
         Drr = "drr",
@@ -80,20 +81,21 @@ choice! {
     }
 }
 
-/// The orders in which weights count.
+/// The orders that use weights.
 const WEIGHTED: [&str; 3] = ["wrr", "drr", "stfq"];
 
 parameters! {
-    /// Replaces the FIFO in front of the uplink (host.egress) or of the downlink (switch.egress).
+    /// Replaces the FIFO before the uplink (host.egress) or the downlink (switch.egress).
     #[derive(Clone, PartialEq, Eq, Debug)]
     pub struct ScheduleParameters {
         /// The order in which queues are served.
         by: By = [Parameter::choice("by", "by", By::values())],
-        /// Under strict the first is the highest.
+        /// Under strict the first has the highest priority.
         queues: Vec<ScheduledQueue> = [
             Parameter::list("queues", "queues", Type::group::<ScheduledQueue>("ScheduledQueue"), 1)
         ],
-        /// What the queues of all ports share, in wire bytes: one memory in the switch, or one in each host. Without a buffer of its own a queue is then bounded by the memory alone.
+        /// Memory that the queues of all ports share, in wire bytes: one memory in the switch, or one in each host. A
+        /// queue without its own buffer is then bounded by the memory alone.
         memory_bytes: Option<u64> = [memory()],
     }
     rules: vec![
@@ -147,7 +149,7 @@ fn share(memory: Option<MemoryId>, alpha_ppb: Option<u64>) -> Option<MemoryShare
 }
 
 impl QueueParameters {
-    /// The queueing of a link whose queues have the limit `usual` where they have none of their own.
+    /// The queueing of a link; queues without their own limit have the limit `usual`.
     pub fn queueing(&self, usual: Limit, memory: Option<MemoryId>) -> Queueing {
         let limit = self.limit.unwrap_or(usual);
         let mut queueing = Queueing::fifo(BufferSpec { limit, drop: self.drop, signal: self.signal });

@@ -1,4 +1,5 @@
-//! The queues of one link at work: classifies by DSCP, lets packets wait, and asks the scheduler who goes first.
+//! The queues of one link in operation: classifies packets by DSCP, lets them wait, and chooses the next one through
+//! the scheduler.
 
 use alloc::vec::Vec;
 
@@ -11,7 +12,8 @@ use crate::scheduler::Scheduler;
 use crate::slab::SlotId;
 use crate::units::Rate;
 
-/// In the order in which it lies in memory: first what is asked when nothing waits (see `engine::Station`).
+/// Fields in the order of their position in memory: first those that are read when no packet waits (see
+/// `engine::Station`).
 #[repr(C)]
 pub(crate) struct Queues {
     waiting_packets: u64,
@@ -44,9 +46,9 @@ impl Queues {
         Queues { queues: managed.collect(), scheduler, queue_of, waiting_packets: 0, random }
     }
 
-    /// Takes new parameters. Packets that wait are sorted into the new queues in the order in which they came, whatever
-    /// their buffers hold; the scheduler goes on where it was unless its rule or a weight has changed, and so does the drop
-    /// policy of the queue at the same place in the list. Where only the rate is another, nothing is sorted.
+    /// Applies new parameters. Waiting packets are sorted into the new queues in order of arrival, whatever their
+    /// buffers hold. The scheduler continues from its state unless its rule or a weight has changed, and so does the
+    /// drop policy of the queue at the same position. If only the rate differs, nothing is sorted.
     pub(crate) fn reconfigure(&mut self, spec: &Queueing, rate: Rate, context: &mut Context<'_>) {
         let after = Queues::new(spec, rate, self.random.clone());
         if self.is_like(&after) {
@@ -73,7 +75,7 @@ impl Queues {
         }
     }
 
-    /// Whether others have the same parameters.
+    /// Whether other queues have the same parameters.
     fn is_like(&self, others: &Queues) -> bool {
         let pairs = self.queues.iter().zip(&others.queues);
         self.queue_of == others.queue_of
@@ -89,17 +91,17 @@ impl Queues {
         }
     }
 
-    /// Whether a packet that waits for no time leaves no trace: neither the scheduler nor any drop policy remembers it.
+    /// Whether a packet that does not wait has no effect: neither the scheduler nor any drop policy has state.
     pub(crate) fn can_be_passed(&self) -> bool {
         self.scheduler.is_stateless() && self.queues.iter().all(ManagedQueue::is_stateless)
     }
 
-    /// Whether nobody else's packets are treated by what waits here.
+    /// Whether packets here have no effect on packets of other queues.
     pub(crate) fn stand_alone(&self) -> bool {
         !self.queues.iter().any(ManagedQueue::has_share)
     }
 
-    /// Lets a packet wait, or says why it cannot.
+    /// Lets a packet wait, or returns the reason why it cannot.
     pub(crate) fn offer(
         &mut self,
         slot: SlotId,
@@ -114,7 +116,7 @@ impl Queues {
         outcome
     }
 
-    /// Takes the packet whose turn it is.
+    /// Takes the packet to be served next.
     pub(crate) fn take(&mut self, context: &mut Context<'_>) -> Option<SlotId> {
         while self.waiting_packets > 0 {
             let chosen = self.scheduler.choose(&self.queues, &context.shared.slab);
@@ -128,7 +130,7 @@ impl Queues {
                     self.scheduler.served(chosen, slot, is_empty, &context.shared.slab);
                     return Some(slot);
                 }
-                // The drop policy has taken everything that waited there.
+                // The drop policy has dropped every packet in that queue.
                 None => self.scheduler.emptied(chosen),
             }
         }

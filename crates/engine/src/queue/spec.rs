@@ -1,4 +1,4 @@
-//! The specification of a set of queues, and what makes one valid.
+//! The specification of a set of queues, and its validation.
 
 use alloc::format;
 use alloc::string::String;
@@ -18,42 +18,43 @@ use crate::units::Limit;
 /// Queues and the scheduler that serves them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Queueing {
-    /// Who goes first. A fifo has exactly one queue.
+    /// The order of service. A fifo has exactly one queue.
     pub by: Scheduling,
-    /// The queues, under strict priority highest first.
+    /// The queues; under strict priority the highest first.
     pub queues: Vec<QueueSpec>,
 }
 
 /// One queue.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct QueueSpec {
-    /// The DSCPs that wait here, each in [0, 63] and in no other queue; `None`, in exactly one queue: every other.
+    /// The DSCPs that wait here, each in [0, 63] and in no other queue; `None`, in exactly one queue: all others.
     pub dscp: Option<Vec<u8>>,
-    /// For wrr packets a round, for drr and stfq the share of wire bytes, at least 1; fifo and strict have no weights.
+    /// For wrr packets per round, for drr and stfq the share of wire bytes, at least 1; fifo and strict have no
+    /// weights.
     pub weight: u32,
     /// What can wait and what is dropped, in wire bytes; the packet on the transmitter does not wait.
     pub buffer: BufferSpec,
-    /// Its part in a memory that it shares with others (`queue/memory.rs`), besides its own buffer.
+    /// Its part in a shared memory (`queue/memory.rs`), in addition to its own buffer.
     pub share: Option<MemoryShare>,
 }
 
-/// How much waits, what is dropped, and how congestion is signalled: the same for links, schedulers and shapers.
+/// How much can wait, what is dropped, and how congestion is signalled: the same for links, schedulers and shapers.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 pub struct BufferSpec {
     /// What can wait.
     pub limit: Limit,
-    /// What is lost when it is full, and before that.
+    /// What is dropped when it is full, and earlier.
     pub drop: DropSpec,
-    /// How `drop` tells the ends of congestion; marking needs a policy that does so before the buffer is full.
+    /// How `drop` signals congestion to the ends; marking needs a policy that acts before the buffer is full.
     pub signal: Signal,
 }
 
 impl BufferSpec {
-    /// Its parameters where another one of the element says what empties it.
+    /// Its parameters, where another parameter of the element empties it.
     pub(crate) fn emptied_by(rate: &'static str, about: &'static str) -> Vec<Parameter> {
         let limit = BufferSpec::limit().or_unlimited().emptied_by(rate).about(about);
-        let drop = "The newcomer, the oldest, or by a policy that acts early; tail when absent.";
-        let ecn = "Mark packets that take marks where the policy would drop them early.";
+        let drop = "Drops the new packet, the oldest, or by a policy that acts early; tail when absent.";
+        let ecn = "Marks packets whose transport reacts to marks where the policy would drop them early.";
         vec![limit, BufferSpec::drop().about(drop), BufferSpec::signal().about(ecn)]
     }
 
@@ -148,7 +149,7 @@ impl Queueing {
         Queueing { by: Scheduling::Fifo, queues: vec![queue] }
     }
 
-    /// Everything that is wrong with it. Queues are numbered from 0.
+    /// All errors in it. Queues are numbered from 0.
     pub(crate) fn problems(&self) -> Vec<Problem> {
         let mut wrong = Vec::new();
         let mut refuse = |sentence: String| wrong.push(Problem::new(sentence));

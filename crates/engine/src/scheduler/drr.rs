@@ -1,15 +1,15 @@
 //! Deficit round robin: wire bytes in proportion to the weights, whatever the packets' sizes.
 //!
-//! `weight`: share, at least 1. At its turn a queue's deficit grows by its quantum, `weight` x 1538 wire bytes (one full
-//! Ethernet packet, so that a turn nearly always sends something), and it sends while its head is within the deficit. A
-//! queue that has become empty loses its deficit. The first round begins with the first queue.
+//! `weight`: share, at least 1. At its turn a queue's deficit grows by its quantum, `weight` x 1538 wire bytes (one
+//! full Ethernet packet, so that nearly every turn sends a packet), and it sends while its head is within the deficit.
+//! A queue that becomes empty loses its deficit. The first round starts with the first queue.
 //!
-//! Bound: while two queues stay busy, what they have sent, each divided by its weight, differs by at most
-//! 1538 + 2 x the largest packet (in wire bytes).
+//! Bound: while two queues are busy, the bytes that they have sent, each divided by its weight, differ by at most 1538
+//! + 2 x the largest packet (in wire bytes).
 //!
 //! Source: Shreedhar and Varghese 1996, "Efficient fair queuing using deficit round-robin", sections III and IV.
-//! Deviation: turns go round the list of queues and skip empty ones, instead of a list of active queues; a queue that
-//! becomes busy therefore waits for its place in the list, not for the end of it.
+//! Deviation: turns follow the list of queues and skip empty ones, instead of a list of active queues; a queue that
+//! becomes busy therefore waits for its position in the list, not for the end of it.
 
 use alloc::vec::Vec;
 
@@ -26,7 +26,8 @@ pub(crate) struct Drr {
 
 struct Share {
     quantum_bytes: i64,
-    /// Wire bytes that the queue may still send at this turn; below 0 where it sent more than the head that it was chosen for.
+    /// Wire bytes that the queue may still send in this turn; below 0 if it sent a larger packet than the head for
+    /// which it was chosen.
     deficit_bytes: i64,
 }
 

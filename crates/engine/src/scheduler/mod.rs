@@ -1,7 +1,8 @@
-//! Schedulers: who goes first when the transmitter becomes free. Work-conserving, non-preemptive.
+//! Schedulers: which queue is served when the transmitter becomes free. Work-conserving, non-preemptive.
 //!
-//! A scheduler sees only the heads of the queues, at the moment of choice; it neither holds nor drops packets. What it chose by the
-//! head's size it accounts by the size of what was sent: a drop policy may have dropped the head instead.
+//! A scheduler sees only the heads of the queues, at the moment of choice; it neither holds nor drops packets. It
+//! chooses by the head's size but accounts the size of the packet that was sent: a drop policy may have dropped the
+//! head.
 
 mod drr;
 mod stfq;
@@ -15,7 +16,7 @@ use drr::Drr;
 use stfq::Stfq;
 use wrr::Wrr;
 
-/// Of `schedule`.
+/// The page of `schedule`.
 pub(crate) const PAGE: Page = page!("mod.rs");
 
 /// The rule by which queues are served.
@@ -33,7 +34,7 @@ pub enum Scheduling {
     Stfq,
 }
 
-/// A scheduler at work.
+/// A scheduler in operation.
 pub(crate) enum Scheduler {
     Fifo,
     Strict,
@@ -54,12 +55,12 @@ impl Scheduler {
         }
     }
 
-    /// Whether its choices follow from what waits now alone.
+    /// Whether its choices depend only on what waits now.
     pub(crate) fn is_stateless(&self) -> bool {
         matches!(self, Scheduler::Fifo | Scheduler::Strict)
     }
 
-    /// The queue whose head goes next. At least one queue has a packet.
+    /// The queue whose head is next. At least one queue has a packet.
     #[inline]
     pub(crate) fn choose(&mut self, queues: &[ManagedQueue], slab: &Slab) -> usize {
         match self {
@@ -68,7 +69,7 @@ impl Scheduler {
         }
     }
 
-    /// Apart, so that most links, which have one queue, do not pay for it.
+    /// A separate function, so that most links, which have one queue, do not pay for it.
     #[inline(never)]
     fn choose_among(&mut self, queues: &[ManagedQueue], slab: &Slab) -> usize {
         match self {
@@ -80,7 +81,7 @@ impl Scheduler {
         }
     }
 
-    /// The chosen queue has sent a packet; `is_empty`: it was its last.
+    /// The chosen queue has sent a packet; `is_empty`: whether it was the queue's last.
     #[inline]
     pub(crate) fn served(&mut self, queue: usize, slot: SlotId, is_empty: bool, slab: &Slab) {
         if !self.is_stateless() {
@@ -98,7 +99,7 @@ impl Scheduler {
         }
     }
 
-    /// The chosen queue has lost everything to its drop policy and sent nothing.
+    /// The drop policy has dropped all packets of the chosen queue, and none was sent.
     pub(crate) fn emptied(&mut self, queue: usize) {
         match self {
             Scheduler::Fifo | Scheduler::Strict | Scheduler::Wrr(_) | Scheduler::Stfq(_) => {}
@@ -106,14 +107,14 @@ impl Scheduler {
         }
     }
 
-    /// The transmitter has become free and nothing waits.
+    /// The transmitter has become free and no packet waits.
     pub(crate) fn rest(&mut self) {
         if let Scheduler::Stfq(stfq) = self {
             stfq.rest();
         }
     }
 
-    /// Whether `other` serves as many queues by the same rule and with the same weights.
+    /// Whether `other` serves the same number of queues by the same rule and with the same weights.
     pub(crate) fn has_same_rule(&self, other: &Scheduler) -> bool {
         match (self, other) {
             (Scheduler::Wrr(this), Scheduler::Wrr(other)) => this.has_same_weights(other),

@@ -1,15 +1,16 @@
-//! Start-time fair queueing: wire bytes in proportion to the weights, packet by packet, whatever the packets' sizes and however the
-//! link's rate changes. It is what "weighted fair queueing" promises, by the simplest rule that keeps it exactly.
+//! Start-time fair queueing: wire bytes in proportion to the weights, packet by packet, whatever the packets' sizes
+//! and however the link's rate changes. It is the simplest rule that exactly fulfils the promise of "weighted fair
+//! queueing".
 //!
-//! `weight`: share, at least 1. The head of a queue has a start tag; the smallest start tag goes next, of equal ones the first in
-//! the list. A packet of l bytes ends at the tag start + l / weight, where the next one of its queue starts. A queue that becomes
-//! busy starts at the virtual time, which is the start tag of the packet being sent, or where it left off if that is later. When
-//! nothing waits any more, virtual time goes on from the latest end.
+//! `weight`: share, at least 1. The head of a queue has a start tag; the smallest start tag is served next, of equal
+//! ones the first in the list. A packet of l bytes ends at the tag start + l / weight, where the next one of its queue
+//! starts. A queue that becomes busy starts at the virtual time, which is the start tag of the packet in transmission,
+//! or at its own last end if that is later. When no packet waits, virtual time continues from the latest end.
 //!
-//! Bound: while two queues stay busy, what they have sent, each divided by its weight, differs by at most l1 / weight1 + l2 /
-//! weight2, with the largest packets l1 and l2 of each. (Deficit round robin, `scheduler::drr`, is cheaper and serves in turns.)
-//! Tags are in parts of a byte that weights up to 16 divide, so that equal tags are equal whatever the weights; with larger ones
-//! they carry their remainders, so that nothing drifts.
+//! Bound: while two queues are busy, the bytes that they have sent, each divided by its weight, differ by at most l1 /
+//! weight1 + l2 / weight2, where l1 and l2 are their largest packets. (Deficit round robin, `scheduler::drr`, is
+//! cheaper and serves in turns.) Tags are in parts of a byte that weights up to 16 divide, so equal tags are equal
+//! whatever the weights. With larger weights tags carry their remainders, so that nothing drifts.
 //!
 //! Source: Goyal, Vin and Cheng 1996, "Start-time fair queuing: a scheduling algorithm for integrated services packet switching
 //! networks", section 2 (the rule) and theorem 1 (the bound, for servers of any rate).
@@ -29,11 +30,11 @@ pub(crate) struct Stfq {
 
 struct Flow {
     weight: u32,
-    /// The start tag of the head, or the earliest one of the next packet to come.
+    /// The start tag of the head, or the earliest one of the next packet to arrive.
     start: u128,
-    /// What `start` leaves out of the exact tag, in 1 / weight; in [0, weight).
+    /// The remainder of the exact tag that `start` omits, in 1 / weight; in [0, weight).
     rest: u32,
-    /// Whether `start` belongs to a packet that waits.
+    /// Whether `start` belongs to a waiting packet.
     is_busy: bool,
 }
 
@@ -49,7 +50,8 @@ impl Stfq {
     }
 
     pub(super) fn choose(&mut self, queues: &[ManagedQueue]) -> usize {
-        // Virtual time stands still between two choices, so that queues that became busy since the last one can start now.
+        // Virtual time does not change between two choices, so queues that became busy since the last one can start
+        // now.
         for (flow, queue) in self.flows.iter_mut().zip(queues) {
             let is_busy = queue.front().is_some();
             if is_busy && !flow.is_busy && flow.start < self.virtual_time {
@@ -71,7 +73,7 @@ impl Stfq {
         flow.rest = u32::try_from(cost % weight).expect("less than the weight");
     }
 
-    /// Nothing waits and nothing is being sent.
+    /// No packet waits and none is in transmission.
     pub(super) fn rest(&mut self) {
         let latest = self.flows.iter().map(|flow| flow.start).max().unwrap_or(0);
         self.virtual_time = self.virtual_time.max(latest);

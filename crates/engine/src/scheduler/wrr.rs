@@ -1,8 +1,8 @@
 //! Weighted round robin: up to `weight` packets of each queue in turn, in list order; shares packets, not bytes.
 //!
-//! `weight`: packets a round, at least 1. A queue that is empty at its turn loses what is left of it, and a packet's size
-//! does not count (for shares of bytes see `scheduler::drr`). The first round begins with the first queue; the place in
-//! the round is kept while the link is idle.
+//! `weight`: packets per round, at least 1. A queue that is empty at its turn loses the rest of it, and a packet's
+//! size does not count (for shares of bytes see `scheduler::drr`). The first round starts with the first queue; the
+//! position in the round does not change while the link is idle.
 //!
 //! Source: Katevenis, Sidiropoulos and Courcoubetis 1991, "Weighted round-robin cell multiplexing".
 

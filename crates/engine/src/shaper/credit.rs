@@ -1,20 +1,21 @@
-//! Credit bucket. Lets packets go at a high rate while there is budget for them and at a low one when there is not; the
-//! budget is refilled all the time. What a virtual machine may send depends on what it has sent, over minutes.
+//! Credit bucket. Sends packets at a high rate while there is budget for them and at a low one otherwise; the budget
+//! is refilled all the time. It models a virtual machine whose rate depends on what it has sent, over minutes.
 //!
-//! `budget`: bits, the most that the bucket holds, at least the largest packet. `initial`: bits in it when the condition
-//! begins (default full); a later change of parameters keeps what is there, cut to the new budget. `high`, `low`, `refill`:
-//! IP bits per second, high >= low >= refill: tokens that come faster than `low` spends them would never let it hold.
-//! `buffer`: what can wait, in IP bytes, and what is dropped (see `queue`); a time counts at `low`, so that what waits never
-//! needs longer. Drop reasons: `queue-full` and those of the drop policy.
+//! `budget`: bits, the capacity of the bucket, at least the largest packet. `initial`: bits in it when the condition
+//! begins (default full). A later change of parameters leaves its content, cut to the new budget. `high`, `low`,
+//! `refill`: IP bits per second, high >= low >= refill; if tokens arrived faster than `low` spends them, the low rate
+//! would never last. `buffer`: what can wait, in IP bytes, and what is dropped (see `queue`); a time counts at `low`,
+//! so that waiting packets never need longer. Drop reasons: `queue-full` and those of the drop policy.
 //!
-//! Decided for every packet as it leaves, by no loop: whole tokens for it, and it goes at `high`; else at `low`. Both spend
-//! its size. At `high` the tokens are there, so nothing is owed and nothing is forgiven: sent without a pause, a bucket that
-//! was full lasts budget / (high - refill). At `low` the tokens that come are spent on it, and the bucket stays empty; it
-//! recovers by what is sent less than `refill`. In every window at most `budget` + `low` x window leaves, and at most
-//! `high` x window, and one packet. No burst: two packets never leave closer than the first one's size at its rate.
+//! The rate is decided for every packet when it leaves, without a loop: if there are whole tokens for it, it is sent
+//! at `high`, else at `low`. Both spend its size. At `high` the tokens exist, so nothing is owed or forgiven: with
+//! constant sending, a full bucket lasts budget / (high - refill). At `low` arriving tokens are spent on the packet,
+//! and the bucket stays empty; it recovers when less than `refill` is sent. In every window at most `budget` + `low` x
+//! window leaves, and at most `high` x window plus one packet. There is no burst: the gap between two packets is at
+//! least the first one's size at its rate.
 //!
-//! Source: Uta et al., NSDI '20, section 3.3 (Amazon EC2: budget, high and low rate, refill); the model is
-//! db/dt = refill - sent, 0 <= b <= budget. Not the emulator of that study: see `shaper::credit_loop`.
+//! Source: Uta et al., NSDI '20, section 3.3 (Amazon EC2: budget, high and low rate, refill); the model is db/dt =
+//! refill - sent, 0 <= b <= budget. The emulator of that study is `shaper::credit_loop`.
 
 use core::num::NonZeroU64;
 
@@ -29,22 +30,22 @@ use crate::slab::SlotId;
 use crate::units::{Instant, NANO};
 
 parameters! {
-    /// A high rate while there is budget, a low one without; the budget is refilled all the time.
+    /// A high rate while there is budget, a low one otherwise; the budget is refilled all the time.
     #[derive(Copy, Clone, PartialEq, Eq, Debug)]
     pub struct CreditSpec {
-        /// The most that the bucket holds, IP bits.
+        /// Capacity of the bucket, IP bits.
         budget_bits: u64 = [Parameter::bits("budget", "budget_bits").of_a_packet()],
-        /// What is in it when the condition begins; full when absent.
+        /// Content when the condition begins; full when absent.
         initial_bits: u64 = [Parameter::bits("initial", "initial_bits").or_zero().or_as("budget")],
         /// IP bits per second while there is budget.
         high: NonZeroU64 = [Parameter::rate("high", "high_bps")],
-        /// IP bits per second without.
+        /// IP bits per second without budget.
         low: NonZeroU64 = [Parameter::rate("low", "low_bps")],
-        /// IP bits per second that come, at most `low`.
+        /// Refill in IP bits per second, at most `low`.
         refill: NonZeroU64 = [Parameter::rate("refill", "refill_bps")],
         /// What may wait, in IP bytes; a time counts at the low rate.
         buffer: BufferSpec = (flat |about| BufferSpec::emptied_by("low", about)),
-        /// As a published emulator did it. Absent: exact, decided for every packet.
+        /// The algorithm of a published emulator. Absent: exact, decided for every packet.
         control_loop: Option<LoopSpec> = [Parameter::group::<LoopSpec>("loop", "loop", "Loop").optional()],
     }
     rules: [
@@ -66,12 +67,12 @@ parameters! {
         Rule::AtMost {
             key: "refill",
             other: "low",
-            message: "{refill} is above low {low}; give at most that: or the low rate would spend less than comes, and never hold",
+            message: "{refill} is above low {low}; give at most that: or the low rate would spend less than the refill, and never last",
         },
     ]
 }
 
-/// The two ways of doing it are different elements for the engine, and neither becomes the other.
+/// The two algorithms are different elements for the engine, and neither can become the other.
 const KINDS: [&str; 2] = ["credit", "credit-loop"];
 
 impl Described for CreditSpec {
@@ -89,16 +90,16 @@ impl Described for CreditSpec {
     }
 }
 
-/// What a credit bucket held and holds.
+/// Past and present content of a credit bucket.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct CreditLevel {
-    /// The most that it holds.
+    /// Its capacity.
     pub budget_bits: u64,
-    /// Bits per second that come.
+    /// Refill in bits per second.
     pub refill: NonZeroU64,
-    /// When the element was made.
+    /// Content when the element was made.
     pub first_bits: u64,
-    /// Now, in whole bits.
+    /// Content now, in whole bits.
     pub now_bits: u64,
 }
 
@@ -107,13 +108,13 @@ pub struct CreditLevel {
 pub(crate) struct Budget {
     spec: CreditSpec,
     first_bits: u64,
-    /// At most the budget; negative only during the gap behind a packet that left at the low rate.
+    /// At most the budget; negative only during the gap after a packet that left at the low rate.
     level_nano_bits: i128,
     counted_at: Instant,
 }
 
 impl Budget {
-    /// Tokens come; none are lost before the bucket is full.
+    /// Adds tokens; none are lost before the bucket is full.
     fn count(&mut self, now: Instant) {
         let gained = i128::from(self.spec.refill.get()) * i128::from((now - self.counted_at).as_nanos());
         self.level_nano_bits = (self.level_nano_bits + gained).min(nano_bits(self.spec.budget_bits));
@@ -129,7 +130,7 @@ impl Account for Budget {
     fn settle(&mut self, free_at: Instant, now: Instant) {
         if (self.counted_at..=now).contains(&free_at) {
             self.count(free_at);
-            // The low rate is granted: what it sent beyond the refill is not owed.
+            // The low rate is granted: what it sent above the refill is not owed.
             self.level_nano_bits = self.level_nano_bits.max(0);
         }
         self.count(now);
@@ -171,7 +172,7 @@ impl Bucket {
     }
 }
 
-/// A credit bucket, exact or as a loop does it.
+/// A credit bucket, exact or with a control loop.
 pub(crate) enum Credit {
     Exact(Bucket),
     Loop(LoopedBucket),
@@ -198,7 +199,7 @@ impl Behaviour for Credit {
         match (self, spec.control_loop) {
             (Credit::Exact(bucket), None) => bucket.set(*spec, context.shared.now),
             (Credit::Loop(bucket), Some(control_loop)) => bucket.set(*spec, control_loop, context.shared.now),
-            _ => unreachable!("kinds have been compared"),
+            _ => unreachable!("the kinds are equal"),
         }
     }
 

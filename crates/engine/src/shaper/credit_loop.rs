@@ -1,17 +1,17 @@
-//! Credit bucket as it was emulated: a loop that looks at what has been sent, and switches between two rates. For comparing
-//! with results that were obtained so; it does not keep the budget that it is given (see `shaper::credit` for one that does).
+//! Credit bucket as a published emulator implements it: a loop measures what has been sent, and switches between two
+//! rates. Use it to compare with results of that emulator; it exceeds its budget (`shaper::credit` does not).
 //!
-//! Parameters as in `credit`, and `interval`: the loop's period; `reopen`: bits, the budget above which it switches back to
-//! the high rate. Begins at the high rate. Every interval, in this order: `refill` x `interval` is added; what exceeds
-//! `budget` is cut; above `reopen` the high rate is switched on; what has been sent in the interval is subtracted; an
-//! overdraft is forgiven; at 0 the low rate is switched on.
+//! Parameters as in `credit`, and `interval`: the loop's period; `reopen`: bits, the budget above which it switches
+//! back to the high rate. Starts at the high rate. In every interval, in this order: `refill` x `interval` is added;
+//! the excess over `budget` is cut; above `reopen` the high rate is switched on; the bits sent in the interval are
+//! subtracted; an overdraft is forgiven; at 0 the low rate is switched on.
 //!
-//! So the high rate holds for whole intervals however little budget there was, and up to one interval at the high rate is a
-//! gift. With 10 Gbit, 10.5 Gbit/s, 0.99 Gbit/s and 1 s (the study's numbers) 21 Gbit leave at the high rate instead of 11.04,
-//! 90 % more; 4.6 % with 100 Gbit, 0.8 % with 1000.
+//! So the high rate lasts for whole intervals however little budget there was, and up to one interval at the high rate
+//! is not paid for. With 10 Gbit, 10.5 Gbit/s, 0.99 Gbit/s and 1 s (the study's numbers) 21 Gbit leave at the high
+//! rate instead of 11.04, 90 % more; 4.6 % with 100 Gbit, 0.8 % with 1000.
 //!
-//! Source: the artifact of Uta et al., NSDI '20 (the emulator of section 4.2). Exceptions: the period is exact (there it is
-//! a second and two calls of a program), and there is no instant without a rate while switching.
+//! Source: the artifact of Uta et al., NSDI '20 (the emulator of section 4.2). Exceptions: the period is exact (there
+//! it is a second plus two calls of a program), and there is no instant without a rate while switching.
 
 use core::num::NonZeroU64;
 
@@ -22,17 +22,17 @@ use crate::random::Stream;
 use crate::units::{Duration, Instant, NANO};
 
 parameters! {
-    /// A credit bucket as it was emulated: a loop that looks at what was sent and switches the rate.
+    /// A credit bucket as a published emulator implements it: a loop measures what was sent and switches the rate.
     #[derive(Copy, Clone, PartialEq, Eq, Debug)]
     pub struct LoopSpec {
-        /// From run to run.
+        /// Time between runs.
         interval: Duration = [Parameter::time("interval", "interval_ns")],
         /// The budget above which the high rate is switched on again.
         reopen_bits: u64 = [Parameter::bits("reopen", "reopen_bits").or_zero()],
     }
 }
 
-/// The loop's variables. It is run when a packet asks, for all the instants since that it should have run at.
+/// The loop's state. It is run when a packet arrives, for all instants since the last run.
 pub(crate) struct ControlLoop {
     credit: CreditSpec,
     spec: LoopSpec,
@@ -50,7 +50,7 @@ impl ControlLoop {
     fn catch_up(&mut self, now: Instant) {
         let Some(late) = now.checked_duration_since(self.next_run) else { return };
         self.run();
-        // Nothing was sent in the intervals that have passed since, so they only add.
+        // Nothing was sent in the intervals since then, so they only add.
         let interval = self.spec.interval.as_nanos();
         let idle = late.as_nanos() / interval;
         if idle > 0 {
@@ -112,7 +112,7 @@ impl LoopedBucket {
         TwoSpeed::new(control_loop, credit.buffer, credit.low, random)
     }
 
-    /// The loop goes on with what it has, and with its new period after the run that is due next.
+    /// The loop continues from its state, with its new period after the next run.
     pub(super) fn set(&mut self, credit: CreditSpec, spec: LoopSpec, now: Instant) {
         let control_loop = self.reconfigure(credit.buffer, credit.low, now);
         (control_loop.credit, control_loop.spec) = (credit, spec);
@@ -129,7 +129,7 @@ mod tests {
     use crate::units::Limit;
 
     #[test]
-    fn catching_up_once_is_running_at_every_interval() {
+    fn catching_up_once_equals_running_at_every_interval() {
         let bps = |bits_per_second| NonZeroU64::new(bits_per_second).unwrap();
         let control_loop = || {
             let credit = CreditSpec {

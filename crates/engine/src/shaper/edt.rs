@@ -1,17 +1,18 @@
-//! Pacer by earliest departure time. Stamps every packet, as it comes, with the instant at which it may leave, and drops
-//! what would leave beyond a horizon. First in, first out.
+//! Pacer by earliest departure time. Stamps every arriving packet with the instant at which it may leave, and drops
+//! packets that would leave after a horizon. First in, first out.
 //!
-//! `rate`: IP bits per second, or unlimited. `horizon`: above 0, default 2 s: a packet that would have to wait so long or
-//! longer is dropped (`beyond-horizon`) and spends nothing. There is no other bound on what waits: rate x horizon at most.
+//! `rate`: IP bits per second, or unlimited. `horizon`: above 0, default 2 s: a packet that would have to wait this
+//! long or longer is dropped (`beyond-horizon`) and spends nothing. There is no other bound on what waits: at most
+//! rate x horizon.
 //!
-//! A packet leaves its own size at the rate after the one before it, or at once where that is past. This is not a token
-//! bucket (see `shape`): there is no burst, so after any pause the second of two packets waits for its turn, and in no
-//! window does more leave than rate x window and one packet. New parameters apply to packets to come: those that wait
-//! keep their stamps, as they do in the kernel.
+//! A packet leaves its own size at the rate after the one before it, or at once where that is past. This is not a
+//! token bucket (see `shape`). There is no burst: even after a pause the second of two packets waits, and in every
+//! window at most rate x window plus one packet leaves. New parameters apply to later packets: waiting ones retain
+//! their stamps, as in the kernel.
 //!
-//! Source: Cilium's bandwidth manager, bpf/lib/edt.h, `edt_sched_departure`, and the horizon of Linux
-//! sch_fq. Exceptions: sizes are IP bytes, not with the Ethernet header; fractions of a nanosecond are
-//! kept, where Cilium cuts each packet's; every wire packet has a stamp, where there a super-packet has one; a single FIFO,
+//! Source: Cilium's bandwidth manager, bpf/lib/edt.h, `edt_sched_departure`, and the horizon of Linux sch_fq.
+//! Exceptions: sizes are IP bytes, without the Ethernet header; fractions of a nanosecond are carried over, where
+//! Cilium discards each packet's; every wire packet has a stamp, where there a super-packet has one; a single FIFO,
 //! where sch_fq serves flows in turn among packets that are due.
 
 use super::exact_instant::ExactInstant;
@@ -25,12 +26,12 @@ use crate::slab::SlotId;
 use crate::units::{Duration, Instant, Rate};
 
 parameters! {
-    /// Stamps each packet with its departure, without bursts; drops what would leave beyond a horizon.
+    /// Stamps each packet with its departure, without bursts; drops packets that would leave after a horizon.
     #[derive(Copy, Clone, PartialEq, Eq, Debug)]
     pub struct PaceSpec {
         /// IP bits per second.
         rate: Rate = [Parameter::rate("rate", "rate_bps").or_unlimited()],
-        /// What would wait so long is dropped; 2s when absent.
+        /// A packet that would wait this long is dropped; 2s when absent.
         horizon: Duration = [Parameter::time("horizon", "horizon_ns").or("2s", 2_000_000_000_u64)],
     }
 }
@@ -72,7 +73,7 @@ impl Behaviour for Pace {
         let packet = context.shared.slab[slot].packet;
         let next = self.next(packet.ip_bytes, context.shared.now);
         let wait = match next.rounded_up().checked_duration_since(context.shared.now) {
-            // `t_next <= t`: its turn has come.
+            // `t_next <= t`: it may leave now.
             None | Some(Duration::ZERO) => {
                 self.last = Some(ExactInstant::whole(context.shared.now));
                 Duration::ZERO
@@ -93,7 +94,7 @@ impl Behaviour for Pace {
         verdict
     }
 
-    /// The head's stamp has come.
+    /// The head may leave.
     fn wake_line(&mut self, context: &mut Context<'_>) -> Option<SlotId> {
         let slot = self.stamped.wake(context)?;
         let packet = &context.shared.slab[slot].packet;

@@ -1,7 +1,9 @@
-//! Exact instants of shapers: whole nanoseconds, rounded up, and what the rate has carried since the exact one.
+//! Exact instants of shapers: whole nanoseconds, rounded up, and the bits that the rate has carried since the exact
+//! instant.
 //!
-//! The remainder is kept in nano-bits, so that it means the same after a change of rate: until the whole nanosecond the old
-//! rate was in force, and what it carried is not carried again. Sizes are IP bytes, rates IP bits per second.
+//! The remainder is in nano-bits, so that it has the same meaning after a change of rate: the old rate applied until
+//! the whole nanosecond, and the bits that it carried are not carried again. Sizes are IP bytes, rates IP bits per
+//! second.
 
 use core::num::NonZeroU64;
 
@@ -10,7 +12,7 @@ use crate::units::{Duration, Instant, NANO};
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ExactInstant {
     rounded_up: Instant,
-    /// Carried between the exact instant and the rounded one; less than a nanosecond's worth at the rate of then.
+    /// Carried between the exact instant and the rounded one; less than a nanosecond's worth at the rate at that time.
     ahead_nano_bits: u64,
 }
 
@@ -50,9 +52,9 @@ mod tests {
     }
 
     #[test]
-    fn remainders_are_kept_from_packet_to_packet_and_through_a_change_of_rate() {
-        // 1500 B x 8 / 7 Gbit/s = 1714.2857 ns; multiples 1714.29, 3428.57, rounded up. Until 3429 ns 7 Gbit/s carry 3 bits
-        // more (0.4286 ns x 7); the next 12 000 bits lack 11 997, which at 1 Gbit/s take 11 997 ns: 15 426.
+    fn remainders_carry_over_from_packet_to_packet_and_through_a_change_of_rate() {
+        // 1500 B x 8 / 7 Gbit/s = 1714.2857 ns; multiples 1714.29, 3428.57, rounded up. Until 3429 ns 7 Gbit/s carry 3
+        // more bits (0.4286 ns x 7). The next 12 000 bits still need 11 997, which take 11 997 ns at 1 Gbit/s: 15 426.
         let mut at = ExactInstant::whole(Instant::ZERO);
         let mut instants = [0; 3];
         for (instant, rate) in instants.iter_mut().zip([7, 7, 1]) {
@@ -64,7 +66,7 @@ mod tests {
 
     #[test]
     fn several_packets_fit_into_a_nanosecond_of_a_fast_rate() {
-        // 8 Tbit/s carry 1000 bytes a nanosecond: 300 B end at 0.3, 0.6, 0.9, 1.2 ns.
+        // 8 Tbit/s carry 1000 bytes per nanosecond: 300 B end at 0.3, 0.6, 0.9, 1.2 ns.
         let mut at = ExactInstant::whole(Instant::ZERO);
         let mut instants = [0; 4];
         for instant in &mut instants {

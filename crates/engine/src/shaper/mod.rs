@@ -1,4 +1,4 @@
-//! Shapers: what delays packets until they conform. They count IP bytes.
+//! Shapers: elements that delay packets until they conform. They count IP bytes.
 
 mod credit;
 mod credit_loop;

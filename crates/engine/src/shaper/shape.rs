@@ -1,13 +1,14 @@
-//! Shaper. Delays packets, first in, first out, until the token bucket has tokens for them; drops only what its queue drops.
-//! Does not drop for want of tokens (see `meter::police`).
+//! Shaper. Delays packets, first in, first out, until the token bucket has tokens for them; drops only by its queue's
+//! policy. It never drops because tokens are missing (see `meter::police`).
 //!
-//! `rate`: IP bits per second, or unlimited. `burst_bytes`: IP bytes, at least the largest packet. `buffer`: what can wait, in IP
-//! bytes, and what is dropped (see `queue`). The bucket starts full, and a packet that finds the queue empty and tokens for it
-//! passes at once. Drop reasons: `queue-full` (also for a packet larger than the burst: no buffer could hold it long enough) and
-//! those of the drop policy; `condition-changed` for a waiting packet when a new burst is smaller than it.
+//! `rate`: IP bits per second, or unlimited. `burst_bytes`: IP bytes, at least the largest packet. `buffer`: what can
+//! wait, in IP bytes, and what is dropped (see `queue`). The bucket starts full, and a packet that finds the queue
+//! empty and tokens for it passes at once. Drop reasons: `queue-full` (also for a packet larger than the burst, which
+//! would wait without end), those of the drop policy, and `condition-changed` for a waiting packet that is larger than
+//! a new burst.
 //!
-//! The drop policy judges the head at the instant at which there are tokens for it. Where it drops the head and the packet behind
-//! is larger than the tokens that are there, that one has left the queue and waits for the rest of its tokens.
+//! The drop policy decides about the head at the instant at which its tokens suffice. If it drops the head and the
+//! next packet is larger than the present tokens, that packet has left the queue and waits for the rest of its tokens.
 //!
 //! Source: RFC 2475, section 2.3.3.4 (shapers); Le Boudec and Thiran 2001, section 1.5 (greedy shaper, packetised).
 
@@ -23,10 +24,10 @@ use crate::slab::SlotId;
 use crate::units::{Instant, Rate};
 
 parameters! {
-    /// Delays until the token bucket has tokens; drops what its queue drops.
+    /// Delays packets until the token bucket has tokens; drops by its queue's policy.
     #[derive(Copy, Clone, PartialEq, Eq, Debug)]
     pub struct ShapeSpec {
-        /// Refill, IP bits per second.
+        /// Rate of tokens, IP bits per second.
         rate: Rate = [Parameter::rate("rate", "rate_bps").or_unlimited()],
         /// Depth of the bucket, IP bytes; at least one packet.
         burst_bytes: u64 = [Parameter::size("burst", "burst_bytes").of_a_packet()],
@@ -43,9 +44,9 @@ impl Described for ShapeSpec {
 pub(crate) struct Shape {
     bucket: TokenBucket,
     waiting: ManagedQueue,
-    /// Has left the queue and goes next, when its tokens are there.
+    /// The next packet, which has left the queue and waits for its tokens.
     in_hand: Option<SlotId>,
-    /// When the next packet's tokens are there. A wake-up at any other instant was meant for a packet that is gone.
+    /// When the next packet's tokens suffice. A wake-up at any other instant was for a packet that is gone.
     due: Option<Instant>,
     /// For the drop policy.
     random: Stream,
@@ -65,7 +66,7 @@ impl Behaviour for Shape {
         }
     }
 
-    /// New parameters apply from now on: what waits keeps its place, and its instant is computed anew.
+    /// New parameters apply from now on: waiting packets stay, and the next one's instant is computed again.
     fn reconfigure(&mut self, spec: &ShapeSpec, context: &mut Context<'_>) {
         let ShapeSpec { rate, burst_bytes, buffer } = *spec;
         self.bucket.reconfigure(rate, burst_bytes, context.shared.now);
@@ -102,7 +103,7 @@ impl Behaviour for Shape {
         Verdict::Held
     }
 
-    /// The next packet's tokens are there, or it turned out that they never will be.
+    /// The next packet's tokens suffice, or it is known that they never will.
     fn wake_shaper(&mut self, context: &mut Context<'_>) -> Option<(SlotId, Verdict)> {
         if self.due != Some(context.shared.now) {
             return None;
@@ -131,7 +132,7 @@ impl Behaviour for Shape {
 }
 
 impl Shape {
-    /// The packet that goes next.
+    /// The next packet to leave.
     fn next(&self) -> Option<SlotId> {
         self.in_hand.or_else(|| self.waiting.front())
     }

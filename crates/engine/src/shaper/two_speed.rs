@@ -1,11 +1,11 @@
-//! The shaper behind both credit buckets: a FIFO that lets packets go at one of two rates, chosen by an account.
+//! The shaper of both credit buckets: a FIFO that sends packets at one of two rates, chosen by an account.
 //!
-//! A packet that finds nobody waiting and the gap behind the last packet over leaves at once; otherwise it waits, or is
-//! dropped as the queue says (see `queue`). As it leaves, the account says which rate applies to it, and the gap that it
-//! leaves behind is its own size at that rate. So there is no burst beyond one packet. The drop policy judges the head at
-//! the instant at which the gap is over.
+//! A packet leaves at once if none waits and the gap after the last packet is over; otherwise it waits, or is dropped
+//! by the queue's policy (see `queue`). When it leaves, the account chooses its rate, and the gap after it is its own
+//! size at that rate. So there is no burst of more than one packet. The drop policy decides about the head at the end
+//! of the gap.
 //!
-//! New parameters: what waits keeps its place, and the gap that has begun ends as it would have.
+//! New parameters: waiting packets stay, and the present gap ends as scheduled.
 
 use core::num::NonZeroU64;
 
@@ -18,12 +18,12 @@ use crate::random::Stream;
 use crate::slab::SlotId;
 use crate::units::{Instant, Rate};
 
-/// Decides about the rate, and keeps what it needs for that.
+/// Chooses the rate, and has the state that this needs.
 pub(crate) trait Account {
     /// It works from now on.
     fn begin(&mut self, now: Instant);
 
-    /// Lets time pass until now; the gap behind the last packet ends, or has ended, at `free_at`.
+    /// Advances time to now; the gap after the last packet ends, or has ended, at `free_at`.
     fn settle(&mut self, free_at: Instant, now: Instant);
 
     /// The rate of a packet that leaves at the instant of the last `settle`.
@@ -32,7 +32,7 @@ pub(crate) trait Account {
 
 pub(crate) struct TwoSpeed<A> {
     account: A,
-    /// The end of the gap behind the last packet.
+    /// The end of the gap after the last packet.
     free_at: ExactInstant,
     waiting: ManagedQueue,
     /// For the drop policy.
@@ -40,7 +40,7 @@ pub(crate) struct TwoSpeed<A> {
 }
 
 impl<A: Account> TwoSpeed<A> {
-    /// A time in `buffer` counts at `low`, so that what waits never needs longer.
+    /// A time in `buffer` counts at `low`, so that waiting packets never need longer.
     pub(crate) fn new(account: A, buffer: BufferSpec, low: NonZeroU64, random: Stream) -> TwoSpeed<A> {
         TwoSpeed {
             account,
@@ -55,7 +55,7 @@ impl<A: Account> TwoSpeed<A> {
         self.account.begin(now);
     }
 
-    /// Takes a new buffer, and returns the account as it is now, to be given new parameters.
+    /// Takes a new buffer, and returns the present account, so that it can be given new parameters.
     pub(crate) fn reconfigure(&mut self, buffer: BufferSpec, low: NonZeroU64, now: Instant) -> &mut A {
         self.waiting.reconfigure(buffer, Rate::BitsPerSecond(low));
         self.account.settle(self.free_at.rounded_up(), now);
@@ -70,7 +70,8 @@ impl<A: Account> TwoSpeed<A> {
             return Verdict::Dropped(reason);
         }
         if passes {
-            // It has not waited, so no policy drops it. And nobody used the rate between the exact end of the gap and now.
+            // It has not waited, so no policy drops it. The rate was not used between the exact end of the gap and
+            // now.
             self.waiting.take(context);
             let begin = ExactInstant::whole(context.shared.now);
             self.leave(context.shared.slab[slot].packet.ip_bytes, begin);
@@ -82,7 +83,7 @@ impl<A: Account> TwoSpeed<A> {
         Verdict::Held
     }
 
-    /// The gap is over, and the head leaves, unless the policy has dropped all that waited.
+    /// The gap is over, and the head leaves, unless the policy has dropped all waiting packets.
     pub(crate) fn wake(&mut self, context: &mut Context<'_>) -> Option<(SlotId, Verdict)> {
         let slot = self.waiting.take(context)?;
         self.leave(context.shared.slab[slot].packet.ip_bytes, self.free_at);
@@ -94,7 +95,7 @@ impl<A: Account> TwoSpeed<A> {
         self.waiting.queued_bytes(class)
     }
 
-    /// The account as it is now, to be read.
+    /// The present account, for reading.
     pub(crate) fn account(&self, now: Instant) -> A
     where
         A: Clone,
@@ -109,7 +110,7 @@ impl<A: Account> TwoSpeed<A> {
         self.free_at = begin.after(ip_bytes, self.account.charge(ip_bytes));
     }
 
-    /// One wake-up is to come while, and only while, packets wait.
+    /// Exactly one wake-up is pending while packets wait, and none otherwise.
     fn schedule_next(&self, context: &mut Context<'_>) {
         if self.waiting.front().is_some() {
             context.shared.agenda.schedule(self.free_at.rounded_up(), Target::Tokens(context.element));

@@ -1,4 +1,4 @@
-//! The rate that a source is to offer, drawn anew from its law every `hold`, and the record of all draws.
+//! The rate that a source offers, drawn again from its distribution at every `hold`, and the record of all draws.
 
 use alloc::vec::Vec;
 
@@ -10,7 +10,7 @@ pub(super) struct Demand {
     law: RateLaw,
     hold: Duration,
     stream: Stream,
-    /// Every draw so far: when, and IP bits per second.
+    /// Every draw so far: instant, and IP bits per second.
     draws: Vec<(Instant, u64)>,
     next_draw: Instant,
 }
@@ -31,7 +31,7 @@ impl Demand {
         true
     }
 
-    /// The rate in force in IP bits per second; `None` before the first draw.
+    /// The present rate in IP bits per second; `None` before the first draw.
     pub(super) fn rate(&self) -> Option<u64> {
         self.draws.last().map(|&(_, rate)| rate)
     }

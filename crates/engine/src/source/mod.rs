@@ -1,8 +1,8 @@
-//! Sources: interference, packets that exist only inside the engine. What they offer, paths and elements then treat like
-//! any other packet.
+//! Sources: interference, packets that exist only inside the engine. Paths and elements treat them like any other
+//! packet.
 //!
-//! Most sources never learn what became of their packets, as a sender of UDP does not. A responsive source does, as TCP
-//! does: a packet that reaches the end of its path is acknowledged by a ghost on the way back.
+//! Most sources have no feedback about their packets, like a sender of UDP. A responsive source has, like TCP: when a
+//! packet reaches the end of its path, a ghost on the way back acknowledges it.
 
 mod demand;
 mod on_off;
@@ -35,7 +35,7 @@ pub(crate) use tcp::Tag;
 pub struct SourceId(pub(crate) u32);
 
 impl SourceId {
-    /// The source's place in the order of starting, from 0.
+    /// The source's position in the order of starting, from 0.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -47,7 +47,7 @@ pub(crate) struct Shot {
     pub(crate) packet: Packet,
 }
 
-/// A source at work.
+/// A source in operation.
 pub(crate) struct Source {
     path: PathId,
     dscp: u8,
@@ -63,8 +63,8 @@ enum Kind {
 }
 
 impl Source {
-    /// `spec` has been checked. The first wake-up is due at `start`. What `rate` draws is the rates, what `packets` draws
-    /// is everything else, so that one disturbs the other no more than another source would.
+    /// `spec` has been checked. The first wake-up is due at `start`. Stream `rate` draws the rates, `packets`
+    /// everything else, so that one does not change the numbers of the other.
     pub(crate) fn new(
         spec: SourceSpec,
         id: SourceId,
@@ -92,7 +92,7 @@ impl Source {
         Source { path, dscp: spec.dscp, arrivals }
     }
 
-    /// A source that sends what was recorded; `spec` has been checked.
+    /// A source that sends a recording; `spec` has been checked.
     pub(crate) fn replaying(spec: ReplaySpec, path: PathId, start: Instant) -> Source {
         Source { path, dscp: spec.dscp, arrivals: Kind::Replay(Replay::new(spec, start)) }
     }
@@ -123,7 +123,7 @@ impl Source {
         }
     }
 
-    /// Does what is due now; returns the packet that it sends, if any. Without anything due it does nothing.
+    /// Does what is due now; returns the packet that it sends, if any. It does nothing if nothing is due.
     pub(crate) fn wake(&mut self, now: Instant) -> Option<Shot> {
         let ip_bytes = match &mut self.arrivals {
             Kind::Paced(paced) => paced.wake(now),
@@ -139,7 +139,7 @@ impl Source {
         Some(Shot { path: self.path, packet: Packet::tagged_ghost(0, ip_bytes?, self.dscp) })
     }
 
-    /// When to wake it next; `None` when it has nothing more to do.
+    /// When to wake it next; `None` when it has finished.
     pub(crate) fn next_wake(&self) -> Option<Instant> {
         match &self.arrivals {
             Kind::Paced(paced) => Some(paced.next_wake()),
@@ -150,7 +150,7 @@ impl Source {
         }
     }
 
-    /// A packet that it tagged has reached the end of its path; returns the acknowledgement that answers it, if any.
+    /// A packet that it tagged has reached the end of its path; returns the acknowledgement, if any.
     pub(crate) fn delivered(&mut self, tag: Tag, ecn: Ecn, now: Instant) -> Option<Shot> {
         let Kind::Responsive(responsive) = &mut self.arrivals else {
             unreachable!("only responsive sources tag their packets");

@@ -1,13 +1,14 @@
-//! On/off source. It is on and off in turn, each for a random time; on, its packets are evenly spaced. It never backs off.
+//! On/off source. It is alternately on and off, each for a random time; while on, its packets are evenly spaced. It
+//! never backs off.
 //!
-//! `on`, `off`: mean lengths, at least 1 ns. Lengths are exponential or, with `shape` (Pareto index), Pareto: many
-//! such sources together are self-similar traffic. `rate` is the mean of on and off together: while on, packets come at
-//! rate x (on + off) / on. It begins on. A packet is sent at the instant at which its bits have accrued; bits accrued when
-//! it goes off are kept.
+//! `on`, `off`: mean lengths, at least 1 ns. Lengths are exponential or, with `shape` (Pareto index), Pareto: the sum
+//! of many such sources is self-similar traffic. `rate` is the mean over on and off periods: while on, packets are
+//! sent at rate x (on + off) / on. It starts on. A packet is sent at the instant at which its bits have accrued;
+//! accrued bits remain when it goes off.
 //!
-//! Pareto lengths: minimum = mean x (shape - 1) / shape; with shape <= 2 their variance is infinite, and the mean of
-//! a run of any length may lie far from `rate`. Truncation: draws come from a grid of 2^-53, so that no length exceeds
-//! minimum x 2^(53 / shape); nothing else is cut off. Lengths are whole nanoseconds, rounded up, at least 1.
+//! Pareto lengths: minimum = mean x (shape - 1) / shape. With shape <= 2 their variance is infinite, and the mean of a
+//! run of any length may be far from `rate`. Truncation: draws come from a grid of 2^-53, so no length exceeds minimum
+//! x 2^(53 / shape); there is no other limit. Lengths are whole nanoseconds, rounded up, at least 1.
 //!
 //! Source: Willinger et al. 1997, "Self-similarity through high-variability" (IEEE/ACM ToN 5:1), section II.
 

@@ -1,14 +1,15 @@
-//! Paced source. Every `pacing` it offers rate x pacing bits as a burst of equal ghost packets, as iperf3 does with its
-//! pacing timer; every `hold` it draws a new rate.
+//! Paced source. At every `pacing` it offers rate x pacing bits as a burst of equal ghost packets, as iperf3 does with
+//! its pacing timer; at every `hold` it draws a new rate.
 //!
-//! Inside a burst, packets follow each other at the wire time of `peak` (the line rate of the sender's NIC). Bits that do
-//! not make a whole packet are carried to the next burst. A burst that does not fit its interval runs on without a gap,
-//! and at most one interval's worth of what was not sent is carried; the rest is forgotten, so that no backlog grows.
+//! Inside a burst, packets follow each other at the wire time of `peak` (the line rate of the sender's NIC). Bits that
+//! do not make a whole packet are carried over to the next burst. A burst that does not fit its interval continues
+//! without a gap. At most one interval's worth of unsent bits is carried over; the rest is discarded, so that no
+//! backlog grows.
 //!
-//! Draws happen at start, start + hold, ...; bursts begin at start, start + pacing, ...; at a common instant the draw comes
-//! first. A draw of 0 means silence, or (`ZeroMeans::Unlimited`) packets at `peak` until the next draw.
-//! A source that is stopped and started again under its name draws the same rates again.
-//! It never backs off, whatever is dropped (see `source/tcp` for that).
+//! Draws happen at start, start + hold, ...; bursts start at start, start + pacing, ...; at a common instant the draw
+//! comes first. A draw of 0 means silence, or (`ZeroMeans::Unlimited`) packets at `peak` until the next draw. A source
+//! that is stopped and restarted under its name draws the same rates again. It never backs off, whatever is dropped
+//! (see `source/tcp` for that).
 //!
 //! Source: Hasenoot et al. 2023 (ICPE), section 3.2; iperf3's `--pacing-timer` (default 1 ms) and `iperf_check_throttle`.
 //! Deviation: iperf3 sends while its average since the start is below the rate, and so catches up without bound.
@@ -120,12 +121,12 @@ impl Paced {
         Some(ip_bytes)
     }
 
-    /// The instant of the next packet of the burst under way.
+    /// The instant of the next packet of the present burst.
     fn next_send(&self) -> Option<Instant> {
         self.ready_since.map(|since| since.max(self.peak.free_at()))
     }
 
-    /// Keeps `ready_since` true: set when something to send appears, cleared when it is gone.
+    /// Updates `ready_since`: sets it when something to send appears, clears it when there is nothing.
     fn note_readiness(&mut self, now: Instant) {
         let has_packet = self.is_endless() || self.backlog_nano_bits >= self.next_nano_bits;
         self.ready_since = if has_packet { self.ready_since.or(Some(now)) } else { None };
@@ -147,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_backlog_never_exceeds_two_intervals_worth() {
-        // Offered: 20 Gbit/s; the peak lets 12 Gbit/s of IP bits through. What is left of an interval is carried once.
+        // Offered: 20 Gbit/s; the peak passes 12 Gbit/s of IP bits. The rest of an interval is carried over once.
         let law = RateLaw::Constant { bits_per_second: 20_000_000_000 };
         let demand = Demand::new(law, Duration::from_secs(1), Stream::new(1, "rate"), Instant::ZERO);
         let mut source = Paced::new(
@@ -165,7 +166,7 @@ mod tests {
             source.wake(source.next_wake());
             most = most.max(source.backlog_nano_bits);
         }
-        // The packet that is due with the third burst leaves right after the offer.
+        // The packet that is due with the third burst leaves directly after the offer.
         let packet_nano_bits = source.next_nano_bits;
         assert!(
             (2 * interval_nano_bits - packet_nano_bits..=2 * interval_nano_bits).contains(&most),

@@ -1,11 +1,13 @@
-//! Poisson source. Packets come independently of each other, at the drawn rate on average: the gaps between them are
-//! exponential, and so are the numbers in disjoint windows Poisson. It never backs off (see `source/tcp` for that).
+//! Poisson source. Packets are sent independently of each other, at the drawn rate on average: gaps are exponential,
+//! and the numbers of packets in disjoint windows are independent Poisson variables. It never backs off (see
+//! `source/tcp` for that).
 //!
-//! Rate: packets per second are `rate` / mean packet size. A new draw of the rate begins a new gap, which changes nothing
-//! in law (an exponential gap has no memory). A draw of 0 is silence until the next. Gaps are whole nanoseconds, rounded
-//! up, with the fraction carried to the next gap.
+//! Rate: packets per second are `rate` / mean packet size. A new draw of the rate starts a new gap, which does not
+//! change the distribution (an exponential gap has no memory). A draw of 0 is silence until the next. Gaps are whole
+//! nanoseconds, rounded up, and the fraction is carried over to the next gap.
 //!
-//! Source: Kleinrock 1975, "Queueing Systems I", section 2.4 (the process); its waiting times behind a link are M/D/1's.
+//! Source: Kleinrock 1975, "Queueing Systems I", section 2.4 (the process); its waiting times before a link are those
+//! of M/D/1.
 
 use super::demand::Demand;
 use super::sizes::Sizer;
@@ -16,9 +18,9 @@ pub(super) struct Poisson {
     demand: Demand,
     sizes: Sizer,
     stream: Stream,
-    /// When the next packet comes; `None` while silent.
+    /// When the next packet is sent; `None` while silent.
     next: Option<Instant>,
-    /// How far `next` lies after its exact instant; in [0, 1) ns.
+    /// How far `next` is after its exact instant; in [0, 1) ns.
     ahead_ns: f64,
 }
 
@@ -54,7 +56,7 @@ impl Poisson {
             let exact_ns = self.stream.exponential() * mean_ns - self.ahead_ns;
             let gap_ns = libm::ceil(exact_ns).max(0.0);
             self.ahead_ns = gap_ns - exact_ns;
-            // The cast saturates: what lies beyond 584 years is never.
+            // The cast saturates: instants beyond 584 years never come.
             now.saturating_add(Duration::from_nanos(gap_ns as u64))
         });
     }

@@ -1,19 +1,20 @@
-//! Where a source's rate comes from. Rates are IP bits per second, whole.
+//! How a source's rate is drawn. Rates are IP bits per second, whole.
 //!
-//! Source: Hasenoot et al. 2023 (ICPE), section 3.2: interference drawn from a normal law and held for some seconds.
+//! Source: Hasenoot et al. 2023 (ICPE), section 3.2: interference drawn from a normal distribution and held for some
+//! seconds.
 
 use crate::describe::Problem;
 use crate::random::Stream;
 
-/// The law of a source's rate.
+/// The distribution of a source's rate.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 pub enum RateLaw {
-    /// The same rate for ever.
+    /// A constant rate.
     Constant {
         /// IP bits per second, at least 0.
         bits_per_second: u64,
     },
-    /// A normal law; draws outside `low..=high` become the nearer bound. All in IP bits per second.
+    /// A normal distribution; draws outside `low..=high` become the nearer bound. All in IP bits per second.
     Normal {
         /// Mean before clipping.
         mean: u64,
@@ -46,7 +47,7 @@ impl RateLaw {
             RateLaw::Constant { bits_per_second } => bits_per_second,
             RateLaw::Normal { mean, sd, low, high } => {
                 let rate = mean as f64 + sd as f64 * stream.standard_normal();
-                // The cast saturates: what is below 0 becomes 0, and then at least `low`.
+                // The cast saturates: values below 0 become 0, and then at least `low`.
                 (libm::round(rate) as u64).clamp(low, high)
             }
         }

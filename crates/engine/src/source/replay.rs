@@ -1,10 +1,10 @@
-//! Replaying source. Sends packets of recorded sizes with recorded gaps, once or again and again. It never backs off.
+//! Replaying source. Sends packets of recorded sizes with recorded gaps, once or repeatedly. It never backs off.
 //!
-//! Each packet comes its own `gap` after the one before it; the first one counts from the start and, with `repeat`, from the
-//! last packet of the round before. Nothing is random and nothing is drawn. What the packets were, to whom and why, is not
-//! kept: a replay of connections does not react as they did (see `source/tcp`).
+//! Each packet is sent its own `gap` after the one before it. The first gap counts from the start and, with `repeat`,
+//! from the last packet of the round before. Nothing is random. The content, receivers and purpose of the packets are
+//! not recorded: a replay of connections does not react as they did (see `source/tcp`).
 //!
-//! `packets`: at least one; with `repeat` some gap is above 0, or time would stand still.
+//! `packets`: at least one; with `repeat` at least one gap must be above 0, so that time advances.
 
 use alloc::sync::Arc;
 
@@ -12,21 +12,21 @@ use crate::describe::Problem;
 use crate::packet::Packet;
 use crate::units::{Duration, Instant};
 
-/// What a replaying source sends.
+/// The content of a replaying source.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReplaySpec {
-    /// In the order in which they come.
+    /// In the order in which they are sent.
     pub packets: Arc<[RecordedPacket]>,
-    /// Whether it begins anew after the last.
+    /// Whether it restarts after the last.
     pub repeat: bool,
-    /// Of every packet, in [0, 63].
+    /// DSCP of every packet, in [0, 63].
     pub dscp: u8,
 }
 
 /// A packet of a recording.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub struct RecordedPacket {
-    /// After the packet before it.
+    /// Time after the packet before it.
     pub gap: Duration,
     /// In [1, 65 535].
     pub ip_bytes: u32,
@@ -60,7 +60,7 @@ pub(super) struct Replay {
     repeat: bool,
     /// Position of the next packet.
     next: usize,
-    /// When it comes, if one does.
+    /// When it is sent, if there is one.
     due: Option<Instant>,
 }
 

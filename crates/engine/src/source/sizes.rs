@@ -1,19 +1,19 @@
-//! How large a source's packets are: all the same, or the simple Internet mix.
+//! Sizes of a source's packets: all the same, or the simple Internet mix.
 //!
 //! `Imix` draws each packet's size independently: 40, 576 or 1500 IP bytes with the weights 7 : 4 : 1, which is 340.33 IP
 //! bytes on average.
 //!
-//! Source: the "simple IMIX" of router tests; RFC 6985, section 5, names such mixes. Exception: RFC 6985 prefers a fixed
-//! repeating order, which would resonate with round-robin schedulers; here the order is random, and seeded.
+//! Source: the "simple IMIX" of router tests; RFC 6985, section 5, names such mixes. Exception: RFC 6985 prefers a
+//! fixed repeating order, which would resonate with round-robin schedulers; here the order is random, with a seed.
 
 use crate::describe::Problem;
 use crate::packet::Packet;
 use crate::random::Stream;
 
-/// The law of a source's packet sizes.
+/// The distribution of a source's packet sizes.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Sizes {
-    /// Every packet the same.
+    /// All packets have the same size.
     Fixed {
         /// In [1, 65 535] IP bytes.
         ip_bytes: u32,
@@ -39,7 +39,7 @@ impl Sizes {
     }
 }
 
-/// Draws sizes, always one ahead: whether the next packet is due depends on its size.
+/// Draws sizes, always one ahead, because the size of the next packet determines when it is due.
 pub(super) struct Sizer {
     sizes: Sizes,
     next: Option<u32>,
@@ -62,12 +62,12 @@ impl Sizer {
                     left = left.saturating_sub(weight);
                     hit
                 });
-                drawn.expect("a number below the sum of weights belongs to one of them").0
+                drawn.expect("a number below the sum of weights belongs to one weight").0
             }
         })
     }
 
-    /// Goes on to the packet after the next; returns the size of the one that goes.
+    /// Draws the size of the packet after the next; returns the size of the next.
     pub(super) fn take(&mut self, stream: &mut Stream) -> u32 {
         let ip_bytes = self.peek(stream);
         self.next = None;

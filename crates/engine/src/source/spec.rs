@@ -1,4 +1,4 @@
-//! What a source is asked for. Each kind of arrivals has its own file, which is its manual page.
+//! The specification of a source. Each kind of arrivals has its own file, which is its manual page.
 
 use super::{RateLaw, Sizes};
 use crate::describe::Problem;
@@ -9,50 +9,50 @@ use crate::units::{Duration, Rate};
 /// What a source offers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SourceSpec {
-    /// Where the rate comes from: IP bits per second, the mean over each `hold`.
+    /// How the rate is drawn: IP bits per second, the mean over each `hold`.
     pub rate: RateLaw,
-    /// How long a drawn rate holds; at least 1 ns.
+    /// How long a drawn rate applies; at least 1 ns.
     pub hold: Duration,
-    /// When packets come, given the rate.
+    /// When packets are sent at a given rate.
     pub arrivals: Arrivals,
-    /// How large they are.
+    /// Their sizes.
     pub sizes: Sizes,
-    /// Of every packet, in [0, 63].
+    /// DSCP of every packet, in [0, 63].
     pub dscp: u8,
 }
 
-/// When a source's packets come.
+/// When a source's packets are sent.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Arrivals {
-    /// As bursts, at equal distances (`source/paced.rs`).
+    /// In bursts, at equal intervals (`source/paced.rs`).
     Paced {
         /// Time between bursts; at least 1 ns.
         pacing: Duration,
-        /// Wire bits per second at which the packets of a burst follow each other; unlimited: all at the same instant.
+        /// Wire bits per second within a burst; unlimited: all packets at the same instant.
         peak: Rate,
-        /// What a draw of 0 means.
+        /// The meaning of a draw of 0.
         zero: ZeroMeans,
     },
-    /// Independently of each other (`source/poisson.rs`).
+    /// At independent, exponentially distributed intervals (`source/poisson.rs`).
     Poisson,
-    /// At even distances during random times, not at all during others (`source/on_off.rs`).
+    /// At even intervals during random periods, and not at all between them (`source/on_off.rs`).
     OnOff {
-        /// Mean length of the times with packets; at least 1 ns.
+        /// Mean length of the periods with packets; at least 1 ns.
         on: Duration,
-        /// Mean length of the times without; at least 1 ns.
+        /// Mean length of the periods without; at least 1 ns.
         off: Duration,
         /// Pareto index of both lengths in thousandths, in [1 001, 100 000]; absent: both are exponential.
         shape_thousandths: Option<u32>,
     },
-    /// As TCP connections let them (`source/tcp/mod.rs`).
+    /// When TCP connections permit (`source/tcp/mod.rs`).
     Responsive {
-        /// The application hands over its data this far apart; at least 1 ns.
+        /// Interval at which the application writes its data; at least 1 ns.
         pacing: Duration,
         /// Connections, in [1, 1 000].
         flows: u16,
-        /// What they do about losses.
+        /// Their congestion control.
         control: CongestionControl,
-        /// What their packets with data carry: anything but Not-ECT, and a mark is answered as a loss is.
+        /// ECN bits of their packets with data; with any value except Not-ECT, a mark has the effect of a loss.
         ecn: Ecn,
         /// The smallest retransmission timeout.
         rto_min: Duration,
@@ -61,12 +61,12 @@ pub enum Arrivals {
     },
 }
 
-/// What a rate of 0 means to a paced source; to every other it means silence.
+/// The meaning of a rate of 0 for a paced source; for every other source it means silence.
 #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
 pub enum ZeroMeans {
-    /// It sends nothing while the rate holds.
+    /// It sends nothing while the rate applies.
     Silence,
-    /// It sends at `peak` while the rate holds, as iperf3 does when told `-b 0`.
+    /// It sends at `peak` while the rate applies, as iperf3 does with `-b 0`.
     Unlimited,
 }
 
@@ -82,7 +82,7 @@ pub enum CongestionControl {
 impl SourceSpec {
     pub(crate) fn check(&self) -> Result<(), Problem> {
         if self.hold == Duration::ZERO {
-            return Err(Problem::new("hold 0 ns would redraw the rate for ever; give at least 1 ns"));
+            return Err(Problem::new("hold 0 ns would redraw the rate without end; give at least 1 ns"));
         }
         if self.dscp > 63 {
             return Err(Problem::new(alloc::format!(

@@ -1,4 +1,4 @@
-//! Short names for what nearly every test needs.
+//! Short names that nearly every test uses.
 
 use crosswind_engine::{
     DropReason, Duration, ElementSpec, Engine, Instant, Limit, LinkSpec, Outcome, Packet, PathId, QueueSpec,
@@ -32,7 +32,7 @@ pub fn scheduled_link(bits_per_second: u64, delay_ns: u64, queueing: Queueing) -
     })
 }
 
-/// Queues without bounds: the first for DSCP 1, the second for DSCP 2 and so on; the last for every other.
+/// Queues without bounds: the first for DSCP 1, the second for DSCP 2 and so on; the last for all others.
 pub fn queues(by: Scheduling, weights: &[u32]) -> Queueing {
     let last = weights.len() - 1;
     let queue = |(index, &weight): (usize, &u32)| QueueSpec {
@@ -68,14 +68,14 @@ pub fn finish(engine: &mut Engine) -> Vec<Outcome> {
     std::iter::from_fn(|| engine.pop()).collect()
 }
 
-/// What became of a packet, in short.
+/// The fate of a packet, in short form.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub enum Fate {
     Left,
     Lost(DropReason),
 }
 
-/// Every end of a packet as (tag, instant, fate).
+/// The end of every packet as (tag, instant, fate).
 pub fn fates(engine: &mut Engine) -> Vec<(u64, u64, Fate)> {
     finish(engine)
         .into_iter()

@@ -1,4 +1,4 @@
-//! Cuts: two engines that carry one network, against one engine that carries it alone.
+//! Cuts: compares two engines that carry one network with a single engine for all of it.
 
 use crosswind_engine::{
     Arrivals, Class, ClassTotals, Counters, Duration, ElementId, ElementSpec, Engine, Instant, Limit,
@@ -10,19 +10,19 @@ use crate::common::{at, fifo_link, FULL_PACKET_A_MICROSECOND};
 use crate::processes::process;
 use crate::scenario::{any_rate, element, queueing, source, step, Built, Scenario, Step};
 
-/// No delay of a cut link is shorter.
+/// Every cut link has at least this delay.
 const DELAY_MIN: Duration = Duration::from_nanos(100);
 
 /// Two engines with the same elements. The first has the transmitter of the cut link, the second its far end.
 struct Pair {
     near: Engine,
     far: Engine,
-    /// Of the second engine, by the number of what is onward from the first.
+    /// Paths of the second engine, by the number of the first engine's onward path.
     paths: Vec<PathId>,
 }
 
 impl Pair {
-    /// Hands what has crossed to the second engine; returns how many packets that were.
+    /// Hands crossing packets to the second engine; returns their number.
     fn exchange(&mut self) -> usize {
         let mut crossed = 0;
         while let Some(crossing) = self.near.pop_crossing() {
@@ -37,7 +37,7 @@ impl Pair {
         crossed
     }
 
-    /// Lets both do what is due up to `to`, no further apart than the shortest delay allows.
+    /// Advances both to `to`, no further apart than the shortest delay allows.
     fn advance(&mut self, to: Instant) {
         loop {
             self.exchange();
@@ -63,12 +63,12 @@ fn cut_pair(elements: &[(&str, ElementSpec)], cut: &str) -> (Pair, Vec<ElementId
         (engine, ids)
     };
     let ((mut near, ids), (far, _)) = (build(), build());
-    let place = elements.iter().position(|&(name, _)| name == cut).expect("one of them");
+    let place = elements.iter().position(|&(name, _)| name == cut).expect("the cut element is in the list");
     near.cut(ids[place]).expect("a link with a delay");
     (Pair { near, far, paths: Vec::new() }, ids)
 }
 
-/// A link to cut and a mark behind it, and the path of the first engine through both.
+/// A link to cut and a mark after it, and the path of the first engine through both.
 fn link_and_mark(link: ElementSpec) -> (Pair, PathId) {
     let (mut pair, ids) =
         cut_pair(&[("cut", link), ("mark", ElementSpec::Mark(MarkSpec { dscp: 3 }))], "cut");
@@ -105,7 +105,7 @@ fn a_packet_crosses_when_its_last_bit_leaves_and_is_due_after_the_delay() {
     assert_eq!(pair.near.real_inside(), 2);
     pair.near.advance(at(2000));
     assert_eq!(pair.near.real_inside(), 0);
-    assert_eq!(pair.near.next_event(), None, "nobody waits at the other end");
+    assert_eq!(pair.near.next_event(), None, "the other end has no event");
     assert_eq!(pair.exchange(), 2);
     assert_eq!(pair.far.real_inside(), 2);
     pair.far.advance(at(10_000));
@@ -118,8 +118,9 @@ fn a_packet_crosses_when_its_last_bit_leaves_and_is_due_after_the_delay() {
 
 #[test]
 fn packets_of_two_engines_reach_a_port_at_one_instant_in_the_order_of_their_links() {
-    // Two links lead to a port that has room for one packet besides the one it sends. Each carries a packet that is due there at
-    // 1500; the one on the link that was added first takes the transmitter, the other waits, and the packet pushed then is lost.
+    // Two links lead to a port that has room for one packet in addition to the one in transmission. Each carries a
+    // packet that is due there at 1500. The one on the link that was added first takes the transmitter, the other
+    // waits, and the packet pushed then is lost.
     let link = || fifo_link(FULL_PACKET_A_MICROSECOND, 500, Limit::Unlimited);
     let elements =
         [("a", link()), ("b", link()), ("port", fifo_link(FULL_PACKET_A_MICROSECOND, 0, Limit::Bytes(1538)))];
@@ -127,7 +128,7 @@ fn packets_of_two_engines_reach_a_port_at_one_instant_in_the_order_of_their_link
         let (mut pair, ids) = cut_pair(&elements, cut.unwrap_or("a"));
         let paths = |engine: &mut Engine| [0, 1].map(|link| engine.path(&[ids[link], ids[2]]));
         let (near, far) = (paths(&mut pair.near), paths(&mut pair.far));
-        // The packet on the second link comes first, so that the order of arrival would be the wrong one.
+        // The packet on the second link is pushed first, so the order of arrival would be wrong.
         for (link, tag) in [(1, 1), (0, 0)] {
             if cut == Some(["a", "b"][link]) {
                 pair.near.push(at(0), near[link], Packet::real(tag, 1500, 0));
@@ -152,7 +153,7 @@ fn packets_of_two_engines_reach_a_port_at_one_instant_in_the_order_of_their_link
 }
 
 #[test]
-fn what_crosses_after_a_shorter_delay_does_not_overtake() {
+fn a_packet_that_crosses_after_a_shorter_delay_does_not_overtake() {
     let (mut pair, path) = link_and_mark(unlimited_link(500));
     pair.near.push(at(0), path, Packet::real(0, 1500, 0));
     let cut = pair.near.pop_crossing().expect("an unlimited link hands out at once");
@@ -165,7 +166,7 @@ fn what_crosses_after_a_shorter_delay_does_not_overtake() {
 }
 
 #[test]
-fn what_comes_late_is_due_now() {
+fn a_packet_that_arrives_late_is_due_now() {
     let (mut pair, path) = link_and_mark(unlimited_link(500));
     pair.near.push(at(0), path, Packet::real(0, 1500, 0));
     let crossing = pair.near.pop_crossing().unwrap();
@@ -177,20 +178,20 @@ fn what_comes_late_is_due_now() {
 }
 
 #[test]
-fn what_cannot_be_cut_is_refused() {
+fn elements_that_cannot_be_cut_are_refused() {
     let mut engine = Engine::new(7);
     let mark = engine.add("mark", ElementSpec::Mark(MarkSpec { dscp: 3 })).unwrap();
     let near = engine.add("near", unlimited_link(0)).unwrap();
     let link = engine.add("link", unlimited_link(1)).unwrap();
-    assert!(engine.cut(mark).unwrap_err().to_string().contains("mark: is no link"));
+    assert!(engine.cut(mark).unwrap_err().to_string().contains("mark: is not a link"));
     assert!(engine.cut(near).unwrap_err().to_string().contains("near: has no delay"));
     engine.cut(link).unwrap();
     let wrong = engine.reconfigure(at(0), link, unlimited_link(0)).unwrap_err();
     assert!(wrong.to_string().contains("link: has no delay"), "{wrong}");
 }
 
-/// A network with a link to cut: elements in front of it, the link, elements behind it. Packets take all of them, or those of one
-/// side.
+/// A network with a link to cut: elements before it, the link, elements after it. Packets pass all of them, or those
+/// of one side.
 #[derive(Clone, Debug)]
 struct Cuttable {
     whole: Scenario,
@@ -241,8 +242,8 @@ fn cuttable() -> impl Strategy<Value = Cuttable> {
     )
 }
 
-/// Everything that can be seen of a run, whichever engine it was in. Outcomes are those of one instant in the order of their
-/// packets and elements, and of one of these in the order in which they happened.
+/// Everything visible of a run, in whichever engine. Outcomes of one instant are sorted by their packets and elements;
+/// those with equal keys are in order of occurrence.
 #[derive(PartialEq, Debug)]
 struct Seen {
     outcomes: Vec<(Instant, u64, Option<usize>, Outcome)>,
@@ -342,7 +343,7 @@ proptest! {
     }
 
     #[test]
-    fn nothing_crosses_before_the_lookahead(network in cuttable()) {
+    fn no_packet_crosses_before_the_lookahead(network in cuttable()) {
         let mut near = network.whole.build_cut(Some(network.cut));
         near.paths = network.paths(&mut near).to_vec();
         for (tag, step) in (0..).zip(&network.whole.steps) {

@@ -1,4 +1,4 @@
-//! Constant delay, and paths of several stages.
+//! Constant delays, and paths of several stages.
 
 use crosswind_engine::{DelaySpec, Duration, ElementSpec, Engine, Limit, Packet};
 
@@ -13,7 +13,7 @@ fn every_packet_is_delayed_by_the_same_time() {
 }
 
 #[test]
-fn no_delay_is_no_delay() {
+fn a_delay_of_zero_passes_packets_at_once() {
     let (mut engine, path) = single(ElementSpec::Delay(DelaySpec { time: Duration::ZERO, random: None }));
     push_full(&mut engine, path, &[4]);
     assert_eq!(departures(&mut engine), [(0, 4)]);
@@ -44,8 +44,8 @@ fn paths_that_share_an_element_share_its_queue() {
 }
 
 #[test]
-fn ideal_instants_pass_from_stage_to_stage_however_late_the_caller_is() {
-    // Three links of 1000 ns a packet with cables of 10 ns, driven once, long after the fact: 3 x 1010.
+fn stages_pass_on_ideal_instants_however_late_the_caller_is() {
+    // Three links of 1000 ns per packet with cables of 10 ns, advanced only once, long afterwards: 3 x 1010.
     let mut engine = Engine::new(7);
     let links = ["a", "b", "c"].map(|name| {
         engine.add(name, fifo_link(FULL_PACKET_A_MICROSECOND, 10, Limit::Unlimited)).expect("a valid link")
@@ -57,7 +57,7 @@ fn ideal_instants_pass_from_stage_to_stage_however_late_the_caller_is() {
 }
 
 #[test]
-fn what_only_moves_a_packet_on_lets_nothing_leave() {
+fn an_event_that_only_moves_a_packet_on_has_no_departure() {
     // 500 ns on each of two cables: at 500 it changes from one to the other, and at 1000 it leaves.
     let mut engine = Engine::new(7);
     let mut add = |name: &str, spec| engine.add(name, spec).expect("a valid element");
@@ -67,7 +67,7 @@ fn what_only_moves_a_packet_on_lets_nothing_leave() {
     assert_eq!(engine.lookahead(), None);
     push_full(&mut engine, path, &[0]);
     assert_eq!((engine.next_event(), engine.lookahead()), (Some(at(500)), Some(at(1000))));
-    // A shorter way out holds for what was foreseen too.
+    // A shorter way out also changes the present lookahead.
     engine
         .reconfigure(
             at(200),

@@ -1,4 +1,4 @@
-//! What every element has to do, whichever there are: with random parameters from their descriptions.
+//! Tests that every element must pass, with random parameters from their descriptions.
 
 use crosswind_engine::{
     Duration, ElementSpec, Engine, Instant, Json, Limit, LinkSpec, MonitorSpec, Object, PaceSpec, Packet,
@@ -23,7 +23,7 @@ fn parameters(treatment: &Treatment) -> (String, Object) {
 }
 
 #[test]
-fn what_is_written_reads_back_and_a_key_too_many_is_refused() {
+fn written_parameters_read_back_and_an_unknown_key_is_refused() {
     for treatment in samples() {
         let (kind, mut said) = parameters(&treatment);
         assert_eq!(Treatment::read(&kind, said.clone()).as_ref(), Ok(&treatment));
@@ -43,7 +43,7 @@ fn every_word_of_every_choice_is_sampled() {
 }
 
 #[test]
-fn packets_do_not_stay_in_an_element_for_ever() {
+fn every_packet_leaves_an_element() {
     let queues = samples().into_iter().filter_map(|treatment| match treatment {
         Treatment::Queue(QueueParameters { limit, drop, signal, .. }) => {
             let queue = QueueParameters { limit, drop, signal, alpha_ppb: None, memory_bytes: None };
@@ -69,7 +69,7 @@ fn packets_do_not_stay_in_an_element_for_ever() {
 
 /// 12 000 bit at 12 Gbit/s: packets leave every microsecond; of four at once, three wait 1, 2 and 3 us.
 #[test]
-fn a_queue_monitor_sees_what_waits_in_a_pacer() {
+fn a_queue_monitor_sees_packets_that_wait_in_a_pacer() {
     let mut engine = Engine::new(7);
     let monitor = MonitorSpec {
         what: vec![Quantity::QueueDepth, Quantity::QueueDelay],

@@ -1,4 +1,4 @@
-//! Duplication, corruption and reordering: golden tables, and the shares in the long run.
+//! Duplication, corruption and reordering: golden tables, and shares in the long run.
 
 use crosswind_engine::{
     CorruptSpec, DuplicateSpec, Duration, ElementSpec, Engine, Limit, Outcome, Packet, ReorderSpec, Share,
@@ -8,7 +8,7 @@ use crate::common::{at, departures, fifo_link, finish, push_full, share, single,
 
 #[test]
 fn a_copy_follows_its_packet_through_the_rest_of_the_path() {
-    // Both packets become two, in front of a link that takes 1000 ns a packet.
+    // Both packets are duplicated before a link that takes 1000 ns per packet.
     let mut engine = Engine::new(7);
     let duplicate =
         engine.add("duplicate", ElementSpec::Duplicate(DuplicateSpec { share: Share::WHOLE })).unwrap();
@@ -23,7 +23,7 @@ fn a_copy_follows_its_packet_through_the_rest_of_the_path() {
 }
 
 #[test]
-fn that_there_is_one_more_is_said_before_either_of_them_ends() {
+fn a_duplication_is_reported_before_either_packet_ends() {
     let (mut engine, path) = single(ElementSpec::Duplicate(DuplicateSpec { share: Share::WHOLE }));
     engine.push(at(5), path, Packet::real(9, 100, 0));
     let outcomes = finish(&mut engine);
@@ -45,7 +45,7 @@ fn copies_of_ghosts_are_only_counted() {
 
 #[test]
 fn the_share_of_packets_is_duplicated_in_the_long_run() {
-    // 100 000 packets at 10 %: 10 000 with a standard deviation of 95; five of them are allowed.
+    // 100 000 packets at 10 %: 10 000 with a standard deviation of 95; five standard deviations are allowed.
     let (mut engine, path) = single(ElementSpec::Duplicate(DuplicateSpec { share: share(100_000_000) }));
     for tag in 0..100_000 {
         engine.push(at(tag), path, Packet::real(tag, 1500, 0));
@@ -55,7 +55,7 @@ fn the_share_of_packets_is_duplicated_in_the_long_run() {
 }
 
 #[test]
-fn a_corrupt_packet_passes_with_its_damage_noted_and_counted() {
+fn a_corrupt_packet_passes_with_its_damage_recorded_and_counted() {
     let (mut engine, path) = single(ElementSpec::Corrupt(CorruptSpec { share: share(250_000_000) }));
     for tag in 0..40_000 {
         engine.push(at(tag), path, Packet::real(tag, 1500, 0));
@@ -67,7 +67,7 @@ fn a_corrupt_packet_passes_with_its_damage_noted_and_counted() {
             _ => panic!("nothing is dropped or duplicated here"),
         })
         .collect();
-    // 10 000 with a standard deviation of 87; each of eight bits 1250 with 33: five of them are allowed.
+    // 10 000 with a standard deviation of 87; each of eight bits 1250 with 33: five standard deviations are allowed.
     assert!(bits.len().abs_diff(10_000) < 435, "{}", bits.len());
     assert!((0..8).all(|bit| bits.iter().filter(|&&flipped| flipped == bit).count().abs_diff(1250) < 165));
 }
@@ -83,9 +83,9 @@ fn corruption_of_ghosts_is_counted() {
 }
 
 #[test]
-fn a_packet_held_back_is_overtaken_by_those_that_come_within_the_time() {
-    // All are chosen until the share becomes one in a billion at 5: 0 and 1 are held back for 1000 ns and keep their order; 2
-    // passes.
+fn a_delayed_packet_is_overtaken_by_those_that_arrive_within_the_time() {
+    // All packets are chosen until the share becomes one in a billion at 5: 0 and 1 are delayed by 1000 ns and stay in
+    // order; 2 passes.
     let mut engine = Engine::new(7);
     let spec = |share| ElementSpec::Reorder(ReorderSpec { share, time: Duration::from_nanos(1000) });
     let reorder = engine.add("reorder", spec(Share::WHOLE)).unwrap();
@@ -98,8 +98,8 @@ fn a_packet_held_back_is_overtaken_by_those_that_come_within_the_time() {
 }
 
 #[test]
-fn the_share_of_packets_is_held_back_in_the_long_run() {
-    // 10 %, for 2.5 gaps: a packet held back is overtaken by those of the next two gaps that are not.
+fn the_share_of_packets_is_delayed_in_the_long_run() {
+    // 10 %, for 2.5 gaps: a delayed packet is overtaken by packets of the next two gaps that are not delayed.
     let time = Duration::from_nanos(250);
     let (mut engine, path) = single(ElementSpec::Reorder(ReorderSpec { share: share(100_000_000), time }));
     for tag in 0..100_000 {

@@ -1,7 +1,7 @@
-//! Delays that vary: golden tables, each law against its distribution function, correlation, and order.
+//! Variable delays: golden tables, each distribution against its distribution function, correlation, and order.
 //!
-//! Distances are compared with what that many independent draws of the law itself exceed for one seed in a thousand at
-//! most; the seed is fixed, so a test that holds holds for ever.
+//! The allowed distance is what that number of independent draws of the distribution exceeds for at most one seed in a
+//! thousand. The seed is fixed, so a test that passes always passes.
 
 use crosswind_engine::{
     DelayBin, DelayHistogram, DelayLaw, DelaySamples, DelaySpec, Depth, Duration, ElementSpec, Engine,
@@ -42,7 +42,7 @@ fn jittered(law: DelayLaw) -> Varying {
     }
 }
 
-/// Delays less the static part, in jitters of 1 ms, of packets so far apart that none waits for another.
+/// Delays minus the static part, in jitters of 1 ms, of packets so far apart that none waits for another.
 fn random_parts(spec: &Varying, packets: usize) -> Vec<f64> {
     delays(spec, packets, 3_600_000 * MILLISECOND)
         .into_iter()
@@ -50,7 +50,7 @@ fn random_parts(spec: &Varying, packets: usize) -> Vec<f64> {
         .collect()
 }
 
-/// The delay of each packet, in nanoseconds, when they come `gap_ns` apart.
+/// The delay of each packet, in nanoseconds, when they arrive `gap_ns` apart.
 fn delays(spec: &Varying, packets: usize, gap_ns: u64) -> Vec<u64> {
     let (mut engine, path) = single(spec.element());
     let mut delays = vec![0; packets];
@@ -69,8 +69,8 @@ fn delays(spec: &Varying, packets: usize, gap_ns: u64) -> Vec<u64> {
     delays
 }
 
-/// Kolmogorov and Smirnov's largest distance between the empirical and the given distribution function, times sqrt(n). Draws
-/// of the law itself exceed 1.95 once in 1000 seeds (Kolmogorov's limit).
+/// Kolmogorov and Smirnov's largest distance between the empirical and the given distribution function, times sqrt(n).
+/// Draws of the distribution itself exceed 1.95 for one seed in 1000 (Kolmogorov's limit).
 fn kolmogorov_smirnov(mut values: Vec<f64>, probability: impl Fn(f64) -> f64) -> f64 {
     values.sort_by(f64::total_cmp);
     let n = values.len() as f64;
@@ -81,11 +81,13 @@ fn kolmogorov_smirnov(mut values: Vec<f64>, probability: impl Fn(f64) -> f64) ->
     distances.fold(0.0, f64::max) * n.sqrt()
 }
 
-/// Wasserstein's distance (the mean difference of quantiles), in units of what one seed in a thousand exceeds.
+/// Wasserstein's distance (the mean difference of quantiles), in units of the value that one seed in a thousand
+/// exceeds.
 ///
-/// Times sqrt(n) it tends to the integral of |B(F(x))|, B a Brownian bridge. Its mean is the integral of
-/// sqrt(2 / pi F (1 - F)); it exceeds that by t deviations of the law with probability exp(-t^2 / 2) at most (Borell's
-/// inequality; the variance of the integral of B(F(x)) is that of the law), so by 3.72 of them once in 1000.
+/// Times sqrt(n) it tends to the integral of |B(F(x))|, B a Brownian bridge. Its mean is the integral of sqrt(2 / pi F
+/// (1 - F)). It exceeds that by t standard deviations of the distribution with probability at most exp(-t^2 / 2)
+/// (Borell's inequality; the variance of the integral of B(F(x)) is that of the distribution), so by 3.72 of them once
+/// in 1000.
 fn wasserstein(mut values: Vec<f64>, quantile: impl Fn(f64) -> f64) -> f64 {
     values.sort_by(f64::total_cmp);
     let n = values.len() as f64;
@@ -106,7 +108,7 @@ fn phi(x: f64) -> f64 {
     0.5 * libm::erfc(-x / 2f64.sqrt())
 }
 
-/// Where an increasing function takes a value, between -9 and 9, by halving.
+/// The argument at which an increasing function has a value, between -9 and 9, by bisection.
 fn solve(function: impl Fn(f64) -> f64, value: f64) -> f64 {
     let (mut low, mut high) = (-9.0, 9.0);
     for _ in 0..40 {
@@ -122,7 +124,7 @@ fn solve(function: impl Fn(f64) -> f64, value: f64) -> f64 {
 
 type OfNormal = fn(f64) -> f64;
 
-/// The laws as increasing functions of a standard normal quantity, written without the engine's quantiles.
+/// The distributions as increasing functions of a standard normal quantity, written without the engine's quantiles.
 fn laws() -> [(DelayLaw, OfNormal); 5] {
     let (jitter, sigma_ppm) = (JITTER, 500_000);
     fn pareto(z: f64) -> f64 {
@@ -141,7 +143,7 @@ fn laws() -> [(DelayLaw, OfNormal); 5] {
 }
 
 #[test]
-fn a_table_of_four_entries_has_the_quantiles_of_its_law() {
+fn a_table_of_four_entries_has_the_quantiles_of_its_distribution() {
     // At 1/8, 3/8, 5/8, 7/8 in ns, from SciPy's normal quantiles: uniform -3/4, -1/4, 1/4, 3/4; normal -+1.150349, -+0.318639; Pareto
     // 4/3 ((1 - p)^(-1/3) - 3/2); Pareto-normal a quarter of the one and three quarters of the other.
     let seen = |law| {
@@ -160,7 +162,7 @@ fn a_table_of_four_entries_has_the_quantiles_of_its_law() {
 }
 
 #[test]
-fn every_law_is_drawn_as_its_distribution_function_says() {
+fn every_distribution_is_drawn_as_its_distribution_function_requires() {
     for (law, of_normal) in laws() {
         let name = format!("{law:?}");
         let parts = random_parts(&jittered(law), PACKETS);
@@ -171,9 +173,9 @@ fn every_law_is_drawn_as_its_distribution_function_says() {
 }
 
 #[test]
-fn a_table_is_drawn_evenly() {
-    // 1024 entries, as NRG's smallest memory, of 98 draws each: chi-square with 1023 degrees of freedom exceeds 1168.5
-    // once in 1000 seeds.
+fn all_entries_of_a_table_are_equally_likely() {
+    // 1024 entries, as in NRG's smallest memory, with 98 draws each: chi-square with 1023 degrees of freedom exceeds
+    // 1168.5 for one seed in 1000.
     let law = DelayLaw::Normal(Spread { jitter: JITTER });
     let spec = Varying { depth: Depth::Entries(1024.try_into().expect("not 0")), ..jittered(law) };
     let mut parts = random_parts(&spec, 1024 * 98);
@@ -185,12 +187,12 @@ fn a_table_is_drawn_evenly() {
 }
 
 #[test]
-fn a_sum_below_nothing_is_no_delay() {
-    // Uniform within +-1 ms around nothing: one half is no delay at all, the other as drawn.
+fn a_sum_below_zero_is_no_delay() {
+    // Uniform within +-1 ms around zero: one half has no delay, the other half has the drawn one.
     let spec = Varying { time: Duration::ZERO, ..jittered(DelayLaw::Uniform(Spread { jitter: JITTER })) };
     let delays = delays(&spec, PACKETS, 2 * MILLISECOND);
     let none = delays.iter().filter(|&&delay| delay == 0).count();
-    assert!(none.abs_diff(PACKETS / 2) < 5 * 112, "{none}: the deviation is 112");
+    assert!(none.abs_diff(PACKETS / 2) < 5 * 112, "{none}: the standard deviation is 112");
     assert!(delays.iter().all(|&delay| delay <= MILLISECOND));
 }
 
@@ -210,7 +212,7 @@ fn samples_and_histograms_are_added_to_the_static_part() {
     assert_eq!(seen(DelayLaw::Histogram(histogram)), [1000, 1001, 1002, 1010, 1011]);
 }
 
-/// Pearson's correlation of a series with itself `lag` later.
+/// Pearson's correlation of a series with itself, `lag` later.
 fn correlation(values: &[f64], lag: usize) -> f64 {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -224,9 +226,9 @@ fn drifting(law: DelayLaw, half_life: Duration) -> Varying {
 }
 
 #[test]
-fn delays_a_half_life_apart_are_correlated_with_one_half() {
-    // Packets come half a half-life apart; the correlation is (1 + a) exp(-a) with a = 0.8392 a packet: 0.7947, 0.5,
-    // 0.2833. The estimate's standard error is below 0.008 (Bartlett's formula: sum of squared correlations / n).
+fn delays_a_half_life_apart_have_a_correlation_of_one_half() {
+    // Packets arrive half a half-life apart; the correlation is (1 + a) exp(-a) with a = 0.8392 per packet: 0.7947,
+    // 0.5, 0.2833. The estimate's standard error is below 0.008 (Bartlett's formula: sum of squared correlations / n).
     let law = DelayLaw::Normal(Spread { jitter: JITTER });
     let spec = drifting(law, Duration::from_millis(2));
     let values: Vec<f64> = delays(&spec, PACKETS, MILLISECOND).iter().map(|&delay| delay as f64).collect();
@@ -237,8 +239,8 @@ fn delays_a_half_life_apart_are_correlated_with_one_half() {
 }
 
 #[test]
-fn a_drift_keeps_every_law() {
-    // Every eighth packet, 8 half-lives apart: correlated with 2 x 10^-5, so as good as independent.
+fn a_drift_preserves_every_distribution() {
+    // Every eighth packet, 8 half-lives apart: the correlation is 2 x 10^-5, so they are practically independent.
     for (law, of_normal) in laws() {
         let name = format!("{law:?}");
         let spec = drifting(law, Duration::from_millis(1));
@@ -252,8 +254,8 @@ fn a_drift_keeps_every_law() {
 }
 
 #[test]
-fn a_slow_drift_keeps_the_order_by_itself() {
-    // A half-life of 10 jitters: a later packet is due earlier once in 10^9, however close together they come.
+fn a_slow_drift_preserves_the_order_by_itself() {
+    // A half-life of 10 jitters: a later packet is due earlier once in 10^9, however small the gap.
     let law = DelayLaw::Normal(Spread { jitter: JITTER });
     let spec = drifting(law, Duration::from_millis(10));
     for gap_ns in [10, 1000, 100_000] {
@@ -264,7 +266,7 @@ fn a_slow_drift_keeps_the_order_by_itself() {
 }
 
 #[test]
-fn packets_that_come_together_have_the_same_drift() {
+fn packets_that_arrive_together_have_the_same_drift() {
     let spec = drifting(DelayLaw::Pareto(Spread { jitter: JITTER }), Duration::from_millis(1));
     let (mut engine, path) = single(spec.element());
     assert!(engine.treats_alike(path));
@@ -285,10 +287,10 @@ fn four_samples(order: Order) -> Varying {
 }
 
 proptest! {
-    /// The oracle: with the same draws, the free order sorts by what each is due, and the kept one waits for the latest so
-    /// far.
+    /// The oracle: with the same draws, the free order sorts by due instants, and the preserved order waits for the
+    /// latest so far.
     #[test]
-    fn a_kept_order_is_the_free_one_with_waiting(gaps in prop::collection::vec(0u64..300, 1..100)) {
+    fn a_preserved_order_is_the_free_one_with_waiting(gaps in prop::collection::vec(0u64..300, 1..100)) {
         let mut now = 0;
         let arrivals: Vec<u64> = gaps.iter().map(|gap| { now += gap; now }).collect();
         let run = |order| {
@@ -311,9 +313,9 @@ proptest! {
 }
 
 #[test]
-fn a_delay_may_begin_and_cease_to_vary_and_none_is_overtaken_once_order_is_kept() {
-    // From 1000 ns constant to a free one of 5000 ns: the first keeps its instant. From there to none at all, with the order
-    // kept: what comes later waits for the one that is due at 5010.
+fn a_delay_may_start_and_stop_varying_and_none_is_overtaken_once_order_is_preserved() {
+    // From 1000 ns constant to a free one of 5000 ns: the first packet leaves at its scheduled instant. From there to
+    // no delay, with the order preserved: later packets wait for the one that is due at 5010.
     let constant = |nanos| ElementSpec::Delay(DelaySpec { time: Duration::from_nanos(nanos), random: None });
     let later = DelayLaw::Samples(DelaySamples::new(vec![5000]).expect("some"));
     let free = Varying { time: Duration::ZERO, order: Order::Free, ..jittered(later) };
@@ -330,8 +332,8 @@ fn a_delay_may_begin_and_cease_to_vary_and_none_is_overtaken_once_order_is_kept(
 }
 
 #[test]
-fn a_drift_goes_on_through_a_change_of_its_parameters() {
-    // Nearly no time passes, so the place in the law stays: the same number of jitters, before and after.
+fn a_drift_continues_through_a_change_of_its_parameters() {
+    // Nearly no time passes, so the quantile stays: the same number of jitters, before and after.
     let part = |spec: &Varying, due: u64| (due as f64 - spec.time.as_nanos() as f64) / MILLISECOND as f64;
     let before = drifting(DelayLaw::Normal(Spread { jitter: JITTER }), Duration::from_secs(1));
     let after = Varying {

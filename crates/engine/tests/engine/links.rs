@@ -1,4 +1,4 @@
-//! Links: serialisation, propagation, tail drop; the FIFO against Lindley's recursion in rational numbers.
+//! Links: serialisation, propagation, tail drop; compares the FIFO with Lindley's recursion in rational numbers.
 
 use crosswind_engine::{
     Class, DropReason, Duration, ElementSpec, Engine, Limit, LinkSpec, Packet, Queueing, Rate,
@@ -42,9 +42,9 @@ fn a_short_packet_takes_the_wire_of_a_minimum_frame() {
 }
 
 #[test]
-fn the_buffer_counts_what_waits_and_not_what_is_being_sent() {
-    // Room for two: of five at once, one is sent, two wait, two are lost. At 1000 one of the waiting goes on the
-    // transmitter, so one more fits and the next does not.
+fn the_buffer_counts_waiting_packets_and_not_the_one_in_transmission() {
+    // Room for two: of five at once, one is sent, two wait, two are lost. At 1000 one of the waiting packets goes on
+    // the transmitter, so one more fits and the next does not.
     let (mut engine, path) = single(fifo_link(FULL_PACKET_A_MICROSECOND, 0, Limit::Bytes(2 * 1538)));
     push_full(&mut engine, path, &[0, 0, 0, 0, 0, 1000, 1000]);
     let full = Fate::Lost(DropReason::QueueFull);
@@ -96,8 +96,8 @@ fn queued_bytes_are_the_ip_bytes_that_wait() {
     assert_eq!(engine.queued_bytes(link), 0, "the ghost is on the transmitter");
 }
 
-/// Lindley's recursion with tail drop, in nano-bits: end = max(arrival, previous end) + size. What waits at an arrival are
-/// the packets whose predecessor ends later than it.
+/// Lindley's recursion with tail drop, in nano-bits: end = max(arrival, previous end) + size. At an arrival, the
+/// waiting packets are those whose predecessor ends later.
 fn lindley(arrivals: &[(u64, u32)], bits_per_second: u64, buffer_bytes: u64) -> Vec<Option<u64>> {
     let rate = u128::from(bits_per_second);
     let end_ns = |end: u128| u64::try_from(end.div_ceil(rate)).expect("a short test");

@@ -1,4 +1,4 @@
-//! Loss: golden tables, shares in the long run, and the laws of the lengths of bursts and gaps.
+//! Loss: golden tables, shares in the long run, and the distributions of lengths of bursts and gaps.
 
 use crosswind_engine::{
     BernoulliLaw, DropReason, ElementSpec, FourStateLaw, GilbertElliottLaw, LoseSpec, LossLaw, LossPattern,
@@ -20,7 +20,7 @@ fn lost(law: LossLaw, packets: usize) -> Vec<bool> {
     ends.collect()
 }
 
-/// Lengths of the runs of `which`, the last one left out: it may go on.
+/// Lengths of the runs of `which`, except the last one, which may be unfinished.
 fn runs(lost: &[bool], which: bool) -> Vec<usize> {
     let mut runs: Vec<usize> = Vec::new();
     for pair in lost.chunk_by(|a, b| a == b) {
@@ -32,8 +32,8 @@ fn runs(lost: &[bool], which: bool) -> Vec<usize> {
     runs
 }
 
-/// Chi-square of run lengths against the geometric law on 1, 2, ... with the given probability to end, over the classes
-/// 1 to 8 and more. Its 99.9 % quantile with 8 degrees of freedom is 26.1.
+/// Chi-square of run lengths against the geometric distribution on 1, 2, ... with the given probability to end, over
+/// the classes 1 to 8 and more. Its 99.9 % quantile with 8 degrees of freedom is 26.1.
 fn assert_geometric(runs: &[usize], ends: f64) {
     let mut chi_square = 0.0;
     let mut left = 1.0;
@@ -47,7 +47,7 @@ fn assert_geometric(runs: &[usize], ends: f64) {
     assert!(chi_square < 26.1, "chi-square {chi_square} of {} runs", runs.len());
 }
 
-/// The share of packets lost lies within five standard errors; `variance` is that of one packet's loss, times the
+/// The share of lost packets is within five standard errors. `variance` is that of one packet's loss, times the
 /// correlation's inflation (1 for independent losses).
 fn assert_share(lost: &[bool], share: f64, inflation: f64) {
     let seen = lost.iter().filter(|&&lost| lost).count() as f64 / lost.len() as f64;
@@ -61,7 +61,7 @@ fn gilbert_elliott(p: u32, r: u32, h: u32, k: u32) -> LossLaw {
 }
 
 #[test]
-fn a_trace_loses_what_was_lost_again_and_again() {
+fn a_trace_repeats_the_recorded_losses() {
     let pattern = LossPattern::new(&[false, true, true]).unwrap();
     let (mut engine, path) =
         single(ElementSpec::Lose(LoseSpec { law: LossLaw::Trace(LossTrace { pattern }) }));
@@ -72,12 +72,12 @@ fn a_trace_loses_what_was_lost_again_and_again() {
 }
 
 #[test]
-fn a_share_of_the_whole_is_certain() {
+fn a_share_of_100_percent_is_certain() {
     assert!(lost(LossLaw::Bernoulli(BernoulliLaw { share: Share::WHOLE }), 1000).iter().all(|&lost| lost));
 }
 
 #[test]
-fn bernoulli_losses_are_independent_of_each_other() {
+fn bernoulli_losses_are_independent() {
     // Then gaps and bursts are geometric: a gap ends with the next loss, a burst with the next packet received.
     let lost = lost(LossLaw::Bernoulli(BernoulliLaw { share: share(20 * PERCENT) }), PACKETS);
     assert_share(&lost, 0.2, 1.0);
@@ -100,8 +100,8 @@ fn a_part_per_hundred_thousand_is_not_rounded_away() {
 
 #[test]
 fn gilberts_bursts_and_gaps_are_geometric() {
-    // h = 0, k = 100 %: lost exactly in the bad state. Gaps end with p = 5 %, bursts with r = 30 %; lost: 5 / 35.
-    // The chain's correlation 1 - p - r = 0.65 inflates the variance of the mean by 1.65 / 0.35.
+    // h = 0, k = 100 %: lost exactly in the bad state. Gaps end with p = 5 %, bursts with r = 30 %; lost: 5 / 35. The
+    // chain's correlation 1 - p - r = 0.65 inflates the variance of the mean by 1.65 / 0.35.
     let lost = lost(gilbert_elliott(5, 30, 0, 100), PACKETS);
     assert_share(&lost, 5.0 / 35.0, 1.65 / 0.35);
     assert_geometric(&runs(&lost, false), 0.05);
@@ -126,7 +126,7 @@ fn four_state(p13: u32, p31: u32, p32: u32, p23: u32, p14: u32) -> LossLaw {
 }
 
 #[test]
-fn four_states_without_isolated_losses_and_good_times_in_bursts_are_gilberts_two() {
+fn four_states_without_p14_and_p32_equal_gilberts_two() {
     let lost = lost(four_state(5, 30, 0, 100, 0), PACKETS);
     assert_share(&lost, 5.0 / 35.0, 1.65 / 0.35);
     assert_geometric(&runs(&lost, false), 0.05);
@@ -134,7 +134,7 @@ fn four_states_without_isolated_losses_and_good_times_in_bursts_are_gilberts_two
 }
 
 #[test]
-fn four_states_lose_what_their_stationary_law_says() {
+fn four_states_lose_the_share_of_their_stationary_distribution() {
     // Balance, with p13 = 2 %, p14 = 1 %, p31 = 10 %, p32 = 20 %, p23 = 50 % and pi1 = 1:
     //   3 -> 1 brings back what 1 -> 3 takes: pi3 = 0.02 / 0.1 = 0.2; pi2 = pi3 x 0.2 / 0.5 = 0.08; pi4 = 0.01.
     // Lost: (0.2 + 0.01) / 1.29. The slowest mode decays by about 0.93 a packet: inflation at most 2 / 0.07.
@@ -146,8 +146,8 @@ fn four_states_lose_what_their_stationary_law_says() {
 fn an_isolated_loss_is_followed_by_a_packet_received() {
     let lost = lost(four_state(0, 100, 0, 100, 50), PACKETS);
     assert!(runs(&lost, true).iter().all(|&run| run == 1));
-    // One of two packets in state 1 is lost: 1 / 3 in the long run. Gaps: the packet that leads back to 1 is received
-    // for certain, and then each one ends the gap with one half.
+    // One of two packets in state 1 is lost: 1 / 3 in the long run. Gaps: the packet that leads back to 1 is always
+    // received, and then each one ends the gap with probability one half.
     let beyond: Vec<usize> =
         runs(&lost, false)[1..].iter().map(|run| run - 1).filter(|&run| run > 0).collect();
     assert_geometric(&beyond, 0.5);
@@ -155,8 +155,8 @@ fn an_isolated_loss_is_followed_by_a_packet_received() {
 }
 
 #[test]
-fn new_parameters_of_a_law_keep_its_state() {
-    // Bad for ever; the new parameters lose nothing in the good state but everything in the bad one.
+fn new_parameters_of_a_model_leave_its_state() {
+    // Permanently bad; with the new parameters nothing is lost in the good state but everything in the bad one.
     let mut engine = crosswind_engine::Engine::new(7);
     let element =
         engine.add("it", ElementSpec::Lose(LoseSpec { law: gilbert_elliott(100, 0, 100, 100) })).unwrap();
@@ -170,7 +170,7 @@ fn new_parameters_of_a_law_keep_its_state() {
 }
 
 #[test]
-fn steps_that_leave_a_state_are_at_most_certain() {
+fn transitions_from_a_state_have_a_sum_of_at_most_100_percent() {
     let error = crosswind_engine::Engine::new(7)
         .add("line", ElementSpec::Lose(LoseSpec { law: four_state(60, 10, 10, 10, 41) }))
         .unwrap_err();

@@ -1,4 +1,4 @@
-//! The engine's claims, from outside: golden tables, oracles and promises.
+//! Tests the engine from outside: golden tables, oracles and promises.
 
 mod common;
 mod crossings;

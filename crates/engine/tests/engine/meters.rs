@@ -1,4 +1,4 @@
-//! Policers and shapers: golden tables, and both against the arrival curve in exact rational numbers.
+//! Policers and shapers: golden tables, and comparison with the arrival curve in exact rational numbers.
 
 use crosswind_engine::{
     DropReason, ElementSpec, Limit, MarkSpec, Outcome, Packet, PoliceSpec, Rate, ShapeSpec,
@@ -59,7 +59,7 @@ fn an_unlimited_policer_or_shaper_passes_everything() {
 }
 
 #[test]
-fn a_shaper_delays_until_tokens_are_there_and_drops_what_the_buffer_cannot_hold() {
+fn a_shaper_delays_until_tokens_suffice_and_drops_packets_beyond_the_buffer() {
     // 12 Mbit/s bring 1500 B a millisecond; the burst is one packet. Of four at once the first has tokens, two wait for
     // 1 and 2 ms (3000 B of buffer), and the fourth does not fit.
     let (mut engine, path) = single(shape(12_000_000, 1500, Limit::Bytes(3000)));
@@ -98,7 +98,7 @@ fn a_marker_rewrites_the_dscp() {
 
 const NANO_BITS_PER_BYTE: i128 = 8_000_000_000;
 
-/// Whether `bytes` at `now` and what passed before stay within burst + rate x window, for every window that ends now.
+/// Whether `bytes` at `now` and all earlier packets stay within burst + rate x window, for every window that ends now.
 pub fn conforms(passed: &[(u64, u32)], now: u64, bytes: u32, rate: u64, burst_bytes: u64) -> bool {
     let mut sum = i128::from(bytes);
     let within = |sum: i128, since: u64| {
@@ -111,8 +111,9 @@ pub fn conforms(passed: &[(u64, u32)], now: u64, bytes: u32, rate: u64, burst_by
         })
 }
 
-/// The exact instants, in nano-bits (ns x rate), at which a shaper without a bound on its buffer lets packets go: as soon
-/// as the packet has come, the one before has gone, and every window that ends then stays within burst + rate x window.
+/// The exact instants, in nano-bits (ns x rate), at which a shaper with an unbounded buffer releases packets: as soon
+/// as the packet has arrived, the one before has gone, and every window that ends then stays within burst + rate x
+/// window.
 fn greedy_shaper(arrivals: &[(u64, u32)], rate: u64, burst_bytes: u64) -> Vec<u64> {
     let mut gone: Vec<(i128, i128)> = Vec::new(); // exact instant, nano-bits
     for &(arrival, bytes) in arrivals {
@@ -147,7 +148,7 @@ pub fn traffic() -> impl Strategy<Value = Vec<(u64, u32)>> {
 
 proptest! {
     #[test]
-    fn a_policer_passes_exactly_what_the_arrival_curve_allows(
+    fn a_policer_passes_exactly_the_packets_that_the_arrival_curve_allows(
         traffic in traffic(),
         bits_per_second in 10_000_000u64..20_000_000_000,
         burst_bytes in 64u64..6000,

@@ -1,4 +1,4 @@
-//! Monitors against tables that were computed by hand, and against oracles of a few lines.
+//! Compares monitors with tables that were computed by hand, and with oracles of a few lines.
 
 use crosswind_engine::{
     Class, Duration, ElementSpec, Engine, Limit, LinkSpec, MonitorSpec, Packet, PathId, Quantity, Rate,
@@ -22,7 +22,7 @@ fn spec(what: &[Quantity]) -> MonitorSpec {
     }
 }
 
-/// Lets full packets (1 us of wire each) pass and reads the monitor at `until`.
+/// Passes full packets (1 us of wire each) and reads the monitor at `until`.
 fn read(spec: MonitorSpec, instants: &[u64], until: u64) -> Readings {
     let packets: Vec<_> = instants.iter().map(|&nanos| (nanos, Packet::real(0, 1500, 0))).collect();
     read_packets(spec, &packets, until)
@@ -47,19 +47,20 @@ fn monitored(spec: MonitorSpec) -> (Engine, PathId, crosswind_engine::ElementId)
 
 /// (low, count) of every bin that is not empty.
 fn bins(readings: &Readings, what: &str) -> Vec<(u64, u64)> {
-    let named = readings.histograms.iter().find(|named| named.what == what).expect("it is measured");
+    let named =
+        readings.histograms.iter().find(|named| named.what == what).expect("the quantity is measured");
     named.histogram.bins().map(|bin| (bin.low, bin.count)).collect()
 }
 
 fn courses(readings: &Readings, what: &str) -> Vec<u64> {
-    let named = readings.trends.iter().find(|named| named.what == what).expect("it is measured");
+    let named = readings.trends.iter().find(|named| named.what == what).expect("the quantity is measured");
     named.trend.steps().map(|step| step.sum).collect()
 }
 
 #[test]
-fn gaps_are_the_time_between_packets_less_the_wire_time_of_the_second() {
+fn gaps_are_the_time_between_packets_minus_the_wire_time_of_the_second() {
     // Packets of 1 us pass at 0, 1, 2.05, 4 and 4.5 us: gaps of 0, 50 and 950 ns, and one packet that came 500 ns too
-    // early for the wire. Above 64 the bins are 2 to 32 wide: 950 lies in 944..960, 1050 in 1024..1056.
+    // early for the wire. Above 64 the bins are 2 to 32 wide: 950 is in 944..960, 1050 in 1024..1056.
     let readings =
         read(spec(&[Quantity::Ipg, Quantity::Interarrival]), &[0, 1_000, 2_050, 4_000, 4_500], 5_000);
     assert_eq!(bins(&readings, "ipg"), [(0, 2), (50, 1), (944, 1)]);
@@ -68,7 +69,7 @@ fn gaps_are_the_time_between_packets_less_the_wire_time_of_the_second() {
 
 #[test]
 fn a_burst_ends_with_a_gap_above_its_threshold() {
-    // Gaps of 0 and exactly 100 ns join, 101 ns part: bursts of 3, 1 and (under way) 2 packets.
+    // Gaps of 0 and exactly 100 ns join packets, 101 ns separates them: bursts of 3, 1 and (unfinished) 2 packets.
     let instants = [0, 1_000, 2_100, 3_201, 10_000, 11_000];
     let readings = read(spec(&[Quantity::Burst]), &instants, 20_000);
     assert_eq!(bins(&readings, "burst-packets"), [(1, 1), (2, 1), (3, 1)]);
@@ -78,19 +79,19 @@ fn a_burst_ends_with_a_gap_above_its_threshold() {
 
 #[test]
 fn a_packet_across_a_border_gives_each_window_its_part() {
-    // Passing at 100.25 us, the packet was on the wire from 99.25: 0.75 us in the first window of 100 us, 7.5 per mille,
-    // and 0.25 in the second, 2.5; the third window is empty and the fourth is not over.
+    // The packet passes at 100.25 us, so it was on the wire from 99.25: 0.75 us in the first window of 100 us, 7.5 per
+    // mille, and 0.25 in the second, 2.5. The third window is empty and the fourth is not over.
     let readings = read(spec(&[Quantity::Utilisation]), &[100_250], 399_999);
     assert_eq!(courses(&readings, "utilisation"), [7, 2, 0]);
     assert_eq!(bins(&readings, "utilisation"), [(0, 2), (5, 1)]);
 }
 
 #[test]
-fn a_full_wire_is_utilised_by_1000_and_an_overload_by_more() {
+fn a_full_wire_has_a_utilisation_of_1000_and_an_overload_more() {
     let back_to_back: Vec<u64> = (1..=200).map(|packet| packet * 1_000).collect();
     let full = read(spec(&[Quantity::Utilisation]), &back_to_back, 200_000);
     assert_eq!(courses(&full, "utilisation"), [1000, 1000]);
-    // 150 packets at one instant are offered 150 us of wire in a window of 100.
+    // 150 packets at one instant offer 150 us of wire time in a window of 100.
     let overload = read(spec(&[Quantity::Utilisation]), &[50_000; 150], 200_000);
     assert_eq!(courses(&overload, "utilisation"), [1500, 0]);
 }
@@ -103,7 +104,7 @@ fn windows_without_packets_count_too() {
 }
 
 #[test]
-fn sizes_lie_in_bins_of_eight_bytes() {
+fn sizes_are_in_bins_of_eight_bytes() {
     let packets: Vec<_> = [40, 47, 48, 1500, 9_500].map(|size| (0, Packet::real(0, size, 0))).into();
     let readings = read_packets(spec(&[Quantity::PacketSize]), &packets, 0);
     assert_eq!(bins(&readings, "packet-size"), [(40, 2), (48, 1), (1496, 1), (9008, 1)]);
@@ -146,7 +147,7 @@ fn a_monitor_starts_at_its_instant_or_with_its_packet() {
 }
 
 #[test]
-fn the_same_parameters_do_not_disturb_a_monitor_and_new_ones_start_it_anew() {
+fn the_same_parameters_do_not_disturb_a_monitor_and_new_ones_restart_it() {
     let (mut engine, path, element) = monitored(spec(&[Quantity::PacketSize]));
     engine.push(at(0), path, Packet::real(0, 1500, 0));
     let counted = |engine: &Engine| engine.readings(element).unwrap().histograms[0].histogram.count();
@@ -161,7 +162,7 @@ fn the_same_parameters_do_not_disturb_a_monitor_and_new_ones_start_it_anew() {
 }
 
 #[test]
-fn a_monitor_that_reports_packets_shows_the_real_ones_it_selects() {
+fn a_monitor_that_reports_packets_reports_the_selected_real_ones() {
     let select = Selection { dscps: 1 << 5, ..Selection::ALL };
     let (mut engine, path) =
         single(ElementSpec::Monitor(MonitorSpec { select, reports_packets: true, ..spec(&[]) }));
@@ -173,7 +174,7 @@ fn a_monitor_that_reports_packets_shows_the_real_ones_it_selects() {
     assert_eq!(seen, [(1, at(7))]);
 }
 
-/// A monitor in front of an element that it watches.
+/// A monitor before an element that it watches.
 fn watching(spec: MonitorSpec, behind: ElementSpec) -> (Engine, PathId, crosswind_engine::ElementId) {
     let mut engine = Engine::new(7);
     let monitor = engine.add("it", ElementSpec::Monitor(spec)).expect("a valid monitor");
@@ -187,9 +188,10 @@ fn watching(spec: MonitorSpec, behind: ElementSpec) -> (Engine, PathId, crosswin
 const QUEUE: [Quantity; 3] = [Quantity::QueueDepth, Quantity::QueueDelay, Quantity::Drops];
 
 #[test]
-fn the_queue_of_a_link_is_what_waits_for_its_transmitter() {
-    // Four full packets at 0 on a link that takes 1 us for each, with room for two: waits of 0, 1 and 2 us and one drop.
-    // Until 1 us two wait (3000 B), until 2 us one (1500 B), then none; at 10 us one more, which does not wait.
+fn the_queue_of_a_link_has_packets_that_wait_for_its_transmitter() {
+    // Four full packets at 0 on a link that takes 1 us for each, with room for two: waits of 0, 1 and 2 us and one
+    // drop. Until 1 us two wait (3000 B), until 2 us one (1500 B), then none; at 10 us another arrives, which does not
+    // wait.
     let link = fifo_link(FULL_PACKET_A_MICROSECOND, 5_000, Limit::Bytes(2 * 1538));
     let (mut engine, path, monitor) = watching(spec(&QUEUE), link);
     push_full(&mut engine, path, &[0, 0, 0, 0, 10_000]);
@@ -204,7 +206,7 @@ fn the_queue_of_a_link_is_what_waits_for_its_transmitter() {
 }
 
 #[test]
-fn the_queue_of_a_shaper_is_what_waits_for_tokens() {
+fn the_queue_of_a_shaper_has_packets_that_wait_for_tokens() {
     // 12 Mbit/s are 1500 B a millisecond; the bucket holds one packet. The second waits 1 ms, the third 2 ms.
     let shape = ElementSpec::Shape(ShapeSpec {
         rate: rate(12_000_000),
@@ -221,7 +223,7 @@ fn the_queue_of_a_shaper_is_what_waits_for_tokens() {
 }
 
 #[test]
-fn a_link_without_a_rate_lets_nothing_wait() {
+fn no_packet_waits_before_a_link_without_a_rate() {
     let unlimited = ElementSpec::Link(LinkSpec {
         rate: Rate::Unlimited,
         delay: Duration::from_micros(3),
@@ -234,7 +236,7 @@ fn a_link_without_a_rate_lets_nothing_wait() {
 }
 
 #[test]
-fn a_watch_ends_when_another_begins_and_survives_a_reset() {
+fn a_watch_ends_when_another_starts_and_survives_a_reset() {
     let link = fifo_link(FULL_PACKET_A_MICROSECOND, 0, Limit::Unlimited);
     let (mut engine, path, monitor) = watching(spec(&QUEUE), link);
     push_full(&mut engine, path, &[0, 0, 0]);
@@ -252,7 +254,7 @@ fn a_watch_ends_when_another_begins_and_survives_a_reset() {
 }
 
 #[test]
-fn what_cannot_be_monitored_is_refused() {
+fn monitors_that_cannot_measure_are_refused() {
     let refusal = |spec| Engine::new(7).add("it", ElementSpec::Monitor(spec)).unwrap_err().to_string();
     assert_eq!(
         refusal(MonitorSpec { window: Duration::from_micros(99), ..spec(&[Quantity::Ipg]) }),
@@ -267,7 +269,7 @@ fn what_cannot_be_monitored_is_refused() {
     assert!(refusal(unlimited).starts_with("it: utilisation of a link without a rate"));
 }
 
-/// Packets at instants that come close together, of random sizes.
+/// Packets close together, of random sizes.
 fn crowd() -> impl Strategy<Value = Vec<(u64, u32)>> {
     prop::collection::vec((0u64..1_500, 40u32..=1500), 1..60).prop_map(|steps| {
         let mut now = 0;
@@ -281,7 +283,7 @@ fn crowd() -> impl Strategy<Value = Vec<(u64, u32)>> {
     })
 }
 
-/// Packets with random gaps, small ones often, and sizes.
+/// Packets with random gaps, often small ones, and random sizes.
 fn traffic() -> impl Strategy<Value = Vec<(u64, u32)>> {
     let gap = prop_oneof![3 => 0u64..2_000, 1 => 0u64..500_000];
     prop::collection::vec((gap, 40u32..=1500), 1..80).prop_map(|steps| {
@@ -322,7 +324,7 @@ proptest! {
     }
 
     #[test]
-    fn waits_follow_lindley_and_the_mean_depth_is_what_waited(crowd in crowd()) {
+    fn waits_follow_lindley_and_the_mean_depth_follows_little(crowd in crowd()) {
         let packets: Vec<_> = crowd.iter().map(|&(at, size)| (at, Packet::real(0, size, 0))).collect();
         // Lindley in picoseconds of work; the engine rounds each service's end up to whole nanoseconds.
         let (mut free_ps, mut waits_ns, mut area) = (0u64, 0u64, 0u64);
@@ -341,12 +343,12 @@ proptest! {
         let sum = |what| readings.histograms.iter().find(|named| named.what == what).unwrap().histogram.sum() as u64;
         let rounding = packets.len() as u64 * packets.len() as u64;
         prop_assert!(sum("queue-delay").abs_diff(waits_ns) <= rounding, "{} {waits_ns}", sum("queue-delay"));
-        // Little's law, exactly: bytes times nanoseconds that waited.
+        // Little's law, exactly: bytes times nanoseconds of waiting.
         prop_assert!(sum("queue-depth").abs_diff(area) <= rounding * 1_500, "{} {area}", sum("queue-depth"));
     }
 
     #[test]
-    fn bursts_are_what_splitting_at_long_gaps_leaves(traffic in traffic()) {
+    fn bursts_are_the_parts_between_long_gaps(traffic in traffic()) {
         let instants: Vec<u64> = traffic.iter().map(|&(at, _)| at).collect();
         // A full packet takes 1000 ns of wire, so a gap above 100 is a distance above 1100.
         let mut bursts = vec![1u64];

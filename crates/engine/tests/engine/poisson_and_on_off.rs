@@ -1,4 +1,4 @@
-//! Poisson and on/off sources: their laws on long seeded runs, and what they share with all sources.
+//! Poisson and on/off sources: their distributions in long seeded runs, and properties of all sources.
 
 use crosswind_engine::{Arrivals, Duration, Engine, Instant, RateLaw, Sizes, SourceSpec};
 
@@ -20,7 +20,7 @@ fn on_off(on_ms: u64, off_ms: u64, shape_thousandths: Option<u32>) -> Arrivals {
     Arrivals::OnOff { on, off, shape_thousandths }
 }
 
-/// The instants at which the source named `name` sends in `seconds`.
+/// The instants at which the source called `name` sends in `seconds`.
 fn instants(name: &str, spec: SourceSpec, seconds: u64) -> Vec<u64> {
     let mut engine = Engine::new(7);
     let path = engine.path(&[]);
@@ -63,9 +63,9 @@ fn gaps_of_a_poisson_source_are_exponential() {
 }
 
 #[test]
-fn numbers_in_windows_are_dispersed_as_the_law_says() {
-    // 20 s in windows of 10 ms, 100 packets each on average. Of a Poisson process variance / mean is 1, with a standard
-    // error of sqrt(2 / 2000) = 0.032.
+fn numbers_in_windows_have_the_dispersion_of_the_distribution() {
+    // 20 s in windows of 10 ms, 100 packets each on average. For a Poisson process variance / mean is 1, with a
+    // standard error of sqrt(2 / 2000) = 0.032.
     let poisson = dispersion(&instants("p", source(Arrivals::Poisson), 20), 10_000_000, 2000);
     assert!((poisson - 1.0).abs() < 0.1, "{poisson}");
     // On and off for 10 ms each on average: the share of on in a window varies far more.
@@ -75,8 +75,8 @@ fn numbers_in_windows_are_dispersed_as_the_law_says() {
 
 #[test]
 fn the_mean_rate_offered_is_the_rate_drawn() {
-    // 200 000 packets in 20 s. Poisson: standard deviation 447. On and off: 1000 cycles of 20 ms, whose share of on has a
-    // standard deviation of 0.5 / sqrt(1000) x sqrt(2) of one half, so 3200 packets.
+    // 200 000 packets in 20 s. Poisson: standard deviation 447. On and off: 1000 cycles of 20 ms, whose share of on
+    // has a standard deviation of 0.5 / sqrt(1000) x sqrt(2) of one half, so 3200 packets.
     let poisson = instants("p", source(Arrivals::Poisson), 20).len();
     assert!((198_000..202_000).contains(&poisson), "{poisson}");
     let exponential = instants("p", source(on_off(10, 10, None)), 20).len();
@@ -88,7 +88,7 @@ fn the_mean_rate_offered_is_the_rate_drawn() {
 
 #[test]
 fn while_on_packets_are_evenly_spaced_at_the_rate_of_both() {
-    // On a quarter of the time: 320 Mbit/s while on, a packet every 25 us. Gaps are 25 us, or span a time off.
+    // On for a quarter of the time: 320 Mbit/s while on, a packet every 25 us. Gaps are 25 us, or span an off period.
     let gaps = gaps(&instants("p", source(on_off(10, 30, None)), 5));
     let within = gaps.iter().filter(|&&gap| gap == 25_000.0).count();
     assert!(gaps.iter().all(|&gap| gap >= 25_000.0));
@@ -100,7 +100,7 @@ fn pareto_lengths_have_the_tail_of_their_index() {
     // Off for 10 ms on average, index 1.5: minimum 10 x 0.5 / 1.5 = 3.33 ms, and P(off > 10 x minimum) = 10^-1.5 = 3.2 %.
     let spec = source(on_off(10, 10, Some(1_500)));
     let gaps = gaps(&instants("p", spec, 60));
-    // The gap that spans a time off is at most one packet's time longer.
+    // The gap that spans an off period is at most one packet's time longer.
     let off: Vec<f64> = gaps.into_iter().filter(|&gap| gap > 3_333_333.0).collect();
     assert!(off.len() > 1_500, "{}", off.len());
     let long = off.iter().filter(|&&gap| gap > 33_333_333.0 + 25_000.0).count() as f64 / off.len() as f64;
@@ -108,8 +108,8 @@ fn pareto_lengths_have_the_tail_of_their_index() {
 }
 
 #[test]
-fn a_new_rate_is_in_force_from_its_draw_on() {
-    // Half the draws are 0 (clipped): a Poisson source is then silent, and sends nothing between those draws and the next.
+fn a_new_rate_applies_from_its_draw_on() {
+    // Half the draws are 0 (clipped): a Poisson source is silent between such a draw and the next.
     let rate = RateLaw::Normal { mean: 0, sd: 80_000_000, low: 0, high: 800_000_000 };
     let spec = SourceSpec { rate, hold: Duration::from_millis(10), ..source(Arrivals::Poisson) };
     let mut engine = Engine::new(7);

@@ -1,4 +1,4 @@
-//! Links whose capacity changes: golden tables, a fluid oracle, Mahimahi's own loop, and the laws of what is drawn.
+//! Links with variable capacity: golden tables, a fluid oracle, Mahimahi's own loop, and the distributions of draws.
 
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
@@ -15,7 +15,7 @@ use crate::common::{at, departures, fates, fifo_link, push_full, single, Fate, F
 
 const FULL: u64 = FULL_PACKET_A_MICROSECOND;
 
-/// A link whose own rate is a full packet a microsecond, driven from 0 on.
+/// A link whose own rate is one full packet per microsecond, driven from 0 on.
 fn driven(spec: ProcessSpec, buffer: Limit) -> (Engine, ElementId, PathId) {
     let mut engine = Engine::new(7);
     let link = engine.add("link", fifo_link(FULL, 0, buffer)).expect("a valid link");
@@ -34,7 +34,9 @@ fn levels(entries: &[(u64, u64)], period: Option<u64>) -> ProcessSpec {
 }
 
 fn resampled(entries: &[(u64, u64)], period: Option<u64>, block: u64) -> ProcessSpec {
-    let ProcessSpec::Levels(trace) = levels(entries, period) else { unreachable!("it makes levels") };
+    let ProcessSpec::Levels(trace) = levels(entries, period) else {
+        unreachable!("the function returns levels")
+    };
     ProcessSpec::Resampled { trace, block: Duration::from_nanos(block) }
 }
 
@@ -47,8 +49,8 @@ fn opportunities(entries: &[(u64, u64)], period: Option<u64>) -> ProcessSpec {
 }
 
 #[test]
-fn what_is_left_of_a_packet_is_sent_at_the_new_rate() {
-    // At 400 of 1000 ns six tenths are left: 600 ns at the old rate, 1200 ns at half of it, 60 ns at ten times it.
+fn the_rest_of_a_packet_is_sent_at_the_new_rate() {
+    // At 400 of 1000 ns six tenths remain: 600 ns at the old rate, 1200 ns at half of it, 60 ns at ten times it.
     for (level, expected) in [(FULL / 2, [1600, 3600]), (10 * FULL, [460, 560])] {
         let (mut engine, _, path) = driven(levels(&[(0, FULL), (400, level)], None), Limit::Unlimited);
         push_full(&mut engine, path, &[0, 0]);
@@ -57,7 +59,7 @@ fn what_is_left_of_a_packet_is_sent_at_the_new_rate() {
 }
 
 #[test]
-fn in_an_outage_everything_waits_and_then_goes_on_where_it_was() {
+fn in_an_outage_everything_waits_and_then_continues() {
     // 400 ns of the first packet are sent before the outage, 600 ns after it.
     let spec = levels(&[(0, FULL), (400, 0), (5000, FULL)], None);
     let (mut engine, link, path) = driven(spec, Limit::Unlimited);
@@ -67,7 +69,7 @@ fn in_an_outage_everything_waits_and_then_goes_on_where_it_was() {
 }
 
 #[test]
-fn an_outage_that_meets_an_idle_link_fills_its_buffer_and_drops_the_rest() {
+fn an_outage_of_an_idle_link_fills_its_buffer_and_drops_the_rest() {
     let spec = levels(&[(0, FULL), (100, 0), (5000, FULL)], None);
     let (mut engine, _, path) = driven(spec, Limit::Bytes(2 * 1538));
     push_full(&mut engine, path, &[200, 300, 400]);
@@ -95,15 +97,15 @@ fn an_unlimited_level_empties_the_link_at_once() {
 }
 
 #[test]
-fn levels_begin_again_after_their_period() {
-    // 1000 ns on, 1000 ns off: a packet sent from 500 on needs 500 ns of this turn and 500 ns of the next.
+fn levels_repeat_after_their_period() {
+    // 1000 ns on, 1000 ns off: a packet sent from 500 on needs 500 ns of this period and 500 ns of the next.
     let (mut engine, _, path) = driven(levels(&[(0, FULL), (1000, 0)], Some(2000)), Limit::Unlimited);
     push_full(&mut engine, path, &[500, 500, 500]);
     assert_eq!(departures(&mut engine), [(0, 2500), (1, 4500), (2, 6500)]);
 }
 
 #[test]
-fn a_buffer_of_a_time_follows_the_level_and_in_an_outage_stays_as_it_was() {
+fn a_buffer_given_as_a_time_follows_the_level_and_does_not_change_in_an_outage() {
     // 2 us are two packets at first and one at half the rate. The first of each burst goes on the transmitter, except in the
     // outage from 30 us on, where one waits and the transmitter is empty.
     let spec = levels(&[(0, FULL), (10_000, FULL / 2), (30_000, 0), (40_000, FULL)], None);
@@ -118,13 +120,14 @@ fn a_buffer_of_a_time_follows_the_level_and_in_an_outage_stays_as_it_was() {
 }
 
 #[test]
-fn a_process_that_stops_gives_the_link_its_own_rate_back() {
+fn after_a_process_stops_the_link_has_its_own_rate() {
     let mut engine = Engine::new(7);
     let link = engine.add("link", fifo_link(FULL, 0, Limit::Unlimited)).unwrap();
     let half = engine.start_process("half", levels(&[(0, FULL / 2)], None), link, at(0)).unwrap();
     let path = engine.path(&[link]);
     push_full(&mut engine, path, &[0]);
-    // The link's own rate becomes a quarter meanwhile: 500 of 1000 ns were sent by 1000, the rest takes 2000 ns.
+    // The link's own rate is reduced to a quarter in the meantime: 500 of 1000 ns were sent by 1000, the rest takes
+    // 2000 ns.
     engine.reconfigure(at(500), link, fifo_link(FULL / 4, 0, Limit::Unlimited)).unwrap();
     engine.stop_process(at(1000), half);
     engine.stop_process(at(1001), half);
@@ -149,7 +152,7 @@ fn a_process_that_starts_takes_over_a_packet_that_finishes_at_an_older_rate() {
 }
 
 #[test]
-fn a_driven_link_treats_no_train_as_one_even_while_it_is_unlimited() {
+fn a_driven_link_does_not_treat_a_train_as_one_even_while_it_is_unlimited() {
     let spec = ElementSpec::Link(LinkSpec {
         rate: Rate::Unlimited,
         delay: Duration::ZERO,
@@ -168,7 +171,7 @@ fn a_driven_link_treats_no_train_as_one_even_while_it_is_unlimited() {
 }
 
 #[test]
-fn an_opportunity_serves_what_it_has_bytes_for_and_loses_the_rest() {
+fn an_opportunity_serves_packets_up_to_its_bytes_and_loses_the_rest() {
     // 1500 B each millisecond. Packets of 1000, 1000 and 100 B wait: the first opportunity sends 1000 and half of the second
     // packet, the second its other half, the 100 B and 900 B of nothing. What comes at that instant waits for the third.
     let spec = opportunities(&[(1_000_000, 1500), (2_000_000, 1500), (3_000_000, 1500)], None);
@@ -181,7 +184,7 @@ fn an_opportunity_serves_what_it_has_bytes_for_and_loses_the_rest() {
 }
 
 #[test]
-fn what_waits_for_an_opportunity_waits_in_the_buffer() {
+fn packets_wait_for_an_opportunity_in_the_buffer() {
     let (mut engine, _, path) = driven(opportunities(&[(1000, 1500)], Some(1000)), Limit::Bytes(1538));
     push_full(&mut engine, path, &[0, 0, 1000]);
     let full = Fate::Lost(DropReason::QueueFull);
@@ -200,7 +203,7 @@ fn opportunities_that_replace_a_rate_finish_the_packet_on_the_transmitter() {
 }
 
 #[test]
-fn changes_are_kept_with_their_instants() {
+fn changes_are_stored_with_their_instants() {
     let mut engine = Engine::new(7);
     let link = engine.add("link", fifo_link(FULL, 0, Limit::Unlimited)).unwrap();
     let spec = levels(&[(0, 5), (10, 5), (20, 0)], None);
@@ -208,11 +211,11 @@ fn changes_are_kept_with_their_instants() {
     engine.advance(at(1000));
     let expected = [(at(100), Capacity::bits_per_second(5)), (at(120), Capacity::Outage)];
     assert_eq!(engine.changes(process), expected);
-    assert_eq!(engine.changes_not_kept(process), 0);
+    assert_eq!(engine.changes_not_stored(process), 0);
 }
 
 #[test]
-fn what_cannot_be_carried_out_is_refused() {
+fn processes_that_cannot_be_carried_out_are_refused() {
     let (mut engine, path) = single(fifo_link(FULL, 0, Limit::Unlimited));
     let mark = engine.add("mark", ElementSpec::Mark(MarkSpec { dscp: 1 })).unwrap();
     let free = engine.add("free", fifo_link(FULL, 0, Limit::Unlimited)).unwrap();
@@ -250,12 +253,13 @@ fn what_cannot_be_carried_out_is_refused() {
         let refused = engine.start_process("q", spec, link, at(0)).unwrap_err();
         assert!(refused.to_string().contains(problem), "{refused}");
     }
-    // A refused process leaves its link as it was.
+    // A refused process does not change its link.
     push_full(&mut engine, path, &[0]);
     assert_eq!(departures(&mut engine), [(0, 1000)]);
 }
 
-/// Levels drawn by a process within so many of its holds of 1 us; runs of one level count once for each.
+/// Levels drawn by a process within this number of its holds of 1 us; a level that is drawn several times counts each
+/// time.
 fn drawn_levels(spec: ProcessSpec, holds: u64) -> Vec<u64> {
     let mut engine = Engine::new(7);
     let link = engine.add("link", fifo_link(FULL, 0, Limit::Unlimited)).unwrap();
@@ -268,7 +272,7 @@ fn drawn_levels(spec: ProcessSpec, holds: u64) -> Vec<u64> {
         let level = match level {
             Capacity::Outage => 0,
             Capacity::Rate(Rate::BitsPerSecond(rate)) => rate.get(),
-            Capacity::Rate(Rate::Unlimited) => unreachable!("no law draws it"),
+            Capacity::Rate(Rate::Unlimited) => unreachable!("no process draws it"),
         };
         every.extend((0..(end - begin).as_nanos() / 1000).map(|_| level));
     }
@@ -277,8 +281,9 @@ fn drawn_levels(spec: ProcessSpec, holds: u64) -> Vec<u64> {
 }
 
 #[test]
-fn a_piecewise_uniform_law_has_its_weights_and_stays_on_its_grid() {
-    // Cells of 1, 2 and 1 quarters. 40 000 draws: a share's standard error is at most 0.0025; four of them are allowed.
+fn a_piecewise_uniform_distribution_has_its_weights_and_stays_on_its_grid() {
+    // Cells of 1, 2 and 1 quarters. 40 000 draws: a share's standard error is at most 0.0025; four standard errors are
+    // allowed.
     let cells = [(100, 199, 1), (200, 399, 2), (1000, 1000, 1)];
     let cells = cells.map(|(low, high, weight)| Cell { low, high, weight });
     let law = PiecewiseUniform { cells: Arc::new(cells), grid: NonZeroU64::new(10).unwrap() };
@@ -294,8 +299,9 @@ fn a_piecewise_uniform_law_has_its_weights_and_stays_on_its_grid() {
 
 #[test]
 fn a_published_sampler_has_its_published_moments() {
-    // Cloud A of Ballani et al. as its emulator draws it, in Mbit/s: one of four cells, int(uniform(low, high + 1)); mean 288.8,
-    // coefficient of variation 0.557. 40 000 draws: standard errors 0.8 and 0.002; four of them are allowed.
+    // Cloud A of Ballani et al. as its emulator draws it, in Mbit/s: one of four cells, int(uniform(low, high + 1));
+    // mean 288.8, coefficient of variation 0.557. 40 000 draws: standard errors 0.8 and 0.002; four standard errors
+    // are allowed.
     let quantiles = [60_344_000, 149_999_000, 263_793_000, 384_482_000, 653_448_000];
     let cell = |pair: &[u64]| Cell { low: pair[0], high: pair[1] + 1_000_000, weight: 1 };
     let law = PiecewiseUniform {
@@ -311,9 +317,9 @@ fn a_published_sampler_has_its_published_moments() {
 }
 
 #[test]
-fn a_chain_stays_as_long_as_its_probabilities_say() {
-    // Good to bad 0.1, bad to good 0.4: four fifths good, visits of 10 and 2.5 steps on average. 50 000 steps hold about 4000
-    // visits of each, whose means have standard errors of 1.5 % and 1.2 %; 6 % are allowed.
+fn a_chain_stays_as_long_as_its_probabilities_require() {
+    // Good to bad 0.1, bad to good 0.4: four fifths good, visits of 10 and 2.5 steps on average. 50 000 steps contain
+    // about 4000 visits of each, whose means have standard errors of 1.5 % and 1.2 %; 6 % are allowed.
     let state = |level, next: [u32; 2]| MarkovState {
         level: Capacity::bits_per_second(level),
         next_ppb: next.to_vec(),
@@ -321,7 +327,7 @@ fn a_chain_stays_as_long_as_its_probabilities_say() {
     let states = vec![state(7, [900_000_000, 100_000_000]), state(0, [400_000_000, 600_000_000])];
     let spec = ProcessSpec::Markov { chain: MarkovChain { states }, hold: Duration::from_micros(1) };
     let every = drawn_levels(spec, 50_000);
-    assert_eq!(every[0], 7, "it begins in the first state");
+    assert_eq!(every[0], 7, "it starts in the first state");
     let visits: Vec<&[u64]> = every.chunk_by(|a, b| a == b).collect();
     for (level, expected) in [(7, 10.0), (0, 2.5)] {
         let of_level: Vec<f64> =
@@ -332,12 +338,13 @@ fn a_chain_stays_as_long_as_its_probabilities_say() {
 }
 
 #[test]
-fn a_resampled_trace_keeps_its_law_and_its_correlation_within_a_block() {
-    // 30 us at level 1, 10 us at level 3: a quarter of the time at 3. Whole periods follow each other within a block of 400 us, so
-    // one lag later, at 40 us, the level is the same but where a block ends in between: 1 in 10. A block begins with level 1 in
-    // 3/4 and with level 3 in 1/4 of all cases, so that two begin alike in 5/8; the others differ in 20 of the 40 us behind
-    // the border. The share of equal levels is 0.9 + 0.1 * (5/8 + 3/8 * 1/2) = 0.98125. 1000 blocks: its standard error is
-    // 0.0008, four of which are allowed; the law is exact, since blocks are whole periods, but for the last.
+fn a_resampled_trace_preserves_its_distribution_and_its_correlation_within_a_block() {
+    // 30 us at level 1, 10 us at level 3: a quarter of the time at 3. Whole periods follow each other within a block
+    // of 400 us, so one lag later, at 40 us, the level is the same unless a block ends in between: 1 in 10. A block
+    // starts with level 1 in 3/4 and with level 3 in 1/4 of all cases, so two start alike in 5/8; the others differ in
+    // 20 of the 40 us after the border. The share of equal levels is 0.9 + 0.1 * (5/8 + 3/8 * 1/2) = 0.98125. 1000
+    // blocks: its standard error is 0.0008, four of which are allowed. The distribution is exact except for the last
+    // block, since blocks are whole periods.
     let spec = resampled(&[(0, 1), (30_000, 3)], Some(40_000), 400_000);
     let mut engine = Engine::new(7);
     let link = engine.add("link", fifo_link(FULL, 0, Limit::Unlimited)).unwrap();
@@ -356,8 +363,8 @@ fn a_resampled_trace_keeps_its_law_and_its_correlation_within_a_block() {
 }
 
 #[test]
-fn a_block_longer_than_its_trace_goes_round_it() {
-    // From wherever it begins, 1000 ns hold 250 ns of every level, four times over in 4000 ns.
+fn a_block_longer_than_its_trace_repeats_it() {
+    // Wherever the block starts, 1000 ns contain 250 ns of every level; four times over in 4000 ns.
     let trace = [(0, 1), (250, 2), (500, 3), (750, 4)];
     let mut engine = Engine::new(7);
     let link = engine.add("link", fifo_link(FULL, 0, Limit::Unlimited)).unwrap();
@@ -440,7 +447,7 @@ pub fn process() -> impl Strategy<Value = ProcessSpec> {
     prop_oneof![given, granted, drawn, chain]
 }
 
-/// A fluid: what the levels let through up to an instant, in nano-bits.
+/// The fluid model: what the levels pass up to an instant, in nano-bits.
 fn let_through(levels: &[(u64, u64)], until: u64) -> u128 {
     let ends = levels.iter().skip(1).map(|&(end, _)| end).chain([u64::MAX]);
     levels
@@ -450,7 +457,7 @@ fn let_through(levels: &[(u64, u64)], until: u64) -> u128 {
         .sum()
 }
 
-/// The first whole nanosecond at which so many nano-bits have been let through.
+/// The first whole nanosecond at which this number of nano-bits has been passed.
 fn through_at(levels: &[(u64, u64)], nano_bits: u128) -> u64 {
     let (mut low, mut high) = (0, 1 << 50);
     while low < high {
@@ -482,7 +489,7 @@ proptest! {
             arrival += gap;
             let packet = Packet::real(tag, ip_bytes, 0);
             engine.push(at(arrival), path, packet);
-            // In what has been let through: a packet begins where the one before it ends, or with its arrival.
+            // In passed nano-bits: a packet starts where the one before it ends, or with its arrival.
             done = let_through(&schedule, arrival).max(done) + u128::from(packet.wire_bytes()) * 8_000_000_000;
             let end = through_at(&schedule, done);
             expected.push((tag, end));
@@ -491,7 +498,7 @@ proptest! {
     }
 
     #[test]
-    fn opportunities_are_what_mahimahi_makes_of_them(
+    fn opportunities_have_the_effect_of_mahimahis(
         gaps in prop::collection::vec(0u64..4, 1..30),
         arrivals in prop::collection::vec((0u64..3, prop_oneof![Just(1500u32), 1u32..=1500]), 1..60),
     ) {
@@ -522,9 +529,9 @@ proptest! {
 }
 
 #[test]
-fn a_buffer_that_is_a_time_follows_the_capacity() {
-    // 2 us of buffer: two full packets wait at one a microsecond, four at twice that, each behind one that is sent; and still four
-    // in the outage behind it, when none is sent.
+fn a_buffer_given_as_a_time_holds_the_packets_of_that_time() {
+    // 2 us of buffer: two full packets wait at one per microsecond, four at twice that, each behind the packet in
+    // transmission. In the outage after it, when none is in transmission, still four wait.
     let two = Limit::Time(Duration::from_micros(2));
     let twice = (0, 2 * FULL);
     for (entries, passed) in [(vec![(0, FULL)], 3), (vec![twice], 5), (vec![twice, (50, 0), (9000, FULL)], 4)]

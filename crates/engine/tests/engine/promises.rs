@@ -1,4 +1,4 @@
-//! The promises of the crate's documentation, on random networks.
+//! Tests the promises of the crate's documentation on random networks.
 
 use crosswind_engine::{
     Class, Duration, ElementSpec, Instant, MonitorSpec, Outcome, Quantity, Rate, Selection, Start,
@@ -39,7 +39,7 @@ proptest! {
     }
 
     #[test]
-    fn what_comes_to_an_element_leaves_it_or_is_dropped_or_is_inside(scenario in scenario()) {
+    fn a_packet_that_reaches_an_element_leaves_it_or_is_dropped_or_is_inside(scenario in scenario()) {
         let seen = scenario.run();
         for class in [Class::Real, Class::Ghost] {
             let inside: u64 = seen.counters.iter().map(|counters| {
@@ -70,7 +70,7 @@ proptest! {
     }
 
     #[test]
-    fn parameters_that_an_element_has_already_change_nothing(
+    fn unchanged_parameters_change_nothing(
         scenario in scenario(),
         again in prop::collection::vec(prop::option::of(0usize..6), 60),
     ) {
@@ -93,13 +93,13 @@ proptest! {
     }
 
     #[test]
-    fn nothing_real_leaves_before_the_lookahead(scenario in scenario()) {
+    fn no_real_packet_leaves_before_the_lookahead(scenario in scenario()) {
         let mut built = scenario.build();
         for (tag, step) in (0..).zip(&scenario.steps) {
-            // What a step does was not foreseen.
+            // The effects of a step were not foreseen.
             let leaves = built.engine.lookahead();
             prop_assert!(leaves.is_none_or(|leaves| built.engine.next_event().is_some_and(|next| next <= leaves)));
-            // Something may be due already.
+            // An event may be due already.
             if leaves.is_none_or(|leaves| leaves > built.engine.now()) {
                 let before = leaves.map_or(u64::MAX, Instant::as_nanos) - 1;
                 built.engine.advance(at(before.min(step.at())));
@@ -131,13 +131,13 @@ proptest! {
                 Step::Advance { .. } => Step::Advance { to: used },
             });
         }
-        prop_assert!(recorded.is_sorted_by_key(Step::at), "what was used never goes back");
+        prop_assert!(recorded.is_sorted_by_key(Step::at), "returned instants never decrease");
         let replay = Scenario { steps: recorded, ..scenario };
         prop_assert_eq!(replay.run(), first.finish());
     }
 
     #[test]
-    fn a_ghost_in_its_place_does_to_others_what_a_real_packet_would(scenario in scenario()) {
+    fn a_ghost_in_the_place_of_a_real_packet_has_the_same_effect_on_others(scenario in scenario()) {
         // Ghosts have DSCP 0, so the packets that change class have it too.
         let with = |class| {
             let steps = scenario.steps.iter().map(|step| match step.clone() {
@@ -157,9 +157,9 @@ proptest! {
         prop_assert_eq!(with(Class::Ghost).run().outcomes, all_real);
     }
 
-    // A link that nobody watches has no event for each departure.
+    // A link without a watch has no event for each departure.
     #[test]
-    fn who_watches_a_queue_changes_nothing(scenario in scenario()) {
+    fn watching_a_queue_changes_nothing(scenario in scenario()) {
         let mut watched = scenario.build();
         for &element in &watched.elements {
             if watched.engine.has_queue(element) {

@@ -1,4 +1,4 @@
-//! Buffers and drop policies in front of a link and in a shaper: golden tables by hand, and oracles.
+//! Buffers and drop policies before a link and in a shaper: golden tables by hand, and oracles.
 
 use std::collections::VecDeque;
 
@@ -17,7 +17,7 @@ const PUSHED_OUT: Fate = Fate::Lost(DropReason::PushedOut);
 const BY_RED: Fate = Fate::Lost(DropReason::Red);
 const BY_CODEL: Fate = Fate::Lost(DropReason::Codel);
 
-/// A link of one full packet a microsecond behind a queue.
+/// A link of one full packet per microsecond, with a queue.
 fn link(limit: Limit, drop: DropSpec, signal: Signal) -> (Engine, PathId) {
     let queueing = Queueing::fifo(BufferSpec { limit, drop, signal });
     single(scheduled_link(FULL_PACKET_A_MICROSECOND, 0, queueing))
@@ -40,7 +40,7 @@ fn a_limit_in_packets_counts_packets_whatever_their_sizes() {
 }
 
 #[test]
-fn a_limit_in_time_is_what_the_link_sends_in_it() {
+fn a_limit_in_time_equals_the_bytes_that_the_link_sends_in_it() {
     // 2 us are two full packets, 1.999 us only one.
     for (nanos, waiting) in [(2000, 2), (1999, 1)] {
         let (mut engine, path) = link(Limit::Time(Duration::from_nanos(nanos)), DropSpec::Tail, Signal::Drop);
@@ -73,7 +73,7 @@ fn a_shaper_has_the_same_limits() {
 }
 
 #[test]
-fn head_drop_loses_the_oldest_and_not_the_one_being_sent() {
+fn head_drop_loses_the_oldest_and_not_the_one_in_transmission() {
     let (mut engine, path) = link(Limit::Packets(2), DropSpec::Head, Signal::Drop);
     push_full(&mut engine, path, &[0, 0, 0, 0, 500]);
     let expected = [
@@ -87,7 +87,7 @@ fn head_drop_loses_the_oldest_and_not_the_one_being_sent() {
 }
 
 #[test]
-fn head_drop_refuses_what_no_empty_buffer_could_hold() {
+fn head_drop_refuses_a_packet_larger_than_the_buffer() {
     let (mut engine, path) = link(Limit::Bytes(1000), DropSpec::Head, Signal::Drop);
     for (tag, ip_bytes) in [(0, 1500), (1, 500), (2, 1500)] {
         engine.push(at(0), path, Packet::real(tag, ip_bytes, 0));
@@ -97,7 +97,7 @@ fn head_drop_refuses_what_no_empty_buffer_could_hold() {
 }
 
 #[test]
-fn a_shaper_whose_next_packet_is_pushed_out_serves_the_one_behind_it_in_time() {
+fn a_shaper_whose_next_packet_is_pushed_out_serves_the_following_one_in_time() {
     // 8 Mbit/s bring a byte a microsecond, the burst is 1500 B and spent at 0. Packet 1 (1500 B) would leave at 1500 us;
     // packet 2 pushes it out, and has its 500 B at 500 us.
     let buffer = BufferSpec { limit: Limit::Packets(1), drop: DropSpec::Head, signal: Signal::Drop };
@@ -120,7 +120,7 @@ fn a_shaper_whose_next_packet_is_pushed_out_serves_the_one_behind_it_in_time() {
 const DROPPED: [(u64, u64); 3] = [(6, 6000), (11, 10_000), (15, 13_000)];
 
 #[test]
-fn codel_drops_as_its_control_law_says() {
+fn codel_drops_as_its_control_law_requires() {
     let (mut engine, path) = link(Limit::Unlimited, codel(2000, 4000), Signal::Drop);
     push_full(&mut engine, path, &[0; 20]);
     let fates = fates(&mut engine);
@@ -130,7 +130,7 @@ fn codel_drops_as_its_control_law_says() {
 }
 
 #[test]
-fn codel_marks_instead_of_dropping_where_the_transport_takes_marks() {
+fn codel_marks_instead_of_dropping_if_the_transport_reacts_to_marks() {
     // Nothing is dropped, so packet n leaves the queue at n us and the marks come a packet later each time.
     //   6 marked, next at 10: 10 marked, next at 12.829: 13 marked, next at 15.139: 16 marked, next at 17.139;
     //   at 18 us there is only one packet behind 18, a backlog that CoDel leaves alone.
@@ -148,7 +148,7 @@ fn codel_marks_instead_of_dropping_where_the_transport_takes_marks() {
 }
 
 #[test]
-fn marks_given_are_counted_and_marks_brought_along_are_not() {
+fn new_marks_are_counted_and_existing_ones_are_not() {
     for (ecn, marked) in [(Ecn::Ect1, 1), (Ecn::Ce, 0)] {
         let mut engine = Engine::new(7);
         let buffer = BufferSpec { limit: Limit::Unlimited, drop: codel(2000, 4000), signal: Signal::Mark };
@@ -164,14 +164,14 @@ fn marks_given_are_counted_and_marks_brought_along_are_not() {
 }
 
 #[test]
-fn a_packet_that_takes_no_marks_is_dropped_by_a_queue_that_marks() {
+fn a_queue_that_marks_drops_a_packet_whose_transport_does_not_react() {
     let (mut engine, path) = link(Limit::Unlimited, codel(2000, 4000), Signal::Mark);
     push_full(&mut engine, path, &[0; 20]);
     let lost: Vec<_> = fates(&mut engine).into_iter().filter(|fate| fate.2 == BY_CODEL).collect();
     assert_eq!(lost.iter().map(|fate| (fate.0, fate.1)).collect::<Vec<_>>(), DROPPED);
 }
 
-/// Certain at the first byte above `min_bytes`, so that no chance is left.
+/// Certain at the first byte above `min_bytes`, so that nothing is random.
 fn step_at(min_bytes: u64) -> RedProfile {
     RedProfile { min_bytes, max_bytes: min_bytes + 1, probability: Share::WHOLE }
 }
@@ -181,7 +181,7 @@ fn half() -> Share {
 }
 
 #[test]
-fn red_follows_the_average_and_forgets_while_the_queue_is_empty() {
+fn red_follows_the_average_which_decays_while_the_queue_is_empty() {
     // An arrival counts one half; the step is at 2.5 packets (3845 B). Averages in packets at the arrivals of instant 0:
     //   0 and 1 find nothing waiting: 0; 2 finds 1: 0.5; 3 finds 2: 1.25; 4 finds 3: 2.125; 5 finds 4: 3.0625, lost;
     //   6 finds 4: 3.53, lost. Packet 4 leaves the queue at 4000. From then on a packet's time, 1000 ns, halves the average:
@@ -204,7 +204,7 @@ fn red_follows_the_average_and_forgets_while_the_queue_is_empty() {
 }
 
 #[test]
-fn red_marks_up_to_twice_max_and_then_drops_all_the_same() {
+fn red_marks_up_to_twice_max_and_then_drops() {
     // Without memory the average is what waits: 1, 2, 3 wait at the arrivals of 2, 3, 4, and so on. The step is at two packets
     // (3076 B), twice max at 6154 B, which is just above four packets.
     let red = DropSpec::Red(RedSpec { profile: step_at(3076), weight: Share::WHOLE });
@@ -233,7 +233,8 @@ fn red_in_a_full_buffer_is_tail_drop() {
 
 #[test]
 fn wred_drops_the_worse_colours_first() {
-    // Green may wait behind four packets, yellow behind two, red behind none; what has no colour is green.
+    // Green may wait behind four packets, yellow behind two, red behind none; a packet without a colour counts as
+    // green.
     let wred = WredSpec {
         green: step_at(4 * 1538),
         yellow: step_at(2 * 1538),
@@ -253,7 +254,7 @@ fn wred_drops_the_worse_colours_first() {
 }
 
 #[test]
-fn what_codel_takes_from_a_shaper_waits_for_the_rest_of_its_tokens() {
+fn a_packet_that_codel_takes_from_a_shaper_waits_for_the_rest_of_its_tokens() {
     // 8 Mbit/s bring a byte a microsecond; the burst of 1500 B is spent at 0. Target 1 us, interval 100 us.
     //   100 B at 100 us: has waited long enough to be above the target; first_above_time = 200 us.
     //   100 B at 200 us: dropped, and the packet of 400 B behind it has its tokens at 100 + 400 = 500 us.
@@ -271,7 +272,7 @@ fn what_codel_takes_from_a_shaper_waits_for_the_rest_of_its_tokens() {
 }
 
 #[test]
-fn an_unchanged_drop_policy_goes_on_where_it_was_and_a_changed_one_begins_anew() {
+fn an_unchanged_drop_policy_continues_and_a_changed_one_restarts() {
     let spec = |bits, drop| {
         let buffer = BufferSpec { limit: Limit::Unlimited, drop, signal: Signal::Drop };
         scheduled_link(bits, 0, Queueing::fifo(buffer))
@@ -281,8 +282,8 @@ fn an_unchanged_drop_policy_goes_on_where_it_was_and_a_changed_one_begins_anew()
         let id = engine.add("it", spec(FULL_PACKET_A_MICROSECOND, codel(2000, 4000))).unwrap();
         let path = engine.path(&[id]);
         push_full(&mut engine, path, &[0; 20]);
-        // Where it begins anew, waits are above the target again from 7 us on: a drop at 12 us, the next at 16.001 us at the
-        // earliest, when only one packet is left.
+        // After a restart, waits are above the target again from 7 us on: a drop at 12 us, the next at 16.001 us at
+        // the earliest, when only one packet is left.
         engine.reconfigure(at(6500), id, spec(FULL_PACKET_A_MICROSECOND, drop)).unwrap();
         let count = fates(&mut engine).into_iter().filter(|fate| fate.2 == BY_CODEL).count();
         assert_eq!(count, lost, "{drop:?}");

@@ -1,4 +1,4 @@
-//! New parameters in place: what changes from that instant on, and what keeps its place.
+//! New parameters in operation: what changes from that instant on, and what stays.
 
 use crosswind_engine::{
     DelaySpec, DropReason, Duration, ElementId, ElementSpec, Engine, Limit, LinkSpec, MarkSpec, Packet,
@@ -19,7 +19,7 @@ fn engine_with(spec: ElementSpec) -> (Engine, ElementId, PathId) {
 
 #[test]
 fn tokens_are_cut_to_the_new_burst() {
-    // 1 bit/s brings nothing in this time. Of 6000 B of tokens 3000 B remain, then 1500 B after the cut: one packet.
+    // 1 bit/s brings no token in this time. Of 6000 B of tokens 3000 B remain, then 1500 B after the cut: one packet.
     let police = |burst_bytes| ElementSpec::Police(PoliceSpec { rate: rate(1), burst_bytes });
     let (mut engine, id, path) = engine_with(police(6000));
     push_full(&mut engine, path, &[0, 0]);
@@ -42,7 +42,7 @@ fn the_packet_on_the_transmitter_finishes_at_its_old_rate() {
 }
 
 #[test]
-fn a_link_that_becomes_unlimited_empties_its_queue_behind_the_packet_being_sent() {
+fn a_link_that_becomes_unlimited_empties_its_queue_after_the_packet_in_transmission() {
     let (mut engine, id, path) = engine_with(fifo_link(FULL_PACKET_A_MICROSECOND, 0, Limit::Unlimited));
     push_full(&mut engine, path, &[0, 0, 0]);
     let unlimited = ElementSpec::Link(LinkSpec {
@@ -57,7 +57,7 @@ fn a_link_that_becomes_unlimited_empties_its_queue_behind_the_packet_being_sent(
 }
 
 #[test]
-fn a_smaller_buffer_keeps_what_waits_and_refuses_what_comes() {
+fn a_smaller_buffer_drops_no_waiting_packet_and_refuses_new_ones() {
     let (mut engine, id, path) = engine_with(fifo_link(FULL_PACKET_A_MICROSECOND, 0, Limit::Unlimited));
     push_full(&mut engine, path, &[0, 0, 0]);
     engine.reconfigure(at(0), id, fifo_link(FULL_PACKET_A_MICROSECOND, 0, Limit::Bytes(1538))).unwrap();
@@ -68,7 +68,7 @@ fn a_smaller_buffer_keeps_what_waits_and_refuses_what_comes() {
 }
 
 #[test]
-fn a_shorter_delay_lets_nothing_overtake() {
+fn no_packet_overtakes_after_a_delay_becomes_shorter() {
     let (mut engine, id, path) =
         engine_with(ElementSpec::Delay(DelaySpec { time: Duration::from_nanos(1000), random: None }));
     push_full(&mut engine, path, &[0]);
@@ -82,8 +82,8 @@ fn a_shorter_delay_lets_nothing_overtake() {
 
 #[test]
 fn waiting_packets_of_a_shaper_get_new_instants() {
-    // 12 Mbit/s: a packet of 1500 B a millisecond. After half of one, 750 B of tokens are there; the other 750 B come at
-    // 120 Mbit/s in 50 us, and the next 1500 B in 100 us.
+    // 12 Mbit/s: a packet of 1500 B per millisecond. After half of one there are 750 B of tokens; the other 750 B take
+    // 50 us at 120 Mbit/s, and the next 1500 B 100 us.
     let shape = |mbit: u64, burst_bytes| {
         ElementSpec::Shape(ShapeSpec {
             rate: rate(mbit * 1_000_000),
@@ -98,7 +98,7 @@ fn waiting_packets_of_a_shaper_get_new_instants() {
 }
 
 #[test]
-fn a_packet_that_a_new_burst_can_never_pass_is_dropped_for_the_change() {
+fn a_packet_larger_than_a_new_burst_is_dropped() {
     let shape = |burst_bytes| {
         ElementSpec::Shape(ShapeSpec { rate: rate(12_000_000), burst_bytes, buffer: Limit::Unlimited.into() })
     };
@@ -113,7 +113,7 @@ fn a_packet_that_a_new_burst_can_never_pass_is_dropped_for_the_change() {
 }
 
 #[test]
-fn waiting_packets_are_sorted_into_new_queues_in_the_order_in_which_they_came() {
+fn waiting_packets_are_sorted_into_new_queues_in_order_of_arrival() {
     // First strict with DSCP 1 before the others; then DSCP 2 before the others, DSCP 1 among them.
     let strict = scheduled_link(FULL_PACKET_A_MICROSECOND, 0, queues(Scheduling::Strict, &[1, 1]));
     let (mut engine, id, path) = engine_with(strict);
@@ -128,7 +128,7 @@ fn waiting_packets_are_sorted_into_new_queues_in_the_order_in_which_they_came() 
 }
 
 #[test]
-fn a_new_rate_alone_leaves_the_scheduler_where_it_was() {
+fn a_new_rate_alone_does_not_change_the_schedulers_state() {
     // Weights 2 and 1: A A B A A B. The change comes after the first A; the second A of the round is still due.
     let wrr = |bits| scheduled_link(bits, 0, queues(Scheduling::Wrr, &[2, 1]));
     let (mut engine, id, path) = engine_with(wrr(FULL_PACKET_A_MICROSECOND));
@@ -152,9 +152,9 @@ fn another_kind_is_refused_and_nothing_changes() {
 }
 
 #[test]
-fn a_late_packet_comes_after_what_the_change_has_made_due_now() {
-    // Unlimited from 100 on, the shaper lets its waiting packet go at 100. A packet for 50 counts as one of 100, and finds
-    // the buffer, which holds only one, empty again.
+fn a_late_packet_comes_after_events_that_a_change_has_made_due() {
+    // Unlimited from 100 on, the shaper releases its waiting packet at 100. A packet for 50 counts as one of 100, and
+    // finds the buffer, which holds only one, empty again.
     let shape =
         |rate| ElementSpec::Shape(ShapeSpec { rate, burst_bytes: 1500, buffer: Limit::Bytes(1500).into() });
     let (mut engine, id, path) = engine_with(shape(rate(12_000_000)));

@@ -1,4 +1,4 @@
-//! Specifications that are refused, and what the refusal says.
+//! Specifications that are refused, and the error texts.
 
 use core::num::NonZeroU64;
 
@@ -21,7 +21,7 @@ fn refused_queueing(change: impl FnOnce(&mut Queueing)) -> String {
 }
 
 #[test]
-fn a_name_is_given_once() {
+fn a_name_is_unique() {
     let mut engine = Engine::new(7);
     engine.add("x", ElementSpec::Mark(MarkSpec { dscp: 0 })).unwrap();
     let error = engine.add("x", ElementSpec::Mark(MarkSpec { dscp: 1 })).unwrap_err();
@@ -29,7 +29,7 @@ fn a_name_is_given_once() {
 }
 
 #[test]
-fn elements_that_would_pass_nothing_or_mean_nothing_are_refused() {
+fn elements_that_pass_nothing_or_have_no_effect_are_refused() {
     let burst = "h0->switch: burst 0 lets no packet pass; give at least the largest packet";
     assert_eq!(refusal(ElementSpec::Police(PoliceSpec { rate: rate(1), burst_bytes: 0 })), burst);
     assert_eq!(
@@ -45,7 +45,7 @@ fn elements_that_would_pass_nothing_or_mean_nothing_are_refused() {
 }
 
 #[test]
-fn meters_that_could_not_tell_colours_apart_are_refused() {
+fn meters_that_cannot_distinguish_colours_are_refused() {
     let rate = |bits| NonZeroU64::new(bits).expect("not 0");
     let actions =
         ColourActions { green: ColourAction::Pass, yellow: ColourAction::Remark, red: ColourAction::Drop };
@@ -144,7 +144,7 @@ fn sources_that_would_stop_time_are_refused() {
 }
 
 #[test]
-fn a_running_source_keeps_its_name() {
+fn the_name_of_a_running_source_is_taken() {
     let mut engine = Engine::new(7);
     let path = engine.path(&[]);
     let spec = SourceSpec {

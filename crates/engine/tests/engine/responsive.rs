@@ -1,4 +1,5 @@
-//! Responsive sources against what is known of TCP: it fills a link, shares it, and yields to losses as its law says.
+//! Responsive sources against known properties of TCP: they fill a link, share it, and yield to losses by TCP's
+//! formulas.
 
 use crosswind_engine::{
     Arrivals, BernoulliLaw, BufferSpec, CodelSpec, CongestionControl, CorruptSpec, DelaySpec, DropSpec,
@@ -12,7 +13,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// IP bits per second that full packets get out of 100 Mbit/s of wire: 1500 / 1538.
 const GOODPUT_BPS: f64 = 100e6 * 1500.0 / 1538.0;
 
-/// A link of 100 Mbit/s with `buffer`, and as much delay each way as makes the round trip.
+/// A link of 100 Mbit/s with `buffer`, and a delay in each direction that gives the round trip.
 struct Dumbbell {
     engine: Engine,
     link: ElementId,
@@ -30,7 +31,7 @@ impl Dumbbell {
         Dumbbell { engine, link, back, forth: vec![link], ecn: Ecn::NotEct }
     }
 
-    /// Puts an element in front of the link.
+    /// Puts an element before the link.
     fn before(mut self, spec: ElementSpec) -> Dumbbell {
         let id = self.engine.add("before", spec).unwrap();
         self.forth.insert(0, id);
@@ -87,7 +88,7 @@ fn lose(ppb: u32) -> ElementSpec {
 
 #[test]
 fn one_connection_fills_a_link_that_buffers_a_bandwidth_delay_product() {
-    // 100 Mbit/s x 20 ms = 250 kB. Reno needs one such buffer to stay busy while its window is halved, CUBIC less.
+    // 100 Mbit/s x 20 ms = 250 kB. Reno needs such a buffer to stay busy when its window is halved, CUBIC less.
     for control in [CongestionControl::Reno, CongestionControl::Cubic] {
         let mut net = Dumbbell::new(20, Limit::Bytes(250_000));
         net.start("a", 1, control);
@@ -98,8 +99,8 @@ fn one_connection_fills_a_link_that_buffers_a_bandwidth_delay_product() {
 }
 
 #[test]
-fn the_queue_holds_what_the_window_has_beyond_the_link() {
-    // Without losses to end it, slow start would fill any buffer: the window ends between one and two of its sizes.
+fn the_queue_holds_the_excess_of_the_window_over_the_link() {
+    // Without a loss, slow start would fill any buffer: the window ends between one and two times the buffer's size.
     let mut net = Dumbbell::new(20, Limit::Bytes(250_000));
     net.start("a", 1, CongestionControl::Cubic);
     let mut most = 0;
@@ -111,7 +112,7 @@ fn the_queue_holds_what_the_window_has_beyond_the_link() {
 }
 
 #[test]
-fn an_application_that_wants_less_gets_what_it_wants_and_loses_nothing() {
+fn an_application_limited_source_gets_its_rate_and_loses_nothing() {
     let mut net = Dumbbell::new(20, Limit::Bytes(250_000));
     net.start_at_rate("a", 4, CongestionControl::Cubic, 30_000_000);
     let carried = net.carried_bps(2, 12);
@@ -137,8 +138,9 @@ fn many_connections_share_a_link() {
 
 #[test]
 fn under_random_loss_reno_has_the_window_of_mathis() {
-    // Mathis et al. 1997: window = sqrt(3 / (2 b p)) packets, b = 2 packets an acknowledgement there; here the window counts
-    // packets acknowledged (RFC 3465), which is b = 1. At p = 1 %: 12.2 packets in a round trip of 100 ms, 1.47 Mbit/s.
+    // Mathis et al. 1997: window = sqrt(3 / (2 b p)) packets, b = 2 packets per acknowledgement there; here the window
+    // counts acknowledged packets (RFC 3465), which is b = 1. At p = 1 %: 12.2 packets in a round trip of 100 ms, 1.47
+    // Mbit/s.
     let mut net = Dumbbell::new(100, Limit::Unlimited).before(lose(10_000_000));
     net.start("a", 1, CongestionControl::Reno);
     let carried = net.carried_bps(20, 220);
@@ -147,9 +149,9 @@ fn under_random_loss_reno_has_the_window_of_mathis() {
 }
 
 #[test]
-fn a_policer_makes_connections_yield_and_a_paced_source_not() {
-    // A bucket of 50 Mbit/s, 15 kB, in front of the link. A paced source that offers 90 Mbit/s has 44 % dropped; connections
-    // that want as much keep below the bucket's rate and have a few per cent dropped.
+fn a_policer_makes_connections_yield_but_not_a_paced_source() {
+    // A bucket of 50 Mbit/s, 15 kB, before the link. A paced source that offers 90 Mbit/s loses 44 %; connections with
+    // the same demand stay below the bucket's rate and lose a few per cent.
     let policed = || {
         let police = ElementSpec::Police(PoliceSpec { rate: rate(50_000_000), burst_bytes: 15_000 });
         Dumbbell::new(20, Limit::Bytes(250_000)).before(police)
@@ -164,8 +166,8 @@ fn a_policer_makes_connections_yield_and_a_paced_source_not() {
 }
 
 #[test]
-fn acknowledgements_that_are_lost_are_made_up_for_by_later_ones() {
-    // Half the acknowledgements are lost on the way back; each tells all that the ones before it did.
+fn later_acknowledgements_make_up_for_lost_ones() {
+    // Half the acknowledgements are lost on the way back; each reports everything that earlier ones reported.
     let mut net = Dumbbell::new(20, Limit::Bytes(250_000));
     let lossy = net.engine.add("lossy", lose(500_000_000)).unwrap();
     net.back = lossy;
@@ -175,8 +177,9 @@ fn acknowledgements_that_are_lost_are_made_up_for_by_later_ones() {
 }
 
 #[test]
-fn a_path_that_drops_everything_is_tried_ever_less_often() {
-    // The initial window, and then one packet after 1 s (no round trip was measured), 2 s more, 4, 8, 16: five in 40 s.
+fn a_path_that_drops_everything_is_tried_with_growing_intervals() {
+    // The initial window, and then one packet after 1 s (no round trip was measured), 2 s later, 4, 8, 16: five in 40
+    // s.
     let nothing = ElementSpec::Police(PoliceSpec { rate: rate(1), burst_bytes: 1 });
     let mut net = Dumbbell::new(20, Limit::Unlimited).before(nothing);
     net.start("a", 1, CongestionControl::Cubic);
@@ -196,7 +199,7 @@ fn the_same_seed_sends_the_same_packets() {
 }
 
 #[test]
-fn a_stopped_source_ignores_what_still_comes_back() {
+fn a_stopped_source_ignores_later_acknowledgements() {
     let mut net = Dumbbell::new(20, Limit::Unlimited);
     let (path, acks) = (net.path(), net.engine.path(&[net.back]));
     let spec = SourceSpec {
@@ -223,8 +226,8 @@ fn a_stopped_source_ignores_what_still_comes_back() {
 }
 
 #[test]
-fn marks_make_it_yield_without_a_loss() {
-    // CoDel wants waits of 5 ms at most, 62 500 bytes. Told by marks, the connections keep about that and nothing is lost;
+fn marks_make_a_source_yield_without_a_loss() {
+    // CoDel accepts waits of 5 ms, 62 500 bytes. With marks, the connections use about that and nothing is lost;
     // Not-ECT packets are dropped instead.
     let run = |ecn| {
         let codel = CodelSpec { target: Duration::from_millis(5), interval: Duration::from_millis(100) };
@@ -254,7 +257,8 @@ fn marks_make_it_yield_without_a_loss() {
 
 #[test]
 fn damaged_packets_are_not_acknowledged() {
-    // A receiver drops what fails its checksum, so damage is as loss is: 1 % of it, the window of Mathis.
+    // A receiver drops packets with a wrong checksum, so damage has the effect of loss: 1 % of it, the window of
+    // Mathis.
     let share = Share::parts_per_billion(10_000_000).expect("a part of the whole");
     let mut net = Dumbbell::new(100, Limit::Unlimited).before(ElementSpec::Corrupt(CorruptSpec { share }));
     net.start("a", 1, CongestionControl::Reno);
@@ -264,10 +268,10 @@ fn damaged_packets_are_not_acknowledged() {
 }
 
 #[test]
-fn the_first_windows_leave_as_a_table_by_hand_says() {
-    // Constant delays, 10 ms each way, and no link to spread packets. The initial window is 10 packets; they come at 10 ms, and
-    // every second one is answered, so that five acknowledgements are back at 20 ms. Each tells of two packets, which slow
-    // start turns into four: 20 packets, and 40 another round trip later.
+fn the_first_windows_match_a_table_by_hand() {
+    // Constant delays, 10 ms in each direction, and no link to spread packets. The initial window is 10 packets. They
+    // arrive at 10 ms, and every second one is acknowledged, so five acknowledgements are back at 20 ms. Each reports
+    // two packets, for which slow start sends four: 20 packets, and 40 another round trip later.
     let mut engine = Engine::new(7);
     let forth = engine
         .add("forth", ElementSpec::Delay(DelaySpec { time: Duration::from_millis(10), random: None }))
@@ -291,8 +295,8 @@ fn the_first_windows_leave_as_a_table_by_hand_says() {
 
 #[test]
 fn under_rare_regular_loss_cubic_has_the_window_of_its_rfc() {
-    // RFC 9438, 5.1, figure 7: average window 1.054 (RTT^3 / p^3)^(1/4) with C = 0.4. One packet in 10 000 lost, 100 ms: 187
-    // packets in a round trip, 22.5 Mbit/s.
+    // RFC 9438, 5.1, figure 7: average window 1.054 (RTT^3 / p^3)^(1/4) with C = 0.4. One packet in 10 000 lost, 100
+    // ms: 187 packets in a round trip, 22.5 Mbit/s.
     let mut net = Dumbbell::new(100, Limit::Unlimited).before(lose(100_000));
     net.start("a", 1, CongestionControl::Cubic);
     let carried = net.carried_bps(50, 450);

@@ -1,4 +1,4 @@
-//! Random networks and what is done to them: the material of the property tests in `promises`.
+//! Random networks and operations on them, for the property tests in `promises`.
 
 use crosswind_engine::{
     Arrivals, BufferSpec, Class, CongestionControl, Counters, DropSpec, Duration, Ecn, ElementId,
@@ -11,12 +11,12 @@ use proptest::prelude::*;
 use crate::common::{at, queues, rate};
 use crate::processes::process;
 
-/// A network of three paths (forwards, backwards, and every second element), and the steps to take.
+/// A network of three paths (forwards, backwards, and every second element), and its steps.
 #[derive(Clone, Debug)]
 pub struct Scenario {
     pub elements: Vec<ElementSpec>,
     pub source: Option<SourceSpec>,
-    /// Which element, where it is a link, is driven by what from the start.
+    /// Processes that drive elements from the start, for elements that are links.
     pub drives: Vec<(usize, ProcessSpec)>,
     pub steps: Vec<Step>,
 }
@@ -35,7 +35,7 @@ pub enum Step {
         element: usize,
         spec: ElementSpec,
     },
-    /// Stops the first process and starts another, where the element is a link that is free then.
+    /// Stops the first process and starts another, if the element is a link that is free then.
     Drive {
         at: u64,
         element: usize,
@@ -57,7 +57,7 @@ impl Step {
     }
 }
 
-/// Everything that can be seen of a run.
+/// Everything visible of a run.
 #[derive(PartialEq, Debug)]
 pub struct Seen {
     pub outcomes: Vec<Outcome>,
@@ -80,7 +80,7 @@ impl Scenario {
         self.build_cut(None)
     }
 
-    /// As `build`, and what leaves the element at `cut` leads into another engine.
+    /// As `build`, but packets from the element at `cut` leave for another engine.
     pub fn build_cut(&self, cut: Option<usize>) -> Built {
         let mut engine = Engine::new(7);
         engine.add_memory(12_000);
@@ -91,7 +91,7 @@ impl Scenario {
         if let Some(cut) = cut {
             engine.cut(elements[cut]).expect("a link with a delay");
         }
-        // Each monitor watches the element behind it.
+        // Each monitor watches the element after it.
         for pair in elements.windows(2) {
             if engine.readings(pair[0]).is_some() {
                 let queue = engine.has_queue(pair[1]).then_some(pair[1]);
@@ -108,7 +108,7 @@ impl Scenario {
         }
         let mut process = None;
         for (number, (element, spec)) in self.drives.iter().enumerate() {
-            // What is no link, or is driven already, refuses it.
+            // An element that is not a link, or is driven already, refuses the process.
             let link = elements[element % elements.len()];
             let started =
                 engine.start_process(&format!("process {number}"), spec.clone(), link, Instant::ZERO);
@@ -117,7 +117,7 @@ impl Scenario {
         Built { engine, elements, paths, process }
     }
 
-    /// Takes all steps and lets 100 us more pass. Packets are tagged with their step.
+    /// Carries out all steps and then 100 us more. Packets are tagged with their step.
     pub fn run(&self) -> Seen {
         let mut built = self.build();
         for (tag, step) in (0..).zip(&self.steps) {
@@ -128,7 +128,7 @@ impl Scenario {
 }
 
 impl Built {
-    /// Takes one step and returns the instant used.
+    /// Carries out one step and returns the instant used.
     pub fn take(&mut self, tag: u64, step: &Step) -> Instant {
         match step {
             &Step::Push { at: nanos, path, ip_bytes, dscp, class } => {
@@ -202,7 +202,7 @@ pub fn step() -> impl Strategy<Value = Step> {
     prop_oneof![8 => push, 1 => reconfigure, 1 => drive, 1 => instant().prop_map(|to| Step::Advance { to })]
 }
 
-/// Those that have queues of their own in `queues`, and two that have a colour.
+/// DSCPs with a queue of their own in `queues`, and two with a colour.
 fn dscp() -> impl Strategy<Value = u8> {
     prop_oneof![4 => 0u8..4, 1 => Just(12u8), 1 => Just(14u8)]
 }
@@ -212,7 +212,7 @@ fn first_memory() -> MemoryId {
     Engine::new(0).add_memory(0)
 }
 
-/// Times as short as the scenario's, so that there is something to drop.
+/// Times as short as the scenario's, so that packets are dropped.
 pub fn buffer() -> impl Strategy<Value = BufferSpec> {
     any::<u64>().prop_map(|seed| BufferSpec::sample(&mut Sampler::of_microseconds(seed)))
 }
@@ -260,7 +260,7 @@ pub fn queueing() -> impl Strategy<Value = Queueing> {
     ]
 }
 
-/// Every element with random parameters from its description, and those that conditions do not name as they are.
+/// Every element with random parameters from its description; elements that conditions do not name are drawn here.
 pub fn element() -> impl Strategy<Value = ElementSpec> {
     let described =
         (0..Treatment::KINDS.len(), any::<u64>()).prop_filter_map("is an element", |(kind, seed)| {

@@ -1,4 +1,4 @@
-//! Schedulers: golden orders on a link of one full packet a microsecond, and each against a small oracle.
+//! Schedulers: golden orders on a link of one full packet per microsecond, and comparison of each with a small oracle.
 
 use crosswind_engine::{Limit, Packet, Scheduling};
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ const LOW: (u8, u32) = (0, 1500);
 
 #[test]
 fn strict_priority_serves_the_first_queue_that_has_a_packet() {
-    // Packet 0 found the link idle and is not interrupted; then the high ones in their order; then the low one.
+    // Packet 0 found the link idle and is not interrupted; then the high ones in order; then the low one.
     assert_eq!(order(Scheduling::Strict, &[1, 1], &[LOW, LOW, HIGH, HIGH]), [0, 2, 3, 1]);
 }
 
@@ -52,9 +52,9 @@ fn start_time_fair_queueing_serves_bytes_by_weight() {
 }
 
 #[test]
-fn a_queue_that_was_idle_has_no_credit_for_it() {
-    // A sends ten packets alone (tags up to 15380), then B and A have three each at once: B starts at A's start tag and does not
-    // catch up on what it did not ask for.
+fn an_idle_queue_collects_no_credit() {
+    // A sends ten packets alone (tags up to 15380), then B and A have three each at once: B starts at A's start tag
+    // and does not catch up for its idle time.
     let spec = scheduled_link(FULL_PACKET_A_MICROSECOND, 0, queues(Scheduling::Stfq, &[1, 1]));
     let (mut engine, path) = single(spec);
     for tag in 0..10 {
@@ -100,9 +100,9 @@ fn run(by: Scheduling, weights: &[u32], traffic: &[(u64, u8, u32)]) -> Vec<(u64,
     departures(&mut engine)
 }
 
-/// At 1 Gbit/s a wire byte takes 8 ns exactly. When the link becomes free, what came before that instant competes; when
-/// nothing has, the next to come is sent as it comes. `choose` picks a queue (of DSCP 1, 2, 3, 0) among those that have a
-/// packet; a queue gives its oldest.
+/// At 1 Gbit/s a wire byte takes 8 ns exactly. When the link becomes free, packets that arrived before that instant
+/// compete; if there are none, the next one is sent on arrival. `choose` picks a queue (of DSCP 1, 2, 3, 0) among
+/// those that have a packet; a queue sends its oldest.
 fn oracle(traffic: &[(u64, u8, u32)], mut choose: impl FnMut([bool; 4]) -> usize) -> Vec<(u64, u64)> {
     let queue = |dscp: u8| if dscp == 0 { 3 } else { usize::from(dscp) - 1 };
     let mut left: Vec<_> = (0u64..).zip(traffic.iter().copied()).collect();
@@ -135,7 +135,8 @@ proptest! {
         traffic in traffic(),
         weights in prop::array::uniform4(1u32..6),
     ) {
-        // A round as a list of turns, walked for ever; a queue that is empty at its turn loses the rest of its turns.
+        // A round as a list of turns, repeated without end; a queue that is empty at its turn loses the rest of its
+        // turns.
         let turns: Vec<usize> = (0..4).flat_map(|queue| vec![queue; weights[queue] as usize]).collect();
         let mut turn = 0;
         let next_turn = |busy: [bool; 4]| loop {
@@ -152,7 +153,7 @@ proptest! {
     }
 
     #[test]
-    fn every_scheduler_keeps_the_link_busy_and_each_queue_in_order(
+    fn under_every_scheduler_the_link_is_busy_and_each_queue_is_in_order(
         traffic in traffic(),
         weights in prop::array::uniform4(1u32..6),
     ) {
@@ -175,15 +176,16 @@ proptest! {
 
     #[test]
     fn wrr_gives_each_busy_queue_its_weight_in_every_round(weights in prop::array::uniform3(1u32..6)) {
-        // The filler makes everything wait; all queues then hold ten rounds, whatever the sizes of their packets.
+        // The first packet makes all others wait; every queue then holds ten rounds, whatever the sizes of its
+        // packets.
         let mut packets = vec![(0, 1500)];
         for (dscp, weight) in [1, 2, 0].into_iter().zip(weights) {
             packets.extend((0..10 * weight).map(|n| (dscp, 100 + n * 20)));
         }
         let order = order(Scheduling::Wrr, &weights, &packets);
         let round = weights.iter().sum::<u32>() as usize;
-        // The filler took a place of the last queue's turn and so completes no round of its own: rounds begin anew once
-        // that turn is over.
+        // The first packet used part of the last queue's turn and so completes no round by itself: rounds start again
+        // once that turn is over.
         let skip = weights[2] as usize;
         for served in order[skip..].chunks_exact(round).take(9) {
             let of = |dscp| served.iter().filter(|&&tag| packets[tag as usize].0 == dscp).count() as u32;
@@ -196,7 +198,7 @@ proptest! {
         traffic in traffic(),
         weights in prop::array::uniform4(1u32..6),
     ) {
-        // Every packet gets its tags when it comes, in rationals with the common denominator 60, as in the source.
+        // Every packet gets its tags on arrival, in rationals with the common denominator 60, as in the source.
         let (mut finish, mut latest, mut virtual_time, mut free) = ([0u64; 4], 0, 0, 0);
         let queue = |dscp: u8| if dscp == 0 { 3 } else { usize::from(dscp) - 1 };
         let (mut waiting, mut expected, mut coming) = (Vec::new(), Vec::new(), (0u64..).zip(&traffic).peekable());
@@ -226,7 +228,7 @@ proptest! {
     }
 
     #[test]
-    fn start_time_fair_queueing_keeps_within_its_fairness_bound_over_every_interval(
+    fn start_time_fair_queueing_is_within_its_fairness_bound_over_every_interval(
         weights in prop::array::uniform2(1u32..8),
         sizes in prop::collection::vec((1u32..=1500, 1u32..=1500), 100..=100),
     ) {
@@ -246,13 +248,13 @@ proptest! {
             }
             (lowest, highest) = (lowest.min(ahead), highest.max(ahead));
         }
-        // Theorem 1 holds for every interval in which both stay busy, so for the whole range of the difference.
+        // Theorem 1 holds for every interval in which both are busy, so for the whole range of the difference.
         let bound = 1538.0 / f64::from(weights[0]) + 1538.0 / f64::from(weights[1]);
         prop_assert!(highest - lowest <= bound + 1e-6, "{} above {bound}", highest - lowest);
     }
 
     #[test]
-    fn drr_keeps_within_its_fairness_bound(
+    fn drr_is_within_its_fairness_bound(
         weights in prop::array::uniform2(1u32..8),
         sizes in prop::collection::vec((1u32..=1500, 1u32..=1500), 200..=200),
     ) {

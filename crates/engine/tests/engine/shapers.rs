@@ -1,4 +1,5 @@
-//! Credit buckets and pacers: golden tables, oracles that go nanosecond by nanosecond, every window, and fluid drain times.
+//! Credit buckets and pacers: golden tables, oracles that advance by one nanosecond, every window, and fluid drain
+//! times.
 
 use core::num::NonZeroU64;
 
@@ -51,7 +52,7 @@ fn full_packets(instants: &[u64]) -> Vec<(u64, u32)> {
 }
 
 #[test]
-fn a_credit_bucket_spends_its_budget_at_the_high_rate_and_then_holds_the_low_one() {
+fn a_credit_bucket_spends_its_budget_at_the_high_rate_and_then_sends_at_the_low_one() {
     // 12 000 bit take 1 us at the high and 10 us at the low rate, which equals the refill (1.2 bit a nanosecond).
     //   0:     30 000 -> 18 000, high.   1 us: 19 200 -> 7 200, high.   2 us: 8 400 are not enough: low.
     //   12 us: what came was spent, still 8 400: low. 22 us, 32 us likewise; the gap is over at 42 us.
@@ -68,7 +69,7 @@ fn a_credit_bucket_spends_its_budget_at_the_high_rate_and_then_holds_the_low_one
 }
 
 #[test]
-fn what_the_low_rate_sends_beyond_the_refill_is_not_owed() {
+fn bits_sent_at_the_low_rate_above_the_refill_are_not_owed() {
     // Low 2.4 Gbit/s (5 us a packet), refill half of it: 6 000 bit come while 12 000 leave.
     //   0: 12 000 -> 0, high.  1 us: 1 200 are not enough: low, and empty when its gap is over at 6 us.  6 us: low.
     //   The gap is over at 11 us with nothing in the bucket; 10 us later it holds one packet again.
@@ -81,22 +82,22 @@ fn what_the_low_rate_sends_beyond_the_refill_is_not_owed() {
 }
 
 #[test]
-fn a_packet_that_comes_as_the_gap_ends_owes_nothing_to_the_nanosecond_before() {
-    // 12 000 bit at 7 Gbit/s take 1714.29 ns. A packet that waited goes on from there: 3428.57. One that comes at 1715 begins
-    // then: 3429.29.
+fn a_packet_that_arrives_at_the_rounded_end_of_a_gap_starts_there() {
+    // 12 000 bit at 7 Gbit/s take 1714.29 ns. A waiting packet continues from there: 3428.57. One that arrives at 1715
+    // starts then: 3429.29.
     let spec = ElementSpec::Credit(credit(1_000_000, [7_000, 1_000, 1_000]));
     assert_eq!(left(spec.clone(), &full_packets(&[0, 0, 0])), [0, 1715, 3429]);
     assert_eq!(left(spec, &full_packets(&[0, 1715, 1715])), [0, 1715, 3430]);
 }
 
 #[test]
-fn a_bucket_that_begins_empty_begins_at_the_low_rate() {
+fn an_initially_empty_bucket_starts_at_the_low_rate() {
     let spec = CreditSpec { initial_bits: 0, ..credit(30_000, [12_000, 1_200, 1_200]) };
     assert_eq!(left(ElementSpec::Credit(spec), &full_packets(&[0, 0])), [0, 10_000]);
 }
 
 #[test]
-fn a_credit_bucket_tells_what_it_held_and_holds_without_being_changed() {
+fn reading_the_content_of_a_credit_bucket_does_not_change_it() {
     // As in the first table: 30 000 -> 18 000 at 0, 19 200 -> 7 200 at 1 us, and 1.2 bit come every nanosecond.
     let mut engine = Engine::new(1);
     let spec = ElementSpec::Credit(credit(30_000, [12_000, 1_200, 1_200]));
@@ -116,7 +117,7 @@ fn a_credit_bucket_tells_what_it_held_and_holds_without_being_changed() {
 }
 
 #[test]
-fn a_credit_bucket_drops_what_its_buffer_cannot_hold() {
+fn a_credit_bucket_drops_packets_beyond_its_buffer() {
     let spec = CreditSpec { buffer: Limit::Bytes(1500).into(), ..credit(12_000, [12_000, 1_200, 1_200]) };
     let (mut engine, path) = single(ElementSpec::Credit(spec));
     push_full(&mut engine, path, &[0, 0, 0]);
@@ -125,7 +126,7 @@ fn a_credit_bucket_drops_what_its_buffer_cannot_hold() {
 }
 
 #[test]
-fn a_new_budget_cuts_what_is_there_and_the_gap_that_has_begun_ends_as_it_would_have() {
+fn a_new_budget_cuts_the_content_and_the_present_gap_ends_as_scheduled() {
     // 36 000 bit hold three packets. After the first, 24 000 are left, and 600 come until 500 ns; cut to 13 000. At 1 us
     // there are 13 000 (full): high, 1 000 left. At 2 us 2 200: low.
     let mut engine = Engine::new(7);
@@ -138,7 +139,7 @@ fn a_new_budget_cuts_what_is_there_and_the_gap_that_has_begun_ends_as_it_would_h
 }
 
 #[test]
-fn the_published_loop_holds_a_rate_for_whole_intervals_and_forgives_the_overdraft() {
+fn the_published_loop_uses_a_rate_for_whole_intervals_and_forgives_the_overdraft() {
     // 12 000 bit take 1 ms at the high and 10 ms at the low rate; every 10 ms 12 000 bit are added. At first 24 000.
     //   0 to 9 ms: ten packets, 120 000 bit. 10 ms: 36 000 (> 20 000: open) - 120 000: forgiven, 0: closed.
     //   10, 20, 30 ms: low; what is added is subtracted. 40 ms: 0. 50 ms: 12 000. 60 ms: 24 000 > 20 000: open.
@@ -169,7 +170,7 @@ fn the_published_loop_holds_a_rate_for_whole_intervals_and_forgives_the_overdraf
     assert_eq!(left(spec, &packets)[13..], [ms(60) - 1, ms(70) - 1]);
 }
 
-/// IP bits that leave with a gap of the high rate behind them, of a backlog that never ends.
+/// IP bits followed by a gap of the high rate, for an endless backlog.
 fn bits_at_the_high_rate(spec: ElementSpec, high: u64, packets: u64) -> u64 {
     let left = left(spec, &vec![(0, 1500); usize::try_from(packets).expect("few")]);
     let gap_at_high = 12_000_000_000_000u64.div_ceil(high);
@@ -178,8 +179,9 @@ fn bits_at_the_high_rate(spec: ElementSpec, high: u64, packets: u64) -> u64 {
 
 #[test]
 fn the_published_loop_gives_more_than_its_budget() {
-    // The study's numbers, a thousandth of each: 10.5 Mbit/s, 1.4 Mbit/s, 0.99 Mbit/s, once a second. What should leave at
-    // the high rate is budget x high / (high - refill): 11.04 Mbit of 10 Mbit; what does is a whole number of seconds: 21.
+    // The study's numbers, a thousandth of each: 10.5 Mbit/s, 1.4 Mbit/s, 0.99 Mbit/s, once a second. The high rate
+    // should carry budget x high / (high - refill): 11.04 Mbit of 10 Mbit. It does carry a whole number of seconds:
+    // 21.
     for (budget_bits, excess_percent) in [(10_000_000, 90.2), (100_000_000, 4.6), (1_000_000_000, 0.8)] {
         let described = CreditSpec {
             budget_bits: 10_000_000_000,
@@ -201,15 +203,15 @@ fn the_published_loop_gives_more_than_its_budget() {
     }
 }
 
-/// What decides about the rate, told of every nanosecond.
+/// A model that chooses the rate and is called for every nanosecond.
 trait Model {
-    /// A nanosecond has passed; `gap_over`: with it the gap behind the last packet.
+    /// A nanosecond has passed; `gap_over`: whether the gap after the last packet is over with it.
     fn nanosecond(&mut self, now: u64, gap_over: bool);
-    /// The rate for a packet of so many nano-bits that leaves now.
+    /// The rate for a packet of this number of nano-bits that leaves now.
     fn rate(&mut self, cost: i128) -> i128;
 }
 
-/// Serves packets nanosecond by nanosecond: a packet leaves when its predecessors' bits have been carried.
+/// Serves packets by single nanoseconds: a packet leaves when its predecessors' bits have been carried.
 fn nanosecond_by_nanosecond(mut model: impl Model, traffic: &[(u64, u32)]) -> Vec<u64> {
     let (mut left, mut missing, mut rate) = (Vec::new(), 0i128, 0i128);
     for now in 0.. {
@@ -223,7 +225,7 @@ fn nanosecond_by_nanosecond(mut model: impl Model, traffic: &[(u64, u32)]) -> Ve
                 break;
             }
             if arrival == now {
-                missing = 0; // What the rate carried before the packet came is nobody's.
+                missing = 0; // What the rate carried before the packet arrived is lost.
             }
             let cost = i128::from(ip_bytes) * 8_000_000_000;
             rate = model.rate(cost);
@@ -303,7 +305,7 @@ fn any_credit() -> impl Strategy<Value = CreditSpec> {
     })
 }
 
-/// The exact instants of a pacer, in nano-bits (ns x rate), after `edt_sched_departure`; `None` for what is dropped.
+/// The exact instants of a pacer, in nano-bits (ns x rate), after `edt_sched_departure`; `None` for a dropped packet.
 fn edt(traffic: &[(u64, u32)], rate: u64, horizon: u64) -> Vec<Option<u64>> {
     let rate = i128::from(rate);
     let mut t_last = None;
@@ -327,7 +329,7 @@ fn pace(bits_per_second: u64, horizon_ns: u64) -> ElementSpec {
 }
 
 #[test]
-fn a_pacer_has_no_burst_and_each_packet_follows_by_its_own_size() {
+fn a_pacer_has_no_burst_and_spaces_packets_by_their_own_size() {
     // 12 bit a nanosecond: 1500 B take 1000 ns, 100 B 66.67.
     //   0: at once.  0: 1000.  0: 100 B after it, 1066.67 -> 1067.  5000: at once, although much was unused.  5000: 6000.
     let packets = [(0, 1500), (0, 1500), (0, 100), (5000, 1500), (5000, 1500)];
@@ -335,7 +337,7 @@ fn a_pacer_has_no_burst_and_each_packet_follows_by_its_own_size() {
 }
 
 #[test]
-fn a_pacer_drops_what_would_leave_at_its_horizon_or_later_and_that_spends_nothing() {
+fn a_packet_at_the_horizon_of_a_pacer_is_dropped_and_spends_nothing() {
     // Horizon 2 us. The third would leave at 2000: dropped; 100 B at 1066.67 are not. A full packet behind them would leave
     // at 2066.67: at 67 that is 2000 ns to go, at 68 it is 1999.
     let (mut engine, path) = single(pace(12_000_000_000, 2000));
@@ -359,7 +361,7 @@ fn an_unlimited_pacer_passes_everything_at_once() {
 }
 
 #[test]
-fn packets_that_wait_in_a_pacer_keep_their_stamps_when_its_rate_changes() {
+fn packets_that_wait_in_a_pacer_retain_their_stamps_when_its_rate_changes() {
     let mut engine = Engine::new(7);
     let id = engine.add("it", pace(12_000_000_000, 1_000_000)).unwrap();
     let path = engine.path(&[id]);
@@ -368,7 +370,7 @@ fn packets_that_wait_in_a_pacer_keep_their_stamps_when_its_rate_changes() {
     engine.reconfigure(at(500), id, pace(6_000_000_000, 1_000_000)).unwrap();
     engine.push(at(500), path, Packet::real(3, 1500, 0));
     engine.advance(at(1000));
-    assert_eq!(engine.queued_bytes(id), 3000, "one has left and one has come");
+    assert_eq!(engine.queued_bytes(id), 3000, "one has left and one has arrived");
     assert_eq!(departures(&mut engine), [(0, 0), (1, 1000), (2, 2000), (3, 4000)]);
 }
 
@@ -393,8 +395,8 @@ proptest! {
     }
 
     #[test]
-    fn no_window_of_a_credit_bucket_has_more_than_its_curves_allow(traffic in traffic(), spec in any_credit()) {
-        // One packet, and what a rate carries in the nanosecond by which instants are rounded up.
+    fn no_window_of_a_credit_bucket_exceeds_its_curves(traffic in traffic(), spec in any_credit()) {
+        // One packet, plus what a rate carries in the nanosecond by which instants are rounded up.
         let one_packet = |rate: NonZeroU64| 1500 + rate.get() / 8_000_000_000 + 1;
         let budget_bytes = spec.budget_bits.div_ceil(8);
         let mut passed: Vec<(u64, u32)> = Vec::new();
@@ -407,19 +409,19 @@ proptest! {
     }
 
     #[test]
-    fn whatever_its_queue_drops_a_credit_bucket_never_stops(
+    fn a_credit_bucket_never_stops_whatever_its_queue_drops(
         traffic in traffic(), credit in any_credit(), buffer in buffer(),
     ) {
         let (mut engine, path) = single(ElementSpec::Credit(CreditSpec { buffer, ..credit }));
         for (tag, &(now, bytes)) in (0..).zip(&traffic) {
             engine.push(at(now), path, Packet::real(tag, bytes, 0));
         }
-        // `fates` goes on until nothing is inside, and fails where no event is to come.
+        // `fates` runs until no packet is inside, and fails if there is no further event.
         prop_assert_eq!(fates(&mut engine).len(), traffic.len());
     }
 
     #[test]
-    fn a_full_bucket_lasts_budget_over_high_less_refill(
+    fn a_full_bucket_lasts_budget_over_high_minus_refill(
         high in 1000u64..20_000, low_share in 0.1f64..0.9, refill_share in 0.1f64..1.0, budget_bits in 100_000u64..5_000_000,
     ) {
         let low = ((high as f64 * low_share) as u64).max(1);
@@ -430,14 +432,14 @@ proptest! {
         let left = left(ElementSpec::Credit(spec), &vec![(0, 1500); packets]);
         let gap_at_high_ns = 12_000_000u64.div_ceil(high);
         let empty_ns = left.windows(2).find(|pair| pair[1] - pair[0] > gap_at_high_ns).expect("it empties")[0] as f64;
-        // It empties with the first packet that finds too little: at most one packet's tokens early, and one packet late, or two where
-        // what the first lacks is less than a nanosecond's worth.
+        // It is empty at the first packet that finds too few tokens: at most one packet's tokens early, and one packet
+        // late, or two if the shortfall of the first is below a nanosecond's worth.
         prop_assert!(empty_ns >= drain_ns(budget_bits - 12_000) - 1.0, "{} ns", empty_ns);
         prop_assert!(empty_ns <= drain_ns(budget_bits - 12_000) + 2.0 * gap_at_high_ns as f64 + 1.0, "{} ns", empty_ns);
     }
 
     #[test]
-    fn a_pacer_stamps_as_the_published_program_does(
+    fn a_pacer_stamps_like_the_published_program(
         traffic in traffic(), bits_per_second in 1_000_000_000u64..20_000_000_000, horizon_ns in 1u64..20_000,
     ) {
         let (mut engine, path) = single(pace(bits_per_second, horizon_ns));
@@ -450,7 +452,7 @@ proptest! {
             .collect();
         let found = departures(&mut engine);
         prop_assert_eq!(&found, &expected);
-        // In no window more than the rate and one packet.
+        // In every window at most the rate plus one packet.
         let mut passed = Vec::new();
         for (tag, now) in found {
             let bytes = traffic[usize::try_from(tag).expect("few")].1;

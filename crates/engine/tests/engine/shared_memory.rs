@@ -1,4 +1,4 @@
-//! Queues that share a memory under a dynamic threshold: who may hold how much, by hand.
+//! Queues that share a memory with a dynamic threshold: their sizes, computed by hand.
 
 use crosswind_engine::{
     ElementId, ElementSpec, Engine, Limit, MemoryId, MemoryShare, PathId, Queueing, Scheduling,
@@ -9,14 +9,14 @@ use crate::common::{at, departures, push_full, queues, scheduled_link, FULL_PACK
 
 const ALPHA_1: u64 = 1_000_000_000;
 
-/// A link of one full packet a microsecond, whose queue has a part in the memory.
+/// A link of one full packet per microsecond, whose queue has a part in the memory.
 fn link(memory: MemoryId, alpha_ppb: u64) -> ElementSpec {
     let mut queueing = Queueing::fifo(Limit::Unlimited);
     queueing.queues[0].share = Some(MemoryShare { memory, alpha_ppb });
     scheduled_link(FULL_PACKET_A_MICROSECOND, 0, queueing)
 }
 
-/// An engine with a memory of so many full packets, and links that share it.
+/// An engine with a memory of this number of full packets, and links that share it.
 fn sharing(packets: u64, alphas_ppb: &[u64]) -> (Engine, MemoryId, Vec<(ElementId, PathId)>) {
     let mut engine = Engine::new(7);
     let memory = engine.add_memory(packets * 1538);
@@ -29,8 +29,8 @@ fn sharing(packets: u64, alphas_ppb: &[u64]) -> (Engine, MemoryId, Vec<(ElementI
 }
 
 #[test]
-fn one_busy_queue_takes_alpha_of_one_plus_alpha() {
-    // Of 10 packets: alpha 1: 5; alpha 1/4: 2; alpha 8: 8.9, and the ninth comes while 8 are below 8 x 2.
+fn one_busy_queue_takes_alpha_over_one_plus_alpha() {
+    // Of 10 packets: alpha 1: 5; alpha 1/4: 2; alpha 8: 8.9, and the ninth arrives while 8 are below 8 x 2.
     for (alpha_ppb, waiting) in [(ALPHA_1, 5), (ALPHA_1 / 4, 2), (8 * ALPHA_1, 9)] {
         let (mut engine, _, links) = sharing(10, &[alpha_ppb]);
         push_full(&mut engine, links[0].1, &[0; 20]);
@@ -48,7 +48,7 @@ fn queues_of_several_links_share_one_memory() {
 }
 
 #[test]
-fn a_queue_shares_with_the_others_of_its_scheduler_and_keeps_to_its_own_buffer() {
+fn a_queue_shares_with_others_of_its_scheduler_and_its_own_buffer_applies_too() {
     let mut engine = Engine::new(7);
     let memory = engine.add_memory(10 * 1538);
     let mut queueing = queues(Scheduling::Strict, &[1, 1]);
@@ -66,7 +66,7 @@ fn a_queue_shares_with_the_others_of_its_scheduler_and_keeps_to_its_own_buffer()
 }
 
 #[test]
-fn what_leaves_is_free_again_also_when_the_link_no_longer_shares() {
+fn leaving_packets_free_memory_even_after_the_link_stops_sharing() {
     let (mut engine, _, links) = sharing(10, &[ALPHA_1, ALPHA_1]);
     push_full(&mut engine, links[0].1, &[0; 20]);
     let alone = scheduled_link(FULL_PACKET_A_MICROSECOND, 0, Queueing::fifo(Limit::Unlimited));
@@ -78,7 +78,7 @@ fn what_leaves_is_free_again_also_when_the_link_no_longer_shares() {
 }
 
 #[test]
-fn a_smaller_memory_keeps_what_waits_and_admits_nothing_more() {
+fn a_smaller_memory_drops_no_waiting_packet_and_admits_no_new_one() {
     let (mut engine, memory, links) = sharing(10, &[ALPHA_1]);
     push_full(&mut engine, links[0].1, &[0; 4]);
     engine.resize_memory(at(0), memory, 1538);
@@ -96,7 +96,7 @@ fn a_share_of_nothing_is_refused() {
 
 proptest! {
     #[test]
-    fn busy_queues_settle_at_equal_parts_and_leave_one_free(count in 1u64..8, alpha in 1u64..5) {
+    fn busy_queues_reach_equal_parts_and_leave_one_free(count in 1u64..8, alpha in 1u64..5) {
         // Choudhury and Hahne, section II: n busy queues hold alpha B / (1 + n alpha) each, here within a packet.
         let packets = 200;
         let (mut engine, _, links) = sharing(packets, &vec![alpha * ALPHA_1; count as usize]);

@@ -44,22 +44,22 @@ fn instants(spec: SourceSpec, until: u64) -> Vec<u64> {
 }
 
 #[test]
-fn a_burst_begins_with_every_pacing_interval_and_runs_at_the_peak() {
+fn a_burst_starts_with_every_pacing_interval_and_has_the_peak_rate() {
     // 12 Mbit/s x 2 ms = 24 000 bit = two packets of 12 000 bit.
     let expected = [0, 1000, 2_000_000, 2_001_000, 4_000_000];
     assert_eq!(instants(constant(12_000_000, 2_000_000), 4_000_000), expected);
 }
 
 #[test]
-fn bits_that_make_no_whole_packet_are_carried_to_the_next_burst() {
+fn bits_of_an_incomplete_packet_are_carried_to_the_next_burst() {
     // 9 Mbit/s x 2 ms = 18 000 bit = one packet and a half: one, two, one, two.
     let expected = [0, 2_000_000, 2_001_000, 4_000_000, 6_000_000, 6_001_000];
     assert_eq!(instants(constant(9_000_000, 2_000_000), 7_999_999), expected);
 }
 
 #[test]
-fn a_burst_longer_than_its_interval_runs_on_without_a_gap() {
-    // 20 Gbit/s x 3000 ns = five packets an interval, of which the peak lets three through.
+fn a_burst_longer_than_its_interval_continues_without_a_gap() {
+    // 20 Gbit/s x 3000 ns = five packets per interval, of which the peak passes three.
     let expected: Vec<u64> = (0..=20).map(|n| n * 1000).collect();
     assert_eq!(instants(constant(20_000_000_000, 3000), 20_000), expected);
 }
@@ -71,24 +71,24 @@ fn an_unlimited_peak_sends_a_burst_at_one_instant() {
 }
 
 #[test]
-fn peaks_that_take_no_whole_nanoseconds_do_not_drift() {
+fn packet_times_that_are_not_whole_nanoseconds_do_not_drift() {
     // 1230.4 ns a packet: 1230.4, 2460.8, 3691.2, 4921.6 rounded up; 60 000 bit = five packets.
     let spec = with_peak(constant(60_000_000, 1_000_000), rate(10_000_000_000));
     assert_eq!(instants(spec, 999_999), [0, 1231, 2461, 3692, 4922]);
 }
 
 #[test]
-fn zero_means_silence_or_the_peak_as_the_source_says() {
+fn zero_means_silence_or_the_peak_as_the_source_specifies() {
     assert!(instants(constant(0, 10_000), 100_000).is_empty());
     let mut spec = constant(0, 10_000);
     let Arrivals::Paced { zero, .. } = &mut spec.arrivals else { unreachable!("paced") };
     *zero = ZeroMeans::Unlimited;
-    assert_eq!(instants(spec, 100_000).len(), 101, "one a microsecond, at 0 and at 100 000 too");
+    assert_eq!(instants(spec, 100_000).len(), 101, "one per microsecond, including 0 and 100 000");
 }
 
 #[test]
 fn the_mean_rate_offered_is_the_rate_drawn() {
-    // 1 s at 500 Mbit/s: 41 666.67 packets; bursts of 10 ms hold 416.67.
+    // 1 s at 500 Mbit/s: 41 666.67 packets; bursts of 10 ms have 416.67.
     assert_eq!(instants(constant(500_000_000, 10_000_000), 999_999_999).len(), 41_666);
 }
 
@@ -106,12 +106,12 @@ fn rates_are_redrawn_with_every_hold_and_clipped_to_their_range() {
     let instants: Vec<u64> = draws.iter().map(|(instant, _)| instant.as_nanos()).collect();
     assert_eq!(instants, (0..200).map(|n| 3 + n * 5_000_000).collect::<Vec<_>>());
     assert!(draws.iter().all(|&(_, rate)| rate <= 10_000_000));
-    // A tenth of the law lies outside each bound (1.25 sd), so both bounds are drawn.
+    // A tenth of the distribution is outside each bound (1.25 sd), so both bounds are drawn.
     assert!(draws.iter().any(|&(_, rate)| rate == 0) && draws.iter().any(|&(_, rate)| rate == 10_000_000));
 }
 
 /// The draws of "neighbour" after one second, in an engine that `disturb` has filled before.
-fn draws_beside(disturb: impl FnOnce(&mut Engine)) -> Vec<(Instant, u64)> {
+fn draws_with(disturb: impl FnOnce(&mut Engine)) -> Vec<(Instant, u64)> {
     let mut engine = Engine::new(7);
     disturb(&mut engine);
     let path = engine.path(&[]);
@@ -122,9 +122,9 @@ fn draws_beside(disturb: impl FnOnce(&mut Engine)) -> Vec<(Instant, u64)> {
 }
 
 #[test]
-fn other_elements_and_sources_disturb_no_draw() {
-    let alone = draws_beside(|_| {});
-    let accompanied = draws_beside(|engine| {
+fn other_elements_and_sources_change_no_draw() {
+    let alone = draws_with(|_| {});
+    let accompanied = draws_with(|engine| {
         let delay = engine
             .add("delay", ElementSpec::Delay(DelaySpec { time: Duration::from_millis(1), random: None }))
             .unwrap();
@@ -144,9 +144,9 @@ fn a_stopped_source_sends_nothing_more_and_its_name_is_free_again() {
     let spec = constant(12_000_000_000, 1_000_000);
     let id = engine.start_source("neighbour", spec.clone(), path, Instant::ZERO).unwrap();
     engine.stop_source(at(4_500), id);
-    // What it had planned comes, for nothing.
+    // Its scheduled event comes, without effect.
     engine.advance(at(5_000));
-    assert_eq!(engine.next_event(), Some(at(10_000)), "packets under way go on");
+    assert_eq!(engine.next_event(), Some(at(10_000)), "packets inside continue");
     engine.advance(at(50_000_000));
     assert_eq!(engine.totals().ghost, ClassTotals { entered: 5, left: 5, ..ClassTotals::default() });
     engine.start_source("neighbour", spec, path, at(60_000_000)).expect("the name is free");
@@ -180,7 +180,7 @@ fn replayed(spec: ReplaySpec, until: u64) -> Vec<(u64, u64)> {
     let mut sent = Vec::new();
     let mut bytes = 0;
     while let Some(next) = engine.next_event().filter(|&next| next <= at(until)) {
-        // Packets of one instant are told apart by waking for each.
+        // Waking for each packet distinguishes packets of one instant.
         engine.advance(next);
         let now = engine.counters(mark).ghost.arrived.bytes;
         sent.push((next.as_nanos(), now - bytes));
@@ -197,7 +197,7 @@ fn a_replay_has_the_gaps_and_sizes_of_its_recording() {
 }
 
 #[test]
-fn a_repeated_replay_begins_anew_after_its_first_gap() {
+fn a_repeated_replay_restarts_after_its_first_gap() {
     let again = recorded(&[(10, 100), (5, 200)], true);
     assert_eq!(replayed(again, 47), [(10, 100), (15, 200), (25, 100), (30, 200), (40, 100), (45, 200)]);
 }

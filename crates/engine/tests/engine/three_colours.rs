@@ -1,4 +1,5 @@
-//! Three-colour meters: golden tables, the RFCs' rules one token at a time as oracle, and every window of what passes.
+//! Three-colour meters: golden tables, the RFCs' rules one token at a time as oracle, and every window of passed
+//! packets.
 
 use core::num::NonZeroU64;
 
@@ -15,7 +16,7 @@ const AF41: u8 = 34;
 const AF42: u8 = 36;
 const AF43: u8 = 38;
 
-/// Shows what the meter found, whatever the packet came with.
+/// Shows the meter's result, whatever the packet's initial colour.
 const SHOW: ColourActions = ColourActions {
     green: ColourAction::Dscp(Seen::Green as u8),
     yellow: ColourAction::Dscp(Seen::Yellow as u8),
@@ -43,7 +44,7 @@ fn trtcm(committed: (u64, u64), peak: (u64, u64), mode: ColourMode, actions: Col
     ElementSpec::Trtcm(TrtcmSpec { cir: bps(cir), cbs_bytes, pir: bps(pir), pbs_bytes, mode, actions })
 }
 
-/// Pushes a packet and returns the DSCP with which it leaves, which it does at once, or `None`.
+/// Pushes a packet and returns the DSCP with which it leaves at once, or `None`.
 fn leaves_with(engine: &mut Engine, path: PathId, now: u64, ip_bytes: u32, dscp: u8) -> Option<u8> {
     engine.push(at(now), path, Packet::real(0, ip_bytes, dscp));
     match engine.pop().expect("a meter never holds a packet") {
@@ -127,7 +128,7 @@ fn a_colour_aware_meter_never_improves_a_colour() {
 }
 
 #[test]
-fn a_packet_without_a_colour_comes_as_green() {
+fn a_packet_without_a_colour_counts_as_green() {
     for mode in [ColourMode::Blind, ColourMode::Aware] {
         for dscp in [0, 46] {
             assert_eq!(colours(srtcm(8, 1500, 1500, mode, SHOW), &[(0, 1500, dscp)]), [Green]);
@@ -136,7 +137,7 @@ fn a_packet_without_a_colour_comes_as_green() {
 }
 
 #[test]
-fn remarking_keeps_the_class_and_sets_the_drop_precedence() {
+fn remarking_leaves_the_class_and_sets_the_drop_precedence() {
     let remark = ColourActions {
         green: ColourAction::Remark,
         yellow: ColourAction::Remark,
@@ -144,12 +145,13 @@ fn remarking_keeps_the_class_and_sets_the_drop_precedence() {
     };
     let (mut engine, path) = single(srtcm(8, 1500, 1500, ColourMode::Blind, remark));
     let mut leaves = |dscp| leaves_with(&mut engine, path, 0, 1500, dscp);
-    // Green, then yellow, then red for ever: AF13 becomes AF11, AF21 becomes AF22, AF32 AF33. EF and CS0 have no precedence.
+    // Green, then yellow, then always red: AF13 becomes AF11, AF21 becomes AF22, AF32 AF33. EF and CS0 have no
+    // precedence.
     assert_eq!([14, 18, 28, 46, 0].map(&mut leaves), [Some(10), Some(20), Some(30), Some(46), Some(0)]);
 }
 
 #[test]
-fn each_colour_has_the_fate_that_was_asked_for() {
+fn each_colour_has_its_configured_action() {
     let actions =
         ColourActions { green: ColourAction::Pass, yellow: ColourAction::Dscp(8), red: ColourAction::Drop };
     let (mut engine, path) = single(trtcm((8, 1500), (8, 3000), ColourMode::Blind, actions));
@@ -161,7 +163,8 @@ fn each_colour_has_the_fate_that_was_asked_for() {
 
 #[test]
 fn new_bursts_cut_the_tokens_of_both_buckets() {
-    // 8 bit/s bring nothing in this time. Full with 3000 + 3000 B, cut to 1500 + 1500 B and opened again: one packet each.
+    // 8 bit/s bring no token in this time. Full with 3000 + 3000 B, cut to 1500 + 1500 B and enlarged again: one
+    // packet each.
     let spec = |bytes| srtcm(8, bytes, bytes, ColourMode::Blind, SHOW);
     let mut engine = Engine::new(7);
     let id = engine.add("it", spec(3000)).unwrap();
@@ -172,7 +175,7 @@ fn new_bursts_cut_the_tokens_of_both_buckets() {
     assert_eq!([0, 1, 2].map(&mut leaves), [Some(Green as u8), Some(Yellow as u8), Some(Red as u8)]);
 }
 
-/// RFC 2697, section 3, to the letter: one token a byte, added one at a time; instants and rates in microseconds.
+/// RFC 2697, section 3, literally: one token per byte, added one at a time; instants and rates in microseconds.
 fn rfc_2697(aware: bool, cir: u64, cbs: u64, ebs: u64, packets: &[(u64, u32, u8)]) -> Vec<Seen> {
     let (mut tc, mut te, mut time) = (cbs, ebs, 0);
     let judge = |&(now, b, dscp): &(u64, u32, u8)| {
@@ -198,7 +201,7 @@ fn rfc_2697(aware: bool, cir: u64, cbs: u64, ebs: u64, packets: &[(u64, u32, u8)
     packets.iter().map(judge).collect()
 }
 
-/// RFC 2698, section 3, to the letter, likewise.
+/// RFC 2698, section 3, literally, in the same way.
 fn rfc_2698(aware: bool, c: (u64, u64), p: (u64, u64), packets: &[(u64, u32, u8)]) -> Vec<Seen> {
     let ((cir, cbs), (pir, pbs)) = (c, p);
     let (mut tc, mut tp, mut time) = (cbs, pbs, 0);
@@ -244,12 +247,12 @@ fn mode_of(aware: bool) -> ColourMode {
     }
 }
 
-/// A byte a microsecond in bits per second.
+/// A byte per microsecond in bits per second.
 const BYTE_A_MICROSECOND: u64 = 8_000_000;
 
 proptest! {
     #[test]
-    fn a_single_rate_meter_is_rfc_2697_to_the_letter(
+    fn a_single_rate_meter_equals_rfc_2697_applied_literally(
         packets in coloured(), aware: bool, cir in 1u64..100, cbs in 0u64..5000, ebs in 1u64..5000,
     ) {
         let spec = srtcm(cir * BYTE_A_MICROSECOND, cbs, ebs, mode_of(aware), SHOW);
@@ -257,7 +260,7 @@ proptest! {
     }
 
     #[test]
-    fn a_two_rate_meter_is_rfc_2698_to_the_letter(
+    fn a_two_rate_meter_equals_rfc_2698_applied_literally(
         packets in coloured(), aware: bool, cir in 1u64..100, more in 0u64..100, cbs in 1u64..5000, pbs in 1u64..5000,
     ) {
         let pir = cir + more;
@@ -292,7 +295,7 @@ proptest! {
     }
 
     #[test]
-    fn red_is_exactly_what_the_peak_curve_refuses(
+    fn a_packet_is_red_exactly_if_the_peak_curve_refuses_it(
         traffic in traffic(),
         cir in 10_000_000u64..10_000_000_000,
         more in 0u64..10_000_000_000,

@@ -1,9 +1,10 @@
-//! The average queue of random early detection: an exponentially weighted moving average over arrivals, which forgets while the
-//! queue is empty.
+//! The average queue of random early detection: an exponentially weighted moving average over arrivals, which decays
+//! while the queue is empty.
 //!
-//! `weight`: how much an arrival counts, in (0, 1]. At each arrival avg = (1 - weight) avg + weight x (bytes that wait), without the
-//! arriving packet. At an arrival that finds nothing waiting avg = (1 - weight)^m avg, where m is the number of packets of full size
-//! (1500 IP bytes) that the rate could have sent since the queue became empty. The packet on the transmitter does not wait.
+//! `weight`: the weight of an arrival, in (0, 1]. At each arrival avg = (1 - weight) avg + weight x (bytes that wait),
+//! without the arriving packet. At an arrival that finds the queue empty avg = (1 - weight)^m avg, where m is the
+//! number of packets of full size (1500 IP bytes) that the rate could have sent since the queue became empty. The
+//! packet on the transmitter does not wait.
 //!
 //! Source: Floyd and Jacobson 1993, "Random early detection gateways for congestion avoidance", section 4 and figure 2.
 
@@ -19,7 +20,7 @@ pub(crate) struct Average {
     /// Bytes, in the buffer's measure.
     bytes: f64,
     empty_since: Instant,
-    /// What a packet of full size takes, in nanoseconds; 0 without a rate.
+    /// Time of a packet of full size, in nanoseconds; 0 without a rate.
     full_packet_ns: f64,
 }
 
@@ -42,7 +43,7 @@ impl Average {
         };
     }
 
-    /// Takes an arrival into account and returns the average in bytes.
+    /// Includes an arrival and returns the average in bytes.
     pub(super) fn at_arrival(&mut self, buffer: &Buffer, now: Instant) -> f64 {
         if buffer.front().is_some() {
             self.bytes += self.weight * (buffer.held_bytes() as f64 - self.bytes);
@@ -52,7 +53,7 @@ impl Average {
         } else {
             self.bytes = 0.0;
         }
-        // Arrivals at an empty queue follow each other: each forgets only what has passed since the one before it.
+        // For consecutive arrivals at an empty queue the average decays only by the time since the arrival before.
         self.empty_since = now;
         self.bytes
     }

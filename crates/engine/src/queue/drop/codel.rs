@@ -1,17 +1,18 @@
-//! CoDel (controlled delay). Drops a packet when it leaves the queue, once packets have waited longer than `target` for at least
-//! `interval`; then again and again, after interval / sqrt(1), interval / sqrt(2), ..., until one has waited less.
+//! CoDel (controlled delay). Drops a packet when it leaves the queue, once packets have waited longer than `target`
+//! for at least `interval`; then again after interval / sqrt(1), interval / sqrt(2), ..., until one has waited less.
 //!
-//! `target`: the wait that is accepted, default 5 ms; more than a full packet takes on the wire. `interval`: about the longest round
-//! trip of the connections, default 100 ms; at least `target`. With ECN, packets whose transport takes marks are marked where
-//! others are dropped. Drop reason: `codel`; above it, the buffer's limit refuses newcomers (`queue-full`).
+//! `target`: the accepted wait, default 5 ms; more than the wire time of a full packet. `interval`: about the longest
+//! round trip of the connections, default 100 ms; at least `target`. With ECN, packets whose transport reacts to marks
+//! are marked instead of dropped. Drop reason: `codel`. In addition, the buffer's limit refuses new packets
+//! (`queue-full`).
 //!
-//! It decides on packets, not on flows: for a fair share of each class put queues in front of it (`schedule`). FQ-CoDel (RFC 8290),
-//! which hashes flows into queues of its own, is not here.
+//! It decides about packets, not flows; for a fair share of each class use several queues (`schedule`). FQ-CoDel (RFC
+//! 8290), which hashes flows into separate queues, is not implemented.
 //!
-//! Source: RFC 8289, section 5 (the pseudo-code, quoted above the lines that it decides). Exceptions: time is exact, in whole
-//! nanoseconds, and the square root is the integer one, rounded up, so that no drop is early; the largest packet is the largest that
-//! the queue has seen, where the RFC proposes the interface's MTU; marks are as in Linux (a marked packet is delivered and counts
-//! as a drop), because the RFC's pseudo-code has none.
+//! Source: RFC 8289, section 5 (the pseudo-code, quoted above the lines that implement it). Exceptions: time is exact,
+//! in whole nanoseconds, and the square root is the integer one, rounded up, so that no drop is early. The largest
+//! packet is the largest that the queue has seen, where the RFC proposes the interface's MTU. Marks are as in Linux (a
+//! marked packet is delivered and counts as a drop), because the RFC's pseudo-code has none.
 
 use crate::describe::{page, parameters, Page, Parameter, Rule};
 use crate::ecn::Signal;
@@ -25,10 +26,10 @@ use crate::slab::SlotId;
 use crate::units::{Duration, Instant, Rate};
 
 parameters! {
-    /// Drops what leaves once packets have waited longer than the target for an interval (RFC 8289).
+    /// Drops leaving packets once packets have waited longer than the target for an interval (RFC 8289).
     #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
     pub struct CodelSpec {
-        /// The wait that is accepted; 5ms when absent.
+        /// The accepted wait; 5ms when absent.
         target: Duration = [Parameter::time("target", "target_ns").or("5ms", 5_000_000)],
         /// How long it may be exceeded, about the longest round trip; 100ms when absent.
         interval: Duration = [

@@ -1,7 +1,7 @@
-//! `drop_policies!`: from the list of drop policies to the enum of their parameters, and to the one of policies at work with its
-//! dispatch. Dispatch is a `match`, not a virtual call.
+//! `drop_policies!`: generates two enums from the list of drop policies: their parameters, and policies in operation
+//! with their dispatch. Dispatch is a `match`, not a virtual call.
 
-/// See the module. A line is the file, its module, the policy in it with its parameters, and its word.
+/// See the module. A line has the file, its module, the policy in it with its parameters, and its word.
 macro_rules! drop_policies {
     ($($(#[doc = $doc:literal])* $file:literal $module:ident::$policy:ident $(($spec:ident))? = $word:literal,)*) => {
         $(#[path = $file] pub(crate) mod $module;)*
@@ -20,7 +20,7 @@ macro_rules! drop_policies {
         }
 
         impl DropSpec {
-            /// Whether it signals congestion before the buffer is full, and so has something to mark.
+            /// Whether it signals congestion before the buffer is full, and so can mark packets.
             pub const fn signals_early(self) -> bool {
                 match self {
                     $(drop_policies!(@any $policy $($spec)?) => <$module::$policy as DropPolicy>::IS_EARLY,)*
@@ -34,20 +34,20 @@ macro_rules! drop_policies {
                 }
             }
 
-            /// The words of those that signal early.
+            /// The words of policies that signal early.
             pub(crate) fn early_words() -> Vec<&'static str> {
                 let early = [$(($word, <$module::$policy as DropPolicy>::IS_EARLY)),*];
                 early.into_iter().filter(|(_, is_early)| *is_early).map(|(word, _)| word).collect()
             }
 
-            /// The words of those that can share a memory.
+            /// The words of policies that can share a memory.
             pub(crate) fn sharing_words() -> Vec<&'static str> {
                 let sharing = [$(($word, <$module::$policy as DropPolicy>::CAN_SHARE)),*];
                 sharing.into_iter().filter(|(_, can_share)| *can_share).map(|(word, _)| word).collect()
             }
         }
 
-        /// A drop policy at work.
+        /// A drop policy in operation.
         pub(crate) enum Policy {
             $($policy($module::$policy),)*
         }
@@ -62,7 +62,7 @@ macro_rules! drop_policies {
                 }
             }
 
-            /// Whether it knows only what waits now.
+            /// Whether it depends only on what waits now.
             #[inline]
             pub(crate) fn is_stateless(&self) -> bool {
                 match self {
@@ -70,7 +70,7 @@ macro_rules! drop_policies {
                 }
             }
 
-            /// Of what it drops as it arrives.
+            /// The reason for packets that it drops on arrival.
             pub(crate) fn reason(&self) -> DropReason {
                 match self {
                     $(Policy::$policy(_) => <$module::$policy as DropPolicy>::REASON,)*
@@ -84,7 +84,7 @@ macro_rules! drop_policies {
                 }
             }
 
-            /// Judges a packet that arrives at the buffer.
+            /// Decides about a packet that arrives at the buffer.
             #[inline]
             pub(crate) fn at_arrival(
                 &mut self,
@@ -98,7 +98,7 @@ macro_rules! drop_policies {
                 }
             }
 
-            /// Makes room for a packet, or leaves everything as it is where it does not.
+            /// Makes room for a packet, or changes nothing if it cannot.
             pub(crate) fn make_room(
                 &mut self,
                 slot: SlotId,
@@ -118,7 +118,7 @@ macro_rules! drop_policies {
                 }
             }
 
-            /// Takes the packet that leaves now, after dropping those that must go before it.
+            /// Takes the packet that leaves now, after dropping packets that must go before it.
             #[inline]
             pub(crate) fn take(
                 &mut self,

@@ -1,7 +1,8 @@
-//! Head drop. A newcomer without room pushes out the packets that have waited longest, until it has room; one that no empty buffer
-//! could hold is refused. The ends learn of the loss earlier than from tail drop, by the time the queue takes to drain.
+//! Head drop. A new packet without room pushes out the packets that have waited longest, until it has room; one that
+//! not even an empty buffer could hold is refused. The ends learn of the loss earlier than with tail drop, by the
+//! drain time of the queue.
 //!
-//! Drop reason: `pushed-out`; `queue-full` for the packet that is refused.
+//! Drop reason: `pushed-out`; `queue-full` for a refused packet.
 //!
 //! Source: Lakshman, Neidhardt and Ott 1996, "The drop from front strategy in TCP and in TCP over ATM".
 

@@ -1,4 +1,4 @@
-//! The list of drop policies. A new one is its file and its line here.
+//! The list of drop policies. A new policy needs its file and its line here.
 
 use alloc::vec::Vec;
 
@@ -15,9 +15,9 @@ use crate::slab::SlotId;
 use crate::units::{Instant, Rate};
 
 drop_policies! {
-    /// The newcomer.
+    /// Drops the new packet.
     "tail.rs" tail::Tail = "tail",
-    /// The oldest.
+    /// Drops the oldest packet.
     "head.rs" head::Head = "head",
     "red.rs" red::Red(RedSpec) = "red",
     "wred.rs" wred::Wred(WredSpec) = "wred",

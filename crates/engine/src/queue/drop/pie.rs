@@ -1,19 +1,20 @@
-//! PIE (proportional integral controller, enhanced). Drops arriving packets at random, with a probability that is corrected every 15 ms
-//! by how far the queue's delay is from `target`, and by whether it grows.
+//! PIE (proportional integral controller, enhanced). Drops arriving packets at random. Every 15 ms it corrects the
+//! probability by the difference between the queue's delay and `target`, and by the growth of the delay.
 //!
-//! `target`: the delay that is accepted, default 15 ms. `burst`: how long a burst is let pass after the queue was idle, default 150
-//! ms. Every 15 ms the probability changes by 0.125 Hz x (delay - target) + 1.25 Hz x (delay - delay before), less while it is small
-//! (a 2048th below one in a million), and by at most 2 % from 10 % on; while the delay is below half the target it shrinks by 2 %.
-//! The delay is what the packet waited that left last, and nothing once the queue is empty. Nothing is dropped while the delay was
-//! below half the target and the probability is below 20 %, nor while two packets or less wait.
+//! `target`: the accepted delay, default 15 ms. `burst`: how long a burst passes after the queue was idle, default 150
+//! ms. Every 15 ms the probability changes by 0.125 Hz x (delay - target) + 1.25 Hz x (delay - delay before). The
+//! change is scaled down while the probability is small (to a 2048th below one in a million), and is at most 2 % from
+//! a probability of 10 % on. While the delay is below half the target, the probability shrinks by 2 %. The delay is
+//! the waiting time of the packet that left last, and zero when the queue is empty. Nothing is dropped while the delay
+//! was below half the target and the probability is below 20 %, nor while at most two packets wait.
 //!
-//! Drops are spread: a packet is never dropped before the probabilities since the last drop add up to 0.85, and always from 8.5 on.
-//! With ECN, packets that take marks are marked up to a probability of 10 % and dropped above it. Drop reason: `early-drop`; above
-//! it, the buffer's limit refuses newcomers (`queue-full`).
+//! Drops are spread: a packet is never dropped before the sum of probabilities since the last drop reaches 0.85, and
+//! always from 8.5 on. With ECN, packets whose transport reacts to marks are marked up to a probability of 10 % and
+//! dropped above it. Drop reason: `early-drop`. In addition, the buffer's limit refuses new packets (`queue-full`).
 //!
-//! Source: RFC 8033, sections 4.1 to 5.5 and appendix A (names of variables). Exceptions: it is always active, where the RFC proposes to begin at
-//! a third of the buffer, because a buffer may have no limit; corrections that were due while no packet came or left are made when
-//! the next one does, of what was known at their instants.
+//! Source: RFC 8033, sections 4.1 to 5.5 and appendix A (names of variables). Exceptions: it is always active, where
+//! the RFC proposes to start at a third of the buffer, because a buffer may have no limit. Corrections that were due
+//! while no packet arrived or left are made at the next packet, from the values at their instants.
 
 use crate::describe::{page, parameters, Page, Parameter};
 use crate::ecn::Signal;
@@ -26,10 +27,11 @@ use crate::slab::SlotId;
 use crate::units::{Duration, Instant, Rate};
 
 parameters! {
-    /// Drops newcomers at random, by how far the queue's delay is from the target and by whether it grows (RFC 8033).
+    /// Drops new packets at random, by the difference between the queue's delay and the target and by its growth (RFC
+    /// 8033).
     #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
     pub struct PieSpec {
-        /// The delay that is accepted; 15ms when absent.
+        /// The accepted delay; 15ms when absent.
         target: Duration = [Parameter::time("target", "target_ns").or("15ms", 15_000_000)],
         /// How long a burst passes after the queue was idle; 150ms when absent.
         burst: Duration = [Parameter::time("burst", "burst_ns").or_zero().or("150ms", 150_000_000)],
@@ -45,7 +47,7 @@ const BETA: f64 = 1.25;
 const MEAN_PKTSIZE: u64 = 1500;
 /// "PIE->mark_ecnth_: 10%".
 const MARK_ECNTH: f64 = 0.1;
-/// After so many corrections of an empty queue nothing is left of a probability: 0.98^2000 is 10^-18.
+/// After this number of corrections of an empty queue the probability is practically zero: 0.98^2000 is 10^-18.
 const FORGETS_AFTER: u64 = 2_000;
 
 /// The state of one queue; its fields are the RFC's variables.
@@ -54,7 +56,7 @@ pub(crate) struct Pie {
     drop_prob: f64,
     /// Seconds, at the last correction.
     qdelay_old: f64,
-    /// Seconds: what the last packet that left has waited; 0 since the queue is empty.
+    /// Seconds: the waiting time of the last packet that left; 0 once the queue is empty.
     current_qdelay: f64,
     burst_allowance_ns: u64,
     accu_prob: f64,
@@ -111,7 +113,7 @@ impl DropPolicy for Pie {
 }
 
 impl Pie {
-    /// Makes the corrections that were due until now, of what was known at their instants.
+    /// Makes the corrections that were due until now, from the values at their instants.
     fn catch_up(&mut self, now: Instant) {
         let Some(update_at) = self.update_at else {
             self.update_at = Some(now.saturating_add(Duration::from_nanos(T_UPDATE)));
@@ -158,7 +160,7 @@ impl Pie {
         self.qdelay_old = self.current_qdelay;
     }
 
-    /// Appendix A, `drop_early`. Draws once where chance decides.
+    /// Appendix A, `drop_early`. Makes one draw if the decision is random.
     fn drop_early(&mut self, buffer: &Buffer, random: &mut Stream) -> bool {
         let target = self.spec.target.as_nanos() as f64 / 1e9;
         let is_calm = self.qdelay_old < target / 2.0 && self.drop_prob < 0.2;
@@ -193,7 +195,7 @@ mod tests {
     use crate::units::Limit;
     use crate::{DropReason, ElementSpec, Engine, Outcome, ShapeSpec};
 
-    /// The RFC's appendix A as it stands there, one correction after the other.
+    /// The RFC's appendix A as written, one correction after another.
     struct Model {
         drop_prob: f64,
         qdelay_old: f64,
@@ -236,7 +238,7 @@ mod tests {
     }
 
     proptest! {
-        // Delays of 0 to 400 ms, each for some corrections, asked at any instant between.
+        // Delays of 0 to 400 ms, each for some corrections, read at any instant between them.
         #[test]
         fn the_probability_is_that_of_the_rfc(delays in prop::collection::vec((0u32..400, 1u64..20), 1..40)) {
             let (mut pie, _) = pie();
@@ -256,7 +258,8 @@ mod tests {
         }
     }
 
-    /// What becomes of full packets that come at 12 Mbit/s to a shaper of 6 Mbit/s with PIE, for 60 s: dropped, marked, delays.
+    /// The fates of full packets that arrive at 12 Mbit/s at a shaper of 6 Mbit/s with PIE, for 60 s: dropped, marked,
+    /// delays.
     fn overloaded(signal: Signal) -> (Vec<u64>, usize, Vec<u64>) {
         let spec = PieSpec { target: Duration::from_millis(15), burst: Duration::from_millis(150) };
         let buffer = BufferSpec { limit: Limit::Unlimited, drop: DropSpec::Pie(spec), signal };
@@ -288,19 +291,20 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_passes_and_then_the_delay_comes_to_the_target() {
+    fn a_burst_passes_and_then_the_delay_approaches_the_target() {
         let (dropped, marked, delays) = overloaded(Signal::Drop);
         assert!(dropped[0] >= 150_000_000, "the first at {} ns", dropped[0]);
         assert_eq!(marked, 0);
-        // Half of what comes has to go; over the second half of the run the mean delay is the target, within a third.
+        // Half of the packets must be dropped; over the second half of the run the mean delay is the target, within a
+        // third.
         let late = &delays[delays.len() / 2..];
         let mean_ms = late.iter().sum::<u64>() as f64 / late.len() as f64 / 1e6;
         assert!((10.0..20.0).contains(&mean_ms), "{mean_ms} ms");
     }
 
     #[test]
-    fn marks_end_at_a_tenth() {
-        // What takes marks is marked until the probability is 10 %: that is too little here, so that drops follow.
+    fn packets_are_marked_up_to_a_probability_of_a_tenth() {
+        // Packets are marked until the probability is 10 %. That is too little here, so drops follow.
         let (dropped, marked, _) = overloaded(Signal::Mark);
         assert!(marked > 0 && dropped.len() > 1000, "{marked} marked, {} dropped", dropped.len());
         let (first_drop, _, _) = overloaded(Signal::Drop);

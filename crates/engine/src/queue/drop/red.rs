@@ -1,15 +1,17 @@
-//! Random early detection (RED). Drops arriving packets at random, the more often the longer the queue has been on average, so that
-//! the ends slow down before the buffer is full and not all at once.
+//! Random early detection (RED). Drops arriving packets at random, with a probability that grows with the average
+//! queue, so that the ends slow down before the buffer is full and not all at once.
 //!
-//! `min_bytes`, `max_bytes`: thresholds of the average queue, 0 < min < max, in bytes as the buffer counts them. `probability`: the
-//! share dropped at max, in (0, 1]. `weight`: of an arrival in the average (`queue/drop/average.rs`). Below min nothing is dropped;
-//! from min to max the probability grows in proportion up to `probability`; from max to twice max in proportion up to 1 (the
-//! "gentle" form); from there on everything is dropped. Packets between two drops are counted, so that drops are spread evenly:
-//! at a constant average and probability p, the number of packets from drop to drop is uniform in 1 to 1/p - 1 (that is figure 2 as
-//! printed, where `count` begins with 1; the source's text has 1/p).
+//! `min_bytes`, `max_bytes`: thresholds of the average queue, 0 < min < max, in bytes as the buffer counts them.
+//! `probability`: the share dropped at max, in (0, 1]. `weight`: the weight of an arrival in the average
+//! (`queue/drop/average.rs`). Below min nothing is dropped. From min to max the probability grows linearly to
+//! `probability`, from max to twice max linearly to 1 (the "gentle" form); from there on everything is dropped.
+//! Packets between two drops are counted, so that drops are spread evenly: at a constant average and probability p,
+//! the number of packets from drop to drop is uniform in 1 to 1/p - 1 (that is figure 2 as published, where `count`
+//! starts with 1; the source's text has 1/p).
 //!
-//! A packet's size does not change its probability (RFC 7567, section 4.4). With ECN, packets that take marks are marked where
-//! others are dropped, but not from twice max on. Drop reason: `red`; what has no room in the buffer is `queue-full`.
+//! A packet's size does not change its probability (RFC 7567, section 4.4). With ECN, packets whose transport reacts
+//! to marks are marked instead of dropped, but not from twice max on. Drop reason: `red`; packets without room in the
+//! buffer have `queue-full`.
 //!
 //! Source: Floyd and Jacobson 1993, figure 2; Floyd 2000, "Recommendation on using the gentle variant of RED".
 
@@ -23,30 +25,30 @@ use crate::random::Stream;
 use crate::units::{Instant, Rate, Share};
 
 parameters! {
-    /// Drops newcomers at random, the more the longer the queue has been on average (Floyd, Jacobson).
+    /// Drops new packets at random, with a probability that grows with the average queue (Floyd, Jacobson).
     #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
     pub struct RedSpec {
-        /// Which share is dropped at which average.
+        /// The share dropped at each average.
         profile: RedProfile = flat,
-        /// What an arrival counts in the average queue; 0.2% when absent.
+        /// Weight of an arrival in the average queue; 0.2% when absent.
         weight: Share = [weight()],
     }
 }
 
-/// How much an arrival counts in the average: the source proposes 0.2 %.
+/// Weight of an arrival in the average; the source proposes 0.2 %.
 pub(crate) fn weight() -> Parameter {
     Parameter::share("weight", "weight_ppb").or("0.2%", 2_000_000)
 }
 
 parameters! {
-    /// Which share is dropped at which average queue.
+    /// The share dropped at each average queue.
     #[derive(Copy, Clone, PartialEq, Eq, Hash, Debug)]
     pub struct RedProfile {
         /// Average queue below which nothing is dropped.
         min_bytes: u64 = [Parameter::size("min", "min_bytes")],
-        /// Average queue at which `probability` is dropped; at twice this everything is.
+        /// Average queue at which `probability` is dropped; at twice this value everything is dropped.
         max_bytes: u64 = [Parameter::size("max", "max_bytes")],
-        /// Dropped at `max`.
+        /// Share dropped at `max`.
         probability: Share = [Parameter::share("probability", "probability_ppb")],
     }
     rules: [Rule::Ascending { keys: &["min", "max"] }]
@@ -81,7 +83,7 @@ impl DropPolicy for Red {
     }
 }
 
-/// A profile at work.
+/// A profile in operation.
 pub(crate) struct Detector {
     min: f64,
     max: f64,
@@ -100,7 +102,8 @@ impl Detector {
         }
     }
 
-    /// Judges a packet that arrives at an average queue of so many bytes. Draws once where chance decides.
+    /// Decides about a packet that arrives at an average queue of this number of bytes. Makes one draw if the decision
+    /// is random.
     pub(super) fn judge(&mut self, average: f64, random: &mut Stream) -> Detected {
         // "else count <- -1"
         if average < self.min {
@@ -119,7 +122,7 @@ impl Detector {
         } else {
             self.probability + (1.0 - self.probability) * (average - self.max) / self.max
         };
-        // "p_a <- p_b / (1 - count p_b)"; beyond 1 it is certain.
+        // "p_a <- p_b / (1 - count p_b)"; above 1 the packet is dropped with certainty.
         let left = 1.0 - self.count as f64 * base;
         let is_chosen = random.uniform() * left <= base;
         // "with probability p_a: mark the arriving packet, count <- 0"
@@ -153,7 +156,7 @@ mod tests {
 
     #[test]
     fn from_drop_to_drop_the_number_of_packets_is_uniform() {
-        // At 2000 B, half way, the probability is 2 % / 2 = 1 / 100: 1 to 99 packets from drop to drop.
+        // At 2000 B, in the middle, the probability is 2 % / 2 = 1 / 100: 1 to 99 packets from drop to drop.
         let (mut random, mut detector) = (Stream::new(7, "red"), detector(20_000_000));
         let mut between = [0u32; 101];
         let (drops, mut since) = (20_000, 0);
@@ -170,7 +173,7 @@ mod tests {
             since = 0;
         }
         assert_eq!((between[0], between[100]), (0, 0));
-        // Chi-square with 98 degrees of freedom: mean 98, standard deviation 14; five of them are allowed.
+        // Chi-square with 98 degrees of freedom: mean 98, standard deviation 14; five standard deviations are allowed.
         let expected = f64::from(drops) / 99.0;
         let chi_square: f64 =
             between[1..100].iter().map(|&count| (f64::from(count) - expected).powi(2) / expected).sum();
@@ -178,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn the_share_dropped_grows_in_proportion_twice() {
+    fn the_share_dropped_grows_linearly_in_two_parts() {
         for (average, base) in [(1500.0, 0.025), (2500.0, 0.075), (3000.0, 0.1), (4500.0, 0.55)] {
             let (mut random, mut detector) = (Stream::new(7, "red"), detector(100_000_000));
             let n = 200_000;

@@ -1,4 +1,4 @@
-//! Tail drop. A newcomer without room is refused; what waits is never touched. Drop reason: `queue-full`.
+//! Tail drop. A new packet without room is refused; waiting packets are never touched. Drop reason: `queue-full`.
 //!
 //! Source: RFC 7567, section 2 (tail drop and its faults).
 

@@ -1,5 +1,6 @@
-//! RED and WRED against a model of their source, packet by packet. The model shares with the engine nothing but the random
-//! numbers, which only code in here can draw again: so even what chance decides has to agree, and not only on average.
+//! Compares RED and WRED with a model of their source, packet by packet. The model shares only the random numbers with
+//! the engine; only code in this crate can draw these again. So even random decisions must be equal, and not only
+//! averages.
 //!
 //! Source: Floyd and Jacobson 1993, figure 2 (quoted in the model) and section 7 (its random numbers); Floyd 2000 (gentle).
 
@@ -30,7 +31,7 @@ enum Fate {
     LostToRed,
 }
 
-/// The gateway of figure 2 in front of a server that takes a packet at a time, in bytes and nanoseconds.
+/// The gateway of figure 2 before a server that takes one packet at a time, in bytes and nanoseconds.
 struct Gateway {
     /// By drop precedence: (min_th, max_th, max_p).
     profiles: [(f64, f64, f64); 3],
@@ -65,7 +66,7 @@ impl Gateway {
         }
     }
 
-    /// Puts on the transmitter what has its turn until `now`, that instant included.
+    /// Serves packets until `now`, including that instant.
     fn serve(&mut self, now: u64) {
         while self.free_at <= now {
             let Some((tag, wire_bytes)) = self.waiting.pop_front() else { return };
@@ -87,7 +88,7 @@ impl Gateway {
             // "else m <- f(time - q_time), avg <- (1 - w_q)^m avg"; f counts packets of full size.
             let m = (now - self.q_time) as f64 / FULL_PACKET_NS;
             self.avg *= if m == 0.0 { 1.0 } else { libm::exp(m * libm::log1p(-self.w_q)) };
-            // What has been forgotten is not forgotten again, where this packet does not become the queue.
+            // If this packet does not enter the queue, the same time must not be counted again.
             self.q_time = now;
         } else {
             // "if the queue is nonempty: avg <- (1 - w_q) avg + w_q q"
@@ -97,7 +98,7 @@ impl Gateway {
             .iter()
             .position(|assured| assured.contains(&packet.dscp))
             .unwrap_or(0);
-        let is_told = self.is_told(precedence);
+        let is_told = self.is_signalled(precedence);
         let is_overload = self.avg >= 2.0 * self.profiles[precedence].1;
         let fate = match is_told {
             false => Fate::Left,
@@ -112,8 +113,8 @@ impl Gateway {
         }
     }
 
-    /// Whether the transport of the packet that has arrived is to be told of congestion.
-    fn is_told(&mut self, precedence: usize) -> bool {
+    /// Whether congestion must be signalled to the transport of the arriving packet.
+    fn is_signalled(&mut self, precedence: usize) -> bool {
         let (min_th, max_th, max_p) = self.profiles[precedence];
         let (avg, count) = (self.avg, &mut self.count[precedence]);
         if avg < min_th {
@@ -140,7 +141,7 @@ impl Gateway {
     }
 }
 
-/// Every packet's end: tag, instant, fate.
+/// The end of every packet: tag, instant, fate.
 fn fates(drop: DropSpec, signal: Signal, packets: &[(u64, Packet)]) -> Vec<(u64, u64, Fate)> {
     let mut engine = Engine::new(SEED);
     let queueing = Queueing::fifo(BufferSpec { limit: Limit::Unlimited, drop, signal });
@@ -183,7 +184,8 @@ fn share() -> impl Strategy<Value = Share> {
     ppb.prop_map(|ppb| Share::parts_per_billion(ppb).unwrap())
 }
 
-/// More than the server can take at first, in every assured forwarding class and without one, with ECN and without; then a lull.
+/// At first more than the server can take, in every assured forwarding class and without one, with ECN and without;
+/// then a pause.
 fn packets() -> impl Strategy<Value = Vec<(u64, Packet)>> {
     let dscp = prop_oneof![
         1 => Just(0u8),

@@ -1,10 +1,10 @@
-//! Weighted random early detection (WRED). RED with a profile for each colour of packets: those that a meter has coloured worse are
-//! dropped earlier and more often.
+//! Weighted random early detection (WRED). RED with a profile for each colour of packets: the worse a meter's colour,
+//! the earlier and more often packets are dropped.
 //!
-//! `green`, `yellow`, `red`: each `min_bytes`, `max_bytes` and `probability` as in RED (`queue/drop/red.rs`). The colour is the drop
-//! precedence of the DSCP: AFx1 is green, AFx2 yellow, AFx3 red; every other code point is green (`meter/colour.rs`). There is one
-//! average, of everything that waits in the queue, and a count of packets between drops for each colour. `weight`: as in RED.
-//! Drop reason: `red`.
+//! `green`, `yellow`, `red`: each `min_bytes`, `max_bytes` and `probability` as in RED (`queue/drop/red.rs`). The
+//! colour is the drop precedence of the DSCP: AFx1 is green, AFx2 yellow, AFx3 red; every other code point is green
+//! (`meter/colour.rs`). There is one average, over all packets in the queue, and a count of packets between drops for
+//! each colour. `weight`: as in RED. Drop reason: `red`.
 //!
 //! Source: RFC 2597, section 4 (drop precedence by an active algorithm, the same for all flows of a class); Cisco IOS, "Weighted
 //! Random Early Detection" (one average, a profile for each precedence). RIO (Clark and Fang 1998) instead compares packets of
@@ -31,7 +31,7 @@ parameters! {
         yellow: RedProfile = [Parameter::group::<RedProfile>("yellow", "yellow", "Profile")],
         /// AFx3.
         red: RedProfile = [Parameter::group::<RedProfile>("red", "red", "Profile")],
-        /// What an arrival counts in the average queue; 0.2% when absent.
+        /// Weight of an arrival in the average queue; 0.2% when absent.
         weight: Share = [weight()],
     }
 }

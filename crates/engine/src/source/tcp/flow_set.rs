@@ -1,4 +1,4 @@
-//! A set of connections, by their places; the next one in turn is found without asking each.
+//! A set of connections, by their positions; the next one in turn is found without checking each.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 const BITS: usize = u64::BITS as usize;
 
 pub(super) struct FlowSet {
-    /// One bit a connection.
+    /// One bit per connection.
     words: Vec<u64>,
 }
 
@@ -25,14 +25,14 @@ impl FlowSet {
         }
     }
 
-    /// The first member at or behind `turn`, or else the first of all.
+    /// The first member at or after `turn`, or else the first of all.
     pub(super) fn next_from(&self, turn: usize) -> Option<usize> {
         let begun = self.words[turn / BITS] & (u64::MAX << (turn % BITS));
         if begun != 0 {
             return Some(turn / BITS * BITS + begun.trailing_zeros() as usize);
         }
         let words = self.words.len();
-        // The word of `turn` comes last again, for those before it.
+        // The word of `turn` is checked again at the end, for members before it.
         (1..=words).map(|n| (turn / BITS + n) % words).find_map(|word| {
             let members = self.words[word];
             (members != 0).then(|| word * BITS + members.trailing_zeros() as usize)
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_next_in_turn_is_the_one_that_asking_each_would_find() {
+    fn the_next_in_turn_equals_that_of_a_linear_search() {
         for flows in [1, 3, 64, 65, 200] {
             for (step, offset) in [(1, 0), (7, 3), (63, 1), (64, 0), (150, 149), (1_000, 999)] {
                 let is_member = |flow: usize| flow % step == offset % step;
@@ -55,8 +55,8 @@ mod tests {
                     set.set(flow, is_member(flow));
                 }
                 for turn in 0..flows {
-                    let asked = (0..flows).map(|n| (turn + n) % flows).find(|&flow| is_member(flow));
-                    assert_eq!(set.next_from(turn), asked, "{flows} flows, {step} {offset}, from {turn}");
+                    let searched = (0..flows).map(|n| (turn + n) % flows).find(|&flow| is_member(flow));
+                    assert_eq!(set.next_from(turn), searched, "{flows} flows, {step} {offset}, from {turn}");
                 }
             }
         }

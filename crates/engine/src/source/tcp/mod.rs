@@ -1,20 +1,22 @@
-//! Responsive source: the aggregate of some TCP connections. It backs off when its packets are lost and when its path gets
-//! longer, and takes what is free; that is what a paced or Poisson source never does.
+//! Responsive source: the aggregate of a number of TCP connections. Unlike a paced or Poisson source, it backs off
+//! when its packets are lost and when its path gets longer, and uses free capacity.
 //!
-//! The application offers `rate` x `pacing` bits every `pacing` to all `flows` together; whichever connection may send takes
-//! the next packet, in turn. What the network did not take waits (a blocked application catches up), until the next draw
-//! of the rate forgets it, as a client that is started anew does. A rate that the path cannot carry is a bulk transfer.
+//! The application offers `rate` x `pacing` bits at every `pacing` to all `flows` together; connections that may send
+//! take the next packet in turn. Bits that the network did not take wait (a blocked application catches up), until the
+//! next draw of the rate discards them, as a restarted client does. A rate that the path cannot carry is a bulk
+//! transfer.
 //!
-//! Packets of a connection leave at the instant at which its window allows them, all at once, and meet the queue of their
-//! own host as those of a real node do: that it drops them is all the back-pressure there is. Every packet that reaches the
-//! end of its path is answered, at every second one, by an acknowledgement: a ghost of 52 IP bytes on the way back, which
-//! is delayed, queued and lost like any other. So losses and round trips are what the sender measures; nobody tells it.
+//! Packets of a connection leave as soon as its window allows, all at once, and enter the queue of their own host as
+//! those of a real node do; drops there are the only back-pressure. The receiver acknowledges packets that reach the
+//! end of their path, at least every second one. An acknowledgement is a ghost of 52 IP bytes on the way back, which
+//! is delayed, queued and lost like any other packet. So the sender measures losses and round trips; it has no other
+//! information.
 //!
-//! With `ecn`, packets with data say that marks are heeded, and a mark is to the window what a loss is, once a round trip
-//! (RFC 3168, 6.1.2); nothing is sent again.
+//! With `ecn`, packets with data announce that the sender reacts to marks. To the window a mark is the same as a loss,
+//! once per round trip (RFC 3168, 6.1.2); nothing is retransmitted.
 //!
-//! Parameters: `flows` in [1, 1 000]; `control` Reno or CUBIC (`window.rs`); `rto_min` (`rtt.rs`); packets of one size, of
-//! which 52 bytes are headers. The connections are there from the start, without handshakes.
+//! Parameters: `flows` in [1, 1 000]; `control` Reno or CUBIC (`window.rs`); `rto_min` (`rtt.rs`); packets of one
+//! size, of which 52 bytes are headers. The connections exist from the start, without handshakes.
 //!
 //! Source: RFC 9293 with RFC 5681, 6298, 8985, 9438. Deviations: see `sender.rs` and `receiver.rs`.
 
@@ -38,17 +40,17 @@ use sender::Sender;
 /// IPv4 and TCP headers with timestamps.
 const ACK_IP_BYTES: u32 = 20 + 20 + 12;
 
-/// Of timers that do not run.
+/// The value of timers that do not run.
 const NEVER: Instant = Instant::from_nanos(u64::MAX);
 
-/// What the connections have in common.
+/// Parameters shared by all connections.
 #[derive(Copy, Clone)]
 pub(super) struct Parameters {
     pub(super) flows: u16,
     pub(super) control: CongestionControl,
     pub(super) ecn: Ecn,
     pub(super) rto_min: Duration,
-    /// Of every packet with data.
+    /// Size of every packet with data.
     pub(super) ip_bytes: u32,
 }
 
@@ -56,7 +58,7 @@ pub(super) struct Responsive {
     demand: Demand,
     pacing: Duration,
     next_supply: Instant,
-    /// Handed over by the application and not yet sent.
+    /// Written by the application and not yet sent.
     backlog_nano_bits: u128,
     packet_nano_bits: u128,
     ip_bytes: u32,
@@ -64,12 +66,12 @@ pub(super) struct Responsive {
     source: SourceId,
     acks: PathId,
     connections: Vec<Connection>,
-    /// Who may send what the application hands over, and who may send even without it.
+    /// The connections that may send new data, and those that may send even without new data.
     open: FlowSet,
     owing: FlowSet,
     /// No connection's timer is earlier.
     soonest: Instant,
-    /// Who looks for a packet first.
+    /// The connection that is checked first for a packet.
     turn: usize,
     now: Instant,
 }
@@ -121,7 +123,7 @@ impl Responsive {
         self.demand.draws()
     }
 
-    /// What its packets with data carry.
+    /// ECN bits of its packets with data.
     pub(super) fn ecn(&self) -> Ecn {
         self.ecn
     }
@@ -165,7 +167,8 @@ impl Responsive {
         self.demand.next_draw().min(self.next_supply).min(self.soonest)
     }
 
-    /// A packet has reached the end of its path; returns path, tag and size of the acknowledgement that it calls for.
+    /// A packet has reached the end of its path; returns path, tag and size of its acknowledgement, if it requires
+    /// one.
     pub(super) fn delivered(&mut self, tag: Tag, ecn: Ecn, now: Instant) -> Option<(PathId, u64, u32)> {
         self.now = now;
         let Connection { sender, receiver } = &mut self.connections[tag.flow];
@@ -184,15 +187,15 @@ impl Responsive {
         }
     }
 
-    /// The next connection in turn that may send and has what to send.
+    /// The next connection in turn that may send and has something to send.
     fn ready(&self) -> Option<usize> {
         let has_data = self.backlog_nano_bits >= self.packet_nano_bits;
         let able = if has_data { &self.open } else { &self.owing };
         able.next_from(self.turn)
     }
 
-    /// Something has happened to a connection. A timer that was put off leaves `soonest` too early, which costs one look at
-    /// all; what would be wrong is too late.
+    /// The state of a connection has changed. If its timer was moved to later, `soonest` is too early, which costs one
+    /// check of all connections; only a late value would be wrong.
     fn note(&mut self, flow: usize) {
         let sender = &self.connections[flow].sender;
         self.open.set(flow, sender.may_send(true));
@@ -201,7 +204,7 @@ impl Responsive {
     }
 }
 
-/// What a ghost of a responsive source carries in its packet's tag; never 0.
+/// The content of the tag of a responsive source's ghost; never 0.
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Tag {
     pub(crate) source: SourceId,
@@ -213,7 +216,7 @@ pub(crate) struct Tag {
 
 #[derive(Copy, Clone, PartialEq, Eq, Debug)]
 enum Carries {
-    /// `last`: nothing follows for the moment, so it is acknowledged at once.
+    /// `last`: no packet follows at present, so this one is acknowledged at once.
     Data {
         last: bool,
     },
@@ -225,7 +228,7 @@ impl Tag {
     const SOURCE_SHIFT: u32 = 44;
 
     /// # Panics
-    /// From the 2^20th source on: an engine that starts one every second lasts twelve days.
+    /// From the 2^20th source on: an engine that starts one every second reaches this after twelve days.
     fn encoded(self) -> u64 {
         let kind = match self.kind {
             Carries::Data { last: false } => 0,
@@ -243,7 +246,7 @@ impl Tag {
             | u64::from(self.number)
     }
 
-    /// The tag of a ghost; `None` for one that nobody waits for.
+    /// The tag of a ghost; `None` if no source waits for it.
     pub(crate) fn decoded(tag: u64) -> Option<Tag> {
         let source = (tag >> Tag::SOURCE_SHIFT).checked_sub(1)? as u32;
         let kind = match (tag >> 32) & 3 {
@@ -261,7 +264,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tags_survive_being_encoded_and_are_never_0() {
+    fn tags_are_the_same_after_encoding_and_decoding_and_never_0() {
         for kind in [Carries::Data { last: false }, Carries::Data { last: true }, Carries::Ack] {
             for (source, flow, number) in [(0, 0, 0), (0xf_fffe, 999, u32::MAX), (7, 3, 5)] {
                 let tag = Tag { source: SourceId(source), flow, kind, number };

@@ -1,9 +1,9 @@
-//! Round trips as a sender measures them, and the timeouts that follow.
+//! Round trips measured by a sender, and the timeouts that follow from them.
 //!
-//! RFC 6298, 2: "SRTT <- R, RTTVAR <- R/2" with the first, then "RTTVAR <- (1 - beta) * RTTVAR + beta * |SRTT - R'|, SRTT <-
-//! (1 - alpha) * SRTT + alpha * R'", alpha 1/8 and beta 1/4. Before the first, the timeout is 1 s. Exception, as Linux has
-//! it: the timeout is SRTT + max(`rto_min`, 4 x RTTVAR), so that a minimum of 200 ms becomes 200 ms plus a round trip.
-//! Integer arithmetic, rounded down.
+//! RFC 6298, 2: "SRTT <- R, RTTVAR <- R/2" with the first, then "RTTVAR <- (1 - beta) * RTTVAR + beta * |SRTT - R'|,
+//! SRTT <- (1 - alpha) * SRTT + alpha * R'", alpha 1/8 and beta 1/4. Before the first, the timeout is 1 s. Exception,
+//! as in Linux: the timeout is SRTT + max(`rto_min`, 4 x RTTVAR), so a minimum of 200 ms becomes 200 ms plus a round
+//! trip. Integer arithmetic, rounded down.
 
 use crate::units::Duration;
 
@@ -17,9 +17,9 @@ pub(super) struct RoundTrip {
     timeout_min_ns: u64,
     smoothed_ns: Option<u64>,
     variation_ns: u64,
-    /// The latest.
+    /// The latest round trip.
     pub(super) latest_ns: u64,
-    /// The shortest.
+    /// The shortest round trip.
     pub(super) shortest_ns: u64,
 }
 
@@ -50,12 +50,12 @@ impl RoundTrip {
         }
     }
 
-    /// Smoothed; 0 before any was measured.
+    /// Smoothed; 0 before the first measurement.
     pub(super) fn smoothed(&self) -> Duration {
         Duration::from_nanos(self.smoothed_ns.unwrap_or(0))
     }
 
-    /// The retransmission timeout after `backoff` timeouts in a row: doubled by each.
+    /// The retransmission timeout after `backoff` consecutive timeouts: each doubles it.
     pub(super) fn timeout(&self, backoff: u32) -> Duration {
         let once_ns = self.smoothed_ns.map_or(BEFORE_ANY_NS, |smoothed_ns| {
             smoothed_ns + self.timeout_min_ns.max(4 * self.variation_ns)
@@ -63,10 +63,10 @@ impl RoundTrip {
         Duration::from_nanos(once_ns.saturating_mul(1 << backoff.min(32)).min(TIMEOUT_MAX_NS))
     }
 
-    /// The time to a tail loss probe, `None` before any round trip was measured.
+    /// The time to a tail loss probe, `None` before the first measurement of a round trip.
     ///
-    /// RFC 8985, 7.2: "PTO = 2 * SRTT; If FlightSize is 1, PTO += WCDelAckT; [...] If PTO exceeds the time until RTO, use
-    /// that". Linux has `rto_min` for WCDelAckT.
+    /// RFC 8985, 7.2: "PTO = 2 * SRTT; If FlightSize is 1, PTO += WCDelAckT; [...] If PTO exceeds the time until RTO,
+    /// use that". Linux uses `rto_min` as WCDelAckT.
     pub(super) fn probe(&self, in_flight: u64) -> Option<Duration> {
         let delayed_ack_ns = if in_flight == 1 { self.timeout_min_ns } else { PROBE_MARGIN_NS };
         let probe = Duration::from_nanos(2 * self.smoothed_ns? + delayed_ack_ns);
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn round_trips_are_smoothed_as_rfc_6298_says() {
+    fn round_trips_are_smoothed_as_in_rfc_6298() {
         let mut rtt = RoundTrip::new(Duration::from_millis(200));
         assert_eq!(rtt.timeout(0), Duration::from_secs(1));
         rtt.measured(Duration::from_millis(100));

@@ -1,11 +1,12 @@
-//! The sending end of a connection: what is in flight, what is lost, and when to send again.
+//! The sending end of a connection: packets in flight, lost packets, and retransmission.
 //!
-//! A packet is lost when one sent three or more later has come, or one sent later has come and it is overdue by a quarter
-//! of the shortest round trip (RFC 8985, 6.2: "RACK.reo_wnd"); when a probe's answer says so; or when the timer ran out. Losses
-//! within one round trip are one event to the window. Recovery ends when a packet sent after its beginning has come.
+//! A packet is lost in three cases. First, one sent three or more later has arrived, or one sent later has arrived and
+//! this one is overdue by a quarter of the shortest round trip (RFC 8985, 6.2: "RACK.reo_wnd"). Second, a probe's
+//! answer shows it. Third, the timer expired. Losses within one round trip are one event for the window. Recovery ends
+//! when a packet sent after its start has arrived.
 //!
-//! Deviation: a packet is never sent again under its number; its data go in a new one. A retransmission that is lost
-//! is therefore found like any other packet, as Linux does with time stamps.
+//! Deviation: a packet is never retransmitted under its number; its data are sent in a new one. The loss of a
+//! retransmission is therefore detected like that of any other packet, as Linux does with time stamps.
 
 use alloc::collections::VecDeque;
 
@@ -21,32 +22,32 @@ const OVERTAKEN_BY: u64 = 3;
 pub(super) struct Sender {
     window: Window,
     round_trip: RoundTrip,
-    /// Packets from number `first` on, as long as some earlier one is in doubt.
+    /// Packets from number `first` on, while the fate of an earlier one is unknown.
     sent: VecDeque<Sent>,
     first: u64,
     in_flight: u64,
-    /// Lost packets whose data wait to be sent in new ones.
+    /// Lost packets whose data wait for retransmission in new ones.
     again: u64,
-    /// One more than the largest number that came.
+    /// One more than the largest number that has arrived.
     came_below: u64,
-    /// Losses of packets below it belong to an event that the window has answered.
+    /// Losses of packets below this number belong to an event to which the window has reacted.
     repaired_below: u64,
-    /// Whether the window, not a lack of data, ended the last sending.
+    /// Whether the window, not a lack of data, stopped sending last time.
     held_back: bool,
     sent_at: Instant,
     timer: Option<(Instant, Timer)>,
     /// When an overtaken packet becomes overdue.
     overdue_at: Option<Instant>,
-    /// A packet beyond the window is to be sent.
+    /// A packet beyond the window must be sent.
     probes: bool,
-    /// Timeouts in a row.
+    /// Consecutive timeouts.
     backoff: u32,
 }
 
 #[derive(Copy, Clone)]
 struct Sent {
     at: Instant,
-    /// Known to have come, or taken for lost.
+    /// Known to have arrived, or assumed lost.
     settled: bool,
 }
 
@@ -78,17 +79,18 @@ impl Sender {
         }
     }
 
-    /// Whether lost data wait to be sent again.
+    /// Whether lost data wait for retransmission.
     pub(super) fn owes_again(&self) -> bool {
         self.again > 0
     }
 
-    /// Whether a packet may go now, if there is new data for it.
+    /// Whether a packet may be sent now, if there is new data for it.
     pub(super) fn may_send(&self, has_data: bool) -> bool {
         self.probes || (self.in_flight < self.window.packets() && (self.again > 0 || has_data))
     }
 
-    /// Sends a packet, with lost data first; returns its number (last 32 bits) and whether none follows for the moment.
+    /// Sends a packet, with lost data first; returns its number (last 32 bits) and whether no packet follows at
+    /// present.
     pub(super) fn send(&mut self, now: Instant, more_data: bool) -> (u32, bool) {
         if self.in_flight == 0 && self.sent_at.saturating_add(self.round_trip.timeout(0)) < now {
             self.window.restart();
@@ -101,7 +103,7 @@ impl Sender {
         self.sent_at = now;
         let full = self.in_flight >= self.window.packets();
         let last = full || (self.again == 0 && !more_data);
-        // Between the packets of a burst it is not known yet what ends it.
+        // Within a burst its last packet is not known yet.
         if last {
             self.held_back = full;
         }
@@ -111,13 +113,13 @@ impl Sender {
         (number as u32, last)
     }
 
-    /// The number that `low` is the end of: the last one below `next`.
+    /// The full number whose last bits are `low`: the largest such number below `next`.
     pub(super) fn whole_number(&self, low: u32) -> u64 {
         let behind = (self.next() as u32).wrapping_sub(low);
         self.next() - u64::from(behind)
     }
 
-    /// These packets have come.
+    /// These packets have arrived.
     pub(super) fn acknowledge(&mut self, packets: impl Iterator<Item = Came>, now: Instant) {
         let was_held_back = self.held_back;
         let mut acknowledged = 0;
@@ -152,7 +154,7 @@ impl Sender {
         timer.into_iter().chain(self.overdue_at).min()
     }
 
-    /// Does what its timers ask for by now.
+    /// Does what its timers require now.
     pub(super) fn wake(&mut self, now: Instant) {
         if self.overdue_at.is_some_and(|at| at <= now) {
             self.find_losses(now);
@@ -171,7 +173,7 @@ impl Sender {
         self.first + self.sent.len() as u64
     }
 
-    /// Marks a packet as come; returns when it was sent, or `None` where its fate was known or another was assumed.
+    /// Marks a packet as arrived; returns when it was sent, or `None` if its fate was known or assumed already.
     fn settle(&mut self, number: u64) -> Option<Instant> {
         let index = usize::try_from(number.checked_sub(self.first)?).ok()?;
         let sent = self.sent.get_mut(index).filter(|sent| !sent.settled)?;
@@ -189,7 +191,7 @@ impl Sender {
         }
     }
 
-    /// Takes for lost what was overtaken by too many or for too long.
+    /// Assumes the loss of packets that too many others overtook, or that have been overtaken for too long.
     fn find_losses(&mut self, now: Instant) {
         let patience = Duration::from_nanos(self.round_trip.latest_ns + self.round_trip.shortest_ns / 4);
         self.overdue_at = None;
@@ -215,13 +217,13 @@ impl Sender {
         }
     }
 
-    /// What is in flight now tells no more than is known.
+    /// Reacts to congestion once; later losses of packets in flight now belong to the same event.
     fn answer_congestion(&mut self) {
         self.window.reduce();
         self.repaired_below = self.next();
     }
 
-    /// RFC 6298, 5.4 to 5.6: everything in flight is taken for lost, the window is one packet, the timer doubles.
+    /// RFC 6298, 5.4 to 5.6: everything in flight is assumed lost, the window is one packet, the timer doubles.
     fn time_out(&mut self, now: Instant) {
         self.again += self.in_flight;
         self.in_flight = 0;

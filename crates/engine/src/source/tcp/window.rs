@@ -1,14 +1,14 @@
 //! The congestion window of a connection, in packets: Reno and CUBIC.
 //!
-//! Both begin with 10 packets (RFC 6928) and slow start: one packet more for each acknowledged, until the first loss or the
-//! threshold. The window grows only while it is what holds the sender back (RFC 9438, 5.8; RFC 5681, 4.1).
+//! Both start with 10 packets (RFC 6928) and slow start: one more packet for each acknowledged one, until the first
+//! loss or the threshold. The window grows only while it limits the sender (RFC 9438, 5.8; RFC 5681, 4.1).
 //!
-//! Reno (RFC 5681, 3.1 and 3.2): one packet more each round trip; a loss halves the window; a timeout makes it one packet.
-//! CUBIC (RFC 9438, 4): after a loss to 0.7 of the window, a cubic function of time whose plateau is the window at which the
-//! loss was; or what Reno would reach, where that is more. Times when the sender had nothing to send do not count.
+//! Reno (RFC 5681, 3.1 and 3.2): one more packet per round trip; a loss halves the window; a timeout reduces it to one
+//! packet. CUBIC (RFC 9438, 4): after a loss 0.7 of the window, then a cubic function of time whose plateau is the
+//! window at the loss; or Reno's window, where that is larger. Times when the sender had nothing to send do not count.
 //!
-//! Deviation: Linux leaves its first slow start early where round trips grow (HyStart, RFC 9406); here it ends with a loss.
-//! Floating point by software functions only: every machine computes the same window.
+//! Deviation: Linux ends its first slow start early when round trips grow (HyStart, RFC 9406); here it ends with a
+//! loss. Floating point by software functions only: every machine computes the same window.
 
 use super::super::CongestionControl;
 use crate::units::{Duration, Instant};
@@ -31,27 +31,27 @@ pub(super) struct Window {
     cubic: Cubic,
 }
 
-/// CUBIC's memory.
+/// CUBIC's state.
 #[derive(Default)]
 struct Cubic {
     /// The plateau.
     w_max: f64,
     epoch: Option<Epoch>,
-    /// The first epoch after a timeout begins on its plateau.
+    /// Set for the first epoch after a timeout, which starts on its plateau.
     after_timeout: bool,
 }
 
-/// Since congestion avoidance began.
+/// The time since congestion avoidance started.
 struct Epoch {
-    /// Seconds during which the window held the sender back.
+    /// Seconds during which the window limited the sender.
     elapsed_s: f64,
     grown_at: Instant,
     /// Seconds to the plateau.
     k_s: f64,
     w_max: f64,
-    /// What Reno would have.
+    /// Reno's window.
     w_est: f64,
-    /// The window when the last loss was.
+    /// The window at the last loss.
     prior: f64,
 }
 
@@ -65,7 +65,7 @@ impl Window {
         self.packets as u64
     }
 
-    /// Packets were acknowledged while the window held the sender back and nothing was being repaired.
+    /// Packets were acknowledged while the window limited the sender and no loss was being recovered.
     pub(super) fn grow(&mut self, acknowledged: u64, now: Instant, round_trip: Duration) {
         let acknowledged = acknowledged as f64;
         if self.packets < self.threshold {
@@ -80,14 +80,14 @@ impl Window {
         }
     }
 
-    /// A loss was found: once per round trip, whatever the number of packets.
+    /// A loss was detected: called once per round trip, whatever the number of packets.
     pub(super) fn reduce(&mut self) {
         self.remember_plateau();
         self.packets = self.threshold;
     }
 
-    /// The timer ran out. RFC 5681, 3.1: "cwnd MUST be set to no more than the loss window, LW, which equals 1 full-sized
-    /// segment".
+    /// The timer expired. RFC 5681, 3.1: "cwnd MUST be set to no more than the loss window, LW, which equals 1
+    /// full-sized segment".
     pub(super) fn collapse(&mut self) {
         self.remember_plateau();
         self.packets = 1.0;
@@ -122,9 +122,9 @@ impl Cubic {
     fn grown(&mut self, packets: f64, acknowledged: f64, now: Instant, round_trip: Duration) -> f64 {
         let (w_max, after_timeout) = (self.w_max, self.after_timeout);
         let epoch = self.epoch.get_or_insert_with(|| {
-            // RFC 9438, 4.8, of the first congestion avoidance after a timeout: "K is set to 0, and W_max is set to the
-            // congestion window size at the beginning of the current congestion avoidance stage". The same where the window
-            // is already above the plateau.
+            // RFC 9438, 4.8, for the first congestion avoidance after a timeout: "K is set to 0, and W_max is set to
+            // the congestion window size at the beginning of the current congestion avoidance stage". The same applies
+            // if the window is already above the plateau.
             let above = after_timeout || packets >= w_max;
             let plateau = if above { packets } else { w_max };
             // 4.2: "K = cubic root of ((W_max - cwnd_epoch) / C)".
@@ -165,7 +165,7 @@ mod tests {
     fn after_rounds(window: &mut Window, rounds: u64, from_ms: u64) -> f64 {
         for round in 0..rounds {
             let now = Instant::from_nanos((from_ms + (round + 1) * 100) * 1_000_000);
-            // One acknowledgement a packet, as RFC 9438 counts.
+            // One acknowledgement per packet, as RFC 9438 counts.
             for _ in 0..window.packets() {
                 window.grow(1, now, ROUND_TRIP);
             }
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn cubic_is_back_on_its_plateau_after_k() {
+    fn cubic_returns_to_its_plateau_after_k() {
         let mut window = Window::new(CongestionControl::Cubic);
         window.packets = 1000.0;
         window.reduce();
