@@ -1,7 +1,8 @@
-//! What a change of condition costs the packet thread: applying a plan, with every path in use before.
+//! Measures what a change of condition costs the packet thread: applying a plan, with every path in use before.
 //!
-//! Prints one JSON line: nodes, and for each kind of change the median and the greatest of its applications, what making 32 of its new
-//! elements took at most before the first, and what planning took, nanoseconds. `python -m bench changes` runs it.
+//! Prints one JSON line: nodes, and for each kind of change, in nanoseconds: the median and largest time of its
+//! applications, the largest time for making 32 of its new elements before the first application, and the planning
+//! time. `python -m bench changes` runs it.
 //!
 //! usage: changes NODES CHANGES
 
@@ -23,7 +24,7 @@ fn fabric(nodes: usize) -> Fabric {
     .expect("a fabric of this version")
 }
 
-/// Conditions that take turns.
+/// Conditions that alternate.
 fn pairs() -> [(&'static str, [Value; 2]); 4] {
     let delay = |time_ns: u64| json!({"link": [{"delay": {"time_ns": time_ns}}]});
     let shaped = json!({
@@ -61,7 +62,7 @@ fn main() {
             let began = Clock::now();
             let mut plan = planner.condition(&conditions[number % 2]).expect("a sound condition");
             planned.push(began.elapsed());
-            // As the packet thread does, between packets.
+            // In parts, as the packet thread does between packets.
             let mut all = false;
             while !all {
                 let began = Clock::now();

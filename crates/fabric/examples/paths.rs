@@ -1,9 +1,9 @@
-//! Prints what ten thousand directed paths cost against one: time a packet, and memory.
+//! Compares ten thousand directed paths with one: time per packet, and memory.
 //!
-//! One JSON line. Virtual time only, one thread; run with `cargo run --release -p crosswind-fabric --example paths`. The same
-//! packets, evenly spaced, go from one node to another, or round all ordered pairs of 101 nodes. Both networks have all
-//! 101, so that what differs is the paths. They take turns every few milliseconds: other programs take the processor away
-//! from one turn in some, which a median over many turns does not see.
+//! Prints one JSON line. Virtual time only, one thread; run with `cargo run --release -p crosswind-fabric --example
+//! paths`. The same packets, evenly spaced, go from one node to another, or in turn over all ordered pairs of 101
+//! nodes. Both networks have all 101 nodes, so they differ in the paths only. They alternate every few milliseconds:
+//! other programs take the CPU away in some turns, and a median over many turns is not affected.
 
 use std::time::Instant as WallInstant;
 
@@ -12,7 +12,7 @@ use crosswind_fabric::{star, Fabric, Network};
 use serde_json::{json, Value};
 
 const NODES: usize = 101;
-/// Before anything counts: paths and memory are made in the first round over all pairs.
+/// Runs before any measurement: paths and memory are made in the first round over all pairs.
 const WARM_UP_PACKETS: u64 = 100_000;
 const TURN_PACKETS: u64 = 20_000;
 const TURNS: usize = 200;
@@ -33,7 +33,7 @@ fn main() {
     let (mut one, mut many) = (Load::on(&pairs[..1]), Load::on(&pairs));
     let (mut one_ns, mut many_ns) = (Vec::new(), Vec::new());
     for turn in 0..TURNS {
-        // Neither always comes first.
+        // The order alternates.
         if turn % 2 == 0 {
             one_ns.push(one.turn());
             many_ns.push(many.turn());
@@ -50,7 +50,7 @@ fn main() {
     );
 }
 
-/// A network, and how far its packets have come round the pairs.
+/// A network, and the position of its next packet among the pairs.
 struct Load<'a> {
     network: Network,
     pairs: &'a [(usize, usize)],
@@ -66,7 +66,7 @@ impl<'a> Load<'a> {
         load
     }
 
-    /// Real time a packet, nanoseconds.
+    /// Real time per packet, nanoseconds.
     fn turn(&mut self) -> f64 {
         let began = WallInstant::now();
         self.push(TURN_PACKETS);
@@ -108,7 +108,7 @@ fn fabric() -> Fabric {
     serde_json::from_value(fabric).expect("a valid fabric")
 }
 
-/// Memory of this process that is in use, by the kernel's account.
+/// Memory of this process in use, as the kernel counts it.
 fn resident_bytes() -> f64 {
     const PAGE_BYTES: f64 = 4096.0;
     let statm = std::fs::read_to_string("/proc/self/statm").expect("Linux has /proc");

@@ -1,9 +1,9 @@
-//! What a network that is one of several domains knows of the others: what it carries itself, where its cut links lead, and what
-//! packets are called that cross.
+//! The border of a network that is one of several domains: its own part, the destinations of its cut links, and the
+//! numbers of what crosses.
 //!
-//! Every domain has all elements of the fabric, in the same order, so that an element has the same number everywhere and events of one
-//! instant the same order. Sources of interference and processes that drive a link run where their packets enter and where the
-//! link's transmitter is. Elsewhere the same elements stand idle.
+//! Every domain has all elements of the fabric, in the same order. An element therefore has the same number
+//! everywhere, and events of one instant have the same order. A source of interference runs where its packets enter. A
+//! process that drives a link runs where the link's transmitter is. In other domains the same elements are idle.
 //!
 //! A network that is the only one has a border that nothing crosses.
 
@@ -18,12 +18,12 @@ use crate::elements::Elements;
 use crate::labels::LabelSets;
 use crate::plan::Driven;
 
-/// What one domain hands to another, in this order. Instants are those of both.
+/// What one domain hands to another, in this order. Both domains use the same time.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Crosses {
-    /// The elements that packets with this [`Onward`] pass from now on; comes once, before the first of them.
+    /// The elements that packets with this [`Onward`] pass from now on; sent once, before the first of them.
     Way(Onward, Box<[ElementId]>),
-    /// The labels that packets with this set of labels have from now on; comes before the first of them.
+    /// The labels that packets with this set of labels have from now on; sent before the first of them.
     Labels(LabelSet, Box<[u16]>),
     /// A packet.
     Packet(Crossing),
@@ -32,38 +32,39 @@ pub enum Crosses {
 /// The border of one domain.
 #[derive(Debug, Default)]
 pub(crate) struct Border {
-    /// With the domain that this one is.
+    /// All domains, and the number of this one.
     domains: Option<(usize, Arc<Domains>)>,
-    /// Where cut links lead that leave this domain, by element.
+    /// The domain that a cut link leads to, by element, for links that leave this domain.
     leads_to: Vec<usize>,
-    /// How many ways onward the others know.
-    told: usize,
-    /// The label sets that each other domain knows, as [`LabelSets::version`] counts them.
-    told_labels: Vec<HashSet<(u32, LabelSet)>>,
-    /// A packet, behind what has to be known before it.
+    /// Number of ways onward that have been announced to the others.
+    announced: usize,
+    /// The label sets that each other domain has received, as [`LabelSets::version`] counts them.
+    announced_labels: Vec<HashSet<(u32, LabelSet)>>,
+    /// Packets to hand out, each preceded by what its receiver must know.
     out: VecDeque<(usize, Crosses)>,
-    /// By the domain that they come from, and the number of their [`Onward`].
+    /// By the domain of origin, and the number of their [`Onward`].
     paths: Vec<Vec<Option<PathId>>>,
-    /// By the domain that they come from: what its label sets are called here.
+    /// By the domain of origin: the local number of each of its label sets.
     labels: Vec<HashMap<LabelSet, LabelSet>>,
-    /// Wires of other domains that a process has ever driven.
+    /// Wires of other domains that have ever been driven by a process.
     driven_elsewhere: HashSet<ElementId>,
 }
 
 impl Border {
-    /// Of domain `which` of these.
+    /// The border of domain `which`.
     pub(crate) fn of(domains: &Arc<Domains>, which: usize) -> Self {
         assert!(which < domains.count(), "one of the domains");
         Self {
             paths: vec![Vec::new(); domains.count()],
             labels: vec![HashMap::new(); domains.count()],
-            told_labels: vec![HashSet::new(); domains.count()],
+            announced_labels: vec![HashSet::new(); domains.count()],
             domains: Some((which, Arc::clone(domains))),
             ..Self::default()
         }
     }
 
-    /// Cuts every link that leaves this domain. `wire`: its element, by the place of the link in the fabric's list.
+    /// Cuts every link that leaves this domain. `wire` returns the element of a link, by the link's place in the
+    /// fabric's list.
     pub(crate) fn cut(&mut self, engine: &mut Engine, wire: impl Fn(usize) -> ElementId) {
         let Some((which, domains)) = &self.domains else { return };
         for cut in domains.cuts().iter().filter(|cut| cut.from == *which) {
@@ -76,12 +77,12 @@ impl Border {
         }
     }
 
-    /// Whether packets enter here that come from a host.
+    /// Whether packets from this host enter here.
     pub(crate) fn has_host(&self, host: usize) -> bool {
         self.domains.as_ref().is_none_or(|(which, domains)| domains.of_host(host) == *which)
     }
 
-    /// Those of the driven links whose process runs here. The others are known to be driven.
+    /// The driven links whose process runs here; the others are recorded as driven.
     pub(crate) fn drives<'a>(&mut self, all: &'a [Driven], elements: &Elements) -> Cow<'a, [Driven]> {
         let Some((which, domains)) = &self.domains else { return Cow::Borrowed(all) };
         let (here, elsewhere): (Vec<&Driven>, _) =
@@ -90,24 +91,25 @@ impl Border {
         Cow::Owned(here.into_iter().cloned().collect())
     }
 
-    /// Whether elements treat a train alike where this domain cannot see them: wires that were never driven do what the fabric says.
+    /// Whether elements treat the packets of a train alike where this domain cannot see them: wires that were never
+    /// driven behave as the fabric describes.
     pub(crate) fn treats_alike(&self, stages: &[ElementId]) -> bool {
         self.driven_elsewhere.is_empty() || !stages.iter().any(|stage| self.driven_elsewhere.contains(stage))
     }
 
-    /// The next thing that leaves this domain, and the domain that it goes to.
+    /// The next item that leaves this domain, and the domain that it goes to.
     pub(crate) fn next_out(&mut self, engine: &mut Engine, sets: &LabelSets) -> Option<(usize, Crosses)> {
         if self.out.is_empty() {
             let crossing = engine.pop_crossing()?;
             let to = self.leads_to[crossing.link.index()];
             let Crossing { onward, packet, .. } = crossing;
-            // They are numbered in the order in which their first packets cross.
-            if onward.index() == self.told {
-                self.told += 1;
+            // Ways are numbered in the order in which their first packets cross.
+            if onward.index() == self.announced {
+                self.announced += 1;
                 self.out.push_back((to, Crosses::Way(onward, engine.onward(onward).into())));
             }
             let labels = packet.labels;
-            if labels != LabelSet::NONE && self.told_labels[to].insert((sets.version(), labels)) {
+            if labels != LabelSet::NONE && self.announced_labels[to].insert((sets.version(), labels)) {
                 self.out.push_back((to, Crosses::Labels(labels, sets.labels(labels).into())));
             }
             self.out.push_back((to, Crosses::Packet(crossing)));
@@ -115,7 +117,7 @@ impl Border {
         self.out.pop_front()
     }
 
-    /// Takes in what domain `from` has handed out; returns when a packet is due here.
+    /// Receives an item that domain `from` has handed out; returns when a packet is due here.
     pub(crate) fn take_in(
         &mut self,
         engine: &mut Engine,

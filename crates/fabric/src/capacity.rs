@@ -1,8 +1,8 @@
-//! Links whose capacity a process drives: the processes of the engine that do what a plan asks for.
+//! Links whose capacity a process drives: matches the engine's processes to a plan.
 //!
-//! A link that is to follow the process that it follows already goes on with it undisturbed; any other process begins
-//! at its time 0. The process of a link is named after it, so that links and directions are independent, and one that begins
-//! again draws what it drew before.
+//! If a link continues with the process that it already follows, the process is not disturbed; any other process
+//! begins at its time 0. The process of a link is named after the link, so links and directions are independent. A
+//! process that restarts draws the same values again.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub(crate) struct Drives(Vec<Drive>);
 pub(crate) type Drive = (Driven, ProcessId);
 
 impl Drives {
-    /// Lets exactly these links, in the order of their wires, be driven from `at` on. Returns what drove links before.
+    /// Drives exactly these links, in the order of their wires, from `at` on. Returns the previous drives.
     pub(crate) fn put(
         &mut self,
         engine: &mut Engine,
@@ -29,28 +29,28 @@ impl Drives {
     ) -> Vec<Drive> {
         let before = std::mem::take(&mut self.0);
         let mut running = before.iter().peekable();
-        let goes_on = wanted.iter().map(|driven| {
+        let continuing = wanted.iter().map(|driven| {
             while running.next_if(|(old, _)| old.wire < driven.wire).is_some() {}
             let same =
                 |(old, _): &&Drive| old.wire == driven.wire && Arc::ptr_eq(&old.process, &driven.process);
             running.next_if(same).map(|(_, id)| *id)
         });
-        let goes_on: Vec<Option<ProcessId>> = goes_on.collect();
-        // Stopping one again would do nothing, and those that go on are in the order of the others.
-        let mut kept = goes_on.iter().flatten().peekable();
+        let continuing: Vec<Option<ProcessId>> = continuing.collect();
+        // Restarting a continuing process would have no effect; the continuing ones are in the order of the others.
+        let mut kept = continuing.iter().flatten().peekable();
         for (_, id) in &before {
             if kept.next_if_eq(&id).is_none() {
                 engine.stop_process(at, *id);
             }
         }
-        for (driven, id) in wanted.iter().zip(goes_on) {
+        for (driven, id) in wanted.iter().zip(continuing) {
             let id = id.unwrap_or_else(|| begin(engine, elements, at, driven));
             self.0.push((driven.clone(), id));
         }
         before
     }
 
-    /// Begins every process again, at its time 0.
+    /// Restarts every process at its time 0.
     pub(crate) fn restart(&mut self, engine: &mut Engine, elements: &Elements, at: Instant) {
         for (driven, id) in &mut self.0 {
             engine.stop_process(at, *id);

@@ -1,6 +1,7 @@
-//! What a fabric must satisfy before anything is built. Every violation is reported, not only the first.
+//! Checks a fabric before anything is built. Every violation is reported, not only the first.
 //!
-//! The Python side checks files with line and column; this is the last gate, for whoever speaks to the agent directly.
+//! The Python side checks files with line and column; this check protects against callers that speak to the agent
+//! directly.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -31,7 +32,7 @@ impl fmt::Display for FabricError {
 impl std::error::Error for FabricError {}
 
 impl FabricError {
-    /// One thing that is wrong.
+    /// An error with a single violation.
     pub(crate) fn of(error: impl fmt::Display) -> Self {
         Self(vec![error.to_string()])
     }
@@ -45,10 +46,10 @@ impl FabricError {
     }
 }
 
-/// Most nodes a fabric can address: 10.77.0.1 to 10.77.255.254.
+/// Largest number of addressable nodes: 10.77.0.1 to 10.77.255.254.
 const NODES_MAX: usize = 65_534;
 
-/// Below it a connection cannot grow; above it no window can be announced (RFC 7323, section 2.3).
+/// Below the range a connection cannot grow; above it no window can be announced (RFC 7323, section 2.3).
 const SOCKET_BUFFER_BYTES: RangeInclusive<u32> = 65_536..=1 << 30;
 
 impl Fabric {
@@ -57,7 +58,7 @@ impl Fabric {
         self.checked().map(|_| ())
     }
 
-    /// The graph and the routes of a fabric that is sound, its condition included.
+    /// The graph and the routes of a valid fabric, its condition included.
     pub(crate) fn checked(&self) -> Result<(Graph, Routes), FabricError> {
         let mut wrong = Vec::new();
         self.check_nodes(&mut wrong);
@@ -69,7 +70,7 @@ impl Fabric {
         {
             wrong.push(format!("tcp: socket_buffer_bytes {bytes}: outside 65536 to 1073741824"));
         }
-        // Without a graph there are no places to check a condition for.
+        // Without a graph there are no places against which to check a condition.
         let graph = match Graph::of(self) {
             Ok(graph) => graph,
             Err(problems) => return Err(FabricError([wrong, problems].concat())),
@@ -98,7 +99,7 @@ impl Fabric {
                 ));
             }
             if !nodes.insert(node.name.as_str()) {
-                wrong.push(format!("node {}: named twice; give every node a name of its own", node.name));
+                wrong.push(format!("node {}: named twice; give every node a unique name", node.name));
             }
             if node.name.is_empty()
                 || node.name.len() > 63
@@ -112,7 +113,7 @@ impl Fabric {
         }
         if self.nodes.is_empty() || self.nodes.len() > NODES_MAX {
             wrong.push(format!(
-                "nodes: {} of them; between 1 and {NODES_MAX} can be addressed",
+                "nodes: {} is outside 1 to {NODES_MAX}, the number that can be addressed",
                 self.nodes.len()
             ));
         }
@@ -126,7 +127,7 @@ impl Fabric {
         }
     }
 
-    /// Checks a condition that is to be put in force on this fabric.
+    /// Checks a condition that will be applied to this fabric.
     pub(crate) fn check_condition(&self, graph: &Graph, condition: &Condition) -> Result<(), FabricError> {
         let mut wrong = Vec::new();
         for places in
@@ -151,7 +152,7 @@ impl Fabric {
                 let unlimited = || {
                     let mut sites = site::all_at(self, graph, place);
                     sites.any(|site| {
-                        site.is_meant(entry.on.as_deref()) && self.links[site.link].rate_bps.is_none()
+                        site.applies(entry.on.as_deref()) && self.links[site.link].rate_bps.is_none()
                     })
                 };
                 self.check_element(place, &what, entry, &unlimited, wrong);
@@ -180,15 +181,15 @@ impl Fabric {
                 let Treatment::Capacity(CapacityParameters { direction, .. }) = &entry.treatment else {
                     continue;
                 };
-                for site in site::all_at(self, graph, place).filter(|site| site.is_meant(entry.on.as_deref()))
+                for site in site::all_at(self, graph, place).filter(|site| site.applies(entry.on.as_deref()))
                 {
                     let (way, words) = match graph.owners[site.link] {
                         Owner::Up(_) => (Some(Direction::Up), format!("{} up", site.of)),
                         Owner::Down(_) => (Some(Direction::Down), format!("{} down", site.of)),
                         Owner::Trunk(_) => (None, site.of.clone()),
                     };
-                    let meant = direction.is_none_or(|direction| way.is_none_or(|way| way == direction));
-                    if meant && !driven.insert(site.link) {
+                    let applies = direction.is_none_or(|direction| way.is_none_or(|way| way == direction));
+                    if applies && !driven.insert(site.link) {
                         wrong.push(format!(
                             "{}: capacity: a second one for {words}; a link has one, restrict them with `on` and `direction`",
                             place.word()
@@ -199,8 +200,8 @@ impl Fabric {
         }
     }
 
-    /// What must hold of an element at this place of this fabric, by its description. By itself it is sound since it was read, and
-    /// made by a caller it may not be.
+    /// Checks an element at its place in this fabric by its description. An element that was read is valid by itself;
+    /// one made by a caller may not be.
     fn check_element(
         &self,
         place: Place,
@@ -237,7 +238,7 @@ impl Fabric {
         }
     }
 
-    /// What must have room for a packet has it.
+    /// Parameters that must have room for a packet are large enough for one.
     fn check_packet(&self, what: &str, entry: &ElementEntry, parameter: &Parameter, wrong: &mut Vec<String>) {
         let Type::Number { packet: true, quantity, .. } = parameter.values else { return };
         let value = entry.treatment.value(parameter.name).and_then(|value| value.as_u64());
@@ -245,7 +246,7 @@ impl Fabric {
             QuantityOf::Bits => 8 * u64::from(self.mtu_bytes),
             _ => u64::from(self.mtu_bytes),
         };
-        // Where zero is allowed it is meant, and where it is not it has been refused.
+        // Zero is skipped here: where it is allowed it has a meaning, elsewhere it has been refused already.
         if let Some(value) = value.filter(|value| (1..least).contains(value)) {
             let (key, unit) = (parameter.key.unwrap_or(parameter.name), quantity.unit());
             wrong.push(format!(
@@ -263,9 +264,9 @@ impl Fabric {
     }
 }
 
-/// Rules about where an element stands; the others have been checked.
+/// Checks a rule about an element's position; other rules have been checked.
 ///
-/// `unlimited`: whether a link that it stands at has no rate.
+/// `unlimited`: whether the link at its position has no rate.
 fn check_rule(
     place: Place,
     what: &str,
@@ -292,7 +293,7 @@ fn check_rule(
     }
 }
 
-/// The first names of a list, for a message.
+/// The first names of a list, for an error text.
 fn some_of(names: &[String]) -> String {
     const SHOWN: usize = 20;
     let more = if names.len() > SHOWN { ", ..." } else { "" };
@@ -304,7 +305,7 @@ mod tests {
     use crate::network::tests::{entry, fabric};
 
     #[test]
-    fn a_sound_fabric_passes() {
+    fn a_valid_fabric_passes() {
         assert_eq!(fabric(4).check(), Ok(()));
     }
 
@@ -333,7 +334,7 @@ mod tests {
             "utilisation of an unlimited",
             "rtt needs both directions",
             "no such node nobody",
-            "no queue stands behind it",
+            "no queue follows it",
         ] {
             assert!(wrong.iter().any(|line| line.contains(part)), "{part} in {wrong:?}");
         }
@@ -359,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn what_holds_a_packet_holds_one_of_the_mtu_and_what_does_nothing_is_refused() {
+    fn sizes_below_the_mtu_and_elements_without_effect_are_refused() {
         for (element, expected) in [
             (
                 r#"{"police": {"rate_bps": 1000, "burst_bytes": 1499}}"#,

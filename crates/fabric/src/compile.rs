@@ -1,7 +1,7 @@
-//! Compiles what is asked for: from conditions by place to the elements of every stand.
+//! Compiles a condition, given by place, to the elements of every stand.
 //!
-//! `queue` and `schedule` are not elements of their own: they are the queueing of the wire that they stand in front of. `capacity` is
-//! the process that drives it.
+//! `queue` and `schedule` are not separate elements: they are the queueing of the wire that they precede. `capacity`
+//! is the process that drives the wire.
 
 use std::sync::Arc;
 
@@ -12,18 +12,18 @@ use crosswind_engine::{
     Treatment,
 };
 
-use crate::asked::Asked;
 use crate::entry::ElementEntry;
 use crate::graph::{Graph, Owner};
 use crate::monitor_spec::{self, HeaderReader, Surroundings, Watching};
 use crate::plan::{Chains, Driven, Key, Target, Wanted};
 use crate::register::Register;
+use crate::requested::Requested;
 use crate::site::{Place, Site};
 use crate::spec::Fabric;
 use crate::stands::{End, Stands};
 use crate::topology::Link;
 
-/// What a link is made of; no condition takes any of it away.
+/// The elements of a link; no condition removes any of them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wire {
     loss: Option<Key>,
@@ -43,18 +43,18 @@ impl Wire {
     }
 }
 
-/// Compiles for a fabric.
+/// The compiler of a fabric.
 pub(crate) struct Compiler<'a> {
     pub(crate) fabric: &'a Fabric,
     pub(crate) graph: &'a Graph,
-    /// Of every stand but those of neighbours.
+    /// Sites of every stand except those of neighbours.
     pub(crate) sites: &'a [Site],
-    pub(crate) asked: &'a Asked,
+    pub(crate) requested: &'a Requested,
     pub(crate) register: &'a mut Register,
 }
 
 impl<'a> Compiler<'a> {
-    /// What the network is to be, and its links by their places in the fabric's list.
+    /// The target state of the network, and the wires of its links by their places in the fabric's list.
     ///
     /// # Errors
     /// The first parameters that the engine cannot carry out.
@@ -63,7 +63,7 @@ impl<'a> Compiler<'a> {
         let wires = self.wires(&mut elements)?;
         let chains = self.chains(&mut elements)?;
         let drives = self.drives(&wires)?;
-        let Asked { condition, labels, hosts, ghosts, .. } = self.asked;
+        let Requested { condition, labels, hosts, ghosts, .. } = self.requested;
         let (watching, readers) =
             Looking { compiler: self, stands: self.stands(), wires: &wires, chains: &chains }.all();
         let target = Target {
@@ -86,7 +86,7 @@ impl<'a> Compiler<'a> {
     }
 
     fn site(&self, stand: usize) -> &'a Site {
-        let neighbour = |place: usize| &self.asked.neighbours[place / 2][place % 2];
+        let neighbour = |place: usize| &self.requested.neighbours[place / 2][place % 2];
         self.sites.get(stand).unwrap_or_else(|| neighbour(stand - self.sites.len()))
     }
 
@@ -121,10 +121,10 @@ impl<'a> Compiler<'a> {
         Ok(wires)
     }
 
-    /// The wire of a link, and where it belongs.
+    /// The wire of a link, and the site that it belongs to.
     fn wire(&mut self, number: usize, link: &Link) -> (Place, &'a Site, ElementSpec) {
         let stands = self.stands();
-        // What a host sends queues at host.egress, what a switch sends at switch.egress.
+        // Packets from a host queue at host.egress, packets from a switch at switch.egress.
         let (place, stand) = match self.graph.owners[number] {
             Owner::Up(host) => (Place::HostEgress, stands.host(host).up),
             Owner::Down(host) => (Place::SwitchEgress, stands.host(host).egress),
@@ -132,9 +132,10 @@ impl<'a> Compiler<'a> {
         };
         let site = self.site(stand);
         let usual = link.buffer().expect("checked");
-        let replaced = self.asked.places.meant(place, site).find(|(_, entry)| entry.replaces_fifo());
+        let replaced =
+            self.requested.places.applying_to(place, site).find(|(_, entry)| entry.replaces_fifo());
         let queueing = replaced.and_then(|(index, entry)| {
-            // A switch has one memory for all its ports, a host one for its own.
+            // A switch has one memory for all its ports; a host has one of its own.
             let memory = memory_bytes(entry).map(|bytes| {
                 let name = format!("{}/{}/{index}", link.from, place.word());
                 MemoryId::nth(self.register.memory(name, bytes))
@@ -143,7 +144,7 @@ impl<'a> Compiler<'a> {
         });
         let spec = ElementSpec::Link(LinkSpec {
             rate: rate(link.rate_bps),
-            // Where the delay varies, a wire has none of its own: what is drawn has it in it.
+            // With jitter, the wire has no delay of its own, because the drawn delay includes it.
             delay: Duration::from_nanos(if link.jitter_ns.is_some() { 0 } else { link.delay_ns }),
             queueing: queueing.unwrap_or_else(|| Queueing::fifo(usual)),
         });
@@ -153,11 +154,11 @@ impl<'a> Compiler<'a> {
     /// The elements of every stand.
     fn chains(&mut self, elements: &mut Vec<Wanted>) -> Result<Chains, SpecError> {
         let mut chains = Chains::default();
-        for site in self.sites.iter().chain(self.asked.neighbours.iter().flatten()) {
-            for (number, entry) in self.asked.places.standing(site) {
+        for site in self.sites.iter().chain(self.requested.neighbours.iter().flatten()) {
+            for (number, entry) in self.requested.places.at_site(site) {
                 let Some(mut spec) = self.spec(entry, site) else { continue };
                 let name = format!("{}/{number}:{}", site.prefix(), entry.word());
-                let held = self.asked.condition.held_bits.get(&name);
+                let held = self.requested.condition.held_bits.get(&name);
                 if let (ElementSpec::Credit(credit), Some(&held)) = (&mut spec, held) {
                     credit.initial_bits = held.min(credit.budget_bits);
                 }
@@ -168,12 +169,12 @@ impl<'a> Compiler<'a> {
         Ok(chains)
     }
 
-    /// What an entry is in the engine; `None` for a queue, a schedule or a capacity, which belong to a wire.
+    /// The engine's element for an entry; `None` for a queue, a schedule or a capacity, which belong to a wire.
     fn spec(&self, entry: &ElementEntry, site: &Site) -> Option<ElementSpec> {
-        let Treatment::Monitor(asked) = &entry.treatment else { return entry.treatment.element() };
+        let Treatment::Monitor(parameters) = &entry.treatment else { return entry.treatment.element() };
         let around = Surroundings {
             fabric: self.fabric,
-            labels: &self.asked.labels,
+            labels: &self.requested.labels,
             line_rate: rate(self.fabric.links[site.link].rate_bps),
         };
         Some(ElementSpec::Monitor(monitor_spec::spec(asked, &around)))
@@ -190,13 +191,13 @@ impl<'a> Compiler<'a> {
         let mut drives: Vec<Driven> = Vec::new();
         for (stand, way) in hosts.chain(trunks) {
             let site = self.site(stand);
-            for (_, entry) in self.asked.places.standing(site) {
+            for (_, entry) in self.requested.places.at_site(site) {
                 let Treatment::Capacity(CapacityParameters { process, direction }) = &entry.treatment else {
                     continue;
                 };
                 let wire = wires[site.link].link;
-                let is_meant = direction.is_none_or(|direction| way.is_none_or(|way| direction == way));
-                if is_meant && drives.iter().all(|driven| driven.wire != wire) {
+                let applies = direction.is_none_or(|direction| way.is_none_or(|way| direction == way));
+                if applies && drives.iter().all(|driven| driven.wire != wire) {
                     let link = wire_name(fabric, graph, site.link);
                     let name = format!("{link}:capacity");
                     let process = self.register.process(site.link, &name, process)?;
@@ -210,7 +211,7 @@ impl<'a> Compiler<'a> {
     }
 }
 
-/// What monitors look at besides what passes them.
+/// What monitors watch in addition to the packets that pass them.
 struct Looking<'c, 'a> {
     compiler: &'c Compiler<'a>,
     stands: Stands,
@@ -221,9 +222,9 @@ struct Looking<'c, 'a> {
 impl Looking<'_, '_> {
     fn all(&self) -> Looks {
         let mut found = Looks::default();
-        let Compiler { graph, asked, .. } = self.compiler;
+        let Compiler { graph, requested, .. } = self.compiler;
         let nodes = (0..self.compiler.fabric.nodes.len()).map(|node| self.stands.node(node));
-        let neighbours = (0..asked.neighbours.len()).map(|neighbour| self.stands.neighbour(neighbour));
+        let neighbours = (0..requested.neighbours.len()).map(|neighbour| self.stands.neighbour(neighbour));
         for End { egress, ingress } in nodes.chain(neighbours) {
             let Owner::Up(host) = graph.owners[self.compiler.site(egress).link] else { continue };
             self.look(egress, Some(&[self.stands.host(host).up]), &mut found);
@@ -245,11 +246,12 @@ impl Looking<'_, '_> {
         found
     }
 
-    /// What the monitors of one stand look at. `leads_to`: the stands that follow up to the wire, where a wire follows.
+    /// Finds what the monitors of one stand watch. `leads_to`: the stands between here and the wire, if a wire
+    /// follows.
     fn look(&self, stand: usize, leads_to: Option<&[usize]>, found: &mut Looks) {
-        let Compiler { fabric, graph, asked, register, .. } = self.compiler;
+        let Compiler { fabric, graph, requested, register, .. } = self.compiler;
         let site = self.compiler.site(stand);
-        let entries = || asked.places.standing(site).filter(|(_, entry)| entry.is_element());
+        let entries = || requested.places.at_site(site).filter(|(_, entry)| entry.is_element());
         let chain = self.chains.of(stand);
         let (place, towards_host) = two_way(fabric, graph, site);
         found.1.extend(monitor_spec::readers(entries(), chain, &place, towards_host));
@@ -273,13 +275,13 @@ impl Looking<'_, '_> {
 
 type Looks = (Vec<Watching>, AHashMap<Key, HeaderReader>);
 
-/// Loses this share of the packets, which has been checked.
+/// An element that loses this share of the packets; the share has been checked.
 fn losing(ppb: u32) -> ElementSpec {
     let share = Share::parts_per_billion(ppb).expect("at most the whole: checked");
     ElementSpec::Lose(LoseSpec { law: LossLaw::Bernoulli(BernoulliLaw { share }) })
 }
 
-/// A delay that is spread normally around `delay_ns`, and keeps packets in order.
+/// A delay with normal distribution around `delay_ns` that preserves the order of packets.
 fn around(delay_ns: u64, jitter_ns: u64) -> ElementSpec {
     ElementSpec::Delay(DelaySpec {
         time: Duration::from_nanos(delay_ns),
@@ -292,7 +294,7 @@ fn around(delay_ns: u64, jitter_ns: u64) -> ElementSpec {
     })
 }
 
-/// What people call a wire.
+/// Display name of a wire.
 fn wire_name(fabric: &Fabric, graph: &Graph, link: usize) -> String {
     match graph.owners[link] {
         Owner::Up(host) => format!("{}/uplink", fabric.hosts[host]),
@@ -301,8 +303,8 @@ fn wire_name(fabric: &Fabric, graph: &Graph, link: usize) -> String {
     }
 }
 
-/// One name for both directions of the link at a site, and whether this is the second: down to a host, or against the order of the
-/// switches.
+/// One name for both directions of the link at a site, and whether this site is the second direction: down to a host,
+/// or against the order of the switches.
 fn two_way(fabric: &Fabric, graph: &Graph, site: &Site) -> (String, bool) {
     let word = site.place.word();
     let Owner::Trunk(trunk) = graph.owners[site.link] else {
@@ -327,9 +329,9 @@ fn memory_bytes(entry: &ElementEntry) -> Option<u64> {
     }
 }
 
-/// The queueing of a link that an entry stands for; `None` for those that are no part of a link.
+/// The queueing of a link that an entry describes; `None` for entries that are not part of a link.
 fn link_queueing(entry: &ElementEntry, usual: Limit, memory: Option<MemoryId>) -> Option<Queueing> {
-    // Where a memory bounds the queues, only a buffer of their own bounds them besides.
+    // Where a memory bounds the queues, an additional bound applies only if the entry sets a buffer.
     let usual = if memory.is_some() { Limit::Unlimited } else { usual };
     match &entry.treatment {
         Treatment::Queue(queue) => Some(queue.queueing(usual, memory)),

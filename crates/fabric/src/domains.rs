@@ -1,14 +1,15 @@
-//! Domains: which part of the graph each thread advances, and the links at which the graph is cut between them.
+//! Domains: the part of the graph that each thread advances, and the links at which the graph is cut.
 //!
-//! A domain is a set of hosts and switches. What a link carries belongs to the end that it leaves, up to its transmitter, and to the
-//! end that it leads to from there on. A cut needs a propagation delay that no packet undercuts: it is how far one domain may be
-//! ahead of another. So two ends stay together where a link between them has too short a delay, or one with jitter; and conditions
-//! bind some together (`domains/bonds.rs`).
+//! A domain is a set of hosts and switches. A packet on a link belongs to the domain of the sending end up to the
+//! link's transmitter, and to the domain of the receiving end after it. A cut needs a minimum propagation delay,
+//! because that is how far one domain may be ahead of another. So two ends stay in one domain where the delay of a
+//! link between them is too short or has jitter. Conditions bind some ends together as well (`domains/bonds.rs`).
 //!
-//! Asked for a number, [`Domains::of`] chooses (`domains/partition.rs` says how); what is written out it takes, or refuses where it
-//! cannot be cut. Decisions do not depend on the domains: a packet leaves or is dropped at the same instant with any number.
+//! Given a number, [`Domains::of`] chooses the domains (`domains/partition.rs` describes how). Written domains are
+//! used, or refused where they cannot be cut. Results do not depend on the domains: a packet leaves or is dropped at
+//! the same instant with any number.
 //!
-//! It starts no threads, and it does not know how many cores there are.
+//! This module starts no threads and does not know the number of cores.
 
 mod bonds;
 mod partition;
@@ -25,13 +26,13 @@ use crate::spec::{Condition, Fabric};
 use bonds::Bond;
 use partition::Edge;
 
-/// What somebody asks for.
+/// The requested division.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Division {
-    /// So many domains, at least 1; fewer where the graph has fewer parts that can be divided.
+    /// This number of domains, at least 1; fewer where the graph has fewer divisible parts.
     Count(usize),
-    /// Those that are written out, as names of hosts and switches. A host that is not named goes with its switch.
+    /// Written domains, as names of hosts and switches. A host that is not named belongs to the domain of its switch.
     Written(Vec<Vec<String>>),
 }
 
@@ -75,11 +76,12 @@ pub struct Domains {
 }
 
 impl Domains {
-    /// The domains of a fabric. `later` are conditions that will be applied besides its own. Only links with a delay of `least_ns` or
-    /// more are cut; at least 1.
+    /// Computes the domains of a fabric. `later` are conditions that will be applied in addition to the fabric's own.
+    /// Only links with a delay of at least `least_ns` are cut; at least 1.
     ///
     /// # Errors
-    /// Where the fabric is unsound, or what is asked for cannot be: above all a written link between two domains that cannot be cut.
+    /// When the fabric is invalid or the division is impossible, in particular when a written division cuts a link
+    /// that cannot be cut.
     pub fn of(
         fabric: &Fabric,
         division: &Division,
@@ -89,7 +91,7 @@ impl Domains {
         let graph = fabric.checked()?.0;
         match division {
             Division::Count(0) => {
-                Err(FabricError::of("domains 0: something must carry the packets; give at least 1"))
+                Err(FabricError::of("domains 0: no domain would forward packets; give at least 1"))
             }
             Division::Count(wanted) => Self::divided(fabric, &graph, *wanted, later, least_ns),
             Division::Written(names) => Self::written(fabric, &graph, names, later, least_ns),
@@ -128,7 +130,7 @@ impl Domains {
             }
             for name in names {
                 match known.get(name.as_str()) {
-                    None => wrong.push(format!("domain {domain}: there is no host and no switch {name}")),
+                    None => wrong.push(format!("domain {domain}: no host or switch is called {name}")),
                     Some(&vertex) if of[vertex].is_some() => {
                         wrong.push(format!("domain {domain}: {name} is named twice; name it once"));
                     }
@@ -167,9 +169,9 @@ impl Domains {
             }
             let problem = match (link.delay_ns, link.jitter_ns) {
                 (0, _) => "has no delay".to_owned(),
-                (_, Some(_)) => "has a delay that varies, so that none is the least".to_owned(),
+                (_, Some(_)) => "has a delay that varies, without a minimum".to_owned(),
                 (delay_ns, None) if delay_ns < least_ns => {
-                    format!("has a delay of {delay_ns} ns, and a cut needs {least_ns} ns or more")
+                    format!("has a delay of {delay_ns} ns, but a cut needs {least_ns} ns or more")
                 }
                 (delay_ns, None) => {
                     cuts.push(Cut { link: number, from, to, delay_ns });
@@ -197,12 +199,12 @@ impl Domains {
         Ok(Self { count, hosts, nodes, links, cuts })
     }
 
-    /// How many there are.
+    /// Number of domains.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// The domain that a node's packets enter and leave by; nodes by their place in the fabric's list.
+    /// The domain in which a node's packets enter and leave; nodes by their place in the fabric's list.
     pub fn of_node(&self, node: usize) -> usize {
         self.nodes[node]
     }
@@ -217,8 +219,8 @@ impl Domains {
         self.links[link][0]
     }
 
-    /// The domain in which packets pass an element; it stands idle in the others. Only a link that is cut counts its packets in two: as
-    /// they come here, and as they leave at its other end.
+    /// The domain in which packets pass an element; it is idle in the others. The only exception is a cut link, which
+    /// counts its packets in two domains: where they enter it, and where they leave it.
     pub fn of_element(&self, element: &ElementAt) -> usize {
         let [from, to] = self.links[element.link];
         match element.place {
@@ -244,14 +246,14 @@ impl Domains {
         &self.cuts
     }
 
-    /// The cut with the least delay, the first of equal ones: no domain may be further ahead of the others than that. `None` where
-    /// nothing is cut.
+    /// The cut with the smallest delay, the first of equal ones. No domain may be further ahead of the others than
+    /// this delay. `None` where nothing is cut.
     pub fn shortest_cut(&self) -> Option<&Cut> {
         self.cuts.iter().min_by_key(|cut| cut.delay_ns)
     }
 }
 
-/// The ends of a link: hosts by number, switches behind them.
+/// The ends of a link; hosts have the first numbers, switches the numbers after them.
 fn ends(fabric: &Fabric, graph: &Graph, link: usize) -> [usize; 2] {
     let switches = fabric.hosts.len();
     match graph.owners[link] {
@@ -264,7 +266,7 @@ fn ends(fabric: &Fabric, graph: &Graph, link: usize) -> [usize; 2] {
     }
 }
 
-/// How much work a host or a switch is thought to be: one for each link that leaves it, and one for each node on it.
+/// Estimated work of a host or a switch: one for each link that leaves it, and one for each node on it.
 fn weights(fabric: &Fabric, graph: &Graph) -> Vec<u64> {
     let mut weights = vec![0; fabric.hosts.len() + fabric.switches.len()];
     for link in 0..fabric.links.len() {

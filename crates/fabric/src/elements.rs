@@ -1,4 +1,4 @@
-//! The elements that a network has made: which of the engine's each key of a plan stands for.
+//! The elements that a network has made: the engine's element of each key of a plan.
 
 use std::mem::MaybeUninit;
 use std::ops::Deref;
@@ -9,10 +9,10 @@ use crosswind_engine::{ElementId, ElementSpec, Engine, Instant, Prepared, Sound}
 
 use crate::plan::{About, Fresh, Key, Target, Wanted};
 
-/// An element of the engine, and what it is called.
+/// An element of the engine, and its description.
 #[derive(Clone, Debug)]
 pub struct ElementAt {
-    /// In the engine.
+    /// Number in the engine.
     pub id: ElementId,
     about: Arc<About>,
 }
@@ -28,28 +28,28 @@ impl Deref for ElementAt {
 /// The elements of an engine.
 #[derive(Debug, Default)]
 pub(crate) struct Elements {
-    /// In the order they were made, which is the engine's.
+    /// In the order in which they were made, which is the engine's order.
     list: Vec<ElementAt>,
-    /// By key: the element, and the parameters that it has.
+    /// By key: the element and its current parameters.
     made: Vec<Option<(ElementId, Arc<Sound<ElementSpec>>)>>,
-    /// How many of the list have begun; those behind them wait for the plan that has them to be applied.
+    /// Number of elements that have begun; the others wait until the plan that contains them is applied.
     begun: usize,
 }
 
 impl Elements {
-    /// Every element, in the order they were made.
+    /// Every element, in the order in which they were made.
     pub(crate) fn list(&self) -> &[ElementAt] {
         &self.list
     }
 
-    /// How many of them work.
+    /// Number of elements that have begun.
     pub(crate) fn begun(&self) -> usize {
         self.begun
     }
 
-    /// The element of a key that was planned.
+    /// The element of a planned key.
     pub(crate) fn id(&self, key: Key) -> ElementId {
-        self.made[key as usize].as_ref().expect("a plan names what it has made").0
+        self.made[key as usize].as_ref().expect("a plan names elements that exist").0
     }
 
     /// The key of an element.
@@ -57,7 +57,7 @@ impl Elements {
         self.list[id.index()].key
     }
 
-    /// Makes room for this many elements, and writes to it (see [`Engine::reserve`]).
+    /// Reserves memory for this number of elements, and writes to it (see [`Engine::reserve`]).
     pub(crate) fn reserve(&mut self, elements: usize) {
         self.list.reserve(elements);
         self.list.spare_capacity_mut().fill_with(MaybeUninit::zeroed);
@@ -65,7 +65,7 @@ impl Elements {
         self.made.spare_capacity_mut().fill_with(MaybeUninit::zeroed);
     }
 
-    /// Makes the elements of a plan, or gives them their new parameters. What is old is left in `spent`.
+    /// Makes the elements of a plan, or gives them their new parameters. Replaced objects are left in `spent`.
     pub(crate) fn put(
         &mut self,
         engine: &mut Engine,
@@ -76,7 +76,7 @@ impl Elements {
     ) {
         self.make(engine, target, fresh, usize::MAX);
         for Wanted { about, spec } in &target.elements {
-            let (id, has) = self.made[about.key as usize].as_mut().expect("what was not there was made");
+            let (id, has) = self.made[about.key as usize].as_mut().expect("missing elements have been made");
             if !Arc::ptr_eq(has, spec) {
                 engine.change(at, *id, spec).expect("a name has one kind");
                 spent.push(std::mem::replace(has, Arc::clone(spec)));
@@ -88,8 +88,8 @@ impl Elements {
         self.begun = self.list.len();
     }
 
-    /// Makes those elements of a plan that are not there yet, `most` of them at most; they wait for the plan to be applied. Returns
-    /// whether all are made.
+    /// Makes up to `most` elements of a plan that do not exist yet; they wait until the plan is applied. Returns
+    /// whether all exist.
     pub(crate) fn make(
         &mut self,
         engine: &mut Engine,

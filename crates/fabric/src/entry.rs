@@ -1,6 +1,7 @@
-//! One element of a condition as it crosses from Python to the agent: what the engine describes, and where it stands.
+//! One element of a condition as it crosses from Python to the agent: the engine's parameters, and its sites.
 //!
-//! `{"police": {"rate_bps": 1000, "burst_bytes": 1500, "on": ["h0"]}}`. All but `on` is read and written by the engine's description.
+//! `{"police": {"rate_bps": 1000, "burst_bytes": 1500, "on": ["h0"]}}`. The engine's description reads and writes
+//! everything except `on`.
 
 use crosswind_engine::{Json, Manual, Object, Sampler, Treatment, Where};
 use serde::de::Error;
@@ -12,24 +13,24 @@ use crate::site::Place;
 /// One element of a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ElementEntry {
-    /// What it does.
+    /// The element's behaviour.
     pub treatment: Treatment,
     /// The nodes, hosts, switches and links that it is restricted to; everywhere when absent.
     pub on: Option<Vec<String>>,
 }
 
 impl ElementEntry {
-    /// What is known of its kind.
+    /// The description of its kind.
     pub(crate) fn manual(&self) -> Manual {
         self.treatment.manual()
     }
 
-    /// Whether it is an element of its own; queues, schedules and capacities belong to a link.
+    /// Whether it is a separate element; queues, schedules and capacities belong to a link.
     pub(crate) fn is_element(&self) -> bool {
         self.manual().place == Where::Anywhere
     }
 
-    /// Whether packets wait in it, so that a monitor in front of it can measure its queue.
+    /// Whether packets wait in it, so that a monitor before it can measure its queue.
     pub(crate) fn has_queue(&self) -> bool {
         self.is_element() && self.manual().queues
     }
@@ -39,7 +40,7 @@ impl ElementEntry {
         self.manual().place == Where::Port
     }
 
-    /// The parameter that is zero, where it and all others say that the element does nothing.
+    /// A parameter that is zero, if it and all others mean that the element has no effect.
     pub(crate) fn idle(&self) -> Option<&'static str> {
         let idle = self.manual().idle?;
         let said = self.treatment.to_json();
@@ -48,13 +49,13 @@ impl ElementEntry {
         does_nothing.then_some(idle)
     }
 
-    /// The engine's word for it.
+    /// The engine's name for its kind.
     pub fn word(&self) -> &'static str {
         self.treatment.kind()
     }
 }
 
-/// Random entries of every kind that the engine describes, each at a place where it can stand.
+/// Random entries of every kind that the engine describes, each at a place where its kind is allowed.
 pub fn samples(of_each: u64, seed: u64) -> Vec<(Place, ElementEntry)> {
     let mut sampler = Sampler::of_networks(seed);
     let anywhere = [Place::Link, Place::HostEgress, Place::SwitchIngress, Place::HostIngress];
@@ -71,7 +72,7 @@ pub fn samples(of_each: u64, seed: u64) -> Vec<(Place, ElementEntry)> {
             let place = match entry.manual().place {
                 Where::Port => [Place::SwitchEgress, Place::HostEgress][number as usize % 2],
                 Where::Link => Place::Link,
-                // Only there every quantity of a monitor is defined.
+                // Only a link defines every quantity of a monitor.
                 Where::Anywhere if matches!(entry.treatment, Treatment::Monitor(_)) => Place::Link,
                 Where::Anywhere => anywhere[number as usize % anywhere.len()],
             };
@@ -89,7 +90,7 @@ impl<'de> Deserialize<'de> for ElementEntry {
             return Err(D::Error::custom("an element is an object with one key, its name"));
         };
         let Json::Object(mut parameters) = parameters else {
-            return Err(D::Error::custom(format!("{kind}: its parameters are no object")));
+            return Err(D::Error::custom(format!("{kind}: its parameters are not an object")));
         };
         let on = match parameters.remove("on") {
             None => None,
@@ -112,7 +113,7 @@ impl Serialize for ElementEntry {
     }
 }
 
-/// What stands under the element's name.
+/// The value of the element's name.
 struct Parameters<'a>(&'a ElementEntry);
 
 impl Serialize for Parameters<'_> {
@@ -147,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_is_wrong_with_an_element_is_said_at_once() {
+    fn all_errors_of_an_element_are_reported_together() {
         let credit = |more: &str| {
             refusal(&format!(
                 r#"{{"credit": {{"budget_bits": 11999, "initial_bits": 12000, "high_bps": 3, "low_bps": 1, "refill_bps": 2{more}}}}}"#
@@ -169,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_means_nothing_is_refused() {
+    fn values_without_a_meaning_are_refused() {
         let delay = |random: &str| refusal(&format!(r#"{{"delay": {{"time_ns": 1, "random": {random}}}}}"#));
         let all = r#"{"law": {"normal": {"jitter_ns": 0}}, "depth": 0, "order": "free", "half_life_ns": 0}"#;
         for part in ["jitter 0", "depth 0", "half_life 0"] {

@@ -1,25 +1,25 @@
-//! A frame as the engine gets it: one packet, or a train of wire packets that one super-packet stands for.
+//! A frame as it enters the engine: one packet, or a train of wire packets that a super-packet represents.
 //!
-//! Whether a train enters as one packet or as many is decided here and nowhere else, so that the emulator and a replay of
-//! what it recorded do the same.
+//! Only this module decides whether a train enters as one packet or as several, so the emulator and a replay of its
+//! recording do the same.
 
 use crosswind_engine::{Ecn, Instant, LabelSet, Packet};
 
 use crate::network::Network;
 
-/// The index, in a tag, of a train that the engine carries as one packet.
+/// The tag index of a train that the engine carries as one packet.
 const WHOLE: u32 = u32::MAX;
 
 /// Wire packets that enter at one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// By which the caller finds it again.
+    /// The caller's key of this frame.
     pub key: u32,
-    /// Wire packets, in 1..=65 535.
+    /// Number of wire packets, in 1..=65 535.
     pub count: u32,
-    /// IP bytes of each but the last, in 1..=65 535.
+    /// IP bytes of each packet except the last, in 1..=65 535.
     pub ip_bytes: u32,
-    /// IP bytes of the last, in 1..=65 535.
+    /// IP bytes of the last packet, in 1..=65 535.
     pub last_ip_bytes: u32,
     /// In 0..=63.
     pub dscp: u8,
@@ -37,7 +37,7 @@ impl Frame {
             && self.dscp < 64
     }
 
-    /// IP bytes of all wire packets together.
+    /// Sum of the IP bytes of all wire packets.
     pub fn ip_bytes_total(&self) -> u32 {
         (self.count - 1) * self.ip_bytes + self.last_ip_bytes
     }
@@ -47,7 +47,7 @@ impl Frame {
         (tag >> 32) as u32
     }
 
-    /// The wire packet that an engine packet stands for; `None` where it stands for the whole train.
+    /// The wire packet of an engine packet; `None` where it represents the whole train.
     pub fn index_of(tag: u64) -> Option<u32> {
         Some(tag as u32).filter(|&index| index != WHOLE)
     }
@@ -74,18 +74,18 @@ impl Frame {
 }
 
 impl Network {
-    /// Whether a train of `count` enters as one packet now: its path treats all packets of an instant alike.
+    /// Whether a train of `count` packets enters as one packet now: its path treats all packets of an instant alike.
     pub fn carries_whole(&mut self, from: usize, to: usize, flow: u32, count: u32) -> bool {
         count > 1 && self.path(from, to, flow).1
     }
 
-    /// Lets a frame in; returns the instant used (see `Engine::push`).
+    /// Pushes a frame; returns the instant used (see `Engine::push`).
     pub fn push(&mut self, at: Instant, from: usize, to: usize, flow: u32, frame: &Frame) -> Instant {
         self.push_labelled(at, (from, to, flow), frame, LabelSet::NONE)
     }
 
-    /// Lets a frame in whose headers say that it has these labels (see [`Network::labels`]). Labels decide what monitors count and
-    /// nothing else, so a replay without them makes the same decisions.
+    /// Pushes a frame with these labels, derived from its headers (see [`Network::labels`]). Labels affect only what
+    /// monitors count, so a replay without them makes the same decisions.
     pub fn push_labelled(
         &mut self,
         at: Instant,

@@ -1,14 +1,14 @@
-//! Hosts, switches and links by number, checked: what routes and places are computed from.
+//! Hosts, switches and links by number, checked: the basis of routes and places.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::spec::Fabric;
 use crate::topology::Link;
 
-/// Beyond this no set-up ends in reasonable time.
+/// A larger number would take unreasonably long to set up.
 const LINKS_MAX: usize = 1_000_000;
 
-/// Where a host is attached; links by their place in the fabric's list.
+/// The links of a host; links by their place in the fabric's list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Attached {
     pub(crate) switch: usize,
@@ -26,14 +26,14 @@ pub(crate) struct Trunk {
     pub(crate) cost: u64,
 }
 
-/// What a link is part of.
+/// What a link belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
-    /// Of a host, towards its switch.
+    /// To a host, towards its switch.
     Up(usize),
-    /// Of a host, from its switch.
+    /// To a host, from its switch.
     Down(usize),
-    /// Between switches.
+    /// To a pair of switches.
     Trunk(usize),
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct Graph {
     pub(crate) trunks: Vec<Trunk>,
     /// Trunks by the switch that they leave, in the order of the fabric's list.
     pub(crate) leaving: Vec<Vec<usize>>,
-    /// Trunks by the switch that they lead to, likewise.
+    /// Trunks by the switch that they lead to, in the same order.
     pub(crate) coming: Vec<Vec<usize>>,
 }
 
@@ -58,11 +58,11 @@ enum Vertex {
 }
 
 impl Graph {
-    /// The graph of a fabric, or everything that is wrong with its hosts, switches and links.
+    /// The graph of a fabric, or all errors of its hosts, switches and links.
     pub(crate) fn of(fabric: &Fabric) -> Result<Graph, Vec<String>> {
         if fabric.links.len() > LINKS_MAX {
             return Err(vec![format!(
-                "links: {} of them; at most {LINKS_MAX} can be set up",
+                "links: {} is more than {LINKS_MAX}, the largest number that can be set up",
                 fabric.links.len()
             )]);
         }
@@ -90,7 +90,7 @@ impl Graph {
         }
     }
 
-    /// Two hosts of which one has no way to the other, in words.
+    /// A sentence about two hosts of which one cannot reach the other.
     fn cut_off(&self, fabric: &Fabric) -> Option<String> {
         let first = self.hosts.first()?.switch;
         let towards = |next: &[Vec<usize>], end: fn(&Trunk) -> usize| {
@@ -220,10 +220,10 @@ fn vertices<'a>(fabric: &'a Fabric, wrong: &mut Vec<String>) -> HashMap<&'a str,
         fabric.switches.iter().enumerate().map(|(number, name)| ("switch", name, Vertex::Switch(number)));
     for (what, name, vertex) in hosts.chain(switches) {
         if name.is_empty() || name.contains("->") {
-            wrong.push(format!("{what} {name:?}: a name has at least one letter and no ->; choose another"));
+            wrong.push(format!("{what} {name:?}: a name must not be empty or contain ->; choose another"));
         }
         if vertices.insert(name.as_str(), vertex).is_some() {
-            wrong.push(format!("{what} {name}: named twice; give every host and switch a name of its own"));
+            wrong.push(format!("{what} {name}: named twice; give every host and switch a unique name"));
         }
     }
     vertices
@@ -243,7 +243,7 @@ fn attach(
 
 fn check_numbers(link: &Link, name: &str, wrong: &mut Vec<String>) {
     if link.rate_bps == Some(0) {
-        wrong.push(format!("link {name}: rate 0 would never send; leave the rate out for unlimited"));
+        wrong.push(format!("link {name}: rate 0 never sends; leave the rate out for unlimited"));
     }
     if link.jitter_ns == Some(0) {
         wrong.push(format!("link {name}: jitter 0 does nothing; leave it out"));
@@ -252,7 +252,7 @@ fn check_numbers(link: &Link, name: &str, wrong: &mut Vec<String>) {
         wrong.push(format!("link {name}: loss outside 1 to 1000000000 ppb; leave it out for none"));
     }
     if link.cost == Some(0) {
-        wrong.push(format!("link {name}: cost 0 allows endless ways; give at least 1"));
+        wrong.push(format!("link {name}: cost 0 allows endless routes; give at least 1"));
     }
 }
 
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_packet_could_cross_is_refused_with_its_name() {
+    fn a_graph_that_packets_cannot_cross_is_refused_with_the_name() {
         let between = |from: &str, to: &str| Link::new(from, to, None, 0, None);
         for (said, expected) in [
             (
@@ -293,7 +293,10 @@ mod tests {
             (wrong(|fabric| fabric.links.push(between("h0", "leaf1"))), "h0->leaf1: a second link to"),
             (wrong(|fabric| fabric.links.push(between("h0", "h1"))), "h0->h1: joins two hosts"),
             (wrong(|fabric| fabric.links.push(between("leaf0", "leaf0"))), "a switch with itself"),
-            (wrong(|fabric| fabric.links.push(between("leaf0", "leaf7"))), "leaf7 is no host and no switch"),
+            (
+                wrong(|fabric| fabric.links.push(between("leaf0", "leaf7"))),
+                "leaf7 is neither a host nor a switch",
+            ),
             (wrong(|fabric| fabric.switches.push("h0".into())), "switch h0: named twice"),
             (
                 wrong(|fabric| fabric.links.retain(|link| link.from != "leaf1" || link.to.starts_with('h'))),

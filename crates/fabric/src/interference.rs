@@ -1,6 +1,6 @@
-//! Interference as it crosses from Python to the agent: its keys, its checks, and the engine's sources that it becomes.
+//! Interference as it crosses from Python to the agent: its keys, its checks, and the engine's sources for it.
 //!
-//! Keys that are absent are those of the published generator: bursts of full packets that never back off.
+//! Absent keys have the values of the published generator: bursts of full packets that never back off.
 
 use crosswind_engine::{
     Arrivals, CongestionControl, Duration, Ecn, Engine, Instant, PathId, Rate, RateLaw, RecordedPacket,
@@ -12,7 +12,7 @@ use crate::compile::rate;
 use crate::graph::Graph;
 use crate::spec::{Fabric, Host};
 
-/// A replay travels with its condition, as text: this many packets take about 2 MB.
+/// A replay is sent with its condition, as text: this number of packets takes about 2 MB.
 const REPLAY_PACKETS_MAX: usize = 100_000;
 
 /// Competing traffic in both directions between two hosts.
@@ -21,41 +21,41 @@ const REPLAY_PACKETS_MAX: usize = 100_000;
 pub struct Interference {
     /// Two different hosts.
     pub between: [Host; 2],
-    /// Always `ghost` here: real interference is carried out by the runner.
+    /// Always `ghost` here: the runner carries out real interference.
     pub by: String,
-    /// Offered IP bits per second; absent with a replay only.
+    /// Offered IP bits per second; absent only with a replay.
     #[serde(default)]
     pub rate: Option<Law>,
-    /// How long one draw holds.
+    /// How long one draw is used.
     pub hold_ns: u64,
-    /// Bursts start this far apart (`paced`), and the application of `tcp` writes this often.
+    /// Interval between bursts (`paced`), and between writes of the application of `tcp`.
     pub pacing_ns: u64,
-    /// When packets come.
+    /// When packets are sent.
     #[serde(default)]
     pub arrivals: ArrivalsEntry,
     /// Size of every competing packet, or `imix`.
     pub packet_ip_bytes: PacketBytes,
-    /// Of every competing packet, 0..=63.
+    /// DSCP of every competing packet, 0..=63.
     #[serde(default)]
     pub dscp: u8,
-    /// What a draw of zero means.
+    /// The meaning of a draw of zero.
     pub zero: Zero,
-    /// Present: it backs off as TCP connections do.
+    /// If present, it backs off as TCP connections do.
     #[serde(default)]
     pub tcp: Option<TcpEntry>,
 }
 
-/// How the rate of interference is drawn.
+/// The distribution of the rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Law {
-    /// Always this many IP bits per second.
+    /// A constant rate in IP bits per second.
     ConstantBps(u64),
     /// Normal, clipped.
     Normal(NormalLaw),
 }
 
-/// A normal law, clipped to `low_bps..=high_bps`.
+/// A normal distribution, clipped to `low_bps..=high_bps`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NormalLaw {
@@ -69,18 +69,18 @@ pub struct NormalLaw {
     pub high_bps: u64,
 }
 
-/// When packets come, given the rate.
+/// When packets are sent at a given rate.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ArrivalsEntry {
     /// As bursts, `pacing_ns` apart, at the speed of the uplink.
     #[default]
     Paced,
-    /// Independently of each other.
+    /// At independent, exponentially distributed intervals.
     Poisson,
-    /// At even distances during random times, not at all during others.
+    /// At even intervals during random periods, and not at all between them.
     OnOff(OnOff),
-    /// As recorded.
+    /// At recorded instants.
     Replay(ReplayEntry),
 }
 
@@ -88,36 +88,36 @@ pub enum ArrivalsEntry {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReplayEntry {
-    /// Nanoseconds after the packet before it, and IP bytes; 1 to 100 000 packets.
+    /// Nanoseconds after the preceding packet, and IP bytes; 1 to 100 000 packets.
     pub packets: Vec<(u64, u32)>,
-    /// Whether it begins anew after the last.
+    /// Whether it restarts after the last packet.
     pub repeat: bool,
 }
 
-/// Random times with packets and without.
+/// Random periods with and without packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OnOff {
-    /// Mean length of the times with packets.
+    /// Mean length of the periods with packets.
     pub on_ns: u64,
-    /// Mean length of the times without.
+    /// Mean length of the periods without packets.
     pub off_ns: u64,
     /// Pareto index of both in thousandths; exponential when absent.
     #[serde(default)]
     pub shape_thousandths: Option<u32>,
 }
 
-/// How large packets are.
+/// Sizes of packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum PacketBytes {
-    /// All the same.
+    /// All packets have this size.
     Fixed(u32),
-    /// A mix.
+    /// A mixture of sizes.
     Mixed(Mix),
 }
 
-/// Mixes of packet sizes.
+/// Mixtures of packet sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mix {
@@ -125,25 +125,25 @@ pub enum Mix {
     Imix,
 }
 
-/// What a draw of zero means.
+/// The meaning of a draw of zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Zero {
     /// Nothing is sent.
     Silence,
-    /// Full speed, as iperf3 reads `-b 0`.
+    /// Full speed, as iperf3 interprets `-b 0`.
     Unlimited,
 }
 
-/// Connections that the interference is carried by.
+/// TCP connections that carry the interference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TcpEntry {
-    /// 1..=1000, in each way.
+    /// Connections in each direction, 1..=1000.
     pub flows: u16,
-    /// What they do about losses.
+    /// Their congestion control.
     pub congestion_control: Control,
-    /// Whether their packets may be marked instead of dropped, and marks are heeded.
+    /// Whether their packets may be marked instead of dropped; the connections then react to marks.
     #[serde(default)]
     pub ecn: bool,
 }
@@ -159,7 +159,7 @@ pub enum Control {
 }
 
 impl Interference {
-    /// Adds what is wrong with it, as part of `fabric`.
+    /// Adds its errors, as part of `fabric`.
     pub(crate) fn check(&self, fabric: &Fabric, wrong: &mut Vec<String>) {
         let [a, b] = &self.between;
         let what = format!("interference between {a} and {b}");
@@ -167,10 +167,7 @@ impl Interference {
             wrong.push(format!("{what}: needs two different hosts of {}", fabric.hosts.join(", ")));
         }
         if self.by != "ghost" {
-            wrong.push(format!(
-                "{what}: by {} is carried out by the runner, the fabric only knows ghost",
-                self.by
-            ));
+            wrong.push(format!("{what}: by {} is the runner's task, the fabric accepts only ghost", self.by));
         }
         if self.pacing_ns == 0 || self.hold_ns < self.pacing_ns {
             wrong.push(format!("{what}: pacing must be above 0 and at most hold"));
@@ -207,14 +204,16 @@ impl Interference {
             wrong.push(format!("{what}: needs either a rate or a replay"));
         }
         if self.zero == Zero::Unlimited && (self.tcp.is_some() || self.arrivals != ArrivalsEntry::Paced) {
-            wrong.push(format!("{what}: zero can mean unlimited only to paced interference without tcp"));
+            wrong.push(format!("{what}: zero means unlimited only with paced arrivals and without tcp"));
         }
         if self.tcp.is_some() && self.arrivals != ArrivalsEntry::Paced {
-            wrong.push(format!("{what}: when packets of tcp come, its windows decide; leave arrivals out"));
+            wrong.push(format!(
+                "{what}: with tcp the windows decide when packets are sent; leave arrivals out"
+            ));
         }
     }
 
-    /// What it sends, where that was recorded, as the source of that name.
+    /// Its packets as the source of that name, if it is a recording.
     pub(crate) fn replay(&self, name: &str) -> Result<Option<Sound<ReplaySpec>>, SpecError> {
         let ArrivalsEntry::Replay(replay) = &self.arrivals else { return Ok(None) };
         let recorded = replay
@@ -225,7 +224,7 @@ impl Interference {
         Sound::new(name, spec).map(Some)
     }
 
-    /// What only the engine knows to be wrong with it, as the source of that name.
+    /// Checks it as the source of that name against the engine's rules.
     pub(crate) fn check_source(&self, name: &str, around: &Around) -> Result<(), SpecError> {
         let nowhere = Engine::new(0).path(&[]);
         let source = self.rate.map(|rate| self.source(rate, around, nowhere));
@@ -249,7 +248,7 @@ impl Interference {
         }
     }
 
-    /// Acknowledgements go `back`.
+    /// The engine's source. Acknowledgements take path `back`.
     fn source(&self, rate: Law, around: &Around, back: PathId) -> SourceSpec {
         let pacing = Duration::from_nanos(self.pacing_ns);
         let arrivals = match (self.tcp, &self.arrivals) {
@@ -301,16 +300,16 @@ impl Interference {
     }
 }
 
-/// What one direction of it meets where it runs.
+/// The surroundings of one direction of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Around {
-    /// Of the uplink that it leaves by.
+    /// Rate of the uplink through which it leaves.
     peak: Rate,
     rto_min: Duration,
 }
 
 impl Around {
-    /// What is around a host.
+    /// The surroundings of a host.
     pub(crate) fn of(fabric: &Fabric, graph: &Graph, host: usize) -> Self {
         Self {
             peak: rate(fabric.links[graph.hosts[host].up].rate_bps),
@@ -319,12 +318,12 @@ impl Around {
     }
 }
 
-/// Where one direction of it runs.
+/// One direction of it at its position.
 pub(crate) struct OneWay<'a> {
-    /// Of the source.
+    /// Name of the source.
     pub(crate) name: &'a str,
     pub(crate) path: PathId,
-    /// Of acknowledgements.
+    /// Path of acknowledgements.
     pub(crate) back: PathId,
     pub(crate) at: Instant,
     pub(crate) around: Around,

@@ -1,6 +1,7 @@
-//! What monitors select by and only headers tell: each distinct header match of a condition is a label of the packets that it fits.
+//! Labels of packets: each distinct match of a condition that needs headers is a label of the packets that it matches.
 //!
-//! The caller says what the headers say when a frame enters, a packet carries the set of its labels, and a monitor asks for its own.
+//! The caller reads the headers when a frame enters, a packet carries the set of its labels, and a monitor checks for
+//! its own label.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use crosswind_engine::{Begin, Engine, LabelSet, Match, MonitorParameters, Treatm
 use crate::routes::mix;
 use crate::spec::{Condition, Fabric};
 
-/// What the headers of a frame say.
+/// The relevant header fields of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Facts {
     /// Position of the sending node.
@@ -19,12 +20,12 @@ pub struct Facts {
     pub to: usize,
     /// IP protocol number.
     pub protocol: u8,
-    /// Source and destination port, where there are any.
+    /// Source and destination port, if the protocol has ports.
     pub ports: Option<(u16, u16)>,
 }
 
 impl Facts {
-    /// Equal for packets of one flow: sender, receiver, protocol and ports.
+    /// Equal for packets of one flow, which have the same sender, receiver, protocol and ports.
     pub(crate) fn hash(&self) -> u32 {
         let (source, destination) = self.ports.unwrap_or_default();
         let ends = (self.from as u64) << 32 | self.to as u64;
@@ -33,7 +34,7 @@ impl Facts {
     }
 }
 
-/// The part of a match that needs headers; what is absent may be anything.
+/// The part of a match that needs headers; absent fields match anything.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct HeaderMatch {
     from: Option<usize>,
@@ -44,7 +45,7 @@ struct HeaderMatch {
 }
 
 impl HeaderMatch {
-    /// `None` where a match needs no header.
+    /// `None` for a match that needs no header.
     fn of(select: &Match, fabric: &Fabric) -> Option<Self> {
         let node = |name: &Option<String>| {
             name.as_ref().and_then(|name| fabric.nodes.iter().position(|node| node.name == *name))
@@ -70,12 +71,12 @@ impl HeaderMatch {
     }
 }
 
-/// The header matches of a condition, by the labels that stand for them.
+/// The header matches of a condition, with their labels.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Labels(Arc<Vec<(HeaderMatch, u16)>>);
 
 impl Labels {
-    /// The label of a match, where it needs headers.
+    /// The label of a match, if it needs headers.
     pub(crate) fn of(&self, select: &Match, fabric: &Fabric) -> Option<u16> {
         let header = HeaderMatch::of(select, fabric)?;
         self.0.iter().find(|(known, _)| *known == header).map(|(_, label)| *label)
@@ -88,12 +89,13 @@ impl Labels {
     }
 }
 
-/// Labels of all conditions so far: a match keeps its label for ever, so that packets under way are known under another condition.
+/// Labels of all conditions so far. A match has the same label permanently, so packets in flight are still recognised
+/// under another condition.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LabelBook(Vec<HeaderMatch>);
 
 impl LabelBook {
-    /// The labels of a condition; `None` where there have been more different matches than there are labels.
+    /// The labels of a condition; `None` when there have been more different matches than labels.
     pub(crate) fn labels(&mut self, condition: &Condition, fabric: &Fabric) -> Option<Labels> {
         let mut labels: Vec<(HeaderMatch, u16)> = Vec::new();
         for header in matches_of(condition).filter_map(|select| HeaderMatch::of(select, fabric)) {
@@ -111,27 +113,27 @@ impl LabelBook {
     }
 }
 
-/// So many flows are remembered before all are forgotten.
+/// All remembered flows are forgotten when they exceed this number.
 const FLOWS_MAX: usize = 65_536;
 
-/// The label sets of the frames that came so far.
+/// The label sets of all frames so far.
 #[derive(Debug, Default)]
 pub(crate) struct LabelSets {
     flows: AHashMap<Facts, LabelSet>,
     sets: AHashMap<Box<[u16]>, LabelSet>,
-    /// The labels of each set, by its number less 1.
+    /// The labels of each set, by its number minus 1.
     labels: Vec<Box<[u16]>>,
     /// How often all sets were forgotten.
     version: u32,
 }
 
 impl LabelSets {
-    /// Another condition selects by other labels.
+    /// Forgets the flows, because another condition selects by other labels.
     pub(crate) fn forget_flows(&mut self) {
         self.flows.clear();
     }
 
-    /// The labels of a frame. Each flow is looked at once, however many matches there are.
+    /// The labels of a frame. Each flow is classified once, whatever the number of matches.
     #[inline]
     pub(crate) fn of(&mut self, facts: &Facts, labels: &Labels, engine: &mut Engine) -> LabelSet {
         if labels.0.is_empty() {
@@ -161,7 +163,7 @@ impl LabelSets {
             return set;
         }
         let set = engine.label_set(labels).unwrap_or_else(|| {
-            // More combinations than a packet can name: those that come from now on are known again.
+            // More combinations than a packet can number: all sets are forgotten, and new ones are numbered again.
             engine.forget_label_sets();
             self.flows.clear();
             self.sets.clear();
@@ -176,11 +178,11 @@ impl LabelSets {
 
     /// The labels of a set.
     pub(crate) fn labels(&self, set: LabelSet) -> &[u16] {
-        // One that has been forgotten has none.
+        // A forgotten set has no labels.
         set.index().and_then(|index| self.labels.get(index)).map_or(&[], |labels| labels)
     }
 
-    /// Another number whenever all sets have been forgotten.
+    /// A number that changes whenever all sets have been forgotten.
     pub(crate) fn version(&self) -> u32 {
         self.version
     }

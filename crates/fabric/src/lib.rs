@@ -1,13 +1,13 @@
-//! From the words of an experiment to the engine: a graph of hosts, switches and links, nodes, and a condition by place.
+//! Compiles an experiment's network for the engine: a graph of hosts, switches and links, nodes, and a condition by
+//! place.
 //!
-//! [`Fabric`] and [`Condition`] are the resolved form that the agent receives (docs/reference/contracts.md, section 1);
-//! every number is an SI integer, `None` means unlimited. [`Network`] compiles them into elements, paths and ghost
+//! [`Fabric`] and [`Condition`] are the resolved form that the agent receives (docs/reference/contracts.md, section
+//! 1). Every number is an SI integer; `None` means unlimited. [`Network`] compiles them into elements, paths and ghost
 //! sources of a `crosswind_engine::Engine`. Both the emulator (wall clock) and the simulator (virtual clock) use this
 //! crate, so that a condition means the same in both.
 //!
-//! It does not read packets, know addresses on a wire or tell the time.
+//! It does not read packets, handle wire addresses or read a clock.
 
-mod asked;
 mod border;
 mod capacity;
 mod check;
@@ -26,6 +26,7 @@ mod places;
 mod plan;
 mod planner;
 mod register;
+mod requested;
 mod routes;
 mod site;
 mod spec;

@@ -1,7 +1,7 @@
-//! A monitor of a condition as the engine's: quantities, selection, start, and what it watches.
+//! Converts a monitor of a condition to the engine's: quantities, selection, start, and what it watches.
 //!
-//! A monitor watches what stands behind it at its place, and the link that the place leads to: its queue is the first of these that
-//! has one, its drops are those of all of them.
+//! A monitor watches the elements after it at its place, and the link that the place leads to. Its queue is the first
+//! of these that has one; its drops are those of all of them.
 
 use crosswind_engine::{
     Begin, Class, ClassWord, Match, MonitorParameters, MonitorSpec, Quantity, Rate, Selection, Start,
@@ -14,42 +14,43 @@ use crate::plan::Key;
 use crate::site::Place;
 use crate::spec::Fabric;
 
-/// A monitor that reads headers, for whoever has the packets' bytes.
+/// A monitor that reads headers, described for the caller, which has the packets' bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeaderReader {
     /// Both directions of a link are one place.
     pub place: String,
-    /// Whether it sees what goes down to a host, or against the order of two switches, at a place that has both directions.
+    /// At a place that covers both directions: whether it sees the direction to a host, or against the order of two
+    /// switches.
     pub towards_host: bool,
-    /// What it reads.
+    /// Quantities that it reads.
     pub what: Vec<What>,
 }
 
-/// What a monitor needs to know of its surroundings.
+/// What a monitor depends on at its site.
 pub(crate) struct Surroundings<'a> {
     pub(crate) fabric: &'a Fabric,
     pub(crate) labels: &'a Labels,
-    /// Of the wire at its site.
+    /// Rate of the wire at its site.
     pub(crate) line_rate: Rate,
 }
 
 /// The engine's part of a monitor; everything has been checked.
-pub(crate) fn spec(asked: &MonitorParameters, around: &Surroundings<'_>) -> MonitorSpec {
+pub(crate) fn spec(parameters: &MonitorParameters, around: &Surroundings<'_>) -> MonitorSpec {
     MonitorSpec {
-        what: asked.what.iter().filter_map(|&what| quantity(what)).collect(),
-        window: asked.window,
-        burst_gap: asked.burst_gap,
+        what: parameters.what.iter().filter_map(|&what| quantity(what)).collect(),
+        window: parameters.window,
+        burst_gap: parameters.burst_gap,
         line_rate: around.line_rate,
-        select: selection(&asked.select, around),
-        start: match &asked.start {
+        select: selection(&parameters.select, around),
+        start: match &parameters.start {
             Begin::After(time) => Start::After(*time),
             Begin::Packet(first) => Start::FirstPacket(selection(first, around)),
         },
-        reports_packets: asked.what.iter().any(|what| what.needs_headers()),
+        reports_packets: parameters.what.iter().any(|what| what.needs_headers()),
     }
 }
 
-/// A monitor, and what it looks at behind it.
+/// A monitor, and what it watches after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Watching {
     pub(crate) monitor: Key,
@@ -57,17 +58,17 @@ pub(crate) struct Watching {
     pub(crate) drops: Vec<Key>,
 }
 
-/// A monitor that looks at what stands behind it.
+/// A monitor that watches elements after it.
 pub(crate) struct Watch {
-    /// Among the elements of its site.
+    /// Position among the elements of its site.
     pub(crate) position: usize,
-    /// The queue of the first that has one.
+    /// The queue of the first element that has one.
     pub(crate) queue: bool,
-    /// The drops of all.
+    /// The drops of all of them.
     pub(crate) drops: bool,
 }
 
-/// The monitors among the elements of a site that look at what stands behind them.
+/// The monitors among the elements of a site that watch elements after them.
 pub(crate) fn watches<'a>(elements: impl Iterator<Item = &'a ElementEntry>) -> Vec<Watch> {
     let watch = |(position, entry): (usize, &ElementEntry)| match &entry.treatment {
         Treatment::Monitor(MonitorParameters { what, .. }) => {
@@ -79,7 +80,8 @@ pub(crate) fn watches<'a>(elements: impl Iterator<Item = &'a ElementEntry>) -> V
     elements.enumerate().filter_map(watch).filter(|watch| watch.queue || watch.drops).collect()
 }
 
-/// Those of a site's elements that read headers. `elements` are its entries with their numbers, `chain` what they are in the engine.
+/// The elements of a site that read headers. `elements` are its entries with their numbers, `chain` the engine's
+/// elements of these entries.
 pub(crate) fn readers<'a>(
     elements: impl Iterator<Item = (usize, &'a ElementEntry)>,
     chain: &[Key],
@@ -98,13 +100,13 @@ pub(crate) fn readers<'a>(
     elements.zip(chain).filter_map(reader).collect()
 }
 
-/// Whether a monitor at `index` of a place has a queue behind it wherever it stands itself.
+/// Whether a monitor at `index` of a place has a queue after it at each of its sites.
 pub(crate) fn has_queue_behind(place: Place, entries: &[ElementEntry], index: usize) -> bool {
     let covers = |entry: &ElementEntry| entry.on.is_none() || entry.on == entries[index].on;
     place.leads_to_wire() || entries[index + 1..].iter().any(|entry| entry.has_queue() && covers(entry))
 }
 
-/// The quantities that the engine measures.
+/// Converts to the engine's quantity, if the engine measures it.
 fn quantity(what: What) -> Option<Quantity> {
     Some(match what {
         What::Utilisation => Quantity::Utilisation,

@@ -1,14 +1,15 @@
-//! An engine with the elements, paths and sources of a fabric, in the state that a plan describes.
+//! An engine with the elements, paths and sources of a fabric, in the state of the applied plan.
 //!
-//! A path from node `a` to node `b` on another host runs through a's `host.egress`, `link` up, the uplink, `switch.ingress` of a's
-//! port, over the links between switches that the routes choose, `switch.egress` of b's port, `link` down, the downlink, and b's
-//! `host.ingress`. A link between switches is `switch.egress` and `link` where a condition names it, `wan`, its own jitter and loss,
-//! the wire, and `switch.ingress` where a condition names it. On the same host a path is a's `host.egress` and b's `host.ingress`.
+//! A path from node `a` to node `b` on another host passes, in this order: a's `host.egress`, `link` up, the uplink,
+//! `switch.ingress` of a's port, the links between switches that the routes choose, `switch.egress` of b's port,
+//! `link` down, the downlink, and b's `host.ingress`. A link between switches consists of `switch.egress` and `link`
+//! where a condition names it, `wan`, its own jitter and loss, the wire, and `switch.ingress` where a condition names
+//! it. On the same host a path is a's `host.egress` and b's `host.ingress`.
 //!
-//! Interference between two hosts is sent by a neighbour node on each: it has its own elements at the places that are
-//! per node and shares the others, as another tenant's container would.
+//! Interference between two hosts is sent by a neighbour node on each. A neighbour has its own elements at the places
+//! that are per node and shares the others, as another tenant's container would.
 //!
-//! Plans are made elsewhere ([`crate::Planner`]); applying one compares it with the one before.
+//! Plans are made by [`crate::Planner`]; applying a plan compares it with the applied one.
 
 use std::sync::Arc;
 
@@ -32,7 +33,7 @@ use crate::routes::Routes;
 use crate::spec::{Fabric, Places};
 use crate::stands::{End, Stands};
 
-/// Room for this many times the elements of the first condition: those of later ones move none.
+/// Memory is reserved for this multiple of the first condition's elements, so elements of later ones cause no move.
 const SPARE_ELEMENTS: usize = 4;
 
 #[derive(Clone, Debug)]
@@ -56,7 +57,7 @@ pub struct Network {
     hosts: Arc<[usize]>,
     /// By the place of its link in the fabric's list.
     wires: Arc<[Wire]>,
-    /// Of the plan that was applied last.
+    /// State of the plan that was applied last.
     target: Arc<Target>,
     stated: Arc<Places>,
     memories: usize,
@@ -65,11 +66,11 @@ pub struct Network {
     drives: Drives,
     label_sets: LabelSets,
     readers_version: u64,
-    /// To other domains.
+    /// Border to other domains.
     border: Border,
 }
 
-/// What a plan has taken the place of, to be let go of on a thread that has time.
+/// Objects that a plan has replaced, to be dropped on a thread that has time.
 #[derive(Debug)]
 pub struct Spent {
     _plan: Plan,
@@ -80,10 +81,10 @@ pub struct Spent {
 }
 
 impl Network {
-    /// The network of a fabric whose condition stays; its interference starts at `start`.
+    /// The network of a fabric whose condition does not change; its interference starts at `start`.
     ///
     /// # Errors
-    /// Everything that is wrong with the fabric.
+    /// All errors of the fabric.
     pub fn new(fabric: &Fabric, start: Instant) -> Result<Self, FabricError> {
         Planner::new(fabric)?.network(start)
     }
@@ -128,17 +129,17 @@ impl Network {
         &self.engine
     }
 
-    /// Both, to read what must catch up first.
+    /// The engine and the elements, to read elements that must be advanced first.
     pub fn engine_and_elements(&mut self) -> (&mut Engine, &[ElementAt]) {
         (&mut self.engine, self.elements.list())
     }
 
-    /// Every element with its place, in the order they were made.
+    /// Every element with its place, in the order in which they were made.
     pub fn elements(&self) -> &[ElementAt] {
         self.elements.list()
     }
 
-    /// Whether packets of a node enter and leave here, and not in another domain.
+    /// Whether packets of a node enter and leave here and not in another domain.
     pub fn has_node(&self, node: usize) -> bool {
         self.border.has_host(self.hosts[node])
     }
@@ -163,7 +164,8 @@ impl Network {
         self.drives.iter()
     }
 
-    /// Counts the time of processes from `at`, where a measurement starts, and draws their levels again from the first.
+    /// Restarts the time of processes at `at`, where a measurement starts, and draws their levels again from the
+    /// first.
     pub fn restart_processes(&mut self, at: Instant) {
         self.drives.restart(&mut self.engine, &self.elements, at);
     }
@@ -173,43 +175,43 @@ impl Network {
         &self.fabric
     }
 
-    /// The name of the condition in force.
+    /// The name of the active condition.
     pub fn condition(&self) -> Arc<str> {
         Arc::clone(&self.target.condition)
     }
 
-    /// What was asked for last: the places of a condition, or those that a step of its timeline replaced.
+    /// The places of the latest request: those of a condition, or those that a step of its timeline replaced.
     pub fn stated(&self) -> Arc<Places> {
         Arc::clone(&self.stated)
     }
 
-    /// Wire bits per second by which a node receives; `None` where that is unlimited.
+    /// Wire bits per second at which a node receives; `None` where that is unlimited.
     pub fn receive_bps(&self, node: usize) -> Option<u64> {
         self.fabric.links[self.graph.hosts[self.hosts[node]].down].rate_bps
     }
 
-    /// The labels of a frame, by which monitors select.
+    /// The labels of a frame, by which monitors select packets.
     pub fn labels(&mut self, facts: &Facts) -> LabelSet {
         self.label_sets.of(facts, &self.target.labels, &mut self.engine)
     }
 
-    /// What of a frame's flow decides which way it takes; 0 where nothing of it does.
+    /// The part of a frame's flow that affects its route; 0 where none does.
     pub fn flow(&self, facts: &Facts) -> u32 {
         self.routes.flow(|| facts.hash())
     }
 
-    /// What a monitor of the condition in force reads from headers; `None` where it reads none.
+    /// The quantities that a monitor of the active condition reads from headers; `None` where it reads none.
     pub fn header_reader(&self, id: ElementId) -> Option<&HeaderReader> {
         self.target.readers.get(&self.elements.key(id))
     }
 
-    /// Another number whenever other monitors may read headers.
+    /// A number that changes whenever the set of monitors that read headers may have changed.
     pub fn readers_version(&self) -> u64 {
         self.readers_version
     }
 
-    /// The path between two nodes for a flow ([`Network::flow`]), made when first asked for, and whether it treats the packets of
-    /// a train alike.
+    /// The path between two nodes for a flow ([`Network::flow`]), and whether it treats the packets of a train alike.
+    /// The path is made at the first call.
     #[inline]
     pub fn path(&mut self, from: usize, to: usize, flow: u32) -> (PathId, bool) {
         match self.paths.get(from, to, flow) {
@@ -218,7 +220,7 @@ impl Network {
         }
     }
 
-    /// Apart, because every packet asks for a path that there is.
+    /// A separate function, because the existing path is looked up for every packet.
     #[cold]
     fn new_path(&mut self, from: usize, to: usize, flow: u32) -> (PathId, bool) {
         let [a, b] = [from, to].map(|node| (self.hosts[node], self.stands.node(node)));
@@ -229,13 +231,14 @@ impl Network {
         found
     }
 
-    /// The next thing that leaves for another domain, and which; a packet is due there at least the delay of its link after now.
+    /// The next item that leaves for another domain, and that domain. A packet is due there at least the delay of its
+    /// link after now.
     pub fn next_out(&mut self) -> Option<(usize, Crosses)> {
         self.border.next_out(&mut self.engine, &self.label_sets)
     }
 
-    /// Whether what another domain has handed out can be taken in: it leads through elements that are here. Where another domain has
-    /// applied a plan that this one has not applied yet, it does not.
+    /// Whether an item of another domain can be taken in: all elements on its way exist here. They do not when the
+    /// other domain has applied a plan that this one has not applied yet.
     pub fn knows(&self, crosses: &Crosses) -> bool {
         let begun = self.elements.begun();
         match crosses {
@@ -244,22 +247,22 @@ impl Network {
         }
     }
 
-    /// Makes elements of a plan that are not there yet, `most` of them at most, and lets no packet come to them. Returns whether all are
-    /// made: applying the plan then takes less long.
+    /// Makes up to `most` elements of a plan that do not exist yet; no packet reaches them. Returns whether all exist.
+    /// Applying the plan then takes less time.
     pub fn make(&mut self, plan: &mut Plan, most: usize) -> bool {
         self.elements.make(&mut self.engine, &plan.target, &mut plan.fresh, most)
     }
 
-    /// Takes in what domain `from` has handed out, before this network does what is due at its instant. Returns when a packet is due: at
-    /// its own instant, or now where that is earlier.
+    /// Receives an item of domain `from`, before this network processes what is due at the item's instant. Returns
+    /// when a packet is due: at its own instant, or now where that is earlier.
     pub fn take_in(&mut self, from: usize, crosses: Crosses) -> Option<Instant> {
         self.border.take_in(&mut self.engine, &mut self.label_sets, from, crosses)
     }
 
-    /// Applies a plan from `at` on; packets already inside finish on the path they entered. Returns the instant it took effect: `at`, or
-    /// now where `at` is earlier.
+    /// Applies a plan from `at` on; packets already inside finish on the path they entered. Returns the instant at
+    /// which it took effect: `at`, or now where `at` is earlier.
     pub fn apply(&mut self, at: Instant, mut plan: Plan) -> (Instant, Spent) {
-        // New elements are born at this instant, whatever the engine did last.
+        // New elements start at this instant, whatever the engine did last.
         self.engine.advance(at);
         let at = self.engine.now();
         let target = Arc::clone(&plan.target);
@@ -298,7 +301,8 @@ impl Network {
         }
     }
 
-    /// Starts the interference of the plan, or sends what goes on along its new way. Returns the sources before.
+    /// Starts the interference of the plan, or moves continuing interference to its new path. Returns the earlier
+    /// sources.
     fn put_sources(&mut self, at: Instant, before: &Target) -> Vec<Source> {
         let target = Arc::clone(&self.target);
         if Arc::ptr_eq(&target.ghosts, &before.ghosts) {
@@ -308,7 +312,7 @@ impl Network {
                 let [path, back] = self.ways_of(ghost, flow);
                 self.engine.redirect_source(at, id, path);
                 if ghost.interference.tcp.is_some() {
-                    self.engine.redirect_acks(at, id, back).expect("what is TCP acknowledges");
+                    self.engine.redirect_acks(at, id, back).expect("a TCP source has acknowledgements");
                 }
             }
             return Vec::new();
@@ -326,20 +330,20 @@ impl Network {
             let around = Around::of(&self.fabric, &self.graph, target.neighbours[ghost.from]);
             let way = OneWay { name: &ghost.name, path, back, at, around };
             let started = ghost.interference.start(&mut self.engine, ghost.replay.clone(), way);
-            let id = started.expect("the name is its own, and the rest was checked");
+            let id = started.expect("the name is unique, and the parameters were checked");
             self.sources.push(Source { id, ghost: place, flow });
         }
         stopped
     }
 
-    /// Where its packets go, and where acknowledgements come back.
+    /// The path of its packets, and the path of acknowledgements.
     fn ways_of(&mut self, ghost: &Ghost, flow: u32) -> [PathId; 2] {
         let end = |neighbour| (self.target.neighbours[neighbour], self.stands.neighbour(neighbour));
         let (from, to) = (end(ghost.from), end(ghost.to));
         [self.make_path(from, to, flow), self.make_path(to, from, flow)]
     }
 
-    /// Points the monitors of the plan to what stands behind them, and no other.
+    /// Attaches exactly the plan's monitors to the elements after them.
     fn put_watches(&mut self, at: Instant, before: &Target) {
         let target = Arc::clone(&self.target);
         if target.readers != before.readers {
@@ -391,7 +395,7 @@ impl Network {
     }
 }
 
-/// What some watch and others do not, or not so; both in the order of their monitors.
+/// The watches in `some` that `others` lacks or has differently; both in the order of their monitors.
 fn lacking<'a>(some: &'a [Watching], others: &'a [Watching]) -> impl Iterator<Item = &'a Watching> {
     let mut others = others.iter().peekable();
     some.iter().filter(move |watching| {

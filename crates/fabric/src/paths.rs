@@ -1,6 +1,7 @@
-//! The paths that packets have asked for: by pair of nodes, and by flow where flows of one pair take different ways.
+//! The paths that packets have used: by pair of nodes, and by flow where flows of one pair take different paths.
 //!
-//! Pairs lie in pages, so that memory grows with the pairs that are used and packets to neighbouring nodes find theirs near each other.
+//! Pairs are stored in pages, so memory grows with the pairs that are used, and paths to neighbouring nodes are near
+//! each other.
 
 use ahash::AHashMap;
 use crosswind_engine::PathId;
@@ -23,7 +24,7 @@ pub(crate) struct Paths {
 }
 
 impl Paths {
-    /// For so many nodes, without a path.
+    /// For this number of nodes, without a path.
     pub(crate) fn between(nodes: usize) -> Self {
         Self { pairs: vec![Vec::new(); nodes], flows: AHashMap::new() }
     }
@@ -58,15 +59,15 @@ mod tests {
     fn each_pair_and_flow_has_its_own() {
         let mut engine = Engine::new(1);
         let mut paths = Paths::between(200);
-        let asked = [(0, 1, 0), (1, 0, 0), (0, 65, 0), (0, 199, 0), (0, 1, 7), (0, 1, 8), (199, 198, 0)];
+        let pairs = [(0, 1, 0), (1, 0, 0), (0, 65, 0), (0, 199, 0), (0, 1, 7), (0, 1, 8), (199, 198, 0)];
         let mark = engine.add("mark", ElementSpec::Mark(MarkSpec { dscp: 0 })).expect("a valid mark");
-        // Each is another path.
-        let made: Vec<Found> = (0..asked.len()).map(|n| (engine.path(&vec![mark; n]), n % 2 == 0)).collect();
-        for (&(from, to, flow), &found) in asked.iter().zip(&made) {
+        // Each call makes a different path.
+        let made: Vec<Found> = (0..pairs.len()).map(|n| (engine.path(&vec![mark; n]), n % 2 == 0)).collect();
+        for (&(from, to, flow), &found) in pairs.iter().zip(&made) {
             assert_eq!(paths.get(from, to, flow), None);
             paths.insert(from, to, flow, found);
         }
-        for (&(from, to, flow), &found) in asked.iter().zip(&made) {
+        for (&(from, to, flow), &found) in pairs.iter().zip(&made) {
             assert_eq!(paths.get(from, to, flow), Some(found));
         }
     }

@@ -1,4 +1,4 @@
-//! What stands where: the entries of a condition's places.
+//! The entries of a condition's places.
 
 use crate::entry::ElementEntry;
 use crate::site::{Place, Site};
@@ -23,18 +23,18 @@ impl Places {
         Place::ALL.map(|place| (place, self.at(place)))
     }
 
-    /// What is written at a site's place and meant for it, with its number there.
-    pub(crate) fn standing<'a>(&'a self, site: &'a Site) -> impl Iterator<Item = (usize, &'a ElementEntry)> {
-        self.meant(site.place, site)
+    /// The entries that apply to a site, with their numbers at its place.
+    pub(crate) fn at_site<'a>(&'a self, site: &'a Site) -> impl Iterator<Item = (usize, &'a ElementEntry)> {
+        self.applying_to(site.place, site)
     }
 
-    /// What is written at a place and meant for a site.
-    pub(crate) fn meant<'a>(
+    /// The entries of a place that apply to a site.
+    pub(crate) fn applying_to<'a>(
         &'a self,
         place: Place,
         site: &'a Site,
     ) -> impl Iterator<Item = (usize, &'a ElementEntry)> {
-        self.at(place).iter().enumerate().filter(|(_, entry)| site.is_meant(entry.on.as_deref()))
+        self.at(place).iter().enumerate().filter(|(_, entry)| site.applies(entry.on.as_deref()))
     }
 
     pub(crate) fn replaced_by(&self, newer: &Places) -> Places {
@@ -51,7 +51,7 @@ impl Places {
         }
     }
 
-    /// The same, with those that are absent written as empty.
+    /// The same places, with absent ones written as empty.
     pub(crate) fn written_out(&self) -> Places {
         let written = |place: Place| Some(self.at(place).to_vec());
         Places {

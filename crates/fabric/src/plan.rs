@@ -1,7 +1,9 @@
-//! Plans: what a network is to be, worked out before it is applied, so that applying it is a comparison and little more.
+//! Plans: target states of a network. They are computed in advance, so that applying one takes little more than a
+//! comparison.
 //!
-//! A plan is complete: it says what every place has, not what changes. So it can be applied whatever was applied before. Elements and
-//! ways of a plan go by *keys*, numbers that stand for names: the engine's own numbers follow from the order in which plans are applied.
+//! A plan is complete: it contains everything that each place has, not the changes. So it can be applied after any
+//! other plan. Elements and paths of a plan are identified by *keys*, numbers for names. The engine's own numbers
+//! depend on the order in which plans are applied.
 
 use std::sync::atomic::AtomicU32;
 use std::sync::Arc;
@@ -16,30 +18,30 @@ use crate::paths::Paths;
 use crate::site::Place;
 use crate::spec::Places;
 
-/// Stands for the name of an element.
+/// The number of an element's name.
 pub(crate) type Key = u32;
 
-/// What an element is called and where it stands.
+/// An element's name and position.
 #[derive(Debug)]
 pub struct About {
-    /// Such as `h0/switch.ingress/0:police`.
+    /// For example `h0/switch.ingress/0:police`.
     pub name: String,
     /// Its place.
     pub place: Place,
     /// The node, host or link that it belongs to.
     pub of: String,
-    /// The link that packets leave by that pass it, or have come by; by its place in the fabric's list.
+    /// The link through which its packets leave or have arrived, by its place in the fabric's list.
     pub link: usize,
     pub(crate) key: Key,
-    /// How many networks have made it.
+    /// Number of networks that have made it.
     pub(crate) made: AtomicU32,
 }
 
-/// An element with the parameters that it is to have.
+/// An element with its target parameters.
 #[derive(Clone, Debug)]
 pub(crate) struct Wanted {
     pub(crate) about: Arc<About>,
-    /// The same allocation where nothing has changed.
+    /// The same allocation as before if nothing has changed.
     pub(crate) spec: Arc<Sound<ElementSpec>>,
 }
 
@@ -47,7 +49,7 @@ pub(crate) struct Wanted {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Chains {
     keys: Vec<Key>,
-    /// Where the elements of each stand end.
+    /// Index after the last element of each stand.
     ends: Vec<u32>,
 }
 
@@ -57,7 +59,7 @@ impl Chains {
         self.keys.push(key);
     }
 
-    /// The last stand has all its elements.
+    /// Ends the last stand, which has all its elements.
     pub(crate) fn end(&mut self) {
         self.ends.push(u32::try_from(self.keys.len()).expect("fewer than 2^32 elements"));
     }
@@ -69,36 +71,36 @@ impl Chains {
     }
 }
 
-/// A link that a process is to drive.
+/// A link that a process will drive.
 #[derive(Clone, Debug)]
 pub(crate) struct Driven {
-    /// As people call its wire.
+    /// Display name of its wire.
     pub(crate) link: Arc<str>,
-    /// Of the process.
+    /// Name of the process.
     pub(crate) name: Arc<str>,
     /// By its place in the fabric's list.
     pub(crate) number: usize,
     pub(crate) wire: Key,
-    /// The same allocation where nothing has changed.
+    /// The same allocation as before if nothing has changed.
     pub(crate) process: Arc<Sound<ProcessSpec>>,
 }
 
 /// One direction of an interference.
 #[derive(Clone, Debug)]
 pub(crate) struct Ghost {
-    /// Of its source.
+    /// Name of its source.
     pub(crate) name: Arc<str>,
     pub(crate) interference: Arc<Interference>,
-    /// What it sends, where that was recorded.
+    /// Its packets, if it is a recording.
     pub(crate) replay: Option<Sound<ReplaySpec>>,
     /// Positions among the neighbours.
     pub(crate) from: usize,
     pub(crate) to: usize,
-    /// A neighbour's packets are one flow.
+    /// Hash of the flow; a neighbour's packets are one flow.
     pub(crate) hash: u32,
 }
 
-/// What a network is to be.
+/// The target state of a network.
 #[derive(Debug, Default)]
 pub(crate) struct Target {
     pub(crate) condition: Arc<str>,
@@ -116,12 +118,13 @@ pub(crate) struct Target {
     pub(crate) ghosts: Arc<[Ghost]>,
 }
 
-/// Elements that may be new to a network. Those that turn out not to be stay here: to let go of them takes longer.
+/// Elements that may be new to a network. Those that exist already stay in this list, because dropping them takes
+/// longer.
 #[derive(Debug)]
 pub(crate) struct Fresh {
     /// By their place in the target's list, in ascending order.
     prepared: Vec<(usize, Option<Prepared>)>,
-    /// How many have been dealt with.
+    /// Number of elements that have been processed.
     done: usize,
 }
 
@@ -130,7 +133,7 @@ impl Fresh {
         Self { prepared: prepared.map(|(place, prepared)| (place, Some(prepared))).collect(), done: 0 }
     }
 
-    /// The next ones, `most` of them at most.
+    /// The next elements, at most `most`.
     pub(crate) fn next(&mut self, most: usize) -> &mut [(usize, Option<Prepared>)] {
         let begin = self.done;
         self.done = begin.saturating_add(most).min(self.prepared.len());
@@ -147,16 +150,16 @@ impl Fresh {
 pub struct Plan {
     pub(crate) target: Arc<Target>,
     pub(crate) fresh: Fresh,
-    /// No path, for as many nodes as there are.
+    /// Empty, with room for all nodes.
     pub(crate) paths: Paths,
-    /// What was asked for: a condition, or a step of its timeline.
+    /// The request: a condition, or a step of its timeline.
     pub stated: Arc<Places>,
-    /// What a recording needs to make the plan again.
+    /// The text from which a recording can make the plan again.
     pub json: String,
 }
 
 impl Plan {
-    /// The condition that it is of.
+    /// The condition that it belongs to.
     pub fn condition(&self) -> Arc<str> {
         Arc::clone(&self.target.condition)
     }

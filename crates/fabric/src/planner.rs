@@ -1,7 +1,7 @@
-//! Makes plans: of a condition, and of the steps of its timeline.
+//! Makes plans of a condition, and of the steps of its timeline.
 //!
-//! All that takes time is done here and on the caller's thread: checking, naming, comparing parameters with those before, making
-//! elements. A network only compares and exchanges ([`Network::apply`]).
+//! All slow work is done here, on the caller's thread: checking, naming, comparing parameters with the earlier ones,
+//! making elements. A network only compares and exchanges ([`Network::apply`]).
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use crosswind_engine::{Engine, Instant};
 
-use crate::asked::Asked;
 use crate::border::Border;
 use crate::check::FabricError;
 use crate::compile::{Compiler, Wire};
@@ -19,6 +18,7 @@ use crate::network::Network;
 use crate::paths::Paths;
 use crate::plan::{Fresh, Plan, Target, Wanted};
 use crate::register::Register;
+use crate::requested::Requested;
 use crate::routes::Routes;
 use crate::site::Site;
 use crate::spec::{Condition, Fabric, Places, Step};
@@ -31,23 +31,23 @@ pub struct Planner {
     fabric: Arc<Fabric>,
     graph: Arc<Graph>,
     routes: Routes,
-    /// Of every stand but those of neighbours.
+    /// Sites of every stand except those of neighbours.
     sites: Vec<Site>,
     /// The host of each node.
     hosts: Arc<[usize]>,
     register: Register,
-    asked: Asked,
-    /// Where several networks carry the fabric.
+    requested: Requested,
+    /// Present where several networks carry the fabric.
     domains: Option<Arc<Domains>>,
-    /// Networks that carry out the plans.
+    /// Number of networks that carry out the plans.
     networks: u32,
 }
 
 impl Planner {
-    /// For a fabric, whose condition is the first.
+    /// A planner for a fabric; the fabric's condition is the first.
     ///
     /// # Errors
-    /// Everything that is wrong with the fabric.
+    /// All errors of the fabric.
     pub fn new(fabric: &Fabric) -> Result<Self, FabricError> {
         let (graph, routes) = fabric.checked()?;
         let host_of: HashMap<&str, usize> = fabric.hosts.iter().map(String::as_str).zip(0..).collect();
@@ -59,7 +59,7 @@ impl Planner {
             routes,
             hosts,
             register: Register::default(),
-            asked: Asked::default(),
+            requested: Requested::default(),
             domains: None,
             networks: 0,
         };
@@ -67,24 +67,24 @@ impl Planner {
         Ok(planner)
     }
 
-    /// The same, for several networks that carry a domain each ([`Planner::domain`]).
+    /// The same planner, for several networks that carry a domain each ([`Planner::domain`]).
     pub fn divided(self, domains: Domains) -> Self {
         Self { domains: Some(Arc::new(domains)), ..self }
     }
 
-    /// A network in the state that was planned last; its interference starts at `start`.
+    /// A network in the state of the latest plan; its interference starts at `start`.
     ///
     /// # Errors
-    /// Where the condition has parameters that the engine cannot carry out.
+    /// When the condition has parameters that the engine cannot carry out.
     pub fn network(&mut self, start: Instant) -> Result<Network, FabricError> {
         self.within(start, Border::default())
     }
 
-    /// As [`Planner::network`], the part of it that is domain `which`. Packets enter it at nodes of this domain only; what crosses its
-    /// border is exchanged by [`Network::next_out`] and [`Network::take_in`].
+    /// As [`Planner::network`], but only domain `which`. Packets enter it at nodes of this domain only;
+    /// [`Network::next_out`] and [`Network::take_in`] exchange what crosses its border.
     ///
     /// # Errors
-    /// As [`Planner::network`].
+    /// As for [`Planner::network`].
     pub fn domain(&mut self, start: Instant, which: usize) -> Result<Network, FabricError> {
         let border = self.domains.as_ref().map_or_else(Border::default, |domains| Border::of(domains, which));
         self.within(start, border)
@@ -96,22 +96,22 @@ impl Planner {
             (Arc::clone(&self.fabric), Arc::clone(&self.graph), Arc::clone(&self.hosts));
         let mut network = Network::empty(fabric, graph, self.routes.clone(), hosts, wires, border);
         self.networks += 1;
-        network.apply(start, self.plan(target, self.asked.places.clone(), String::new()));
+        network.apply(start, self.plan(target, self.requested.places.clone(), String::new()));
         Ok(network)
     }
 
     /// The plan of another condition.
     ///
     /// # Errors
-    /// Everything that is wrong with it; nothing has changed then.
+    /// All errors of the condition; then nothing has changed.
     pub fn condition(&mut self, condition: &Condition) -> Result<Plan, FabricError> {
-        let before = self.asked.clone();
+        let before = self.requested.clone();
         let json = serde_json::to_string(condition).map_err(FabricError::of)?;
         let compiled = self.ask(condition).and_then(|()| self.compiled());
         match compiled {
             Ok((target, _)) => Ok(self.plan(target, condition.places.clone(), json)),
             Err(error) => {
-                self.asked = before;
+                self.requested = before;
                 Err(error)
             }
         }
@@ -120,32 +120,32 @@ impl Planner {
     /// The plan in which the named places are replaced and the others stay.
     ///
     /// # Errors
-    /// Where the engine cannot carry it out; nothing has changed then.
+    /// When the engine cannot carry it out; then nothing has changed.
     pub fn step(&mut self, places: &Places) -> Result<Plan, FabricError> {
-        let merged = self.asked.places.replaced_by(places);
-        let before = std::mem::replace(&mut self.asked.places, merged);
-        // Complete, so that it means the same whatever was before it.
-        let json = serde_json::to_string(&self.asked.places.written_out()).map_err(FabricError::of)?;
+        let merged = self.requested.places.replaced_by(places);
+        let before = std::mem::replace(&mut self.requested.places, merged);
+        // Complete, so that it does not depend on earlier plans.
+        let json = serde_json::to_string(&self.requested.places.written_out()).map_err(FabricError::of)?;
         match self.compiled() {
             Ok((target, _)) => Ok(self.plan(target, places.clone(), json)),
             Err(error) => {
-                self.asked.places = before;
+                self.requested.places = before;
                 Err(error)
             }
         }
     }
 
-    /// The timeline of the condition, counted from 0. Its steps follow on the condition as it is without them.
+    /// The timeline of the condition, counted from 0. Its first step starts from the condition itself.
     ///
     /// # Errors
-    /// Where the engine cannot carry out a step.
+    /// When the engine cannot carry out a step.
     pub fn timeline(&mut self) -> Result<Timeline, FabricError> {
-        let mut steps = self.asked.condition.timeline.clone();
+        let mut steps = self.requested.condition.timeline.clone();
         if steps.is_empty() {
             return Ok(Timeline::default());
         }
         steps.sort_by_key(|step| step.at_ns);
-        let start = self.asked.condition.places.written_out();
+        let start = self.requested.condition.places.written_out();
         let start = self.step(&start)?;
         let planned = steps.into_iter().map(|Step { at_ns, places }| Ok((at_ns, self.step(&places)?)));
         let planned: Result<Vec<_>, FabricError> = planned.collect();
@@ -157,7 +157,7 @@ impl Planner {
         self.plan_of(&plan.target, &plan.stated, plan.json.clone())
     }
 
-    /// The same timeline for another domain; nothing of it has been carried out.
+    /// The same timeline for another domain, with no step carried out.
     pub fn timeline_again(&self, timeline: &Timeline) -> Timeline {
         timeline.with_plans(|plan| self.again(plan))
     }
@@ -167,13 +167,13 @@ impl Planner {
         if let Some(domains) = &self.domains {
             domains.check(&self.fabric, &self.graph, condition)?;
         }
-        self.asked = self.asked.next(condition, &self.fabric, &self.graph)?;
+        self.requested = self.requested.next(condition, &self.fabric, &self.graph)?;
         Ok(())
     }
 
     fn compiled(&mut self) -> Result<(Target, Arc<[Wire]>), FabricError> {
-        let Self { fabric, graph, sites, asked, register, .. } = self;
-        Compiler { fabric, graph, sites, asked, register }.compile().map_err(FabricError::of)
+        let Self { fabric, graph, sites, requested, register, .. } = self;
+        Compiler { fabric, graph, sites, requested, register }.compile().map_err(FabricError::of)
     }
 
     fn plan(&self, target: Target, stated: Places, json: String) -> Plan {
@@ -183,7 +183,7 @@ impl Planner {
     fn plan_of(&self, target: &Arc<Target>, stated: &Arc<Places>, json: String) -> Plan {
         let may_be_new = |wanted: &Wanted| wanted.about.made.load(Ordering::Acquire) < self.networks;
         let prepare = |(place, wanted): (usize, &Wanted)| {
-            // What is made meanwhile, by a step of the timeline, is left over.
+            // Prepared elements that a step of the timeline makes in the meantime are not used.
             let Wanted { about, spec } = wanted;
             may_be_new(wanted).then(|| (place, Engine::prepare(self.fabric.seed, &about.name, spec)))
         };

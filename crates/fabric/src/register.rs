@@ -1,4 +1,4 @@
-//! What was named so far, and what each name stood for last: so that what is the same as before is the same allocation.
+//! All names so far with their latest meaning, so that an unchanged object has the same allocation as before.
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicU32;
@@ -47,12 +47,12 @@ impl Register {
         Ok(wanted)
     }
 
-    /// The parameters that an element had last.
+    /// The latest parameters of an element.
     pub(crate) fn spec(&self, key: Key) -> &ElementSpec {
         self.elements[key as usize].spec.get()
     }
 
-    /// The number of the memory of that name, which has this many bytes now.
+    /// The number of the memory of that name; its size becomes `bytes`.
     pub(crate) fn memory(&mut self, name: String, bytes: u64) -> usize {
         let number = *self.memories.entry(name).or_insert(self.memory_bytes.len());
         if number == self.memory_bytes.len() {

@@ -1,4 +1,5 @@
-//! What was asked of a fabric last: its condition, with the steps of the timeline so far, and the neighbours that interference needs.
+//! The latest request to a fabric: its condition with the timeline steps so far, and the neighbours that its
+//! interference needs.
 
 use std::sync::Arc;
 
@@ -11,11 +12,11 @@ use crate::routes::mix;
 use crate::site::{self, Site};
 use crate::spec::{Condition, Fabric, Places};
 
-/// A condition, and what follows from it and those before.
+/// A condition, and the state that follows from it and from earlier ones.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Asked {
+pub(crate) struct Requested {
     pub(crate) condition: Condition,
-    /// Of the condition and the steps of its timeline so far.
+    /// Places of the condition and the timeline steps so far.
     pub(crate) places: Places,
     pub(crate) labels: Labels,
     label_book: LabelBook,
@@ -24,15 +25,15 @@ pub(crate) struct Asked {
     /// The host of each neighbour.
     pub(crate) hosts: Arc<[usize]>,
     pub(crate) ghosts: Arc<[Ghost]>,
-    /// Each had a number of its own.
+    /// Each interference started so far had its own number.
     interferences_started: u32,
 }
 
-impl Asked {
-    /// What follows on another condition, which has been checked.
+impl Requested {
+    /// The state after another condition, which has been checked.
     ///
     /// # Errors
-    /// Where the engine cannot carry out an interference.
+    /// When the engine cannot carry out an interference.
     pub(crate) fn next(
         &self,
         condition: &Condition,
@@ -41,11 +42,13 @@ impl Asked {
     ) -> Result<Self, FabricError> {
         let mut label_book = self.label_book.clone();
         let labels = label_book.labels(condition, fabric).ok_or_else(|| {
-            FabricError::of("monitors: more than 65536 different matches by headers so far; start anew")
+            FabricError::of(
+                "monitors: more than 65536 different matches by headers so far; start a new fabric",
+            )
         })?;
         let (condition, before) = (condition.clone(), self.clone());
         let next = Self { places: condition.places.clone(), condition, labels, label_book, ..before };
-        // Neighbours that are the same go on as they are.
+        // Neighbours that are the same continue unchanged.
         if next.condition.interference == self.condition.interference {
             return Ok(next);
         }

@@ -1,7 +1,8 @@
-//! Which trunks a packet crosses from host to host: the shortest way, one of equal ways by a hash of its flow, or a written one.
+//! The trunks that a packet crosses from host to host: the shortest route, one of equal routes by a hash of its flow,
+//! or a written one.
 //!
-//! Ways are computed when the first packet asks for them, for each switch that hosts are on: the distance of every other switch to
-//! it (Dijkstra 1959, over reversed links), and from these the links of least cost.
+//! Routes are computed at first use, for each switch with hosts: the distance of every other switch to it (Dijkstra
+//! 1959, over reversed links), and from these the links of least cost.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
@@ -13,22 +14,22 @@ use crate::graph::Graph;
 use crate::spec::Fabric;
 use crate::topology::Routing;
 
-/// How many flows of one pair can be told apart. Flows whose hashes fall together go together, as in switches.
+/// Number of distinguishable flows of one pair. Flows whose hashes are equal take the same route, as in switches.
 const FLOWS: u32 = 1 << 12;
 
-/// Ways between hosts, as trunks by number.
+/// Routes between hosts, as trunks by number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Routes {
     seed: u64,
     ecmp: bool,
     /// From host to host.
     written: HashMap<(usize, usize), Vec<usize>>,
-    /// By the switch that they lead to: of every switch the trunks of least cost.
+    /// By the switch that they lead to: for every switch the trunks of least cost.
     towards: HashMap<usize, Vec<Vec<usize>>>,
 }
 
 impl Routes {
-    /// The routes of a fabric, or what is wrong with those that are written out.
+    /// The routes of a fabric, or the errors in written routes.
     pub(crate) fn of(fabric: &Fabric, graph: &Graph) -> Result<Routes, Vec<String>> {
         let mut routes =
             Routes { seed: fabric.seed, ecmp: fabric.routes == Routing::Ecmp, ..Routes::default() };
@@ -46,7 +47,7 @@ impl Routes {
                 Ok((pair, way)) => {
                     if routes.written.insert(pair, way).is_some() {
                         let [from, to] = [pair.0, pair.1].map(|host| &fabric.hosts[host]);
-                        wrong.push(format!("routes: two ways from {from} to {to}; leave one out"));
+                        wrong.push(format!("routes: two routes from {from} to {to}; leave one out"));
                     }
                 }
                 Err(problem) => wrong.push(format!("routes: {}: {problem}", way.join(" -> "))),
@@ -59,7 +60,7 @@ impl Routes {
         }
     }
 
-    /// What of a flow's hash decides; 0 where the hash decides nothing.
+    /// The part of a flow's hash that affects its route; 0 where the hash has no effect.
     pub(crate) fn flow(&self, hash: impl FnOnce() -> u32) -> u32 {
         if self.ecmp {
             hash() % FLOWS
@@ -68,7 +69,8 @@ impl Routes {
         }
     }
 
-    /// The trunks from one host to another of a checked graph, in order. `flow` is what [`Routes::flow`] has left.
+    /// The trunks from one host to another in a checked graph, in order. `flow` is a value that [`Routes::flow`]
+    /// returned.
     pub(crate) fn way(&mut self, graph: &Graph, from: usize, to: usize, flow: u32) -> Vec<usize> {
         if let Some(way) = self.written.get(&(from, to)) {
             return way.clone();
@@ -86,7 +88,7 @@ impl Routes {
     }
 }
 
-/// A way that is written out: its hosts, and its trunks.
+/// A written route: its hosts, and its trunks.
 fn written(
     way: &[String],
     fabric: &Fabric,
@@ -95,10 +97,10 @@ fn written(
 ) -> Result<((usize, usize), Vec<usize>), String> {
     let host = |name: &String| {
         let found = fabric.hosts.iter().position(|host| host == name);
-        found.ok_or(format!("{name} is no host; a way leads from a host to a host"))
+        found.ok_or(format!("{name} is no host; a route leads from a host to a host"))
     };
     let [first, switches @ .., last] = way else {
-        return Err("a way leads from a host over switches to a host; name them all".to_owned());
+        return Err("a route leads from a host over switches to a host; name them all".to_owned());
     };
     let pair = (host(first)?, host(last)?);
     let mut seen = HashSet::new();
@@ -113,12 +115,12 @@ fn written(
     }
     let hop = |pair: &[String]| {
         let found = trunks.get(&(pair[0].as_str(), pair[1].as_str())).copied();
-        found.ok_or(format!("there is no link {}->{}; declare it, or go another way", pair[0], pair[1]))
+        found.ok_or(format!("there is no link {}->{}; declare it, or use another route", pair[0], pair[1]))
     };
     Ok((pair, switches.windows(2).map(hop).collect::<Result<_, _>>()?))
 }
 
-/// Of every switch the trunks over which `end` is nearest, in the order of the fabric's links.
+/// For every switch the trunks on its cheapest routes to `end`, in the order of the fabric's links.
 fn least(graph: &Graph, end: usize) -> Vec<Vec<usize>> {
     let mut cost = vec![u64::MAX; graph.leaving.len()];
     let mut open = BinaryHeap::from([Reverse((0, end))]);
@@ -192,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn flows_spread_over_equal_ways_and_each_keeps_its_own() {
+    fn flows_spread_over_equal_routes_and_each_stays_on_one() {
         let mut fabric = leaves_and_spines();
         fabric.routes = Routing::Ecmp;
         let found = ways(&fabric, 0, 3, 1000);
@@ -204,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_written_way_is_taken_and_the_way_back_is_the_shortest() {
+    fn a_written_route_is_used_and_the_reverse_route_is_the_shortest() {
         let mut fabric = leaves_and_spines();
         let way = |names: &str| names.split(' ').map(str::to_owned).collect::<Vec<_>>();
         fabric.routes = Routing::Written(vec![way("h0 leaf0 spine1 leaf1 h3")]);

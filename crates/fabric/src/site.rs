@@ -1,29 +1,29 @@
-//! Sites: where the elements of a condition stand on a graph, and by which names a condition restricts them.
+//! Sites: positions of a condition's elements in a graph, and the names by which a condition restricts them.
 //!
-//! A place is a word of a condition; a site is one spot that the word stands for: what one node sends, one direction of one link,
-//! one port of a switch. What stands without `on` stands at every usual site of its place; `on` names sites by node, host, switch or
-//! link. Links between switches and their ports are usual at `wan` alone: `link` and `switch` mean those of hosts unless a condition
-//! names others.
+//! A place is a word of a condition; a site is one position that the word covers: the packets that one node sends, one
+//! direction of one link, one port of a switch. An element without `on` is at every usual site of its place. `on`
+//! names sites by node, host, switch or link. Links between switches and their ports are usual sites only of `wan`:
+//! `link` and `switch` mean those of hosts unless a condition names others.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::graph::Graph;
 use crate::spec::Fabric;
 
-/// Where an element stands, for people and tables.
+/// The place of an element, for people and tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Place {
-    /// What a node or host sends.
+    /// Packets that a node or host sends.
     HostEgress,
-    /// What a node receives.
+    /// Packets that a node receives.
     HostIngress,
-    /// In front of the wire.
+    /// Before the wire.
     Link,
-    /// What comes into a switch port.
+    /// Packets that enter a switch port.
     SwitchIngress,
-    /// What leaves by a switch port.
+    /// Packets that leave by a switch port.
     SwitchEgress,
-    /// In front of the wire between two switches.
+    /// Before the wire between two switches.
     Wan,
 }
 
@@ -44,7 +44,7 @@ impl Place {
         }
     }
 
-    /// What `on` can name there.
+    /// What `on` can name at this place.
     pub(crate) fn kinds_of_names(self) -> &'static str {
         match self {
             Self::HostEgress | Self::HostIngress => "node, host or switch",
@@ -53,7 +53,7 @@ impl Place {
         }
     }
 
-    /// Whether a wire follows, so that a queue stands behind whatever stands there.
+    /// Whether a wire follows, so that a queue follows every element of this place.
     pub(crate) fn leads_to_wire(self) -> bool {
         matches!(self, Self::HostEgress | Self::Link | Self::SwitchEgress | Self::Wan)
     }
@@ -65,30 +65,31 @@ pub(crate) struct Site {
     pub(crate) place: Place,
     /// The node, host or link that elements there are named after.
     pub(crate) of: String,
-    /// Which direction, where two sites of a place have the same name.
+    /// The direction, where two sites of a place have the same name.
     pub(crate) way: Option<&'static str>,
-    /// Whether what has no `on` stands here.
+    /// Whether an element without `on` is here.
     pub(crate) usual: bool,
-    /// By which `on` finds it.
+    /// Names in `on` that select it.
     pub(crate) names: Vec<String>,
-    /// The link that packets here leave by, or have come by; by its place in the fabric's list.
+    /// The link through which packets here leave or have arrived, by its place in the fabric's list.
     pub(crate) link: usize,
 }
 
 impl Site {
-    /// What the names of its elements begin with.
+    /// Prefix of the names of its elements.
     pub(crate) fn prefix(&self) -> String {
         let way = self.way.map(|way| format!(".{way}")).unwrap_or_default();
         format!("{}/{}{way}", self.of, self.place.word())
     }
 
-    /// Whether an element that is restricted to these names stands here.
-    pub(crate) fn is_meant(&self, on: Option<&[String]>) -> bool {
+    /// Whether an element that is restricted to these names is here.
+    pub(crate) fn applies(&self, on: Option<&[String]>) -> bool {
         on.map_or(self.usual, |on| on.iter().any(|name| self.names.contains(name)))
     }
 }
 
-/// The sites of one node, or of a neighbour that interference comes from: what it sends, and what it receives.
+/// The sites of one node, or of a neighbour that sends interference: the packets that it sends, and those that it
+/// receives.
 pub(crate) fn of_node(fabric: &Fabric, graph: &Graph, name: &str, host: usize) -> [Site; 2] {
     let attached = graph.hosts[host];
     let names = vec![name.to_owned(), fabric.hosts[host].clone(), fabric.switches[attached.switch].clone()];
@@ -138,7 +139,7 @@ pub(crate) fn all_at<'a>(
     let here = move |site: &Site| site.place == place;
     if matches!(place, Place::HostEgress | Place::HostIngress) {
         let host_of: HashMap<&str, usize> = fabric.hosts.iter().map(String::as_str).zip(0..).collect();
-        // A node on a host that does not exist has been told.
+        // A node on a host that does not exist has been reported already.
         let nodes =
             fabric.nodes.iter().filter_map(move |node| Some((&node.name, *host_of.get(node.host.as_str())?)));
         let sites = nodes.flat_map(move |(name, host)| of_node(fabric, graph, name, host));
@@ -149,18 +150,18 @@ pub(crate) fn all_at<'a>(
     Box::new(hosts.chain(trunks).filter(here))
 }
 
-/// What `on` may name at a place; none where nobody asks.
-pub(crate) fn names(fabric: &Fabric, graph: &Graph, place: Place, asked: bool) -> HashSet<String> {
-    if !asked {
+/// The names that `on` may use at a place; empty unless `needed`.
+pub(crate) fn names(fabric: &Fabric, graph: &Graph, place: Place, needed: bool) -> HashSet<String> {
+    if !needed {
         return HashSet::new();
     }
     let hosts = if matches!(place, Place::HostEgress | Place::HostIngress) { &fabric.hosts[..] } else { &[] };
-    // A host without nodes may be named where nodes are meant: interference puts neighbours on it.
+    // A host without nodes may be named where nodes are meant, because interference puts neighbours on it.
     let sites = all_at(fabric, graph, place).flat_map(|site| site.names);
     sites.chain(hosts.iter().cloned()).collect()
 }
 
-/// The places between a host and its switch, their directions, and whether that is towards the switch.
+/// The places between a host and its switch, their directions, and whether the direction is towards the switch.
 const HOST_SITES: [(Place, Option<&str>, bool); 4] = [
     (Place::Link, Some("up"), true),
     (Place::Link, Some("down"), false),

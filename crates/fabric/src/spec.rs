@@ -1,6 +1,6 @@
 //! The resolved fabric and condition, as they cross from Python to the agent. Unknown keys are errors.
 //!
-//! Field names carry their unit. `None` is "unlimited" for a rate or a buffer; zero never is.
+//! Field names contain their unit. `None` means "unlimited" for a rate or a buffer; zero never does.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::topology::{Link, Routing};
 /// A host's name.
 pub type Host = String;
 
-/// Hosts, nodes, links and the condition they are under.
+/// Hosts, nodes, links and their condition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fabric {
@@ -24,26 +24,27 @@ pub struct Fabric {
     pub hosts: Vec<Host>,
     /// Names; unique, also among hosts.
     pub switches: Vec<String>,
-    /// Every host has one to a switch and one from it.
+    /// Every host has a link to a switch and a link from it.
     pub links: Vec<Link>,
-    /// Which way packets take.
+    /// How routes are chosen.
     #[serde(default)]
     pub routes: Routing,
-    /// Real nodes; the position gives the address.
+    /// Real nodes; the position determines the address.
     pub nodes: Vec<Node>,
     /// IP bytes, 576..=9000.
     pub mtu_bytes: u32,
-    /// What every node's routes declare.
+    /// TCP settings of every node's routes.
     pub tcp: Tcp,
-    /// Segments of one super-packet due within this window leave together, at the last of them.
+    /// Segments of one super-packet that are due within this window leave together, when the last of them is due.
     pub merge_window_ns: u64,
     /// How the emulator waits for the next due instant.
     #[serde(default)]
     pub wait: Wait,
-    /// Into how many domains the emulator divides the graph, a thread each, or into which.
+    /// The number of domains, with a thread each, into which the emulator divides the graph, or the domains
+    /// themselves.
     #[serde(default, skip_serializing_if = "Division::is_one")]
     pub domains: Division,
-    /// In force from the start.
+    /// Applied from the start.
     pub condition: Condition,
 }
 
@@ -51,14 +52,14 @@ pub struct Fabric {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Wait {
-    /// On a processor of its own, where there is one to spare.
+    /// Spinning on its own CPU, if one is available.
     #[default]
     Spin,
-    /// Asleep until shortly before; every processor stays with the application.
+    /// Sleeping until shortly before; every CPU is available to the application.
     Sleep,
 }
 
-/// Where processes of the application run.
+/// A network location that runs processes of the application.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Node {
@@ -68,18 +69,19 @@ pub struct Node {
     pub host: Host,
 }
 
-/// Declared TCP behaviour; recorded with results because kernels differ in their defaults.
+/// TCP settings, explicit and recorded with results because kernels differ in their defaults.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tcp {
-    /// A name the kernel knows, such as `cubic`.
+    /// A name known to the kernel, such as `cubic`.
     pub congestion_control: String,
     /// The smallest retransmission timeout; Linux defaults to 200 000.
     pub rto_min_us: u32,
-    /// Connections ask for explicit congestion notification.
+    /// Connections request explicit congestion notification.
     #[serde(default)]
     pub ecn: bool,
-    /// The most that a connection's socket holds each way (`tcp_rmem`, `tcp_wmem`); the machine's own where absent.
+    /// The largest buffer of a connection's socket in each direction (`tcp_rmem`, `tcp_wmem`); the machine's values
+    /// where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub socket_buffer_bytes: Option<u32>,
 }
@@ -88,7 +90,7 @@ pub struct Tcp {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Condition {
-    /// For records only.
+    /// Used only in records.
     pub name: String,
     /// Elements by place.
     #[serde(default)]
@@ -96,35 +98,35 @@ pub struct Condition {
     /// Competing traffic.
     #[serde(default)]
     pub interference: Vec<Interference>,
-    /// Later changes, counted from the start of the measurement.
+    /// Later changes, timed from the start of the measurement.
     #[serde(default)]
     pub timeline: Vec<Step>,
-    /// What credit buckets hold when they are made, by the element's name, in the place of their `initial_bits`: what a trial
-    /// before this one left in them.
+    /// Initial content of credit buckets by the element's name, which replaces their `initial_bits`: what an earlier
+    /// trial left in them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub held_bits: BTreeMap<String, u64>,
 }
 
-/// Elements by place, in the order they apply. In a timeline step an absent place keeps what it has.
+/// Elements by place, in the order in which they apply. In a timeline step an absent place does not change.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Places {
-    /// Per node, what it sends.
+    /// Per node, the packets that it sends.
     #[serde(rename = "host.egress", default, skip_serializing_if = "Option::is_none")]
     pub host_egress: Option<Vec<ElementEntry>>,
-    /// Per node, what it receives.
+    /// Per node, the packets that it receives.
     #[serde(rename = "host.ingress", default, skip_serializing_if = "Option::is_none")]
     pub host_ingress: Option<Vec<ElementEntry>>,
-    /// Per host and direction, in front of the wire; links between switches by name.
+    /// Per host and direction, before the wire; links between switches by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<Vec<ElementEntry>>,
-    /// Per switch port, what comes up from the host.
+    /// Per switch port, packets from the host.
     #[serde(rename = "switch.ingress", default, skip_serializing_if = "Option::is_none")]
     pub switch_ingress: Option<Vec<ElementEntry>>,
-    /// Per switch port, what goes down to the host.
+    /// Per switch port, packets to the host.
     #[serde(rename = "switch.egress", default, skip_serializing_if = "Option::is_none")]
     pub switch_egress: Option<Vec<ElementEntry>>,
-    /// Per link between switches and direction, in front of the wire.
+    /// Per link between switches and direction, before the wire.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wan: Option<Vec<ElementEntry>>,
 }
@@ -133,8 +135,8 @@ pub struct Places {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
-    /// From the start of the measurement.
+    /// Time from the start of the measurement.
     pub at_ns: u64,
-    /// Replaces the named places, keeps the others.
+    /// Replaces the named places and leaves the others.
     pub places: Places,
 }

@@ -1,11 +1,11 @@
-//! Stands: every site of a graph by number. First two of each node, then four of each host, four of each link between switches, and
-//! two of each neighbour.
+//! Stands: every site of a graph by number. First come two of each node, then four of each host, four of each link
+//! between switches, and two of each neighbour.
 
 use crate::graph::Graph;
 use crate::site::{self, Site};
 use crate::spec::Fabric;
 
-/// How many nodes, hosts and links between switches there are.
+/// Numbers of nodes, hosts and links between switches.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stands {
     nodes: usize,
@@ -13,7 +13,7 @@ pub(crate) struct Stands {
     trunks: usize,
 }
 
-/// The stands of the end of a path: of a node, or of the neighbour that interference comes from.
+/// The stands at the end of a path: those of a node, or of a neighbour that sends interference.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct End {
     pub(crate) egress: usize,
@@ -63,7 +63,7 @@ impl Stands {
     }
 }
 
-/// The sites of every stand but those of neighbours.
+/// The sites of every stand except those of neighbours.
 pub(crate) fn sites(fabric: &Fabric, graph: &Graph, hosts: &[usize]) -> Vec<Site> {
     let nodes = fabric.nodes.iter().zip(hosts);
     let nodes = nodes.flat_map(|(node, &host)| site::of_node(fabric, graph, &node.name, host));

@@ -1,4 +1,4 @@
-//! The steps of a condition's timeline that are still to come. The emulator and the simulator carry them out with this.
+//! The remaining steps of a condition's timeline. The emulator and the simulator carry them out with this.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::spec::Places;
 #[derive(Debug, Default)]
 pub struct Timeline {
     from_ns: u64,
-    /// How everything is before the first step; none where there are no steps.
+    /// The state before the first step; `None` where there are no steps.
     start: Option<Plan>,
     /// As in [`Step`].
     spent: Option<Spent>,
@@ -24,7 +24,7 @@ pub struct Timeline {
 struct Step {
     at_ns: u64,
     plan: Option<Plan>,
-    /// What it left over stays here: to let go of it takes longer than to keep it.
+    /// Objects that it replaced stay here, because dropping them takes longer than storing them.
     spent: Option<Spent>,
 }
 
@@ -33,11 +33,11 @@ struct Step {
 pub struct Stepped {
     /// When it was due.
     pub due_ns: u64,
-    /// When it took effect: later, where the engine had done everything up to then already.
+    /// When it took effect: later than it was due if the engine had already passed that instant.
     pub at_ns: u64,
     /// The places that it replaced.
     pub places: Arc<Places>,
-    /// All places as they are now, for a recording.
+    /// All places in their new state, for a recording.
     pub json: String,
 }
 
@@ -47,20 +47,20 @@ impl Timeline {
         Self { from_ns: 0, start, spent: None, steps: steps.into_iter().map(step).collect(), done: 0 }
     }
 
-    /// The same steps with plans of their own.
+    /// The same steps with other plans.
     pub(crate) fn with_plans(&self, again: impl Fn(&Plan) -> Plan) -> Self {
         let steps = self.steps.iter();
         let steps = steps.filter_map(|step| Some((step.at_ns, again(step.plan.as_ref()?))));
         Self { from_ns: self.from_ns, ..Self::new(self.start.as_ref().map(&again), steps.collect()) }
     }
 
-    /// Counts from another instant.
+    /// The same timeline, counted from another instant.
     pub fn starting_at(self, from_ns: u64) -> Self {
         Self { from_ns, ..self }
     }
 
-    /// Takes the place of another timeline of the same condition at `at`: where that one has begun, everything is again as it is before the
-    /// first step.
+    /// Replaces another timeline of the same condition at `at`. If that one has begun, the state before the first step
+    /// is restored.
     pub fn follow(&mut self, before: &Timeline, network: &mut Network, at_ns: u64) -> Option<Stepped> {
         let plan = self.start.take().filter(|_| before.done > 0)?;
         let (stepped, spent) = carry_out(plan, network, at_ns);
@@ -68,8 +68,9 @@ impl Timeline {
         Some(stepped)
     }
 
-    /// Makes the elements of the steps that are still to come, which will not: another condition ends the timeline in every domain, and
-    /// some may have come further than others. So elements have the same numbers in all.
+    /// Makes the elements of the remaining steps, which will not be carried out. Another condition ends the timeline
+    /// in every domain, and some domains may have carried out more steps than others. This gives elements the same
+    /// numbers in all domains.
     pub fn make_elements(&mut self, network: &mut Network) {
         let plans = self.steps[self.done..].iter_mut().filter_map(|step| step.plan.as_mut());
         for plan in plans {

@@ -1,4 +1,4 @@
-//! The graph of a fabric, as it crosses from Python to the agent: directed links, and which way packets take.
+//! The graph of a fabric, as it crosses from Python to the agent: directed links, and how routes are chosen.
 
 use crosswind_engine::{Duration, Limit};
 use serde::{Deserialize, Serialize};
@@ -9,41 +9,41 @@ use serde::{Deserialize, Serialize};
 pub struct Link {
     /// A host or a switch.
     pub from: String,
-    /// A host or a switch; one of both is a switch.
+    /// A host or a switch; at least one of both ends is a switch.
     pub to: String,
     /// Wire bits per second.
     pub rate_bps: Option<u64>,
     /// Propagation.
     pub delay_ns: u64,
-    /// Wire bytes that wait in front of it. Unlimited where no buffer is given.
+    /// Wire bytes that may wait before it. Unlimited where no buffer is given.
     pub buffer_bytes: Option<u64>,
-    /// Packets that wait in front of it.
+    /// Packets that may wait before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer_packets: Option<u64>,
-    /// What it sends in this time may wait in front of it.
+    /// The buffer as the time in which it sends its content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer_ns: Option<u64>,
-    /// Standard deviation of a normal extra delay in front of it, in the order of arrival; at least 1.
+    /// Standard deviation of a normal extra delay before it, which preserves the order of arrival; at least 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jitter_ns: Option<u64>,
-    /// Lost in front of it, each packet by itself; above 0.
+    /// Share of packets lost before it, each independently; above 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss_ppb: Option<u32>,
-    /// What a way over it costs, at least 1; 1 when absent.
+    /// Cost of a route over it, at least 1; 1 when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<u32>,
 }
 
-/// Which way packets take from host to host.
+/// How a route from host to host is chosen.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Routing {
-    /// The least sum of costs; of equal ones that over the links that are listed first.
+    /// The smallest sum of costs; of equal ones the route over the links that are listed first.
     #[default]
     Shortest,
     /// Every switch chooses among all links of least cost by a seeded hash of the flow.
     Ecmp,
-    /// Each written way runs as written, from its first host to its last; every other pair takes the shortest.
+    /// Each written route leads from its first host to its last; every other pair takes the shortest.
     Written(Vec<Vec<String>>),
 }
 
@@ -70,7 +70,7 @@ impl Link {
         }
     }
 
-    /// What may wait in front of it.
+    /// The limit of what may wait before it.
     pub(crate) fn buffer(&self) -> Result<Limit, &'static str> {
         let given = [
             self.buffer_bytes.map(Limit::Bytes),
@@ -87,14 +87,14 @@ impl Link {
         }
     }
 
-    /// As conditions call it.
+    /// Its name in conditions.
     pub fn name(&self) -> String {
         format!("{}->{}", self.from, self.to)
     }
 }
 
-/// The links of a star around the switch `switch`: every host has one with this rate, delay and buffer of wire bytes to it, and one
-/// back.
+/// The links of a star around `switch`: every host has one to it and one back, with this rate, delay and buffer of
+/// wire bytes.
 pub fn star(
     hosts: &[impl AsRef<str>],
     rate_bps: Option<u64>,

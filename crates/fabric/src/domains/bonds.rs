@@ -1,7 +1,7 @@
-//! Bonds: what of a condition keeps two parts of the graph in one domain.
+//! Bonds: the parts of a condition that hold two parts of the graph in one domain.
 //!
-//! * Interference that answers as TCP does: its sender learns at once what reached its receiver.
-//! * A monitor that matches what passes in both directions of a link (`rtt`): it needs to see both.
+//! * Interference over TCP: its sender learns at once which packets reached its receiver.
+//! * A monitor that matches packets of both directions of a link (`rtt`): it needs to see both.
 
 use crosswind_engine::{MonitorParameters, Treatment, What};
 
@@ -19,14 +19,14 @@ pub(super) struct Bond<'a> {
 
 #[derive(Clone, Copy, Debug)]
 enum Between {
-    /// Interference that answers, by the places of its hosts in the fabric's list.
+    /// Interference over TCP, by the places of its hosts in the fabric's list.
     Hosts([usize; 2]),
     /// A monitor of both directions, by the place of a link.
     Ends(usize),
 }
 
 impl Bond<'_> {
-    /// Hosts by number, switches behind them.
+    /// Hosts have the first numbers, switches the numbers after them.
     pub(super) fn ends(&self, fabric: &Fabric, graph: &Graph) -> [usize; 2] {
         match self.between {
             Between::Hosts(hosts) => hosts,
@@ -34,7 +34,7 @@ impl Bond<'_> {
         }
     }
 
-    /// Whether it is between two domains. `hosts` and `links`: the domains of hosts, and of the two ends of links.
+    /// Whether the bond crosses two domains. `hosts` and `links`: the domains of hosts, and of the two ends of links.
     pub(super) fn is_between(&self, hosts: &[usize], links: &[[usize; 2]]) -> bool {
         let [a, b] = match self.between {
             Between::Hosts(ends) => ends.map(|host| hosts[host]),
@@ -43,12 +43,12 @@ impl Bond<'_> {
         a != b
     }
 
-    /// Why it cannot be between two domains.
+    /// Why the bond must not cross two domains.
     pub(super) fn broken(&self, fabric: &Fabric) -> String {
         let condition = self.condition;
         match self.between {
             Between::Hosts([a, b]) => format!(
-                "condition {condition}: interference between {} and {} answers as TCP does, so both must be in one domain; put them into one",
+                "condition {condition}: interference between {} and {} uses TCP, so both must be in one domain; put them into one",
                 fabric.hosts[a], fabric.hosts[b]
             ),
             Between::Ends(link) => {
@@ -85,12 +85,12 @@ pub(super) fn of<'a>(fabric: &Fabric, graph: &Graph, condition: &'a Condition) -
     pairs.chain(watched).map(|between| Bond { between, condition: &condition.name }).collect()
 }
 
-/// Links at which a monitor of both directions stands.
+/// Links that have a monitor of both directions.
 fn watched_both_ways(fabric: &Fabric, graph: &Graph, condition: &Condition) -> Vec<usize> {
     let steps = condition.timeline.iter().map(|step| &step.places);
     let places = || std::iter::once(&condition.places).chain(steps.clone());
     let mut links = Vec::new();
-    // Everywhere else one direction is a place of its own.
+    // At every other place the two directions are separate places.
     for place in [Place::Link, Place::Wan] {
         let monitors: Vec<&ElementEntry> =
             places().flat_map(|places| places.at(place)).filter(|entry| measures_rtt(entry)).collect();
@@ -98,7 +98,7 @@ fn watched_both_ways(fabric: &Fabric, graph: &Graph, condition: &Condition) -> V
             continue;
         }
         let sites = site::all_at(fabric, graph, place);
-        let is_watched = |site: &Site| monitors.iter().any(|monitor| site.is_meant(monitor.on.as_deref()));
+        let is_watched = |site: &Site| monitors.iter().any(|monitor| site.applies(monitor.on.as_deref()));
         links.extend(sites.filter(is_watched).map(|site| site.link));
     }
     links

@@ -1,34 +1,39 @@
-//! Divides a graph into parts: at long links first, then evenly, then so that neighbours stay together.
+//! Divides a graph into parts: first at long links, then evenly, then so that neighbours stay together.
 //!
-//! The least delay at a cut says how often parts must wait for each other, so it counts most:
+//! The smallest delay at a cut sets how often parts must wait for each other, so it has the highest priority:
 //!
-//! 1. Vertices with an edge of no delay between them, and those that are bound together, are one atom.
-//! 2. The threshold is the longest delay such that the graph falls into enough components where edges of this delay and longer ones
-//!    are taken away. Among delays of 100 us and more, one is taken only where no component is heavier than twice an even share or
-//!    than three quarters of everything: parts that wait for each other so rarely gain nothing more from a longer delay, but a part
-//!    that has everything gains nothing at all. Below 100 us a longer delay is always better.
-//! 3. Components are put together until as many are left as there shall be parts: the lightest with the neighbour that is nearest, and
-//!    among those with the lightest, unless that would exceed an even share; then with the lightest of all.
+//! 1. Vertices joined by an edge without delay, and vertices that are bound together, form one atom.
+//! 2. The threshold is the longest delay for which the graph falls into enough components when all edges of at least
+//!    this delay are removed. A delay of 100 us or more qualifies only if no component is heavier than twice an even
+//!    share or than three quarters of the total. Parts that wait for each other so rarely gain nothing from a longer
+//!    delay, and a part that has all the work gains nothing from division. Below 100 us a longer delay is always
+//!    better.
+//! 3. Components are merged until the requested number is left. The lightest is merged with the neighbour at the
+//!    smallest delay, the lightest of several such neighbours, unless the sum exceeds an even share; then it is merged
+//!    with the lightest component of all.
 //!
-//! So short links are cut only where longer ones do not suffice for the number that is asked for. The result is the same on every
-//! machine: ties go to the vertex that comes first.
+//! So short links are cut only where longer ones do not suffice for the requested number. The result is the same on
+//! every machine: in a tie the vertex that comes first wins.
 //!
-//! Source: Kruskal 1956, "On the shortest spanning subtree" (components by threshold). The rule for balance is our own.
+//! Source: Kruskal 1956, "On the shortest spanning subtree" (components by threshold). The balance rule is not from a
+//! source.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// From here on a longer delay is worth no imbalance: at 10 Gbit/s, 80 full packets of each link pass in this time.
+/// From this delay on, a longer delay does not justify imbalance: at 10 Gbit/s, 80 full packets of each link pass in
+/// this time.
 const LONG_NS: u64 = 100_000;
 
 /// A link between two vertices, in either direction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edge {
     pub(super) ends: [usize; 2],
-    /// 0 where it must not be cut.
+    /// 0 if it must not be cut.
     pub(super) delay_ns: u64,
 }
 
-/// The part of every vertex, numbered in the order of their first vertices. `together`: pairs that are not divided.
+/// The part of every vertex, numbered in the order of their first vertices. `together`: pairs that must stay in one
+/// part.
 pub(super) fn divide(weights: &[u64], edges: &[Edge], together: &[[usize; 2]], wanted: usize) -> Vec<usize> {
     let mut atoms = Sets::of(weights);
     for edge in edges.iter().filter(|edge| edge.delay_ns == 0) {
@@ -48,7 +53,7 @@ pub(super) fn divide(weights: &[u64], edges: &[Edge], together: &[[usize; 2]], w
     components.numbers()
 }
 
-/// The delay from which on edges are taken away; 0 where that leaves nothing to choose.
+/// The smallest delay of edges that are removed; 0 where no choice is left.
 fn threshold(mut components: Sets, edges: &[Edge], wanted: usize) -> u64 {
     let total: u64 = components.weights.iter().sum();
     let heaviest_max = (2 * total / wanted as u64).min(total * 3 / 4);
@@ -70,13 +75,13 @@ fn threshold(mut components: Sets, edges: &[Edge], wanted: usize) -> u64 {
     balanced_ns.unwrap_or(longest_ns)
 }
 
-/// Puts components together until `wanted` are left.
+/// Merges components until `wanted` are left.
 fn pack(components: &mut Sets, edges: &[Edge], wanted: usize, share: u64) {
     let roots: BTreeSet<usize> =
         (0..components.parents.len()).map(|vertex| components.root(vertex)).collect();
     let mut by_weight: BTreeSet<(u64, usize)> =
         roots.iter().map(|&root| (components.weights[root], root)).collect();
-    // Of each component the others that it has edges to, with the least delay.
+    // For each component, its neighbours and the smallest delay to each.
     let mut nearest: BTreeMap<usize, BTreeMap<usize, u64>> = BTreeMap::new();
     for edge in edges {
         let [a, b] = edge.ends.map(|end| components.root(end));
@@ -87,14 +92,15 @@ fn pack(components: &mut Sets, edges: &[Edge], wanted: usize, share: u64) {
         }
     }
     while by_weight.len() > wanted {
-        let (weight, lightest) = by_weight.pop_first().expect("more than are wanted");
+        let (weight, lightest) = by_weight.pop_first().expect("more components than wanted");
         let neighbours = nearest.remove(&lightest).unwrap_or_default();
         let fits = |&&other: &&usize| weight + components.weights[other] <= share;
         let chosen = neighbours
             .keys()
             .filter(fits)
             .min_by_key(|&&other| (neighbours[&other], components.weights[other], other));
-        let lightest_other = || by_weight.first().map(|&(_, other)| other).expect("one is left");
+        let lightest_other =
+            || by_weight.first().map(|&(_, other)| other).expect("at least one component is left");
         let other = chosen.copied().unwrap_or_else(lightest_other);
         by_weight.remove(&(components.weights[other], other));
         components.join([lightest, other]);
@@ -127,9 +133,9 @@ fn note(nearest: &mut BTreeMap<usize, u64>, other: usize, delay_ns: u64) {
 /// Disjoint sets of vertices with their weights.
 #[derive(Clone)]
 struct Sets {
-    /// Of each vertex one of its set; a root is its own.
+    /// For each vertex, a vertex of its set; a root points to itself.
     parents: Vec<usize>,
-    /// Of each root, of its whole set.
+    /// For each root, the weight of its set.
     weights: Vec<u64>,
     sizes: Vec<usize>,
     count: usize,
@@ -137,7 +143,7 @@ struct Sets {
 }
 
 impl Sets {
-    /// Every vertex by itself.
+    /// Each vertex is its own set.
     fn of(weights: &[u64]) -> Self {
         Self {
             parents: (0..weights.len()).collect(),

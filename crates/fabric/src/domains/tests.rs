@@ -1,4 +1,4 @@
-//! Where a graph is cut, and where it cannot be.
+//! Where a graph is cut, and where it must not be.
 
 use proptest::prelude::*;
 
@@ -8,7 +8,8 @@ use crate::topology::Link;
 
 const LONG_NS: u64 = 20_000_000;
 
-/// One switch a zone with this many hosts each, one node each; hosts are 2 us away, zones as the table says (ns).
+/// One switch per zone, with the given number of hosts, one node each; hosts are 2 us away, delays between zones as
+/// given (ns).
 fn zones(hosts: &[usize], delay_ns: impl Fn(usize, usize) -> u64) -> Fabric {
     let mut zones = fabric(hosts.iter().sum());
     zones.switches = (0..hosts.len()).map(|zone| format!("z{zone}")).collect();
@@ -35,7 +36,7 @@ fn divided(fabric: &Fabric, wanted: usize) -> Domains {
     Domains::of(fabric, &Division::Count(wanted), &[], 1).unwrap()
 }
 
-/// How many hosts each domain has.
+/// Number of hosts of each domain.
 fn sizes(domains: &Domains) -> Vec<usize> {
     (0..domains.count()).map(|domain| domains.hosts.iter().filter(|&&of| of == domain).count()).collect()
 }
@@ -57,7 +58,7 @@ fn zones_are_cut_at_their_long_links_and_evenly() {
     assert_eq!(sizes(&domains), [8, 8]);
     assert_eq!(domains.shortest_cut().unwrap().delay_ns, LONG_NS);
     assert_eq!(divided(&four, 4).hosts, (0..16).map(|host| host / 4).collect::<Vec<_>>());
-    // Two near pairs of zones: each pair stays together.
+    // Two pairs of zones at short distance: each pair stays together.
     let pairs = zones(&[4, 4, 4, 4], |a, b| if a / 2 == b / 2 { LONG_NS / 20 } else { LONG_NS });
     let domains = divided(&pairs, 2);
     assert_eq!((sizes(&domains), domains.shortest_cut().unwrap().delay_ns), (vec![8, 8], LONG_NS));
@@ -65,12 +66,12 @@ fn zones_are_cut_at_their_long_links_and_evenly() {
 }
 
 #[test]
-fn a_long_link_is_cut_before_a_short_one_however_uneven_that_is() {
-    // Two hosts far away from twelve: no other link is long.
+fn a_long_link_is_cut_before_a_short_one_even_if_the_parts_are_uneven() {
+    // Two hosts far from twelve others: no other link is long.
     let uneven = zones(&[12, 2], |_, _| LONG_NS);
     let domains = divided(&uneven, 2);
     assert_eq!((sizes(&domains), domains.shortest_cut().unwrap().delay_ns), (vec![12, 2], LONG_NS));
-    // Among long links balance counts: the zone that is farthest away is nearly nothing.
+    // Among long links balance decides: the farthest zone has almost no work.
     let far = zones(&[4, 4, 1], |_, b| if b == 2 { 10 * LONG_NS } else { LONG_NS });
     let domains = divided(&far, 2);
     assert_eq!((sizes(&domains), domains.shortest_cut().unwrap().delay_ns), (vec![5, 4], LONG_NS));
@@ -94,12 +95,12 @@ fn hosts_stay_with_their_leaf() {
 }
 
 #[test]
-fn what_cannot_be_cut_stays_together() {
+fn ends_of_links_that_cannot_be_cut_stay_together() {
     let mut star = fabric(4);
     star.links.iter_mut().for_each(|link| link.delay_ns = 0);
     assert_eq!(divided(&star, 4).count(), 1);
     assert_eq!(divided(&star, 4).shortest_cut(), None);
-    // A delay that varies, in one direction, holds a host to its switch.
+    // Jitter in one direction holds a host and its switch together.
     let mut star = fabric(4);
     star.links[0].jitter_ns = Some(5);
     let domains = divided(&star, 9);
@@ -108,7 +109,7 @@ fn what_cannot_be_cut_stays_together() {
         .cuts()
         .iter()
         .all(|cut| !["h0->switch", "switch->h0"].contains(&star.links[cut.link].name().as_str())));
-    // So does interference that answers, in a condition of now or of later.
+    // So does interference over TCP, in the current or in a later condition.
     let two = zones(&[2, 2], |_, _| LONG_NS);
     let domains = Domains::of(&two, &Division::Count(2), &[tcp(["h0", "h3"])], 1).unwrap();
     assert_eq!(domains.of_host(0), domains.of_host(3));
@@ -118,7 +119,7 @@ fn what_cannot_be_cut_stays_together() {
 }
 
 #[test]
-fn written_domains_are_taken_or_refused_with_a_remedy() {
+fn written_domains_are_used_or_refused_with_a_remedy() {
     let two = zones(&[2, 2], |_, _| LONG_NS);
     let written = |fabric: &Fabric, names: &[&[&str]]| {
         let names: Vec<Vec<String>> =
@@ -139,11 +140,11 @@ fn written_domains_are_taken_or_refused_with_a_remedy() {
             "link z0->z1: is cut between domains 0 and 1, and has no delay; put z0 and z1",
         ),
         (&shaky, &[&["z0"], &["z1"]], "delay that varies"),
-        (&two, &[&["z0", "h9"], &["z1"]], "no host and no switch h9"),
+        (&two, &[&["z0", "h9"], &["z1"]], "no host or switch is called h9"),
         (&two, &[&["z0", "h0"], &["z1", "h0"]], "h0 is named twice"),
         (&two, &[&["z0"]], "switch z1: is in no domain"),
         (&two, &[&["z0"], &[], &["z1"]], "domain 1: is empty"),
-        (&two, &[&["z0"], &["z1", "h1"]], "interference between h0 and h1 answers"),
+        (&two, &[&["z0"], &["z1", "h1"]], "interference between h0 and h1 uses TCP"),
     ] {
         let said = written(fabric, names).unwrap_err().to_string();
         assert!(said.contains(expected), "{expected}: {said}");
@@ -152,7 +153,7 @@ fn written_domains_are_taken_or_refused_with_a_remedy() {
 }
 
 #[test]
-fn a_link_that_is_shorter_than_a_cut_may_be_is_not_cut_and_refused_where_that_is_written() {
+fn a_link_below_the_smallest_delay_is_not_cut_and_refused_in_a_written_division() {
     let mut zones = zones(&[1, 1, 1], |_, _| LONG_NS);
     let short: Vec<usize> = (0..zones.links.len())
         .filter(|&link| ["z0->z1", "z1->z0"].contains(&zones.links[link].name().as_str()))
@@ -167,14 +168,14 @@ fn a_link_that_is_shorter_than_a_cut_may_be_is_not_cut_and_refused_where_that_is
         Division::Written([["z0"], ["z1"], ["z2"]].map(|it| it.map(str::to_owned).to_vec()).to_vec());
     let said = Domains::of(&zones, &written, &[], LONG_NS).unwrap_err().to_string();
     let expected = format!(
-        "link z0->z1: is cut between domains 0 and 1, and has a delay of {} ns, and a cut needs {LONG_NS} ns or more",
+        "link z0->z1: is cut between domains 0 and 1, and has a delay of {} ns, but a cut needs {LONG_NS} ns or more",
         LONG_NS - 1
     );
     assert!(said.contains(&expected), "{said}");
 }
 
 #[test]
-fn a_monitor_of_both_directions_of_a_link_keeps_its_ends_together() {
+fn a_monitor_of_both_directions_holds_the_ends_of_its_link_together() {
     let two = zones(&[1, 1], |_, _| LONG_NS);
     let watching = |place: &str, what: &str, on: Option<&str>| {
         let monitor = serde_json::json!({"monitor": {"what": [what], "on": on.map(|link| [link])}});
@@ -189,7 +190,7 @@ fn a_monitor_of_both_directions_of_a_link_keeps_its_ends_together() {
     assert!(!parts(watching("link", "rtt", Some("z0->z1"))));
     assert!(parts(watching("link", "rtt", None)), "at the links of hosts, which are not cut");
     assert!(parts(watching("wan", "drops", None)), "one direction is enough");
-    // Later it is refused.
+    // Applied later, the condition is refused.
     let domains = Domains::of(&two, &Division::Count(2), &[], 1).unwrap();
     let mut planner = crate::Planner::new(&two).unwrap().divided(domains);
     let said = planner.condition(&watching("wan", "rtt", None)).unwrap_err().to_string();
@@ -215,7 +216,7 @@ proptest! {
         let domains = divided(&fabric, wanted);
         prop_assert!(domains.count() <= wanted);
         prop_assert!(domains.cuts().iter().all(|cut| cut.delay_ns > 0));
-        // Each domain that was asked for is there, unless everything is apart already.
+        // Every requested domain exists, unless all atoms are separate already.
         let atoms = divided(&fabric, usize::MAX).count();
         prop_assert_eq!(domains.count(), wanted.min(atoms));
         let graph = fabric.checked().unwrap().0;

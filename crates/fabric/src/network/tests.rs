@@ -1,4 +1,4 @@
-//! A network of two or more hosts: what its paths, conditions and interference do.
+//! Networks of two or more hosts: the effect of paths, conditions and interference.
 
 use std::collections::HashMap;
 use std::ops::{Deref, DerefMut};
@@ -146,7 +146,8 @@ fn a_host_bucket_is_per_node_and_a_switch_bucket_is_shared() {
     }
 }
 
-/// How many of the packets that two senders each send to `n4`, and two others to `n5` if asked, reach `n4`.
+/// The number of packets that reach `n4`: two senders send the same number each to it, and if `both`, two others to
+/// `n5`.
 fn arrived_at_n4(place: &str, both: bool) -> usize {
     let mut fabric = fabric(6);
     fabric.condition.places =
@@ -163,7 +164,8 @@ fn arrived_at_n4(place: &str, both: bool) -> usize {
 
 #[test]
 fn a_switch_has_one_memory_for_its_ports_and_every_host_its_own() {
-    // Of a memory of 10 packets one busy queue takes 5, beside the packet being sent; of two, each takes less.
+    // In a memory of 10 packets one busy queue holds 5, plus the packet in transmission; with two busy queues each
+    // holds fewer.
     assert_eq!(arrived_at_n4("host.egress", false), 2 * 6);
     assert_eq!(arrived_at_n4("host.egress", true), 2 * 6);
     assert!(arrived_at_n4("switch.egress", true) < arrived_at_n4("switch.egress", false));
@@ -225,7 +227,7 @@ fn interference_over_tcp_yields_to_a_policer_on_the_switch_also_after_a_change()
         let after = network.engine_ref().totals().ghost;
         (after.left - before.left, after.dropped - before.dropped)
     };
-    // Two directions of 41 667 packets a second, and an acknowledgement for every second one at least.
+    // Two directions of 41 667 packets a second, and at least one acknowledgement for every second packet.
     let (left, _) = carried(&mut network, 1_000);
     assert!((100_000..170_000).contains(&left), "{left}");
     let mut policed = fabric.condition.clone();
@@ -235,12 +237,12 @@ fn interference_over_tcp_yields_to_a_policer_on_the_switch_also_after_a_change()
     .unwrap();
     network.apply(Instant::from_nanos(1_000_000_000), &policed);
     let (left, dropped) = carried(&mut network, 3_000);
-    assert!(left < 2 * 2 * 8_334 * 2, "the bucket lets 8 334 packets a second through each way: {left}");
+    assert!(left < 2 * 2 * 8_334 * 2, "the bucket passes 8 334 packets a second in each direction: {left}");
     assert!(dropped < left / 2, "it yields: {dropped} of {left}");
 }
 
 #[test]
-fn a_monitor_watches_the_queue_and_the_drops_behind_it() {
+fn a_monitor_watches_the_queue_and_the_drops_after_it() {
     let mut fabric = fabric(2);
     let monitor = r#"{"monitor": {"what": ["queue-delay", "drops"], "window_ns": 1000000, "burst_gap_ns": 100, "match": {},
         "start": {"after_ns": 0}}}"#;
@@ -262,30 +264,31 @@ fn a_monitor_watches_the_queue_and_the_drops_behind_it() {
         let dropped: u64 = readings.counts.iter().map(|named| named.count).sum();
         (readings.histograms[0].histogram.count(), dropped)
     };
-    // Behind the node's policer, which drops the fourth, the uplink is the queue; at the switch it is the shaper.
+    // After the node's policer, which drops the fourth, the queue is that of the uplink; at the switch it is the
+    // shaper.
     assert_eq!(read(&network, "n0/host.egress/0:monitor"), (3, 1));
     assert_eq!(read(&network, "h0/switch.ingress/0:monitor"), (3, 0));
-    // Once the shaper has gone from the way, so has the monitor in front of it.
+    // When the shaper is removed, so is the monitor before it.
     let step = fabric.condition.timeline[0].places.clone();
     network.step(Instant::from_nanos(5_000_000_000), &step);
     assert_eq!(network.target.watching.len(), 2, "the monitors of the two nodes");
 }
 
 #[test]
-fn a_queue_is_monitored_only_where_one_stands_behind() {
+fn a_queue_is_monitored_only_where_one_follows() {
     let mut fabric = fabric(2);
     let monitor = r#"{"monitor": {"what": ["queue-depth"], "window_ns": 1000000, "burst_gap_ns": 100, "match": {},
         "start": {"after_ns": 0}}}"#;
     fabric.condition.places.host_ingress = Some(vec![entry(monitor)]);
     let refusal = fabric.check().unwrap_err().to_string();
-    assert!(refusal.contains("no queue stands behind it"), "{refusal}");
+    assert!(refusal.contains("no queue follows it"), "{refusal}");
     let shape = r#"{"shape": {"rate_bps": 8000, "burst_bytes": 1500, "buffer_bytes": null}}"#;
     fabric.condition.places.host_ingress = Some(vec![entry(monitor), entry(shape)]);
     fabric.check().unwrap();
 }
 
 #[test]
-fn a_match_by_headers_is_a_label_that_its_monitor_asks_for() {
+fn a_match_by_headers_is_a_label_that_its_monitor_checks_for() {
     let mut fabric = fabric(3);
     let monitor = |select: &str| {
         format!(
@@ -311,7 +314,7 @@ fn a_match_by_headers_is_a_label_that_its_monitor_asks_for() {
         .map(|readings| readings.histograms[0].histogram.count())
         .collect();
     assert_eq!(counted, [1, 1, 1]);
-    // A packet that is under way is known by a match that stays, whatever comes and goes.
+    // A packet in flight is recognised by a match that stays, whatever other matches are added or removed.
     network.engine().push(Instant::ZERO, path, Packet::real(3, 1500, 0).with_labels(both));
     let mut next = fabric.condition.clone();
     next.places = serde_json::from_str(&format!(r#"{{"link": [{from}, {port}]}}"#)).unwrap();
@@ -376,7 +379,7 @@ fn driven(entries: &str) -> Fabric {
 
 // A packet has 12 304 wire bits: 123.04 us at 100 Mbit/s, 12.304 us at 1 Gbit/s; propagation is 2 us on each link.
 #[test]
-fn a_capacity_drives_the_links_it_names_and_leaves_the_others() {
+fn a_capacity_drives_only_the_links_it_names() {
     let steps = r#"{"levels": {"at_ns": [0, 100000], "rate_bps": [100000000, 1000000000]}}"#;
     for (restriction, expected) in [
         // Up, 10 000 bits leave by 100 us and the other 2304 by 102.304; down, all at the higher rate.
@@ -395,7 +398,7 @@ fn a_capacity_drives_the_links_it_names_and_leaves_the_others() {
 }
 
 #[test]
-fn a_process_goes_on_through_a_change_that_keeps_it_and_begins_again_with_a_measurement() {
+fn a_process_continues_through_a_change_that_retains_it_and_restarts_with_a_measurement() {
     let process = r#"{"drawn": {"cells": [{"low_bps": 1, "high_bps": 1000000000, "weight": 1}], "grid_bps": 1, "hold_ns": 1000}}"#;
     let capacity = format!(r#"{{"capacity": {{"process": {process}}}}}"#);
     let delay = r#"{"delay": {"time_ns": 5}}"#;
@@ -421,7 +424,7 @@ fn a_process_goes_on_through_a_change_that_keeps_it_and_begins_again_with_a_meas
     assert_eq!(network.driven_links().count(), 0);
 }
 
-/// When packets that leave node 0 at 0 for node 3, on the other leaf, arrive.
+/// Arrival times of packets that leave node 0 at 0 for node 3, on the other leaf.
 fn over_the_spine(change: impl FnOnce(&mut Fabric)) -> Vec<(u64, u64)> {
     let mut fabric = leaves_and_spines();
     change(&mut fabric);
@@ -495,7 +498,7 @@ fn a_place_means_the_links_of_hosts_unless_others_are_named() {
 }
 
 #[test]
-fn a_queue_in_front_of_a_link_between_switches_is_that_links_own() {
+fn a_queue_before_a_link_between_switches_affects_only_that_link() {
     let mut fabric = leaves_and_spines();
     fabric.condition.places = serde_json::from_str(
         r#"{"switch.egress": [{"queue": {"buffer_packets": 2, "on": ["leaf0->spine0"]}}]}"#,
@@ -508,12 +511,12 @@ fn a_queue_in_front_of_a_link_between_switches_is_that_links_own() {
     for tag in 0..10 {
         network.engine().push(Instant::ZERO, path, Packet::real(tag, 1500, 0));
     }
-    // One is sent, two wait.
+    // One is in transmission, two wait.
     assert_eq!(departures(&mut network, 1_000_000_000).len(), 3);
 }
 
 #[test]
-fn flows_of_one_pair_take_different_ways_and_a_condition_changes_none() {
+fn flows_of_one_pair_take_different_paths_and_a_condition_changes_none() {
     let mut fabric = leaves_and_spines();
     fabric.routes = Routing::Ecmp;
     let mut network = Planned::new(&fabric);
@@ -540,7 +543,7 @@ fn flows_of_one_pair_take_different_ways_and_a_condition_changes_none() {
 }
 
 #[test]
-fn a_name_that_stands_nowhere_at_its_place_is_refused() {
+fn a_name_without_a_site_at_its_place_is_refused() {
     let mut fabric = leaves_and_spines();
     fabric.condition.places = serde_json::from_str(
         r#"{"link": [{"mark": {"dscp": 1, "on": ["n0"]}}], "wan": [{"mark": {"dscp": 1, "on": ["h0"]}}],

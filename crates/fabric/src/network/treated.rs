@@ -1,18 +1,18 @@
-//! What elements of a condition do to the packets of a network, each at its place.
+//! The effect of a condition's elements on the packets of a network, each at its place.
 
 use crosswind_engine::{Instant, Outcome, Packet};
 
 use super::tests::{entry, fabric, Planned};
 use crate::{Condition, Network};
 
-/// Departures of four full packets from node 0 at 0, through `element` on what it sends.
+/// Departures of four full packets from node 0 at 0, with `element` at its egress.
 fn leave(element: &str) -> (Planned, Vec<u64>) {
     let mut fabric = fabric(2);
     fabric.links.iter_mut().for_each(|link| link.rate_bps = None);
     fabric.condition.places.host_egress = Some(vec![entry(element)]);
     let mut network = Planned::new(&fabric);
     let (path, alike) = network.path(0, 1, 0);
-    assert!(!alike, "packets of a train leave one after the other");
+    assert!(!alike, "packets of a train leave in sequence");
     for tag in 0..4 {
         network.engine().push(Instant::ZERO, path, Packet::real(tag, 1500, 0));
     }
@@ -27,18 +27,18 @@ fn leave(element: &str) -> (Planned, Vec<u64>) {
 }
 
 #[test]
-fn a_nodes_credit_lasts_for_its_budget_and_survives_a_new_condition_of_the_same_kind() {
+fn a_nodes_credit_lasts_for_its_budget_and_survives_a_new_condition_of_its_kind() {
     let credit = r#"{"credit": {"budget_bits": 24000, "initial_bits": 24000, "high_bps": 12000000000,
         "low_bps": 1200000000, "refill_bps": 1200000000, "buffer_bytes": null}}"#;
     let (mut network, left) = leave(credit);
-    // 24 000 -> 12 000; + 1 200 -> 1 200; then 2 400 are not enough.
+    // 24 000 -> 12 000; + 1 200 -> 1 200; then 2 400 are too few.
     assert_eq!(left, [0, 1000, 2000, 12_000]);
     let again: Condition =
         serde_json::from_str(&format!(r#"{{"name": "again", "places": {{"host.egress": [{credit}]}}}}"#))
             .unwrap();
     network.apply(Instant::from_nanos(1_000_000), &again);
     let element = network.elements().iter().find(|element| element.name == "n0/host.egress/0:credit");
-    assert!(element.is_some(), "the same element goes on");
+    assert!(element.is_some(), "the same element continues");
     let as_deployed = credit
         .replace("\"buffer_bytes\"", r#""loop": {"interval_ns": 1000, "reopen_bits": 0}, "buffer_bytes""#);
     let condition = format!(r#"{{"name": "deployed", "places": {{"host.egress": [{as_deployed}]}}}}"#);
@@ -47,7 +47,7 @@ fn a_nodes_credit_lasts_for_its_budget_and_survives_a_new_condition_of_the_same_
 }
 
 #[test]
-fn a_condition_says_what_a_bucket_holds_when_it_is_made() {
+fn a_condition_sets_the_initial_content_of_a_bucket() {
     let credit = r#"{"credit": {"budget_bits": 24000, "initial_bits": 24000, "high_bps": 2, "low_bps": 1,
         "refill_bps": 1, "buffer_bytes": null}}"#;
     let mut fabric = fabric(2);
@@ -67,13 +67,13 @@ fn a_condition_says_what_a_bucket_holds_when_it_is_made() {
 }
 
 #[test]
-fn a_pacer_spaces_what_a_node_sends() {
+fn a_pacer_spaces_the_packets_of_a_node() {
     let (_, left) = leave(r#"{"pace": {"rate_bps": 12000000000, "horizon_ns": 3000}}"#);
     assert_eq!(left, [0, 1000, 2000], "the fourth would leave at its horizon");
 }
 
 #[test]
-fn a_meter_in_front_of_a_switch_colours_what_comes_up() {
+fn a_meter_before_a_switch_colours_packets_from_hosts() {
     let mut fabric = fabric(2);
     fabric.condition.places = serde_json::from_str(
         r#"{"switch.ingress": [{"srtcm": {"cir_bps": 8, "cbs_bytes": 1500, "ebs_bytes": 1500, "mode": "aware",

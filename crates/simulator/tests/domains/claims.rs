@@ -118,5 +118,5 @@ fn a_condition_that_binds_hosts_of_two_domains_is_refused() {
     .expect("a condition of this version");
     let mut planner = Planner::new(&scenario.fabric).expect("sound").divided(domains);
     let refused = planner.condition(&bulk).unwrap_err().to_string();
-    assert!(refused.contains("interference between h1 and h2 answers as TCP does"), "{refused}");
+    assert!(refused.contains("interference between h1 and h2 uses TCP"), "{refused}");
 }
