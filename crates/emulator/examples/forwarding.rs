@@ -1,8 +1,8 @@
-//! Prints what the forwarder takes for a frame: from a port in memory through the engine to a port in memory.
+//! Measures the forwarder's time per frame: from a port in memory through the engine to a port in memory.
 //!
-//! One JSON line for short frames and one for trains of 28 wire packets, with 2 and with 16 hosts. Virtual time only, one thread; run
-//! with `cargo run --release -p crosswind-emulator --example forwarding`. The fastest of some repetitions is printed: other programs
-//! make a repetition slower and never faster.
+//! Prints one JSON line for short frames and one for trains of 28 wire packets, with 2 and with 16 hosts. Virtual time
+//! only, one thread; run with `cargo run --release -p crosswind-emulator --example forwarding`. The fastest of several
+//! repetitions is printed, because other programs only make a repetition slower.
 
 use std::collections::VecDeque;
 use std::io;
@@ -18,9 +18,9 @@ use crosswind_wire::{Cut, VnetHeader};
 use serde_json::{json, Value};
 
 const REPETITIONS: usize = 9;
-/// All of them long ago for the machine's clock: nothing is waited for.
+/// All instants are long past on the machine's clock, so the forwarder never waits.
 const START_NS: u64 = 1_000_000;
-/// The forwarder is called so often, as by a busy thread.
+/// Interval of calls to the forwarder, as in a busy thread.
 const ROUND_NS: u64 = 5_000;
 const SEGMENT: usize = 1460;
 const SHORT: Traffic = Traffic { name: "short frame", payload: 22, every_rounds: 1, frames: 100_000 };
@@ -31,7 +31,7 @@ const TRAIN: Traffic =
 struct Traffic {
     name: &'static str,
     payload: usize,
-    /// Each port has a frame in one round of so many.
+    /// Each port has a frame once in this number of rounds.
     every_rounds: u64,
     frames: u64,
 }
@@ -45,7 +45,7 @@ fn main() {
     }
 }
 
-/// Real time a frame, nanoseconds.
+/// Real time per frame, nanoseconds.
 fn measure(hosts: usize, traffic: &Traffic) -> f64 {
     let network = Network::new(&fabric(hosts), Instant::from_nanos(START_NS)).expect("a valid fabric");
     let ports = (0..hosts).map(|node| Line::new(node as u8, ((node + 1) % hosts) as u8, traffic.payload));
@@ -77,7 +77,7 @@ fn measure(hosts: usize, traffic: &Traffic) -> f64 {
 struct Line {
     vnet: VnetHeader,
     payload: usize,
-    /// The next TCP sequence number: nothing is sent again.
+    /// The next TCP sequence number, so that no frame is a retransmission.
     sequence: u32,
     slots: Vec<Vec<u8>>,
     arrives_ns: Option<u64>,
@@ -87,7 +87,7 @@ struct Line {
 }
 
 const SLOTS: u32 = 64;
-/// Behind an Ethernet and an IPv4 header, and the ports.
+/// After an Ethernet and an IPv4 header, and the ports.
 const SEQUENCE_AT: usize = 38;
 
 impl Line {

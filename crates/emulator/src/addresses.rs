@@ -1,8 +1,10 @@
-//! The addresses of nodes, and of the switch that they send to (docs/reference/contracts.md). They stand for the fabric's numbers.
+//! The addresses of nodes, and of the switch that they send to (docs/reference/contracts.md), and the node numbers in
+//! them.
 
 use std::net::IpAddr;
 
-/// Nodes send IPv4 packets here, whomever they are for; every other frame goes to its receiver's own address.
+/// Nodes send all IPv4 packets to this address, whatever their receiver; every other frame has its receiver's own
+/// address.
 pub const SWITCH_MAC: [u8; 6] = [2, 0x77, 0, 0, 0, 0];
 
 /// The node whose address this is: 02:77:00:00 and the node's number from 1 (docs/reference/contracts.md).
@@ -14,7 +16,7 @@ pub fn node_of(mac: [u8; 6]) -> Option<usize> {
 }
 
 /// The node with this destination address: 10.77.0.0 and the node's number from 1.
-pub fn node_behind(addresses: Option<(IpAddr, IpAddr)>) -> Option<usize> {
+pub fn node_with_ip(addresses: Option<(IpAddr, IpAddr)>) -> Option<usize> {
     let Some((_, IpAddr::V4(destination))) = addresses else {
         return None;
     };

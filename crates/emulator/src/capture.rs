@@ -1,12 +1,14 @@
-//! What entered, what left and what was dropped, as a pcapng file.
+//! Writes packets that entered, left and were dropped to a pcapng file.
 //!
-//! Each node has three interfaces: `NODE sends` (what entered, at the kernel's stamp), `NODE receives` (what left, at the instant of the
-//! hand-over) and `NODE loses` (what was dropped of what it sent, when, with element and reason as the packet's comment). Super-packets are
-//! written as the wire packets they stand for. Transport checksums are those that the sending device would still have completed, as in any
-//! capture on the sending machine. Packets stand in the order in which they were decided, which is not always that of their stamps.
+//! Each node has three interfaces. `NODE sends` has the packets that entered, at the kernel's stamp. `NODE receives`
+//! has those that left, at the instant of the hand-over. `NODE loses` has those of the node's packets that were
+//! dropped, at that instant, with element and reason as the packet's comment. Super-packets are written as the wire
+//! packets that they represent. Transport checksums are those that the sending device would still have completed, as
+//! in any capture on the sending machine. Packets are written in the order in which they were decided, which is not
+//! always the order of their stamps.
 //!
-//! The file is written by a thread of its own and grows to `limit_bytes`. Packets beyond it, and those that the disk was too slow for, are
-//! counted in the interface's statistics at the end of the file.
+//! A separate thread writes the file, up to `limit_bytes`. Packets beyond the limit, and those for which the disk was
+//! too slow, are counted in the interface's statistics at the end of the file.
 
 use std::io::{self, Write};
 
@@ -14,16 +16,16 @@ use crosswind_recording::{Background, Block, Written};
 use crosswind_wire::pcapng::{self, Captured, Direction};
 use crosswind_wire::Train;
 
-/// How much is kept.
+/// How much is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CaptureLimits {
-    /// Of each frame, from its Ethernet header on; at least 14.
+    /// Bytes of each frame, from its Ethernet header on; at least 14.
     pub snap_bytes: u32,
-    /// Of the whole file.
+    /// Bytes of the whole file.
     pub limit_bytes: u64,
 }
 
-/// What is captured at a node.
+/// The direction that is captured at a node.
 #[derive(Clone, Copy, Debug)]
 enum Interface {
     Sends,
@@ -44,11 +46,11 @@ fn marks_of(train: &Train) -> Marks {
 struct Seen {
     packets: u64,
     left_out: u64,
-    /// In the block that is being filled.
+    /// Packets in the open block.
     in_block: u64,
 }
 
-/// A capture that is being written.
+/// A running capture.
 #[derive(Debug)]
 pub struct Capture {
     file: Background,
@@ -60,8 +62,8 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Starts a capture of the nodes of these names. Stamps use one difference of the clocks throughout, so that a wall clock that
-    /// is stepped tears nothing apart.
+    /// Starts a capture of the nodes with these names. All stamps use the same difference of the clocks, so a step of
+    /// the wall clock leaves no gap in them.
     pub fn start<W: Write + Send + 'static>(
         output: W,
         nodes: impl Iterator<Item = String>,
@@ -97,7 +99,7 @@ impl Capture {
         }
     }
 
-    /// Wire packets were handed to a node one by one or merged; `marks` are what they carry now.
+    /// Wire packets were handed to a node, separate or merged; `marks` are their current DSCP and ECN bits.
     pub fn left(
         &mut self,
         at_ns: u64,
@@ -112,7 +114,7 @@ impl Capture {
         }
     }
 
-    /// A packet was handed to a node in a form of its own.
+    /// A packet with changed bytes was handed to a node.
     pub fn left_as(&mut self, at_ns: u64, node: usize, frame: [&[u8]; 2]) {
         self.write(Interface::Receives, at_ns, node, frame);
     }
@@ -134,7 +136,7 @@ impl Capture {
         self.comment.clear();
     }
 
-    /// Something that is no frame was dropped.
+    /// Bytes that are no valid frame were dropped.
     pub fn dropped_unread(&mut self, at_ns: u64, node: usize, frame: &[u8], why: &str) {
         self.explain(format_args!("{why}"));
         self.write(Interface::Loses, at_ns, node, [frame, &[]]);
@@ -142,7 +144,7 @@ impl Capture {
     }
 
     fn explain(&mut self, why: std::fmt::Arguments<'_>) {
-        // Writing into a text cannot fail.
+        // Writing into a string cannot fail.
         let _ = std::fmt::Write::write_fmt(&mut self.comment, why);
     }
 
@@ -199,7 +201,7 @@ impl Capture {
         }
     }
 
-    /// Packets that are not in the file, so far.
+    /// Packets that are missing from the file so far.
     pub fn left_out(&self) -> u64 {
         self.file.lost()
     }
@@ -212,7 +214,7 @@ impl Capture {
                 pcapng::statistics(bytes, number, at_ns, seen.packets, seen.left_out);
             }
         });
-        // The head of the file is no packet.
+        // The head of the file is not a packet.
         written.items = written.items.saturating_sub(1);
         written
     }

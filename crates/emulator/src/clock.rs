@@ -1,7 +1,7 @@
-//! The clocks: CLOCK_MONOTONIC for everything, and CLOCK_REALTIME only to read the kernel's packet stamps.
+//! The clocks: CLOCK_MONOTONIC for everything, and CLOCK_REALTIME only to interpret the kernel's packet stamps.
 //!
-//! AF_PACKET stamps packets with CLOCK_REALTIME. The difference between the two clocks changes only when somebody steps the
-//! wall clock; it is measured again every millisecond, and at once when a stamp looks impossible.
+//! AF_PACKET stamps packets with CLOCK_REALTIME. The difference between the two clocks changes only when the wall
+//! clock is stepped. It is measured again every millisecond, and at once when a stamp looks impossible.
 
 use std::cell::Cell;
 
@@ -9,7 +9,7 @@ use crosswind_engine::Instant;
 
 use crate::forwarder::AHEAD_NS;
 
-/// What time it is.
+/// The two clocks.
 pub trait Clock {
     /// Nanoseconds of CLOCK_MONOTONIC.
     fn monotonic_ns(&self) -> u64;
@@ -29,7 +29,7 @@ pub trait Clock {
     }
 }
 
-/// The machine's.
+/// The machine's clocks.
 #[derive(Clone, Copy, Debug)]
 pub struct MachineClock;
 
@@ -43,13 +43,13 @@ impl Clock for MachineClock {
     }
 }
 
-/// A clock that only its owner moves, but for the time that a look at it takes.
+/// A clock that only its owner advances, except for the time that a reading takes.
 #[derive(Debug)]
 pub struct VirtualClock {
     now_ns: Cell<u64>,
 }
 
-/// About what it takes on a machine: who waits by looking at the clock gets there.
+/// About the time of a reading on a machine, so that a loop that reads the clock reaches its instant.
 const LOOK_NS: u64 = 20;
 
 impl VirtualClock {
@@ -58,7 +58,7 @@ impl VirtualClock {
         Self { now_ns: Cell::new(now_ns) }
     }
 
-    /// Moves forward to an instant, unless it is past.
+    /// Advances to an instant, unless it is past.
     pub fn advance_to(&self, instant_ns: u64) {
         self.now_ns.set(self.now_ns.get().max(instant_ns));
     }
@@ -82,7 +82,7 @@ fn read(clock: libc::clockid_t) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Processor time of the calling thread, nanoseconds.
+/// CPU time of the calling thread, nanoseconds.
 pub fn thread_cpu_ns() -> u64 {
     read(libc::CLOCK_THREAD_CPUTIME_ID)
 }
@@ -92,9 +92,9 @@ pub fn instant(ns: u64) -> Instant {
     Instant::from_nanos(ns)
 }
 
-/// How long a measured difference is believed.
+/// How long a measured difference is used.
 const REFRESH_NS: u64 = 1_000_000;
-/// A stamp further than this from now is a sign that the wall clock was stepped.
+/// A stamp that differs more than this from the present indicates a step of the wall clock.
 const IMPLAUSIBLE_NS: u64 = 10_000_000;
 
 /// Turns CLOCK_REALTIME stamps into CLOCK_MONOTONIC instants.
@@ -112,15 +112,16 @@ impl Stamps {
         stamps
     }
 
-    /// The difference in force.
+    /// The difference that is currently used.
     pub fn realtime_minus_monotonic_ns(&self) -> i64 {
         self.realtime_minus_monotonic_ns
     }
 
-    /// The monotonic instant of a stamp, never later than the present. `now` is an instant read a moment ago.
+    /// The monotonic instant of a stamp, never later than the present. `now` is an instant that was read shortly
+    /// before.
     ///
-    /// Where the caller stood still since it read `now`, packets have come that are younger than it. To take them for as
-    /// old as `now` would make them leave early by as much as the caller stood still.
+    /// If the caller was stalled after it read `now`, packets have come that are newer than `now`. Stamping them with
+    /// `now` would make them leave early by the length of the stall.
     pub fn monotonic(&mut self, clock: &impl Clock, realtime_ns: u64, now: u64) -> u64 {
         if now.saturating_sub(self.measured_ns) > REFRESH_NS {
             self.measure(clock);
@@ -137,7 +138,7 @@ impl Stamps {
         }
     }
 
-    /// Reads both clocks three times; whatever is believed afterwards agrees with all three.
+    /// Reads both clocks three times; the new difference agrees with all three readings.
     fn measure(&mut self, clock: &impl Clock) {
         for _ in 0..3 {
             let before = clock.monotonic_ns();
@@ -150,10 +151,11 @@ impl Stamps {
     }
 }
 
-/// The difference nearest to `believed` that a reading of the wall clock between two of the other allows.
+/// The difference nearest to `believed` that is consistent with a reading of the wall clock between two of the
+/// monotonic clock.
 ///
-/// A reading that was interrupted for milliseconds says no more than that the difference lies within them. To take its
-/// middle would move every stamp by as much as a millisecond: packets would leave early, and the ledger not know.
+/// A reading that was interrupted for milliseconds only shows that the difference lies within them. Taking the middle
+/// would move every stamp by as much as a millisecond: packets would leave early, and the ledger would not show it.
 fn agreeing(believed: i64, before: u64, realtime: u64, after: u64) -> i64 {
     let (least, most) = (realtime.wrapping_sub(after) as i64, realtime.wrapping_sub(before) as i64);
     believed.clamp(least, most)
@@ -164,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stamp_taken_now_is_now_within_a_microsecond() {
+    fn a_present_stamp_converts_to_the_present_within_a_microsecond() {
         let mut stamps = Stamps::new(&MachineClock);
         let errors: Vec<u64> = (0..100)
             .map(|_| {
@@ -177,12 +179,13 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupted_reading_moves_nothing_and_a_stepped_clock_moves_the_difference() {
-        // Believed 1000; read within 10 ns of it, it stays. Interrupted for 4 ms on either side, it stays as well.
+    fn an_interrupted_reading_changes_nothing_and_a_stepped_clock_changes_the_difference() {
+        // The difference is 1000. A reading within 10 ns of it leaves it unchanged, and so does one that was
+        // interrupted for 4 ms on either side.
         assert_eq!(agreeing(1_000, 500, 1_505, 510), 1_000);
         assert_eq!(agreeing(1_000, 500, 1_505, 4_000_510), 1_000);
         assert_eq!(agreeing(1_000, 500, 4_001_500, 4_000_510), 1_000);
-        // Somebody has put the wall clock forward by 1 s: the reading allows 1 000 000 995 to 1 000 001 005.
+        // The wall clock was stepped forward by 1 s: the reading allows 1 000 000 995 to 1 000 001 005.
         assert_eq!(agreeing(1_000, 500, 1_000_001_505, 510), 1_000_000_995);
     }
 
@@ -195,11 +198,11 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_that_came_after_now_was_read_is_not_taken_for_older() {
+    fn a_packet_newer_than_now_does_not_get_an_older_instant() {
         let mut stamps = Stamps::new(&MachineClock);
         let stale = MachineClock.monotonic_ns();
         std::thread::sleep(std::time::Duration::from_millis(2));
         let at = stamps.monotonic(&MachineClock, MachineClock.realtime_ns(), stale);
-        assert!(at >= stale + 2_000_000, "taken for {} ns younger than now", at - stale);
+        assert!(at >= stale + 2_000_000, "{} ns newer than now", at - stale);
     }
 }

@@ -1,4 +1,4 @@
-//! What the packet thread is asked to do, and how it hears of it.
+//! Commands to the packet thread, and how they reach it.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -9,61 +9,61 @@ use crosswind_fabric::{Plan, Spent, Timeline};
 use crate::snapshot::Snapshot;
 use crate::waker::Waker;
 
-/// What the thread is asked to do.
+/// A command to the thread.
 #[derive(Debug)]
 pub enum Command {
-    /// Another condition. It ends the timeline of the one before.
+    /// Apply another condition. It ends the timeline of the earlier one.
     Set {
-        /// When it was asked for, of all domains alike.
+        /// When it was requested; the same for all domains.
         at_ns: u64,
-        /// What is to be.
+        /// The target state.
         plan: Box<Plan>,
-        /// Where to.
+        /// Receives the result.
         reply: Sender<Done>,
     },
-    /// Start a window, and with it the timeline of the condition. With the time that the hypervisor has taken until now, which takes
-    /// long to read.
+    /// Start a window, and with it the timeline of the condition.
     Measure {
-        /// From when on, the same for all domains; from now on where there is one. What the thread had to wait before it heard of a window
-        /// is none of that window's.
+        /// Start of the window, the same for all domains; now if there is one domain. The time until the thread reads
+        /// this command is not part of the window.
         at_ns: Option<u64>,
-        /// Since boot.
+        /// Time that the hypervisor took since boot; slow to read, so the caller reads it.
         steal_ns: u64,
-        /// From its beginning.
+        /// Starts at its beginning.
         timeline: Box<Timeline>,
-        /// Where to.
+        /// Receives the result.
         reply: Sender<Done>,
     },
-    /// The window so far, with the time that the hypervisor has taken until now.
+    /// Return a snapshot of the window so far.
     Read {
-        /// Since boot.
+        /// Time that the hypervisor took since boot, up to now.
         steal_ns: u64,
-        /// Where to.
+        /// Receives the snapshot.
         reply: Sender<Box<Snapshot>>,
     },
-    /// End.
+    /// End the thread.
     Stop,
 }
 
-/// What was done, and what it left over: to let go of that takes long, so whoever asked does it.
+/// The result of a command, and the objects that it replaced. Dropping these takes long, so the thread that sent the
+/// command does it.
 #[derive(Debug)]
 pub struct Done {
     /// When it took effect.
     pub at_ns: u64,
-    /// What a plan has taken the place of.
+    /// Objects that a plan has replaced.
     pub spent: Option<Spent>,
     /// The timeline that has ended.
     pub timeline: Timeline,
 }
 
-/// The asking end.
+/// The sender's end.
 #[derive(Clone, Debug)]
 pub struct Commands {
     sender: Sender<Command>,
     waker: Waker,
 }
 
-/// The thread's end.
+/// The packet thread's end.
 #[derive(Debug)]
 pub struct Inbox {
     receiver: Receiver<Command>,
@@ -78,7 +78,7 @@ pub fn commands() -> io::Result<(Commands, Inbox)> {
 }
 
 impl Commands {
-    /// Sends a command; false where the thread has ended.
+    /// Sends a command; false if the thread has ended.
     pub fn send(&self, command: Command) -> bool {
         let sent = self.sender.send(command).is_ok();
         self.waker.wake();
@@ -87,17 +87,17 @@ impl Commands {
 }
 
 impl Inbox {
-    /// Whether commands may have come since the last call. `reported`: the wait that has just ended found this readable.
+    /// Whether commands may have come since the last call. `reported`: whether the latest wait found this readable.
     pub fn rung(&self, reported: bool) -> bool {
         self.waker.rung(reported)
     }
 
-    /// Wakes the thread for something else than a command.
+    /// Wakes the thread for another reason than a command.
     pub fn waker(&self) -> Waker {
         self.waker.clone()
     }
 
-    /// The next command that waits; to stop, where nobody is left who could ask for anything.
+    /// The next waiting command; `Stop` when no sender is left.
     pub fn next(&self) -> Option<Command> {
         match self.receiver.try_recv() {
             Ok(command) => Some(command),
@@ -107,7 +107,7 @@ impl Inbox {
     }
 }
 
-/// What becomes readable with a command.
+/// Becomes readable when there is a command.
 impl AsFd for Inbox {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.waker.as_fd()

@@ -1,4 +1,4 @@
-//! Into which domains the emulator divides a fabric, a packet thread for each.
+//! Divides a fabric into domains, with a packet thread for each.
 
 use crosswind_fabric::{Domains, Fabric};
 
@@ -8,7 +8,7 @@ use crate::Files;
 /// The domains of a fabric; `None` where it is not divided.
 ///
 /// # Errors
-/// Where what the fabric asks for cannot be.
+/// When the requested division is impossible.
 pub fn domains(fabric: &Fabric) -> Result<Option<Domains>, String> {
     if fabric.domains.is_one() {
         return Ok(None);
@@ -20,7 +20,7 @@ pub fn domains(fabric: &Fabric) -> Result<Option<Domains>, String> {
 /// Refuses files that several packet threads cannot write.
 ///
 /// # Errors
-/// With the remedy.
+/// An error text with the remedy.
 pub fn check_files(domains: Option<&Domains>, files: &Files) -> Result<(), String> {
     let asked = match files {
         Files { record: Some(_), .. } => "a recording",
@@ -28,6 +28,6 @@ pub fn check_files(domains: Option<&Domains>, files: &Files) -> Result<(), Strin
         Files { record: None, capture: None } => return Ok(()),
     };
     domains.map_or(Ok(()), |domains| {
-        Err(format!("{asked} needs one domain, and the fabric has {}; declare domains: 1", domains.count()))
+        Err(format!("{asked} needs one domain, but the fabric has {}; declare domains: 1", domains.count()))
     })
 }

@@ -1,10 +1,12 @@
-//! From a node's frame to wire packets in the engine, and from the engine's departures to the receiver's frame.
+//! Converts a node's frame to wire packets in the engine, and the engine's departures to the receiver's frame.
 //!
-//! Time is an argument: nothing here reads a clock or waits. What is due is asked for one by one ([`Forwarder::next`]), sent by the
-//! caller when its instant has come, and entered when it was ([`Forwarder::handed_over`]).
+//! Time is an argument: nothing here reads a clock or waits. The caller takes due frames one by one
+//! ([`Forwarder::next`]), sends each when its instant has come, and reports the time of sending
+//! ([`Forwarder::handed_over`]).
 //!
-//! A super-packet enters whole as a train of wire packets. Those that survive and are due within one merge window leave
-//! as one frame, at the last of them; with a gap, another mark or an expired window in between they leave apart.
+//! A super-packet enters as a whole, as a train of wire packets. The surviving packets that are due within one merge
+//! window leave as one frame, when the last of them is due. They leave separately where a packet is missing, a mark
+//! differs or a window has expired between them.
 
 mod border;
 mod handing;
@@ -16,7 +18,7 @@ use crosswind_fabric::{Facts, Frame, Network};
 use crosswind_recording::{Decision, Record, Recorder};
 use crosswind_wire::{Train, VnetHeader};
 
-use crate::addresses::{mac_of, node_behind, node_of, SWITCH_MAC};
+use crate::addresses::{mac_of, node_of, node_with_ip, SWITCH_MAC};
 use crate::capture::Capture;
 use crate::clock;
 use crate::crossings::Crossings;
@@ -32,24 +34,25 @@ use crate::trains::{Buffer, InTransit, Run, Trains};
 pub use handing::Handing;
 use handing::{InHand, Workspace};
 
-/// Lateness up to here is within what the emulator promises: what a quiet small virtual machine's own hiccups cost.
+/// The emulator promises lateness up to this bound. Short stalls of a quiet small virtual machine are within it.
 const BOUND_NS: u64 = 100_000;
-/// What is to be asked for so soon is prepared now, and sent when its time has come: looking up, cutting and checking a frame takes time
-/// that would be the packet's. A packet that comes meanwhile may be taken for as much younger than it is.
+/// A frame that is due within this time is prepared now and sent at its instant. Otherwise the lookup, cutting and
+/// checking of a frame would add to the packet's lateness. A packet that arrives in the meantime may be stamped up to
+/// this much later than it arrived.
 pub const AHEAD_NS: u64 = 2_000;
-/// Frames read from one port before the others get their turn.
+/// Frames read from one port before the next port gets its turn.
 const FRAMES_PER_TURN: usize = 16;
 
-/// Wire packets of real traffic in this window, counted where the emulator sees them and not by the engine.
+/// Wire packets of real traffic in this window, counted by the emulator and not by the engine.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Passed {
-    /// Entered; those inside when the window started count as entered.
+    /// Packets that entered; those inside when the window started count as entered.
     pub entered: u64,
-    /// Handed over.
+    /// Packets handed over.
     pub out: u64,
-    /// Lost by the emulator itself, outside the engine.
+    /// Packets lost by the emulator itself, outside the engine.
     pub lost: u64,
-    /// Have left the engine and wait for the rest of their run.
+    /// Packets that have left the engine and wait for the rest of their run.
     pub held_back: u64,
 }
 
@@ -61,30 +64,30 @@ struct Waiting<S> {
     vnet: VnetHeader,
 }
 
-/// Ports, engine and everything in between.
+/// Ports, engine and the state between them.
 #[derive(Debug)]
 pub struct Forwarder<P: Port> {
     /// The engine with its elements and paths.
     pub network: Network,
-    /// One per node that has its packets enter and leave here.
+    /// One for each node whose packets enter and leave here.
     pub ports: Vec<P>,
     /// Lateness.
     pub ledger: Ledger,
     /// Drops and retransmissions.
     pub records: Records,
-    /// What monitors read from headers.
+    /// Values that monitors read from headers.
     pub sightings: Sightings,
     /// Real wire packets of this window.
     pub passed: Passed,
-    /// Sends that the kernel refused at first.
+    /// Sends that the kernel refused at the first attempt.
     pub send_retries: u64,
-    /// Where everything that happens to the engine is written, if anywhere.
+    /// Records all input of the engine, if requested.
     pub recorder: Option<Recorder>,
-    /// Where packets are written, if anywhere.
+    /// Captures packets, if requested.
     pub capture: Option<Capture>,
-    /// How much before a packet is due the kernel is asked to send it (`lead`).
+    /// How long before a packet is due the kernel is called to send it (`lead`).
     pub lead: Lead,
-    /// To other domains, where there are several.
+    /// The connection to other domains, where there are several.
     pub crossings: Option<Box<Crossings>>,
     nodes: Nodes,
     latest_receiver: usize,
@@ -96,7 +99,7 @@ pub struct Forwarder<P: Port> {
     runs: VecDeque<(u32, u64, u64)>,
     runs_started: u64,
     handovers: Handovers,
-    /// The frame to send next, or the one that was asked for last.
+    /// The frame to send next, or the latest that was taken.
     in_hand: Option<InHand>,
     outcomes: usize,
     workspace: Workspace,
@@ -142,14 +145,14 @@ impl<P: Port> Forwarder<P> {
         }
     }
 
-    /// Writes a record, where a recording was asked for.
+    /// Writes a record, if a recording is requested.
     pub fn record(&mut self, record: impl FnOnce() -> Record) {
         if let Some(recorder) = &mut self.recorder {
             recorder.write(&record());
         }
     }
 
-    /// Starts a window: ledger, records and counters from zero. Traffic inside goes on.
+    /// Starts a window: ledger, records and counters restart at zero. Packets inside continue.
     pub fn start_window(&mut self) {
         self.ledger = Ledger::new(BOUND_NS + self.merge_window_ns);
         self.records.start_window();
@@ -171,8 +174,8 @@ impl<P: Port> Forwarder<P> {
         }
     }
 
-    /// Takes in what has arrived at the ports that are `ready`, or at all of them; returns how many frames. `instant_of` makes an instant
-    /// of the kernel's stamp.
+    /// Reads the frames that have arrived at the ports in `ready`, or at all ports; returns their number. `instant_of`
+    /// converts the kernel's stamp to an instant.
     pub fn take_in(&mut self, ready: Option<&[usize]>, mut instant_of: impl FnMut(u64) -> u64) -> usize {
         let mut batch = std::mem::take(&mut self.batch);
         let ports = self.ports.len();
@@ -188,7 +191,7 @@ impl<P: Port> Forwarder<P> {
             Some(ready) => ready.iter().for_each(|&port| receive(port)),
             None => (0..ports).for_each(receive),
         }
-        // Stable: frames of one port with equal stamps keep their order.
+        // A stable sort: frames of one port with equal stamps stay in order.
         batch.sort_by_key(|waiting| waiting.at_ns);
         let taken = batch.len();
         for waiting in batch.drain(..) {
@@ -198,9 +201,10 @@ impl<P: Port> Forwarder<P> {
         taken
     }
 
-    /// Copies frames out of their slots as far as that is needed.
+    /// Copies frames out of their slots, as many as `need` requires.
     pub fn give_back(&mut self, need: Need) {
-        // From the end: a port that has given everything back leaves its place to one that was asked already.
+        // From the end: a port that has released all its slots is replaced in the list by one that was handled
+        // already.
         for place in (0..self.holding.ports().len()).rev() {
             let port = self.holding.ports()[place];
             while let Some(number) = self.ports[port].pressed(need) {
@@ -219,7 +223,7 @@ impl<P: Port> Forwarder<P> {
         let key = self.holders[port][number as usize];
         let buffer = std::mem::replace(&mut self.trains.get(key).buffer, Buffer::Gone);
         let Buffer::Slot(slot) = buffer else {
-            unreachable!("a slot that is pressed has the frame of a train")
+            unreachable!("a slot to be released has the frame of a train")
         };
         let copy = self.trains.copy(self.ports[port].bytes(&slot));
         self.trains.get(key).buffer = copy;
@@ -243,7 +247,7 @@ impl<P: Port> Forwarder<P> {
         let node = self.nodes.number(port);
         let destination = train.headers.destination;
         if destination[0] & 1 == 1 {
-            // Broadcast and multicast: a copy for every other node, each decided on its own.
+            // Broadcast and multicast: a copy for every other node, each treated separately.
             for to in (0..self.nodes.count()).filter(|&to| to != node) {
                 let copy = self.trains.copy(self.ports[port].bytes(&slot));
                 self.push(at_ns, &train, copy, (port, node), to);
@@ -252,7 +256,7 @@ impl<P: Port> Forwarder<P> {
             return;
         }
         let to = if destination == SWITCH_MAC {
-            node_behind(train.headers.addresses)
+            node_with_ip(train.headers.addresses)
         } else {
             node_of(destination)
         };
@@ -310,23 +314,24 @@ impl<P: Port> Forwarder<P> {
         key
     }
 
-    /// The next instant at which the engine has to do something about a real packet, or one has to be handed over; `None` while
-    /// none is inside.
+    /// The next instant at which the engine must act on a real packet, or at which one must be handed over; `None`
+    /// while none is inside.
     pub fn next_due_ns(&self) -> Option<u64> {
         self.due(self.network.engine_ref().next_event())
     }
 
-    /// The port of the node that the frame which came last is for; `None` where that is in another domain.
+    /// The port of the receiver of the latest frame; `None` if the receiver is in another domain.
     pub fn latest_receiver(&self) -> Option<&P> {
         self.ports.get(self.latest_receiver)
     }
 
-    /// How long before it is due a packet is to be let out: it is prepared first, and then asked for ahead of time.
+    /// How long before it is due a packet must leave the engine: its frame is prepared, and the kernel is called ahead
+    /// of time.
     pub fn ahead_ns(&self) -> u64 {
         self.lead.ns() + AHEAD_NS
     }
 
-    /// An instant before which no packet that is inside has to be handed over; `None` while none is.
+    /// An instant before which no packet inside must be handed over; `None` while none is inside.
     pub fn next_departure_ns(&mut self) -> Option<u64> {
         let departure = self.network.engine().lookahead();
         self.due(departure)
@@ -342,19 +347,20 @@ impl<P: Port> Forwarder<P> {
         }
     }
 
-    /// Lets the engine do everything due up to `now`.
+    /// Advances the engine to `now`.
     pub fn let_out(&mut self, now: u64) {
         self.network.engine().advance(clock::instant(now));
     }
 
-    /// Outcomes of the engine so far.
+    /// Number of the engine's outcomes so far.
     pub fn outcomes(&self) -> usize {
         self.outcomes
     }
 
-    /// Looks at the engine's outcomes until there is something to send: what has left first does not wait for the others.
-    fn look_at_outcomes(&mut self, now: u64) {
-        // A packet is seen before it ends: its frame is still here.
+    /// Processes the engine's outcomes until there is a frame to send, so that the first frame does not wait for the
+    /// others.
+    fn process_outcomes(&mut self, now: u64) {
+        // A monitor sees a packet before the packet ends, so its frame is still stored.
         while let Some(sighting) = self.network.engine().pop_sighting() {
             let InTransit { number, train, .. } = self.trains.get(Frame::key_of(sighting.packet.tag));
             let packets = wire_packets(&sighting.packet, train);
@@ -386,7 +392,7 @@ impl<P: Port> Forwarder<P> {
             let frame = bytes_of(self.ports.get(entry.from), entry);
             let element = self.network.engine_ref().element_name(element);
             let why = format_args!("{element} {}", reason.name());
-            // Captures have one domain, so that a place is the number of a node.
+            // Captures require one domain, so a place is the number of a node.
             capture.dropped(at_ns, entry.from, &train, frame, first..=last, why);
         }
         let entry = self.trains.get(key);
@@ -398,7 +404,7 @@ impl<P: Port> Forwarder<P> {
         }
     }
 
-    /// Closes the oldest open run whose merge window is over; false when there is none.
+    /// Closes the oldest open run whose merge window is over; false if there is none.
     fn close_a_run(&mut self, now: u64) -> bool {
         while let Some(&(key, number, first_due)) = self.runs.front() {
             let open = self.trains.get(key).run.as_ref().is_some_and(|run| run.number == number);
@@ -417,7 +423,7 @@ impl<P: Port> Forwarder<P> {
     fn departed(&mut self, due_ns: u64, packet: &Packet, now: u64) {
         let key = Frame::key_of(packet.tag);
         let window = self.merge_window_ns;
-        // What is late already gets no later by leaving together, and an emulator that is behind catches up.
+        // Late packets do not become later by leaving together, and an emulator that is behind catches up.
         let late = if window > 0 { now } else { 0 };
         let mut entry = self.trains.get(key);
         let (first, last) = wire_packets(packet, &entry.train);
@@ -453,7 +459,7 @@ impl<P: Port> Forwarder<P> {
         }
     }
 
-    /// Lets a train go of which nothing is inside or waits for its receiver.
+    /// Removes a train if none of its packets is inside or waits for its receiver.
     #[inline(always)]
     fn remove_if_done(&mut self, key: u32) {
         if self.trains.get(key).is_done() {
@@ -471,17 +477,17 @@ impl<P: Port> Forwarder<P> {
     }
 }
 
-/// The frame of a train; `source` is the port of its sender, where that has one here.
+/// The frame of a train; `source` is the port of its sender, if that is in this domain.
 fn bytes_of<'a, P: Port>(source: Option<&'a P>, entry: &'a InTransit<P::Slot>) -> &'a [u8] {
     match &entry.buffer {
-        Buffer::Slot(slot) => source.expect("a slot is of a port").bytes(slot),
+        Buffer::Slot(slot) => source.expect("a slot belongs to a port").bytes(slot),
         Buffer::Shared(passage) => &passage.bytes,
         Buffer::Copy(bytes) => bytes,
-        Buffer::Gone => unreachable!("a frame is kept while its train is inside"),
+        Buffer::Gone => unreachable!("a frame is stored while its train is inside"),
     }
 }
 
-/// Which wire packets of its train an engine packet stands for.
+/// The wire packets of its train that an engine packet represents.
 fn wire_packets(packet: &Packet, train: &Train) -> (u32, u32) {
     Frame::index_of(packet.tag).map_or((0, train.count() - 1), |index| (index, index))
 }

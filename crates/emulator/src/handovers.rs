@@ -1,6 +1,7 @@
-//! Runs on their way to their receivers: those that are due, and those that a receiver could not take yet.
+//! Queues of runs on their way to receivers: runs that are due, and runs that a receiver could not take yet.
 //!
-//! A receiver that cannot take a frame holds up its own frames only, which keep their order. It is asked again in every round.
+//! A receiver that cannot take a frame delays its own frames only, which stay in order. It is tried again in every
+//! round.
 
 use std::collections::VecDeque;
 
@@ -15,35 +16,35 @@ pub struct Handover {
     pub to: usize,
     /// Its wire packets.
     pub run: Run,
-    /// When they were due, and how many at each instant.
+    /// When its packets were due, and the number at each instant.
     pub dues_ns: Vec<(u64, u32)>,
-    /// Since when its receiver could have had it.
+    /// Since when the run waits for its receiver.
     pub waits_since_ns: Option<u64>,
 }
 
-/// All that wait, for others or for their receiver.
+/// All waiting runs.
 #[derive(Debug)]
 pub struct Handovers {
     due: VecDeque<Handover>,
-    /// By receiver, those that it could not take, in their order.
+    /// By receiver, the runs that it could not take, in order.
     refused: Vec<VecDeque<Handover>>,
-    /// Receivers that could not take some; the first `asked` of them were asked in this round.
+    /// Receivers that could not take a run; the first `asked` of them were tried in this round.
     receivers: Vec<usize>,
     asked: usize,
     tried: Tried,
 }
 
-/// Where the one is that is tried.
+/// The position of the run that is being tried.
 #[derive(Clone, Copy, Debug)]
 enum Tried {
-    /// It is the first that is due.
+    /// First among the due runs.
     Due,
-    /// It is the first of those that this receiver could not take before.
+    /// First among the runs that this receiver could not take before.
     Again(usize),
 }
 
 impl Handovers {
-    /// None, for so many receivers.
+    /// No runs, for this number of receivers.
     pub fn new(receivers: usize) -> Self {
         Self {
             due: VecDeque::new(),
@@ -54,22 +55,22 @@ impl Handovers {
         }
     }
 
-    /// Another run is due.
+    /// Adds a due run.
     pub fn push(&mut self, handover: Handover) {
         self.due.push_back(handover);
     }
 
-    /// Starts a round: receivers that could not take a frame are asked again.
+    /// Starts a round: receivers that could not take a frame are tried again.
     pub fn start_round(&mut self) {
         self.asked = 0;
     }
 
-    /// Whether some are due that were not tried yet.
+    /// Whether there are due runs that were not tried yet.
     pub fn are_due(&self) -> bool {
         !self.due.is_empty()
     }
 
-    /// Whether none is due and none waits for its receiver.
+    /// Whether no run is due and none waits for its receiver.
     pub fn is_empty(&self) -> bool {
         self.due.is_empty() && self.receivers.is_empty()
     }
@@ -79,7 +80,7 @@ impl Handovers {
         !self.receivers.is_empty()
     }
 
-    /// Tries the next one of this round; false where there is none. It stays until it is taken or refused.
+    /// Tries the next run of this round; false if there is none. The run stays until it is taken or refused.
     pub fn next(&mut self, now_ns: u64) -> bool {
         while let Some(&to) = self.receivers.get(self.asked) {
             if !self.refused[to].is_empty() {
@@ -100,21 +101,21 @@ impl Handovers {
         false
     }
 
-    /// The one that is tried.
+    /// The run that is being tried.
     pub fn tried(&mut self) -> &mut Handover {
         self.queue().front_mut().expect(IS_TRIED)
     }
 
-    /// The one that is tried has been handed over, or is lost.
+    /// Removes the run that is being tried: it has been handed over, or is lost.
     pub fn take(&mut self) -> Handover {
         self.queue().pop_front().expect(IS_TRIED)
     }
 
-    /// The receiver could not take the one that is tried: it is asked again in the next round.
+    /// The receiver could not take the run that is being tried; it is tried again in the next round.
     pub fn refuse(&mut self) {
         if let Tried::Due = self.tried {
             let handover = self.due.pop_front().expect(IS_TRIED);
-            // It had refused nothing, and all that had were asked.
+            // It had refused no run before, and all receivers that had were tried already.
             self.receivers.push(handover.to);
             self.refused[handover.to].push_back(handover);
         }
@@ -129,7 +130,7 @@ impl Handovers {
     }
 }
 
-const IS_TRIED: &str = "one is tried";
+const IS_TRIED: &str = "a run is being tried";
 
 #[cfg(test)]
 mod tests {
@@ -143,7 +144,7 @@ mod tests {
         Handover { key: 0, to, run, dues_ns: Vec::new(), waits_since_ns: None }
     }
 
-    /// A round in which some receivers can take so many frames and all others everything; what was handed over.
+    /// A round in which each receiver can take the given number of frames; returns what was handed over.
     fn round(handovers: &mut Handovers, mut room: [usize; 3]) -> Vec<(usize, u64)> {
         let mut done = Vec::new();
         handovers.start_round();
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_receiver_without_room_holds_up_its_own_frames_only_and_they_keep_their_order() {
+    fn a_receiver_without_room_delays_its_own_frames_only_and_they_stay_in_order() {
         let mut handovers = Handovers::new(3);
         for (number, to) in [0, 1, 0, 2, 1, 0].into_iter().enumerate() {
             handovers.push(handover(to, number as u64));

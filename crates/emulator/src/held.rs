@@ -1,50 +1,51 @@
-//! Acknowledgements that were held back while the sender waited for them: a delayed acknowledgement that cost time.
+//! Detects delayed acknowledgements that cost time: the receiver held them back while the sender waited for them.
 //!
-//! A receiver that has nothing to say holds its acknowledgement back, 40 ms at the least on Linux, and a sender that may have
-//! only one small segment under way (Nagle's algorithm) or whose window is full waits for it. Seen from the fabric: a segment
-//! with data, then nothing, then an acknowledgement of all of it without data of its own, and at once new data. How long it
-//! was held is its time since the last data, less the shortest such time of this flow, which is the path's; that is too little
-//! by the path's own queues and never too much. A receiver that only thinks for long is not one: its acknowledgement is
-//! answered by nothing.
+//! A receiver without data to send delays its acknowledgement, by at least 40 ms on Linux. A sender waits for it if it
+//! may have only one small segment in flight (Nagle's algorithm) or if its window is full. The fabric then sees a
+//! segment with data, a pause, an acknowledgement of all data without data of its own, and at once new data. The hold
+//! time is the time from the last data to the acknowledgement, minus the shortest such time of this flow, which is
+//! that of the path. Queues of the path make this estimate too small, never too large. A receiver that merely computes
+//! for a long time is not counted: no data follows its acknowledgement at once.
 //!
 //! Source: RFC 1122, section 4.2.3.2 (delayed acknowledgement); RFC 896 (Nagle).
 
 use ahash::AHashMap;
 use crosswind_wire::Flow;
 
-/// Linux holds an acknowledgement for 40 ms (TCP_DELACK_MIN) or more; what waits for less than half of that is not one.
+/// Linux delays an acknowledgement by at least 40 ms (TCP_DELACK_MIN); a wait below half of that is not counted.
 const HELD_MIN_NS: u64 = 20_000_000;
-/// A sender that waited goes on as soon as it hears: after the way there, and this for its processor.
+/// A sender that waited continues as soon as the acknowledgement arrives: after the path's delay, plus this allowance
+/// for its CPU.
 const AT_ONCE_NS: u64 = 10_000_000;
 
-/// A TCP segment, as far as it matters here.
+/// The relevant fields of a TCP segment.
 #[derive(Clone, Copy, Debug)]
 pub struct Passing {
     /// When it entered.
     pub at_ns: u64,
     /// One past its last sequence number, or `None` without data (SYN and FIN count as data).
     pub end: Option<u32>,
-    /// What it acknowledges.
+    /// Its acknowledgement number.
     pub acknowledges: Option<u32>,
 }
 
-/// An acknowledgement that was held back.
+/// An acknowledgement that the receiver delayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Held {
     /// When it entered.
     pub at_ns: u64,
-    /// How long it was held, at the least.
+    /// How long it was delayed, at least.
     pub held_ns: u64,
 }
 
-/// What is known of one direction's data.
+/// State of one direction's data.
 #[derive(Clone, Copy, Debug)]
 struct Direction {
-    /// One past the last sequence number sent, and when, while it is not acknowledged.
+    /// One past the last sequence number sent, and its time, while it is not acknowledged.
     waiting: Option<(u32, u64)>,
     /// The shortest time to an acknowledgement.
     least_ns: u64,
-    /// An acknowledgement that took long and is not yet answered.
+    /// A late acknowledgement that no data has followed yet.
     held: Option<Held>,
 }
 
@@ -55,9 +56,9 @@ pub struct Holds {
 }
 
 impl Holds {
-    /// A segment enters; returns the acknowledgement that had kept it waiting, which went the other way.
+    /// A segment enters; returns the acknowledgement in the other direction for which it had waited.
     ///
-    /// A flow beyond `flows_max` is not followed.
+    /// Flows beyond `flows_max` are not followed.
     pub fn entered(&mut self, flow: Flow, segment: Passing, flows_max: usize) -> Option<Held> {
         if let Some(acknowledged) = segment.acknowledges {
             self.acknowledged(flow, segment.at_ns, acknowledged, segment.end.is_some());
@@ -74,7 +75,7 @@ impl Holds {
 }
 
 impl Holds {
-    /// A segment acknowledges what went the other way.
+    /// A segment acknowledges data of the other direction.
     pub fn acknowledged(&mut self, flow: Flow, at_ns: u64, acknowledged: u32, has_data: bool) {
         if let Some(other) = self.directions.get_mut(&flow.reversed()) {
             other.acknowledged(at_ns, acknowledged, has_data);
@@ -137,15 +138,15 @@ mod tests {
     }
 
     #[test]
-    fn a_sender_that_waited_for_an_acknowledgement_shows_that_it_was_held() {
+    fn data_right_after_a_late_acknowledgement_shows_that_it_was_delayed() {
         let mut holds = begun();
         assert_eq!(sends(&mut holds, flow().reversed(), 52, None, Some(101)), None);
         let held = sends(&mut holds, flow(), 53, Some(201), Some(501));
-        assert_eq!(held, Some(Held { at_ns: 52 * MS, held_ns: 40 * MS }), "42 ms less the path's 2 ms");
+        assert_eq!(held, Some(Held { at_ns: 52 * MS, held_ns: 40 * MS }), "42 ms minus the path's 2 ms");
     }
 
     #[test]
-    fn a_server_that_only_thinks_holds_nobody_up_by_its_acknowledgement() {
+    fn a_server_that_computes_for_long_is_not_a_delayed_acknowledgement() {
         let mut holds = begun();
         sends(&mut holds, flow().reversed(), 52, None, Some(101));
         assert_eq!(sends(&mut holds, flow().reversed(), 110, Some(601), Some(101)), None);
@@ -153,14 +154,14 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_acknowledges_is_no_delayed_acknowledgement() {
+    fn an_acknowledgement_with_data_is_not_a_delayed_acknowledgement() {
         let mut holds = begun();
         sends(&mut holds, flow().reversed(), 90, Some(601), Some(101));
         assert_eq!(sends(&mut holds, flow(), 91, Some(201), Some(601)), None);
     }
 
     #[test]
-    fn a_long_path_is_not_taken_for_a_held_acknowledgement() {
+    fn a_long_path_is_not_a_delayed_acknowledgement() {
         let mut holds = Holds::default();
         sends(&mut holds, flow(), 0, Some(1), None);
         sends(&mut holds, flow().reversed(), 100, Some(501), Some(1));

@@ -1,21 +1,22 @@
-//! Which ports have slots taken: only those are asked to give some back.
+//! Tracks which ports have slots taken: only these must release some.
 
 /// Slots taken by port.
 #[derive(Debug)]
 pub struct Holding {
     taken: Vec<u32>,
-    /// Ports with slots taken, and where each of them stands in the list.
+    /// Ports with slots taken, and the position of each in the list.
     ports: Vec<usize>,
     places: Vec<usize>,
 }
 
 impl Holding {
-    /// No slot of so many ports.
+    /// No slots taken, for this number of ports.
     pub fn new(ports: usize) -> Self {
         Self { taken: vec![0; ports], ports: Vec::with_capacity(ports), places: vec![0; ports] }
     }
 
-    /// Ports with slots taken, in no order; releasing all of one takes the last one's place in the list.
+    /// Ports with slots taken, in no order. When a port releases its last slot, the last port takes its position in
+    /// the list.
     pub fn ports(&self) -> &[usize] {
         &self.ports
     }

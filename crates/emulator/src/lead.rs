@@ -1,11 +1,12 @@
-//! How much before a packet is due the kernel is asked to send it.
+//! The lead: how long before a packet is due the kernel is called to send it.
 //!
-//! Between the question and the instant at which a frame is at its receiver, where the kernel stamps it, lies the kernel's
-//! own way: a microsecond or two, by what is in the processor's caches, which every packet would be late. So packets are
-//! watched now and then on this way, and the shortest of the last ones is taken off: what a packet takes longer is its own
-//! lateness. A packet that finds a shorter way than all of these, behind one that warmed it, is early by the difference. It
-//! took the same way into the emulator, after its sender's clock and before the stamp that its delay counts from: as long
-//! as no more than the two shortest ways is taken off, nobody at a sender and a receiver sees less than the declared delay.
+//! The kernel needs time between the call and the instant at which it stamps the frame at its receiver. It is a
+//! microsecond or two, depending on what is in the CPU's caches, and every packet would be late by it. So the time is
+//! measured for some packets, and the lead is the shortest of the latest measurements. What a packet takes longer is
+//! its own lateness. A packet that takes less time than all of these, because the one before it warmed the caches, is
+//! early by the difference. The packet took the same way into the emulator, after its sender's clock and before the
+//! stamp from which its delay counts. As long as the lead is at most twice the shortest time, no sender and receiver
+//! can measure less than the declared delay.
 
 use std::io;
 
@@ -15,16 +16,16 @@ use crate::clock::{Clock, MachineClock};
 use crate::port::{PacketSocket, Takes};
 use crate::warmth::{FRAME, LOOPBACK_INDEX};
 
-/// So many ways are remembered; the first of them are as many packets in a row.
+/// Number of measurements that are stored; the first ones come from consecutive packets.
 const REMEMBERED: usize = 32;
-/// Later one packet in so long: it is held up by what the kernel does to tell.
+/// Later one packet per interval is measured, because the measurement itself delays it.
 const EVERY_NS: u64 = 10_000_000;
-/// Copying a longer frame is part of its way.
+/// For longer frames the time includes copying.
 const FRAME_BYTES_MAX: usize = 256;
-/// How many ways the shortest is the shortest of.
+/// Number of samples of which the shortest is taken.
 const SAMPLES: u32 = 256;
 
-/// What is known of the kernel's way.
+/// The measured times of the kernel.
 #[derive(Debug)]
 pub struct Lead {
     recent_ns: [u64; REMEMBERED],
@@ -35,9 +36,9 @@ pub struct Lead {
 }
 
 impl Lead {
-    /// Knows the shortest way there is, and takes most of it off until packets have been watched.
+    /// Starts with the shortest possible time, and uses most of it as the lead until packets have been measured.
     pub const fn new(shortest_ns: u64) -> Self {
-        // Not all of it: the shortest of a sample is not the shortest there is.
+        // Not all of it: the shortest of a sample may be longer than the shortest possible time.
         let lead_ns = shortest_ns * 3 / 4;
         Self { recent_ns: [0; REMEMBERED], watched: 0, watched_ns: 0, longest_ns: 2 * lead_ns, lead_ns }
     }
@@ -47,24 +48,24 @@ impl Lead {
         self.lead_ns
     }
 
-    /// Whether a frame of so many bytes is to be watched.
+    /// Whether a frame of this length is to be measured.
     pub const fn watches(&self, frame_bytes: usize, now_ns: u64) -> bool {
         frame_bytes <= FRAME_BYTES_MAX && (self.watched < REMEMBERED || now_ns >= self.watched_ns + EVERY_NS)
     }
 
-    /// A packet that was asked for at one instant was handed over so much later.
+    /// The kernel handed a packet over `way_ns` after it was called at `asked_ns`.
     pub fn watched(&mut self, asked_ns: u64, way_ns: u64) {
         self.recent_ns[self.watched % REMEMBERED] = way_ns;
         (self.watched, self.watched_ns) = (self.watched + 1, asked_ns);
         if self.watched >= REMEMBERED {
-            let shortest_ns = self.recent_ns.iter().min().expect("there are some");
+            let shortest_ns = self.recent_ns.iter().min().expect("at least one was measured");
             self.lead_ns = self.longest_ns.min(*shortest_ns);
         }
     }
 }
 
-/// Measures the shortest way, in nanoseconds, on the loopback device of the fabric's own namespace; a veth pair's is longer.
-/// Must be called on a thread inside that namespace.
+/// Measures the shortest time, in nanoseconds, on the loopback device of the fabric's own namespace; a veth pair takes
+/// longer. Must be called on a thread inside that namespace.
 pub fn shortest_way_ns() -> io::Result<u64> {
     let (sender, receiver) =
         (PacketSocket::open(Takes::Above(u32::MAX))?, PacketSocket::open(Takes::Above(0))?);
@@ -76,15 +77,15 @@ pub fn shortest_way_ns() -> io::Result<u64> {
         sender.send(&Cut { vnet: [0; VnetHeader::LEN], headers: &[], rest: &FRAME })?;
         let (mut vnet, mut frame) = ([0; VnetHeader::LEN], [0; FRAME.len()]);
         if let Some((_, stamped_ns)) = receiver.receive(&mut vnet, &mut frame) {
-            // A wall clock that was put back meanwhile says nothing.
+            // If the wall clock was stepped back in the meantime, the result is invalid.
             shortest_ns = shortest_ns.min(stamped_ns.checked_sub(asked_ns).unwrap_or(u64::MAX));
         }
     }
-    // Without a stamp nothing is known and nothing taken off; a machine this slow has other troubles than a lead.
+    // Without a valid stamp the time is unknown and the lead is 0; on a machine this slow a lead does not matter.
     Ok(if shortest_ns < LONGEST_NS { shortest_ns } else { 0 })
 }
 
-/// No kernel needs this long on a way that is open.
+/// No kernel needs this long if nothing delays it.
 const LONGEST_NS: u64 = 5_000;
 
 #[cfg(test)]
@@ -100,19 +101,19 @@ mod tests {
     }
 
     #[test]
-    fn before_enough_packets_have_been_watched_it_is_less_than_the_shortest_way() {
+    fn before_enough_measurements_the_lead_is_below_the_shortest_time() {
         assert_eq!(after([1_300; REMEMBERED - 1]).ns(), 750);
     }
 
     #[test]
-    fn it_is_the_shortest_of_the_last_ways() {
+    fn the_lead_is_the_shortest_of_the_latest_times() {
         assert_eq!(after((0..100).map(|number| 1_200 + number % REMEMBERED as u64)).ns(), 1_200);
         let slower = [1_100].into_iter().chain([1_400; REMEMBERED]);
         assert_eq!(after(slower).ns(), 1_400, "the short one is forgotten");
     }
 
     #[test]
-    fn it_is_never_more_than_two_ways() {
+    fn the_lead_is_never_more_than_twice_the_shortest_time() {
         assert_eq!(after([9_000; REMEMBERED]).ns(), 1_500);
         let mut ignorant = Lead::new(0);
         for _ in 0..REMEMBERED {
@@ -122,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_short_frames_are_watched_and_then_one_in_ten_milliseconds() {
+    fn the_first_short_frames_are_measured_and_then_one_in_ten_milliseconds() {
         assert!(after([]).watches(FRAME_BYTES_MAX, 0));
         assert!(!after([]).watches(FRAME_BYTES_MAX + 1, 0));
         let knows = after([1_000; REMEMBERED]);

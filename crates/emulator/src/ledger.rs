@@ -1,4 +1,5 @@
-//! For every packet, the instant it was due and the instant it left: the emulator's own error, reported and never absorbed.
+//! The ledger: for every packet, the instant at which it was due and the instant at which it left. The difference is
+//! the emulator's own error; it is reported and never hidden.
 //!
 //! `left` is the clock immediately before the system call that hands the packet over, plus the lead ([`crate::lead`]): the
 //! shortest time that the kernel is known to take for it. Errors are counted in the engine's logarithmic histogram, so an hour
@@ -23,15 +24,15 @@ pub struct Ledger {
 pub struct LedgerReport {
     /// Wire packets handed over.
     pub packets: u64,
-    /// Handed over before they were due: must be 0.
+    /// Packets handed over before they were due: must be 0.
     pub early: u64,
-    /// Handed over later than the bound, or twice their own serialisation time if that is longer.
+    /// Packets handed over later than the bound, or than twice their own serialisation time if that is longer.
     pub missed: u64,
     /// The declared bound.
     pub bound_ns: u64,
     /// Lateness.
     pub error_ns: ErrorReport,
-    /// Packets that the kernel stamped before an instant already decided; they count from that instant.
+    /// Packets that the kernel stamped before an instant that was already decided; they count from that instant.
     pub ingress_clamped: u64,
     /// The largest such correction.
     pub ingress_clamp_ns_max: u64,
@@ -49,13 +50,13 @@ pub struct ErrorReport {
 }
 
 impl Ledger {
-    /// An empty ledger. `bound_ns`: lateness up to here is within what the emulator promises.
+    /// An empty ledger. `bound_ns` is the lateness that the emulator promises not to exceed.
     pub fn new(bound_ns: u64) -> Self {
         Self { late_ns: Histogram::logarithmic(), early: 0, missed: 0, bound_ns, clamped: 0, clamp_ns_max: 0 }
     }
 
-    /// Enters `packets` wire packets that were due at one instant. `serialisation_ns`: what each takes on its own link;
-    /// asked for only when it matters.
+    /// Enters `packets` wire packets that were due at one instant. `serialisation_ns` returns the time of each on its
+    /// own link; it is called only when it matters.
     pub fn enter(&mut self, due_ns: u64, left_ns: u64, packets: u64, serialisation_ns: impl FnOnce() -> u64) {
         if left_ns < due_ns {
             self.early += packets;
@@ -67,13 +68,13 @@ impl Ledger {
         }
     }
 
-    /// Notes a packet whose stamp had to be moved forward.
+    /// Enters a packet whose stamp had to be moved forward.
     pub fn clamp(&mut self, by_ns: u64) {
         self.clamped += 1;
         self.clamp_ns_max = self.clamp_ns_max.max(by_ns);
     }
 
-    /// Adds what another ledger with the same bound has.
+    /// Adds the content of another ledger with the same bound.
     pub fn add(&mut self, other: &Ledger) {
         self.late_ns.add(&other.late_ns);
         self.early += other.early;

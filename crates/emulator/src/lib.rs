@@ -1,19 +1,26 @@
-//! The engine driven by the wall clock and real packets.
+//! The engine, driven by the wall clock and real packets.
 //!
-//! One thread reads every node's port, pushes the wire packets into the engine at the instants the kernel stamped them,
-//! and hands each surviving packet to its receiver at the instant the engine says it is due: never earlier. How much
-//! later it was is kept for every packet (the `ledger`).
+//! One thread reads every node's port, pushes the wire packets into the engine at the instants of the kernel's stamps,
+//! and hands each surviving packet to its receiver when the engine's due instant has come, never earlier. The lateness
+//! of every packet is recorded (the `ledger`).
 //!
-//! A fabric with several domains has one such thread for each (`threads`, `division`); packets cross between them (`crossings`).
+//! A fabric with several domains has one such thread for each (`threads`, `division`); packets cross between them
+//! (`crossings`).
 //!
-//! * [`port`]: how frames come in and go out (AF_PACKET rings on veth; in-memory for tests).
-//! * [`forwarder`]: frames to wire packets to the engine and back. It reads no clock and waits for nothing; `sending` does.
-//! * [`worker`]: what the thread does when: packets, [`commands`], the timeline; the same on a [`machine`] and in virtual time.
-//! * [`machine`]: clock, spinning (`warmth`), sleeping (`sleeper`, `waking`, `precedence`); `waker` wakes it for a command.
-//! * `ledger`, `records` (with `held`), `series`, `sightings`, `monitors`: what is remembered; rows stand in a `log`.
-//! * `snapshot`: what the thread hands over when it is read; `rendering` makes the `measurement` of it, on the thread that asked.
+//! * [`port`]: input and output of frames (AF_PACKET rings on veth; in memory for tests).
+//! * [`forwarder`]: converts frames to wire packets in the engine and back. It reads no clock and does not wait;
+//!   `sending` does.
+//! * [`worker`]: the thread's loop: packets, [`commands`], the timeline; the same on a [`machine`] and in virtual
+//!   time.
+//! * [`machine`]: clock, spinning (`warmth`), sleeping (`sleeper`, `waking`, `precedence`); `waker` wakes it for a
+//!   command.
+//! * `ledger`, `records` (with `held`), `series`, `sightings`, `monitors`: what is recorded; rows are stored in a
+//!   `log`.
+//! * `snapshot`: the state that the thread returns when it is read; `rendering` makes the `measurement` of it, on the
+//!   thread that requested it.
 //!
-//! Measured facts behind the choices (spinning against sleeping, rings against reads) are in docs/explanation/emulator.md.
+//! The measurements behind these choices (spinning against sleeping, rings against reads) are in
+//! docs/explanation/emulator.md.
 
 mod addresses;
 mod capture;
@@ -61,7 +68,7 @@ use crosswind_fabric::{Condition, Domains, Fabric, Planner};
 pub use crosswind_recording::Written;
 use crosswind_recording::{Header, Recorder};
 
-pub use host::application_processors;
+pub use host::application_cpus;
 pub use measurement::Measurement;
 pub use port::PortOpener;
 pub use sending::send_due;
@@ -83,11 +90,11 @@ use worker::Worker;
 pub struct Files {
     /// A new file for a recording of everything that happens to the engine.
     pub record: Option<File>,
-    /// A new file for a capture, and how much is kept.
+    /// A new file for a capture, and its limits.
     pub capture: Option<(File, CaptureLimits)>,
 }
 
-/// What became of them.
+/// The final state of the files.
 #[derive(Debug, Default)]
 pub struct Kept {
     /// The recording.
@@ -101,16 +108,16 @@ pub struct Kept {
 pub struct Emulator {
     planner: Planner,
     threads: Threads,
-    /// Where there are several.
+    /// Present where there are several.
     domains: Option<Domains>,
     wait_mode: &'static str,
 }
 
 impl Emulator {
-    /// Starts forwarding between ports that come in the order of the fabric's nodes. To be called on a thread inside the fabric's
-    /// network namespace.
+    /// Starts forwarding between ports, which are given in the order of the fabric's nodes. Call it on a thread inside
+    /// the fabric's network namespace.
     ///
-    /// `fault` is called once, with the reason, should a thread of the emulator die.
+    /// `fault` is called once, with the reason, if a thread of the emulator dies.
     pub fn start(fabric: &Fabric, ports: PortOpener, files: Files, fault: Fault) -> Result<Self, String> {
         let domains = division::domains(fabric)?;
         division::check_files(domains.as_ref(), &files)?;
@@ -122,7 +129,7 @@ impl Emulator {
         }
         let networks = (0..count).map(|domain| planner.domain(clock::instant(built_ns), domain));
         let networks = networks.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;
-        // Where there are files there is one domain.
+        // With files there is only one domain.
         let mut recorder = files
             .record
             .map(|file| Recorder::start(file, &Header::new(fabric, built_ns)))
@@ -142,15 +149,15 @@ impl Emulator {
         for (node, veth) in opened.into_iter().enumerate() {
             veths[domains.as_ref().map_or(0, |domains| domains.of_node(node))].push(veth);
         }
-        let shortest_ns =
-            lead::shortest_way_ns().map_err(|error| format!("measure the kernel's way on lo: {error}"))?;
+        let shortest_ns = lead::shortest_way_ns()
+            .map_err(|error| format!("measure the kernel's sending time on lo: {error}"))?;
         let asking = networks.iter().map(|_| commands::commands()).collect::<Result<Vec<_>, _>>();
         let asking = asking.map_err(|error| format!("eventfd for the emulator: {error}"))?;
         let (commands, inboxes): (Vec<_>, Vec<_>) = asking.into_iter().unzip();
         let crossings = domains.as_ref().map(|domains| Crossings::between(domains, &inboxes));
         let mut crossings = crossings.into_iter().flatten().map(Box::new);
-        let kept = host::processors_for_emulator(fabric.wait, count);
-        let mut processors = kept.iter().copied();
+        let kept = host::cpus_for_emulator(fabric.wait, count);
+        let mut reserved = kept.iter().copied();
         let timeline = planner.timeline().map_err(|error| error.to_string())?;
         let mut timelines = each(count, timeline, |timeline| planner.timeline_again(timeline)).into_iter();
         let mut workers = Vec::with_capacity(count);
@@ -159,7 +166,7 @@ impl Emulator {
         {
             let keep_warm =
                 || Warmth::open().map_err(|error| format!("socket on the fabric's own lo: {error}"));
-            let own = processors.next().map(|cpu| keep_warm().map(|warmth| (cpu, warmth))).transpose()?;
+            let own = reserved.next().map(|cpu| keep_warm().map(|warmth| (cpu, warmth))).transpose()?;
             let mut forwarder = Forwarder::new(network, veths);
             forwarder.lead = Lead::new(shortest_ns);
             (forwarder.recorder, forwarder.capture) = (recorder.take(), capture.take());
@@ -175,17 +182,18 @@ impl Emulator {
         Ok(Self { planner, threads, domains, wait_mode: if spin { "spin" } else { "sleep" } })
     }
 
-    /// `spin` where a core can be spared for each domain, else `sleep`.
+    /// `spin` if a CPU is available for each domain, else `sleep`.
     pub fn wait_mode(&self) -> &'static str {
         self.wait_mode
     }
 
-    /// How many domains carry the network: as many as were asked for, or fewer where it cannot be cut so often.
+    /// Number of domains that carry the network: the requested number, or fewer where the graph has fewer possible
+    /// cuts.
     pub fn domains(&self) -> usize {
         self.threads.count()
     }
 
-    /// Puts another condition in force; returns the instant it took effect.
+    /// Applies another condition; returns the instant at which it took effect.
     pub fn set(&mut self, condition: &Condition) -> Result<u64, String> {
         let plan = self.planner.condition(condition).map_err(|error| error.to_string())?;
         let plans = each(self.threads.count(), plan, |plan| self.planner.again(plan));
@@ -210,7 +218,7 @@ impl Emulator {
         })
     }
 
-    /// The measurement of the window so far; null once the emulator has died.
+    /// The measurement of the window so far; null if the emulator has died.
     pub fn read(&self) -> serde_json::Value {
         let steal_ns = host::steal_ns();
         let snapshots = self.threads.ask(|reply| Command::Read { steal_ns, reply });
@@ -225,19 +233,19 @@ impl Emulator {
         measurement.unwrap_or_default()
     }
 
-    /// Ends the threads and closes the ports; returns what became of the files.
+    /// Ends the threads and closes the ports; returns the final state of the files.
     pub fn stop(mut self) -> Kept {
         self.threads.end()
     }
 
-    /// Gives every domain its part of a command; returns the latest instant at which it took effect.
+    /// Sends every domain its part of a command; returns the latest instant at which it took effect.
     fn agree(&self, command: impl FnMut(Sender<Done>) -> Command) -> Result<u64, String> {
         let done = self.threads.ask(command)?;
         Ok(done.iter().map(|done| done.at_ns).max().unwrap_or_default())
     }
 }
 
-/// Something for each domain: for the others again what the first one has.
+/// A value for each domain: `first` for the first, and copies of it for the others.
 fn each<T>(count: usize, first: T, again: impl Fn(&T) -> T) -> Vec<T> {
     let mut all: Vec<T> = (1..count).map(|_| again(&first)).collect();
     all.insert(0, first);

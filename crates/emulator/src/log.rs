@@ -1,18 +1,18 @@
-//! A log of rows that is cheap to copy while it grows: full chunks are shared, and only the open one is copied.
+//! A log of rows that is cheap to copy while it grows: full chunks are shared, only the open one is copied.
 //!
-//! The packet thread writes the log and hands a copy to the thread that reads. Chunks are never changed once they are full, so both can
-//! look at them without a lock.
+//! The packet thread writes the log and gives a copy to the thread that reads. Full chunks never change, so both
+//! threads can read them without a lock.
 
 use std::sync::Arc;
 
-/// Rows of a chunk. The copy of an open chunk is at most this long: 150 KB of the longest rows, about 20 us.
+/// Rows of a chunk. A copy of the open chunk has at most this length: 150 KB of the longest rows, about 20 us.
 const CHUNK: usize = 1_024;
 
 /// Rows in the order in which they were written.
 #[derive(Clone, Debug)]
 pub struct Log<T> {
     full: Vec<Arc<Vec<T>>>,
-    /// Fewer than [`CHUNK`].
+    /// Fewer than [`CHUNK`] rows.
     open: Vec<T>,
 }
 

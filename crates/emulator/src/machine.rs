@@ -1,4 +1,4 @@
-//! What the packet thread needs of its machine beside ports: a clock, waiting, and an account of its own time.
+//! The packet thread's view of its machine, apart from ports: a clock, waiting, and its own CPU time.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -11,61 +11,61 @@ use crate::precedence::Precedence;
 use crate::sleeper::{Sleeper, Woken};
 use crate::warmth::Warmth;
 
-/// Processors of a virtual machine are often two threads of one core: a loop that spins without pausing takes a tenth of the
-/// application's throughput. So many pauses last about 1 us, which the ingress stamp repays.
+/// CPUs of a virtual machine are often two threads of one core: a loop that spins without pauses takes a tenth of the
+/// application's throughput. This number of pauses takes about 1 us; the ingress stamp compensates for it.
 const RELAX_PAUSES: u32 = 24;
-/// A due instant closer than this is watched without pausing.
+/// Within this time of a due instant the loop does not pause.
 const RELAX_ABOVE_NS: u64 = 5_000;
 
 /// The machine of a packet thread.
 pub trait Machine: Clock {
-    /// Whether the thread has a processor for itself.
-    fn has_own_processor(&self) -> bool;
+    /// Whether the thread has its own CPU.
+    fn has_own_cpu(&self) -> bool;
 
-    /// The calling thread is the packet thread from now on.
+    /// Makes the calling thread the packet thread.
     fn claim(&mut self);
 
     /// The thread is awake.
     fn awake(&mut self, now: u64);
 
-    /// Names the ports that may have a frame; false where every port is to be looked at.
+    /// Lists the ports that may have a frame; false if every port must be checked.
     fn name_ready(&mut self, ready: &mut Vec<usize>) -> bool;
 
-    /// Lets a moment pass without sleeping. `next`: when there is something to do, probably for the port of `receiver`.
+    /// Waits for a moment without sleeping. `next`: the next due instant, probably for the port of `receiver`.
     fn spin(&mut self, now: u64, next: Option<u64>, receiver: Option<&impl Port>);
 
     /// Sleeps for `length_ns`, or until a frame or a command comes.
     fn sleep(&mut self, length_ns: u64, inbox: &Inbox) -> io::Result<Woken>;
 
-    /// A sleep took so long.
+    /// A sleep took this long.
     fn slept(&mut self, length_ns: u64);
 
-    /// What the thread has had of its processor.
+    /// The thread's use of its CPU.
     fn account(&self) -> Account;
 }
 
 /// Time of a thread since it began, nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Account {
-    /// It could have run and waited for a processor; `None` where the kernel does not say.
+    /// Runnable, and waiting for a CPU; `None` where the kernel does not report it.
     pub run_queue_delay_ns: Option<u64>,
-    /// On a processor.
+    /// On a CPU.
     pub cpu_ns: u64,
 }
 
 /// The machine that this program runs on.
 #[derive(Debug)]
 pub struct ThisMachine {
-    /// The processor that the thread has for itself, and what keeps that warm.
+    /// The CPU that only this thread uses, and the socket that keeps it warm.
     own: Option<(usize, Warmth)>,
-    /// Processors that other threads of the emulator have for themselves.
+    /// CPUs that other threads of the emulator have to themselves.
     others: Vec<usize>,
     sleeper: Sleeper,
     precedence: Precedence,
 }
 
 impl ThisMachine {
-    /// For a thread that waits for frames at `ports`, and keeps a processor for itself where it is given one.
+    /// For a thread that waits for frames at `ports`, on its own CPU if one is given.
     pub fn new<'a>(
         ports: impl Iterator<Item = [BorrowedFd<'a>; 2]>,
         own: Option<(usize, Warmth)>,
@@ -74,7 +74,7 @@ impl ThisMachine {
         Ok(Self { own, others: Vec::new(), sleeper: Sleeper::new(ports)?, precedence })
     }
 
-    /// The same, for a thread that keeps off these processors where it has none for itself.
+    /// The same, for a thread that avoids these CPUs if it has none of its own.
     pub fn off(self, others: Vec<usize>) -> Self {
         Self { others, ..self }
     }
@@ -91,7 +91,7 @@ impl Clock for ThisMachine {
 }
 
 impl Machine for ThisMachine {
-    fn has_own_processor(&self) -> bool {
+    fn has_own_cpu(&self) -> bool {
         self.own.is_some()
     }
 
@@ -100,7 +100,7 @@ impl Machine for ThisMachine {
     }
 
     fn awake(&mut self, now: u64) {
-        // Who has a processor of its own needs no precedence, and would keep the kernel's threads from it.
+        // A thread with its own CPU needs no precedence, which would keep the kernel's threads off that CPU.
         if self.own.is_none() {
             self.precedence.keep(now);
         }
@@ -133,19 +133,19 @@ impl Machine for ThisMachine {
     }
 }
 
-/// What [`RELAX_PAUSES`] take.
+/// Duration of [`RELAX_PAUSES`].
 const MOMENT_NS: u64 = 1_000;
 
 /// How late a sleep ends on a small virtual machine.
 const WAKING_NS: u64 = 25_000;
 
-/// A machine in virtual time, without a kernel: waiting moves its clock, and what was to be waited for is there.
+/// A machine in virtual time, without a kernel: waiting advances its clock to the awaited instant.
 #[derive(Debug)]
 pub struct VirtualMachine {
     /// Its clock.
     pub clock: VirtualClock,
-    /// Whether the thread has a processor for itself.
-    pub has_own_processor: bool,
+    /// Whether the thread has its own CPU.
+    pub has_own_cpu: bool,
 }
 
 impl Clock for VirtualMachine {
@@ -159,8 +159,8 @@ impl Clock for VirtualMachine {
 }
 
 impl Machine for VirtualMachine {
-    fn has_own_processor(&self) -> bool {
-        self.has_own_processor
+    fn has_own_cpu(&self) -> bool {
+        self.has_own_cpu
     }
 
     fn claim(&mut self) {}

@@ -1,4 +1,4 @@
-//! A window's measurement as it leaves the emulator (docs/reference/contracts.md, section 3).
+//! The measurement of a window as the emulator reports it (docs/reference/contracts.md, section 3).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,22 +13,22 @@ use crate::ledger::LedgerReport;
 use crate::monitor_report::Monitored;
 use crate::stalls::Stall;
 
-/// Everything that was seen in a window.
+/// All values of a window.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs)]
 pub struct Measurement {
     pub window: Window,
     pub wait_mode: &'static str,
-    /// That carry the network, a packet thread each.
+    /// Domains that carry the network, with a packet thread each.
     pub domains: usize,
     pub ledger: LedgerReport,
     pub conservation: Conservation,
     pub host: Host,
-    /// What came into force last before the window, and what in it.
+    /// The last change before the window, and all changes in it.
     pub changes: Vec<Arc<Change>>,
-    /// Where one was asked for.
+    /// Present if requested.
     pub recording: Option<Recording>,
-    /// Where one was asked for.
+    /// Present if requested.
     pub capture: Option<CaptureState>,
     pub elements: Vec<ElementReport>,
     pub series: SeriesReport,
@@ -48,7 +48,8 @@ pub struct Window {
     pub realtime_minus_monotonic_ns: i64,
 }
 
-/// Wire packets since the emulator started: what went in or was made by duplication came out, was dropped, or is inside.
+/// Wire packets since the emulator started. Each packet that entered or was duplicated has come out, was dropped, or
+/// is inside.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs)]
 pub struct Conservation {
@@ -68,37 +69,38 @@ pub struct ByClass {
     pub ghost: u64,
 }
 
-/// What the machine did to the emulator in the window.
+/// The machine's effect on the emulator in the window.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs)]
 pub struct Host {
     pub canary_gap_ns_max: u64,
     pub stalls: Vec<Stall>,
     pub steal_ns: u64,
-    /// That the emulator's thread waited for a processor; null where the kernel does not say.
+    /// Time that the emulator's thread waited for a CPU; null where the kernel does not report it.
     pub run_queue_delay_ns: Option<u64>,
     pub emulator_cpu_ns: u64,
     pub ring_overruns: u64,
     pub send_retries: u64,
 }
 
-/// A condition, or a step of its timeline, that came into force.
+/// A condition, or a step of its timeline, that was applied.
 #[derive(Clone, Debug, Serialize)]
 pub struct Change {
     /// When it took effect.
     pub at_ns: u64,
-    /// When it was asked for: the engine had done everything up to `at_ns` already.
+    /// When it was requested; earlier than `at_ns` if the engine had already processed everything up to `at_ns`.
     pub asked_ns: u64,
     /// `up`, `set` or `timeline`.
     pub by: &'static str,
     /// The condition's name.
     pub condition: Arc<str>,
-    /// Of a timeline step only those that it replaced. A list of more than [`LIST_MAX`] entries is written as their number.
+    /// For a timeline step only the places that it replaced. A list of more than [`LIST_MAX`] entries is written as
+    /// its length.
     #[serde(serialize_with = "abridged")]
     pub places: Arc<Places>,
 }
 
-/// A trace has up to a million points, and every measurement would repeat them all.
+/// A trace has up to a million points, which every measurement would repeat.
 const LIST_MAX: usize = 1_000;
 
 fn abridged<S: Serializer>(places: &Arc<Places>, serializer: S) -> Result<S::Ok, S::Error> {
@@ -116,17 +118,17 @@ fn shorten(value: &mut Value) {
     }
 }
 
-/// How the capture of this run does.
+/// State of the capture.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct CaptureState {
-    /// Packets that are not in the file: beyond its limit, or too fast for the disk.
+    /// Packets missing from the file: beyond its limit, or the disk was too slow.
     pub left_out_packets: u64,
 }
 
-/// How the recording of this run does.
+/// State of the recording.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Recording {
-    /// Unless 0, the recording is invalid.
+    /// The recording is invalid unless this is 0.
     pub lost_records: u64,
 }
 
@@ -138,12 +140,12 @@ pub struct ElementReport {
     pub of: String,
     pub real: Counts,
     pub ghost: Counts,
-    /// Of a credit bucket.
+    /// For a credit bucket.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub credit: Option<Credit>,
 }
 
-/// What a credit bucket held when its condition came into force, and holds now.
+/// Content of a credit bucket when its condition was applied, and now.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[allow(missing_docs)]
 pub struct Credit {
@@ -216,7 +218,7 @@ pub struct Level {
     pub rate_bps: Option<u64>,
 }
 
-/// Bounded rows, and how many did not fit.
+/// A bounded number of rows, and the number of rows that did not fit.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs)]
 pub struct Rows<T> {

@@ -1,7 +1,7 @@
-//! One snapshot of several: what the packet threads of all domains have seen, as one thread would have seen it.
+//! Merges the snapshots of all domains into one: the values that a single packet thread would have.
 //!
-//! Every domain has all elements, in the same order, and a packet is counted where it passes. So counters are added, and what belongs to an
-//! element as a whole is taken from the domain that it is in. Rows are put in the order of their instants.
+//! Every domain has all elements, in the same order, and a packet is counted where it passes. So counters are added,
+//! and values of an element as a whole are taken from the domain that it is in. Rows are sorted by their instants.
 
 use crosswind_engine::Class;
 use crosswind_fabric::{Domains, ElementAt};
@@ -14,7 +14,7 @@ use crate::records::{Bounded, Incidents};
 use crate::series::Row;
 use crate::snapshot::{Counted, Forwarded, Snapshot};
 
-/// The snapshot of all domains, of which there is at least one, in their order.
+/// The merged snapshot of all domains, in their order; there is at least one.
 pub fn merged(snapshots: Vec<Snapshot>, domains: &Domains) -> Snapshot {
     let names = names(&snapshots);
     let ended_ns = snapshots.iter().map(|it| it.window.ended_ns).max().unwrap_or_default();
@@ -31,9 +31,10 @@ pub fn merged(snapshots: Vec<Snapshot>, domains: &Domains) -> Snapshot {
     }
 }
 
-/// A step of a timeline may be carried out in one domain and not yet in another; elements are only ever added.
+/// The names of the domain with the most elements: one domain may have carried out a timeline step before the others,
+/// and elements are only added.
 fn names(snapshots: &[Snapshot]) -> Names {
-    let longest = snapshots.iter().max_by_key(|it| it.names.elements().len()).expect("there is one");
+    let longest = snapshots.iter().max_by_key(|it| it.names.elements().len()).expect("there is at least one");
     let mut names = longest.names.clone();
     names.sources = snapshots.iter().flat_map(|it| it.names.sources.clone()).collect();
     names.driven_links = snapshots.iter().flat_map(|it| it.names.driven_links.clone()).collect();
@@ -49,7 +50,7 @@ fn host(snapshots: &[Snapshot]) -> Host {
     Host {
         canary_gap_ns_max: all().map(|host| host.canary_gap_ns_max).max().unwrap_or(0),
         stalls,
-        // Of the machine, and each domain knows it.
+        // Steal belongs to the machine; each domain has the same value.
         steal_ns: all().map(|host| host.steal_ns).max().unwrap_or(0),
         run_queue_delay_ns: all().map(|host| host.run_queue_delay_ns).sum(),
         emulator_cpu_ns: all().map(|host| host.emulator_cpu_ns).sum(),
@@ -86,7 +87,7 @@ fn forwarded(snapshots: Vec<Snapshot>, names: &Names, domains: &Domains) -> Forw
     let sources = order(places(|names| &names.sources));
     let driven_links = order(places(|names| &names.driven_links));
     let mut parts = snapshots.into_iter().map(|it| it.forwarded);
-    let mut all = parts.next().expect("there is one");
+    let mut all = parts.next().expect("there is at least one");
     let owns = |domain: usize, element: &ElementAt| domains.of_element(element) == domain;
     all.monitors.retain(|look| owns(0, names.element(look.element())));
     for (domain, part) in (1..).zip(parts) {
@@ -146,8 +147,8 @@ fn in_order<T: Copy>(bounded: &mut Bounded<T>, at_ns: impl Fn(&T) -> u64) {
     bounded.rows = rows.into_iter().collect();
 }
 
-/// What is under way between domains is inside. Domains are read one after the other: what one has seen leave and another has not seen
-/// enter counts as entered.
+/// Packets between domains count as inside. Domains are read in sequence: a packet that has left one domain in its
+/// snapshot, and has not entered the next one in that one's, counts as entered.
 fn conservation(snapshots: &[Snapshot]) -> Conservation {
     let under = |at: usize| {
         let each = snapshots.iter().map(|it| it.forwarded.under_way[at]);

@@ -1,4 +1,4 @@
-//! What the monitors of a condition have measured, as it leaves the emulator (docs/reference/contracts.md, section 3).
+//! The results of a condition's monitors as the emulator reports them (docs/reference/contracts.md, section 3).
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ pub struct Monitored {
     pub place: &'static str,
     pub of: String,
     pub window_ns: u64,
-    /// Absent while it waits for its instant or its packet.
+    /// Absent while it waits for its start instant or its first packet.
     pub started_ns: Option<u64>,
     pub histograms: Vec<HistogramReport>,
     /// Counts by quantity and kind.
@@ -26,7 +26,7 @@ pub struct Monitored {
     pub trends: Vec<TrendReport>,
 }
 
-/// One distribution. `bins` are (low, high, count) of those that are not empty; the open one has no high.
+/// One distribution. `bins` are (low, high, count) of non-empty bins; the open bin has no high.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs)]
 pub struct HistogramReport {
@@ -34,14 +34,14 @@ pub struct HistogramReport {
     pub unit: &'static str,
     pub counts: &'static str,
     pub count: u64,
-    /// Absent where it does not fit into 64 bits.
+    /// Absent if it does not fit into 64 bits.
     pub sum: Option<u64>,
     pub min: Option<u64>,
     pub max: Option<u64>,
     pub bins: Vec<(u64, Option<u64>, u64)>,
 }
 
-/// One course over time. `rows` are (instant, mean of the windows, greatest of them), `step_ns` apart.
+/// One time series. `rows` are (instant, mean of the windows, largest of them), `step_ns` apart.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs)]
 pub struct TrendReport {
@@ -51,12 +51,12 @@ pub struct TrendReport {
     pub rows: Vec<(u64, f64, u64)>,
 }
 
-/// One monitor as it is now: numbers only, copied on the packet thread.
+/// The current state of one monitor: numbers only, copied on the packet thread.
 #[derive(Clone, Debug)]
 pub struct Look {
     element: ElementId,
     readings: Readings,
-    /// What was found in headers, where it reads them.
+    /// Values from headers, if it reads them.
     found: Option<Finding>,
 }
 
@@ -67,7 +67,7 @@ impl Look {
     }
 }
 
-/// Every monitor of the network as it is now.
+/// The current state of every monitor of the network.
 pub fn look(network: &Network, sightings: &mut Sightings) -> Vec<Look> {
     let engine = network.engine_ref();
     let looks = network.elements().iter().filter_map(|at| {
@@ -79,7 +79,7 @@ pub fn look(network: &Network, sightings: &mut Sightings) -> Vec<Look> {
 }
 
 impl Monitored {
-    /// A look in words.
+    /// Adds names to a state.
     pub fn new(look: Look, names: &Names) -> Self {
         let Look { element, readings, found } = look;
         let at = names.element(element);

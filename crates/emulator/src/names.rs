@@ -1,4 +1,4 @@
-//! What things are called: elements, nodes, sources and driven links, shared with the thread that renders what was measured.
+//! Names of elements, nodes, sources and driven links, shared with the thread that renders the measurement.
 
 use std::sync::Arc;
 
@@ -8,21 +8,21 @@ use crosswind_fabric::{ElementAt, Network};
 /// A name, and its place among those of all domains.
 pub type Placed = (usize, Arc<str>);
 
-/// The names of a network under the condition in force.
+/// The names of a network under the active condition.
 #[derive(Clone, Debug)]
 pub struct Names {
-    /// In the order they were made.
+    /// In the order in which they were made.
     elements: Vec<ElementAt>,
     /// In the order of the fabric.
     pub nodes: Arc<[String]>,
     /// In the order of `Network::sources`, each with its place among those of all domains.
     pub sources: Vec<Placed>,
-    /// In the order of `Network::driven_links`, likewise.
+    /// In the order of `Network::driven_links`, each with its place among those of all domains.
     pub driven_links: Vec<Placed>,
 }
 
 impl Names {
-    /// The present names. Nothing is copied but references.
+    /// The current names. Only references are copied.
     pub fn of(network: &Network, nodes: &Arc<[String]>) -> Self {
         Self {
             elements: network.elements().to_vec(),
@@ -32,14 +32,14 @@ impl Names {
         }
     }
 
-    /// Every element, in the order they were made.
+    /// Every element, in the order in which they were made.
     pub fn elements(&self) -> &[ElementAt] {
         &self.elements
     }
 
-    /// An element and where it stands.
+    /// An element with its name and position.
     pub fn element(&self, id: ElementId) -> &ElementAt {
-        // The network adds elements to the engine and to its list together.
+        // The network adds elements to the engine and to its own list at the same time.
         let element = &self.elements[id.index()];
         debug_assert_eq!(element.id, id);
         element

@@ -1,5 +1,6 @@
-//! Numbers of nodes: the fabric's, which addresses are made of, and *places* here. Nodes with a port here come first, in the order of the
-//! fabric, so that a place is also the number of a port. Nodes of other domains come behind them and have no port.
+//! Numbers of nodes: the fabric's numbers, from which addresses are made, and *places* in this domain. Nodes with a
+//! port here come first, in the order of the fabric, so a place is also the number of a port. Nodes of other domains
+//! come after them and have no port.
 //!
 //! With one domain both numbers are the same.
 
@@ -7,7 +8,7 @@
 #[derive(Clone, Debug)]
 pub struct Nodes {
     count: usize,
-    /// Where some are elsewhere.
+    /// Present if some nodes are in other domains.
     numbers: Option<Box<Numbers>>,
 }
 
@@ -20,7 +21,7 @@ struct Numbers {
 }
 
 impl Nodes {
-    /// For `count` nodes, of which some have a port here.
+    /// For `count` nodes, some of which have a port here.
     pub fn new(count: usize, has_port: impl Fn(usize) -> bool) -> Self {
         let (here, elsewhere): (Vec<usize>, Vec<usize>) = (0..count).partition(|&node| has_port(node));
         if elsewhere.is_empty() {
@@ -34,7 +35,7 @@ impl Nodes {
         Self { count, numbers: Some(Box::new(Numbers { places, numbers })) }
     }
 
-    /// How many there are in all.
+    /// Number of all nodes.
     pub fn count(&self) -> usize {
         self.count
     }

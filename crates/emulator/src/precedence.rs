@@ -1,17 +1,18 @@
-//! Precedence: a thread that sleeps most of the time comes before every program whenever it is due (`SCHED_FIFO`).
+//! Precedence: a thread that sleeps most of the time runs before every other program when it is due (`SCHED_FIFO`).
 //!
-//! Niceness only weighs shares of a processor: who has just had its share waits for one who has not. A program that spins for its
-//! next instant kept a thread of niceness -20 waiting for 70 us, and each such packet was late.
+//! Niceness only weighs shares of a CPU: a thread that has had its share waits for one that has not. A program that
+//! spun for its next instant made a thread of niceness -20 wait for 70 us, and each such packet was late.
 //!
-//! A real-time thread that hardly ever sleeps would keep the application from its packets, and the kernel takes 50 ms of every
-//! second away from it. So whoever was awake for most of a window has no precedence in the next one.
+//! A real-time thread that hardly ever sleeps would delay the application's processing of packets, and the kernel
+//! takes 50 ms of every second away from it. So a thread that was awake for most of a window has no precedence in the
+//! next one.
 //!
 //! Source: sched(7), "Limiting the CPU usage of real-time and deadline processes"; Linux, Documentation/scheduler/sched-eevdf.rst.
 
-/// Long against a round of work, and short against the second whose last 50 ms the kernel would take.
+/// Long compared with a round of work, and short compared with the second whose last 50 ms the kernel would take.
 const WINDOW_NS: u64 = 10_000_000;
 
-/// Of the thread that made it.
+/// Precedence of the thread that made this value.
 #[derive(Debug)]
 pub struct Precedence {
     began_ns: u64,
@@ -21,18 +22,18 @@ pub struct Precedence {
 }
 
 impl Precedence {
-    /// None yet.
+    /// Starts without precedence.
     pub const fn new(now_ns: u64) -> Self {
         Self { began_ns: now_ns, slept_ns: 0, has: false, refused: false }
     }
 
-    /// The thread has slept for so long.
+    /// The thread has slept for this long.
     pub const fn slept(&mut self, length_ns: u64) {
         self.slept_ns += length_ns;
     }
 
-    /// Takes or gives up precedence where a window has ended that was unlike the one before. Refused without privileges, and in a
-    /// control group without real-time budget: what that costs is in the ledger.
+    /// Requests or gives up precedence at the end of a window that differed from the one before. The request is
+    /// refused without privileges, and in a control group without real-time budget; the ledger shows the effect.
     pub fn keep(&mut self, now_ns: u64) {
         if !self.changes(now_ns) || self.refused {
             return;
@@ -43,7 +44,7 @@ impl Precedence {
         self.refused = unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) } != 0;
     }
 
-    /// Whether the thread is to have precedence now and had none, or the other way round.
+    /// Whether precedence must be requested or given up now.
     const fn changes(&mut self, now_ns: u64) -> bool {
         let window_ns = now_ns - self.began_ns;
         if window_ns < WINDOW_NS {
@@ -60,7 +61,7 @@ impl Precedence {
 mod tests {
     use super::*;
 
-    /// What becomes of precedence in windows of which a thread sleeps so many milliseconds of ten.
+    /// Precedence after windows in which a thread sleeps the given milliseconds of ten.
     fn over(slept_ms: &[u64]) -> Vec<bool> {
         let mut precedence = Precedence::new(0);
         let windows = (1..).zip(slept_ms).map(|(number, slept_ms)| {
@@ -73,12 +74,12 @@ mod tests {
     }
 
     #[test]
-    fn who_sleeps_most_of_a_window_has_precedence_in_the_next() {
+    fn a_thread_that_sleeps_most_of_a_window_has_precedence_in_the_next() {
         assert_eq!(over(&[9, 9, 1, 5, 6]), [true, true, false, false, true]);
     }
 
     #[test]
-    fn a_sleep_that_outlasts_its_window_counts_for_what_it_was() {
+    fn a_sleep_longer_than_its_window_counts_in_full() {
         let mut precedence = Precedence::new(0);
         precedence.slept(60_000_000);
         assert!(precedence.changes(100_000_000) && precedence.has);

@@ -1,8 +1,8 @@
-//! The packet record: every dropped real packet, every packet sent again and every acknowledgement that was held back, with
-//! the flow it belongs to.
+//! The packet record: every dropped real packet, every retransmission and every delayed acknowledgement, with its
+//! flow.
 //!
-//! What a retransmission is, `crosswind_monitor` says; the record holds when the bytes were first sent, so that a timeout is
-//! visible as such. Records and flows are bounded; what did not fit is counted.
+//! `crosswind_monitor` detects retransmissions; the record has the time since the bytes were first sent, so that a
+//! timeout is visible. Records and flows are bounded; those that did not fit are counted.
 
 use ahash::AHashMap;
 use crosswind_engine::{DropReason, ElementId};
@@ -12,9 +12,9 @@ use crosswind_wire::{Flow, Tcp, Train};
 use crate::held::{Held, Holds, Passing};
 use crate::log::Log;
 
-/// Records kept per window; at 100 bytes each this is 20 MB at most.
+/// Records stored per window; at 100 bytes each this is at most 20 MB.
 const ROWS_MAX: usize = 200_000;
-/// Flows followed at a time.
+/// Flows followed at the same time.
 const FLOWS_MAX: usize = 65_536;
 
 const TCP_SYN: u8 = 0x02;
@@ -26,7 +26,7 @@ const TCP_ACK: u8 = 0x10;
 pub enum LossCause {
     /// An element of the engine dropped it.
     Element(ElementId, DropReason),
-    /// The emulator itself could not pass it on; the word is the reason.
+    /// The emulator itself could not forward it, for this reason.
     Emulator(&'static str),
 }
 
@@ -39,15 +39,15 @@ pub struct DropRow {
     pub cause: LossCause,
     /// Its addresses, with ports where they could be read.
     pub flow: Option<Flow>,
-    /// Length of the wire packet's IP packet.
+    /// IP bytes of the wire packet.
     pub ip_bytes: u32,
-    /// Bytes behind the transport header.
+    /// Bytes after the transport header.
     pub payload_bytes: u32,
     /// TCP sequence number and flags.
     pub tcp: Option<(u32, u8)>,
 }
 
-/// One wire packet that was sent again, seen as it was sent.
+/// One retransmitted wire packet, recorded when it was sent.
 #[derive(Clone, Copy, Debug)]
 pub struct Retransmission {
     /// When it entered.
@@ -60,27 +60,27 @@ pub struct Retransmission {
     pub tcp_seq: u32,
     /// Length.
     pub payload_bytes: u32,
-    /// Since the same bytes were first sent; `None` when that is no longer remembered.
+    /// Time since the same bytes were first sent; `None` if that is no longer stored.
     pub since_first_ns: Option<u64>,
 }
 
-/// One acknowledgement that was held back while its sender waited.
+/// One acknowledgement that was delayed while its sender waited.
 #[derive(Clone, Copy, Debug)]
 pub struct HeldRow {
-    /// When it entered, and how long it was held.
+    /// When it entered, and how long it was delayed.
     pub held: Held,
-    /// Index of the node that held it.
+    /// Index of the node that delayed it.
     pub node: usize,
     /// The connection, as that node sees it.
     pub flow: Flow,
 }
 
-/// Rows of one kind, at most [`ROWS_MAX`] of a window.
+/// Rows of one kind, at most [`ROWS_MAX`] per window.
 #[derive(Clone, Debug)]
 pub struct Bounded<T> {
-    /// Those that fitted.
+    /// Rows that fitted.
     pub rows: Log<T>,
-    /// How many did not.
+    /// Number of rows that did not fit.
     pub lost: u64,
 }
 
@@ -91,7 +91,7 @@ impl<T> Default for Bounded<T> {
 }
 
 impl<T> Bounded<T> {
-    /// Adds a row, where it fits.
+    /// Adds a row if it fits.
     pub fn push(&mut self, row: T) {
         if self.is_full() {
             self.lost += 1;
@@ -105,28 +105,29 @@ impl<T> Bounded<T> {
     }
 }
 
-/// What happened to packets in a window.
+/// Events of packets in a window.
 #[derive(Clone, Debug, Default)]
 pub struct Incidents {
     /// Dropped real packets.
     pub drops: Bounded<DropRow>,
     /// Retransmissions; flows that did not fit count as lost rows.
     pub retransmissions: Bounded<Retransmission>,
-    /// Acknowledgements that were held back.
+    /// Delayed acknowledgements.
     pub held: Bounded<HeldRow>,
 }
 
-/// What is remembered of a window.
+/// The records of a window.
 #[derive(Debug, Default)]
 pub struct Records {
-    /// What happened.
+    /// Events of packets.
     pub incidents: Incidents,
     holds: Holds,
     flows: AHashMap<Flow, Sent>,
 }
 
 impl Records {
-    /// Forgets the rows; flows are still followed, so that a retransmission across the border is recognised.
+    /// Removes the rows; flows are still followed, so that a retransmission across the border of windows is
+    /// recognised.
     pub fn start_window(&mut self) {
         self.incidents = Incidents::default();
     }
@@ -149,7 +150,8 @@ impl Records {
         });
     }
 
-    /// Looks at a frame that comes from another domain, where it entered at `at_ns`: what a node here waited for may be acknowledged.
+    /// Processes a frame from another domain, where it entered at `at_ns`: it may acknowledge data for which a node
+    /// here waited.
     pub fn came(&mut self, at_ns: u64, train: &Train) {
         let Some(tcp) = train.headers.transport.and_then(|transport| transport.tcp) else { return };
         let (Some(flow), Some(acknowledged)) = (Flow::of(&train.headers), acknowledged(&tcp)) else { return };
@@ -157,7 +159,8 @@ impl Records {
         self.holds.acknowledged(flow, at_ns, acknowledged, has_data);
     }
 
-    /// Looks at a frame from a node to another as it enters: has the flow sent it before, or waited to send it?
+    /// Processes a frame between two nodes as it enters: it may be a retransmission, or data that waited for an
+    /// acknowledgement.
     pub fn entered(&mut self, at_ns: u64, (node, to): (usize, usize), train: &Train) {
         let Some(tcp) = train.headers.transport.and_then(|transport| transport.tcp) else {
             return;
@@ -186,7 +189,8 @@ impl Records {
             sent.passes(tcp.sequence, length, tcp.flags, at_ns);
             return;
         }
-        // What was lost in a row is sent again as one super-packet. It is counted as drops are, and as the kernel does.
+        // Consecutive lost packets are retransmitted as one super-packet. Each wire packet counts, as for drops and as
+        // in the kernel.
         for index in 0..train.count() {
             let tcp_seq = train.sequence(index).unwrap_or(tcp.sequence);
             let payload_bytes = payload_bytes(train, index);
@@ -194,7 +198,8 @@ impl Records {
             let since_first_ns = match sent.passes(tcp_seq, length, tcp.flags, at_ns) {
                 Some(Again::Since(since_ns)) => Some(since_ns),
                 Some(Again::Forgotten) => None,
-                // Two processors of the sender feed the emulator, and one may overtake the other. Nothing is lost before it.
+                // Two CPUs of the sender feed the emulator, and one may overtake the other. No packet has been lost
+                // before the emulator.
                 Some(Again::Missed) | None => continue,
             };
             self.incidents.retransmissions.push(Retransmission {
@@ -213,7 +218,7 @@ fn acknowledged(tcp: &Tcp) -> Option<u32> {
     (tcp.flags & TCP_ACK != 0).then_some(tcp.acknowledgement)
 }
 
-/// Bytes behind the transport header of a wire packet of a train.
+/// Bytes after the transport header of a wire packet of a train.
 fn payload_bytes(train: &Train, index: u32) -> u32 {
     let header_bytes = train.headers.ip_bytes - train.headers.payload_bytes().min(train.headers.ip_bytes);
     train.ip_bytes(index).saturating_sub(header_bytes)
@@ -245,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_sent_again_are_a_retransmission_since_the_first_time() {
+    fn retransmitted_bytes_have_the_time_since_they_were_first_sent() {
         let mut records = Records::default();
         records.entered(10, (0, 1), &frame(100, 0x18, 50));
         records.entered(20, (0, 1), &frame(150, 0x18, 50));
@@ -255,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_super_packet_sent_again_is_a_retransmission_for_each_wire_packet() {
+    fn a_retransmitted_super_packet_counts_for_each_wire_packet() {
         let mut records = Records::default();
         records.entered(10, (0, 1), &frame(0, 0x18, 1000));
         records.entered(20, (0, 1), &frame(1000, 0x18, 1500));
@@ -271,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_super_packet_that_was_overtaken_is_none() {
+    fn an_overtaken_super_packet_is_not_a_retransmission() {
         let vnet = VnetHeader { gso_type: VnetHeader::GSO_TCPV4, gso_size: 1000, ..VnetHeader::default() };
         let two = |sequence| Train::read(vnet, &frame_bytes(sequence, 0x18, 2000)).unwrap();
         let mut records = Records::default();
@@ -296,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_syn_is_seen_when_it_is_sent_again() {
+    fn a_lost_syn_is_recognised_when_it_is_retransmitted() {
         let mut records = Records::default();
         records.entered(10, (0, 1), &frame(5, TCP_SYN, 0));
         records.entered(1_000_000_010, (0, 1), &frame(5, TCP_SYN, 0));

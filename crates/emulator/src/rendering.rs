@@ -1,4 +1,4 @@
-//! From a snapshot to the measurement that leaves the emulator. The thread that asked does this, never the packet thread.
+//! Converts a snapshot to the emulator's measurement. The thread that requested it does this, never the packet thread.
 
 use crosswind_engine::{Capacity, Class, ClassCounters, Rate};
 
@@ -13,7 +13,7 @@ use crate::series::{Row, STEP_NS};
 use crate::snapshot::{Counted, Levels, Snapshot};
 
 impl Measurement {
-    /// A snapshot in words.
+    /// Converts a snapshot, with names.
     pub fn new(snapshot: Snapshot) -> Self {
         let Snapshot { window, wait_mode, domains, host, changes, series, names, forwarded } = snapshot;
         let elements = names.elements().iter().zip(&forwarded.elements);
@@ -117,7 +117,7 @@ fn driven(link: &str, levels: Levels) -> Driven {
     }
 }
 
-/// A level as measurements have it: 0 is an outage, `None` is unlimited.
+/// A level in a measurement: 0 is an outage, `None` is unlimited.
 fn rate_bps(level: Capacity) -> Option<u64> {
     match level {
         Capacity::Outage => Some(0),

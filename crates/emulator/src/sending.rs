@@ -1,10 +1,11 @@
-//! Sends what is due: the part of handing over that needs a clock.
+//! Sends due frames: the part of handing over that needs a clock.
 
 use crate::clock::Clock;
 use crate::forwarder::{Forwarder, Handing};
 use crate::port::Port;
 
-/// Sends what is due up to `now`, once more what a receiver could not take, and what has crossed into other domains; returns how many outcomes of the engine there were.
+/// Sends frames that are due up to `now`, frames that a receiver could not take before, and packets that cross to
+/// other domains. Returns the number of the engine's outcomes.
 pub fn send_due<P: Port>(forwarder: &mut Forwarder<P>, clock: &impl Clock, now: u64) -> usize {
     let before = forwarder.outcomes();
     forwarder.start_round();

@@ -1,4 +1,5 @@
-//! Counters over time: what each element did in each step of 100 ms of a window. Rows exist only where something happened.
+//! Counters over time: packets and bytes of each element in each step of 100 ms of a window. A row exists only if it
+//! is not empty.
 
 use crosswind_engine::{Class, ClassCounters, ElementId, Engine};
 use crosswind_fabric::ElementAt;
@@ -8,7 +9,7 @@ use crate::log::Log;
 /// Length of a step.
 pub const STEP_NS: u64 = 100_000_000;
 
-/// What one element did to one class of packets in one step.
+/// Counts of one element for one class of packets in one step.
 #[derive(Clone, Debug)]
 pub struct Row {
     /// Start of the step.
@@ -30,7 +31,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// Adds what another domain has counted of the same element in the same step.
+    /// Adds another domain's counts for the same element and step.
     pub fn add(&mut self, other: &Row) {
         self.arrived_bytes += other.arrived_bytes;
         self.departed_bytes += other.departed_bytes;
@@ -70,7 +71,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// Starts from zero; the engine's counters must have been reset at the same instant.
+    /// Starts from zero; the engine's counters must be reset at the same instant.
     pub fn start_window(&mut self, at_ns: u64) {
         *self = Self { step_started_ns: at_ns, ..Self::default() };
     }
@@ -80,7 +81,7 @@ impl Series {
         self.step_started_ns + STEP_NS
     }
 
-    /// Closes the current step with the engine's counters as they are now.
+    /// Closes the current step with the engine's current counters.
     pub fn close_step(&mut self, engine: &mut Engine, elements: &[ElementAt]) {
         self.before.resize(elements.len(), Default::default());
         for (position, element) in elements.iter().enumerate() {

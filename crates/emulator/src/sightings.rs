@@ -1,20 +1,20 @@
-//! What monitors that read headers have seen: each sighting of the engine finds its frame again and goes to its place.
+//! Results of monitors that read headers: finds the frame of each sighting of the engine and passes it to its place.
 //!
-//! A monitor at `link` stands in both directions of a host's link; both are one place, so that what goes up can be matched with
-//! what comes down. Everywhere else a monitor is a place of its own.
+//! A monitor at `link` covers both directions of a host's link. Both are one place, so that packets in one direction
+//! can be matched with those in the other. Elsewhere a monitor is a place of its own.
 
 use crosswind_engine::{ElementId, Sighting};
 use crosswind_fabric::{Network, What};
 use crosswind_monitor::{Finding, Point, Quantity, Segment, Side};
 use crosswind_wire::Train;
 
-/// The places, and which monitor is which direction of which.
+/// The places, and the place and direction of each monitor.
 #[derive(Debug, Default)]
 pub struct Sightings {
     places: Vec<Place>,
-    /// By element, as far as they have been asked for: its place among `places`, and the direction.
+    /// By element, filled on first use: its place among `places`, and the direction.
     known: Vec<Option<(usize, Side)>>,
-    /// Which monitors `known` is of.
+    /// The set of monitors that `known` describes.
     version: u64,
 }
 
@@ -26,7 +26,7 @@ struct Place {
 }
 
 impl Sightings {
-    /// Starts a window: findings from zero; flows are still followed.
+    /// Starts a window: results restart at zero; flows are still followed.
     pub fn start_window(&mut self) {
         self.places.iter_mut().for_each(|place| place.point.start_window());
     }
@@ -45,7 +45,7 @@ impl Sightings {
         }
     }
 
-    /// What one monitor has found; nothing where it reads no headers or has seen no packet.
+    /// The result of one monitor; `None` if it reads no headers or has seen no packet.
     pub fn finding(&mut self, network: &Network, monitor: ElementId) -> Option<Finding> {
         self.point(network, monitor).map(|(point, side)| point.finding(side))
     }
@@ -78,7 +78,7 @@ impl Sightings {
             }
         };
         if self.places[place].what != reader.what {
-            // Another condition asks for something else: it starts anew, as the monitor in the engine does.
+            // Under another condition with other quantities the place restarts, as the engine's monitor does.
             self.places[place] = new();
         }
         let found = (place, if reader.towards_host { Side::Backward } else { Side::Forward });

@@ -1,8 +1,8 @@
 //! Waits for a frame at any port, a command, or an instant.
 //!
-//! The kernel holds the list of ports (epoll), so that a sleep costs the same with two ports and with a thousand. The list is waited for
-//! with `ppoll`: `epoll_wait` counts in milliseconds, and `epoll_pwait2` needs Linux 5.11. Where there are many ports the kernel also says
-//! which of them have frames. Nothing is allocated.
+//! The kernel holds the list of ports (epoll), so that a sleep costs the same with two ports and with a thousand.
+//! `ppoll` waits for the list: `epoll_wait` counts in milliseconds, and `epoll_pwait2` needs Linux 5.11. With many
+//! ports the kernel also lists those that have frames. Nothing is allocated.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -15,7 +15,7 @@ use nix::sys::time::TimeSpec;
 
 use crate::commands::Inbox;
 
-/// What ended a sleep.
+/// The reason why a sleep ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Woken {
     /// Its time was over.
@@ -24,21 +24,21 @@ pub struct Woken {
     pub by_command: bool,
 }
 
-/// What can end a sleep.
+/// The sources that can end a sleep.
 #[derive(Debug)]
 pub struct Sleeper {
     ports: Epoll,
-    /// Where the kernel is asked which ports have frames.
+    /// Present if the kernel lists the ports with frames.
     events: Option<Box<[EpollEvent]>>,
 }
 
-/// To look at so many ports takes as long as to ask the kernel, 0.5 us.
+/// Checking this number of ports takes as long as a call to the kernel, 0.5 us.
 const LOOKED_AT_MAX: usize = 64;
-/// Ports named at once; the others come next.
+/// Ports per list; the others follow in the next one.
 const NAMED_MAX: usize = 256;
 
 impl Sleeper {
-    /// Frames at these ports, each of which has some descriptors.
+    /// Waits for frames at these ports, each of which has some descriptors.
     pub fn new<'a, D>(ports: impl Iterator<Item = D>) -> io::Result<Self>
     where
         D: IntoIterator<Item = BorrowedFd<'a>>,
@@ -55,7 +55,7 @@ impl Sleeper {
         Ok(Self { ports: list, events })
     }
 
-    /// Names the ports that may have a frame; false where every port is to be looked at.
+    /// Lists the ports that may have a frame; false if every port must be checked.
     pub fn name_ready(&mut self, ready: &mut Vec<usize>) -> bool {
         ready.clear();
         let Some(events) = &mut self.events else { return false };
@@ -64,13 +64,13 @@ impl Sleeper {
         true
     }
 
-    /// Sleeps for `length_ns` at the longest, and until a command comes.
+    /// Sleeps for at most `length_ns`, or until a frame or a command comes.
     pub fn sleep(&self, length_ns: u64, inbox: &Inbox) -> io::Result<Woken> {
         let waiting = |descriptor| PollFd::new(descriptor, PollFlags::POLLIN);
         let mut waiting = [waiting(self.ports.0.as_fd()), waiting(inbox.as_fd())];
         let longest = TimeSpec::from_duration(Duration::from_nanos(length_ns));
         let ready = match ppoll(&mut waiting, Some(longest), None) {
-            // A signal is as good as a frame: the caller looks at everything and sleeps again.
+            // A signal has the same effect as a frame: the caller checks everything and sleeps again.
             Err(Errno::EINTR) => return Ok(Woken { by_itself: false, by_command: false }),
             ready => ready?,
         };
@@ -98,11 +98,11 @@ mod tests {
         );
         let began = Instant::now();
         assert_eq!(sleeper.sleep(1_500_000, &inbox).unwrap(), none);
-        assert!(began.elapsed() >= Duration::from_nanos(1_500_000), "not a millisecond only");
+        assert!(began.elapsed() >= Duration::from_nanos(1_500_000), "longer than a millisecond");
         for round in 0..2 {
             sockets[0].send_to(b"frame", sockets[round + 1].local_addr().unwrap()).unwrap();
             assert_eq!(sleeper.sleep(10_000_000_000, &inbox).unwrap(), frame);
-            // As long as it is there, it ends every sleep.
+            // While the frame is unread, it ends every sleep.
             assert_eq!(sleeper.sleep(10_000_000_000, &inbox).unwrap(), frame);
             sockets[round + 1].recv(&mut [0; 8]).unwrap();
             assert_eq!(sleeper.sleep(0, &inbox).unwrap(), none);
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_ports_the_kernel_names_those_with_frames_and_few_are_all_looked_at() {
+    fn with_many_ports_the_kernel_lists_those_with_frames_and_with_few_all_are_checked() {
         let sockets: Vec<_> = (0..=LOOKED_AT_MAX).map(|_| UdpSocket::bind("127.0.0.1:0").unwrap()).collect();
         let mut ready = vec![7];
         let all = || sockets.iter().map(|socket| [socket.as_fd()]);
@@ -127,7 +127,7 @@ mod tests {
         for _ in 0..2 {
             assert!(sleeper.name_ready(&mut ready));
             ready.sort_unstable();
-            assert_eq!(ready, [3, 60], "as long as they have frames");
+            assert_eq!(ready, [3, 60], "while they have frames");
         }
         sockets[3].recv(&mut [0; 8]).unwrap();
         assert!(sleeper.name_ready(&mut ready));

@@ -1,7 +1,7 @@
-//! What was seen in a window, as the packet thread hands it over: numbers, shared rows and shared names.
+//! The state of a window, as the packet thread returns it: numbers, shared rows and shared names.
 //!
-//! Taking a snapshot costs the packet thread one copy of counters and histograms, and of rows one open chunk of each kind ([`Log`]). Names
-//! are looked up and rows are rendered by the thread that asked ([`Measurement::new`]).
+//! A snapshot costs the packet thread one copy of counters and histograms, and one open chunk of each kind of rows
+//! ([`Log`]). The requesting thread looks up names and renders rows ([`Measurement::new`]).
 //!
 //! [`Measurement::new`]: crate::measurement::Measurement::new
 
@@ -24,25 +24,25 @@ use crate::series::Row;
 /// A window so far.
 #[derive(Debug)]
 pub struct Snapshot {
-    /// From when to when.
+    /// Its start and end.
     pub window: Window,
     /// `spin` or `sleep`.
     pub wait_mode: &'static str,
-    /// Of how many domains.
+    /// Number of domains.
     pub domains: usize,
-    /// What the machine did.
+    /// The machine's effect.
     pub host: Host,
-    /// What came into force.
+    /// Applied changes.
     pub changes: Vec<Arc<Change>>,
     /// Rows of the series.
     pub series: Log<Row>,
-    /// What the names of everything here are.
+    /// Names of everything in the snapshot.
     pub names: Names,
-    /// What happened to packets.
+    /// Counts of packets.
     pub forwarded: Forwarded,
 }
 
-/// What the forwarder and its network have counted.
+/// Counts of the forwarder and its network.
 #[derive(Debug)]
 pub struct Forwarded {
     /// Lateness.
@@ -51,19 +51,19 @@ pub struct Forwarded {
     pub conservation: Conservation,
     /// Packets between this domain and others: when the window started, and now.
     pub under_way: [Under; 2],
-    /// How the recording does, where there is one.
+    /// State of the recording, if there is one.
     pub recording: Option<Recording>,
-    /// How the capture does, where there is one.
+    /// State of the capture, if there is one.
     pub capture: Option<CaptureState>,
     /// In the order of the network's elements.
     pub elements: Vec<Counted>,
     /// Every monitor.
     pub monitors: Vec<Look>,
-    /// What each source drew, in the order of the network's sources.
+    /// The draws of each source, in the order of the network's sources.
     pub draws: Vec<Vec<(Instant, u64)>>,
-    /// What processes made of links, in the order of the network's driven links.
+    /// Levels set by processes, in the order of the network's driven links.
     pub driven: Vec<Levels>,
-    /// Dropped packets, retransmissions, acknowledgements that were held back.
+    /// Dropped packets, retransmissions, delayed acknowledgements.
     pub incidents: Incidents,
 }
 
@@ -72,21 +72,21 @@ pub struct Forwarded {
 pub struct Counted {
     /// Packets and bytes.
     pub counters: Counters,
-    /// Of a credit bucket.
+    /// For a credit bucket.
     pub credit: Option<CreditLevel>,
 }
 
 /// The levels of a driven link.
 #[derive(Debug)]
 pub struct Levels {
-    /// From when, and what.
+    /// Start and level.
     pub changes: Vec<(Instant, Capacity)>,
-    /// Those that did not fit.
+    /// Number of changes that did not fit.
     pub lost: u64,
 }
 
 impl Forwarded {
-    /// The state now of a window that started at `started_ns`.
+    /// The current state of a window that started at `started_ns`.
     pub fn of<P: Port>(forwarder: &mut Forwarder<P>, started_ns: u64) -> Self {
         let (under_way, conservation) = (forwarder.under_way(), conservation(forwarder));
         let Forwarder { network, sightings, ledger, records, recorder, capture, .. } = forwarder;
@@ -125,14 +125,14 @@ fn conservation<P: Port>(forwarder: &Forwarder<P>) -> Conservation {
 fn draws(network: &Network, started_ns: u64) -> Vec<Vec<(Instant, u64)>> {
     let of_the_window = |(_, source)| {
         let draws = network.engine_ref().draws(source);
-        // The draw in force when the window started belongs to it.
+        // The draw that was active when the window started belongs to the window.
         let first = draws.iter().rposition(|(at, _)| at.as_nanos() <= started_ns).unwrap_or(0);
         draws[first..].to_vec()
     };
     network.sources().map(of_the_window).collect()
 }
 
-/// Since the window started, which is when processes began.
+/// Since the start of the window, which is when processes began.
 fn driven(network: &Network) -> Vec<Levels> {
     let engine = network.engine_ref();
     let levels = |(_, process)| Levels {

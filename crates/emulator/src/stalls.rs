@@ -1,22 +1,22 @@
-//! When this thread stood still: the instants at which it should have been awake and was not.
+//! Stalls: times at which this thread should have been awake and was not.
 //!
-//! A spinning thread looks at the clock all the time, and a sleeping one says until when it sleeps; whatever is between that
-//! and the next look, less the work of one round, the machine took. Nothing was forwarded meanwhile, and on most machines
-//! nothing else ran either.
+//! A spinning thread reads the clock all the time, and a sleeping one sets its wake-up time. The time from there to
+//! the next reading, minus the work of one round, was taken by the machine. During it no packet was forwarded, and on
+//! most machines nothing else ran either.
 
 use serde::Serialize;
 
-/// A scheduler's slice is 4 ms, and a round of work far below it.
+/// A scheduler's slice is 4 ms, and a round of work is far shorter.
 const STALL_MIN_NS: u64 = 5_000_000;
-/// Kept per window; a machine that stands still more often has longer ones to show.
+/// Stored per window; a machine that stalls more often has longer stalls to show.
 const STALLS_MAX: usize = 10_000;
 
-/// A time in which the emulator stood still.
+/// A time in which the emulator was stalled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Stall {
     /// When it began.
     pub at_ns: u64,
-    /// How long it took.
+    /// Its length.
     pub length_ns: u64,
 }
 
@@ -28,12 +28,12 @@ pub struct Stalls {
 }
 
 impl Stalls {
-    /// Forgets what was found; what is under way belongs to the new window.
+    /// Removes all stalls; a present one belongs to the new window.
     pub fn start_window(&mut self) {
         self.found.clear();
     }
 
-    /// The thread is awake, and means to be so again at `next_ns`.
+    /// The thread is awake, and intends to be awake again at `next_ns`.
     pub fn awake(&mut self, now_ns: u64, next_ns: u64) {
         if let Some(at_ns) = self.awake_at_ns {
             let length_ns = now_ns.saturating_sub(at_ns);
@@ -44,7 +44,7 @@ impl Stalls {
         self.awake_at_ns = Some(next_ns);
     }
 
-    /// Those of the window so far, in order.
+    /// Stalls of the window so far, in order.
     pub fn found(&self) -> &[Stall] {
         &self.found
     }
@@ -57,7 +57,7 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     #[test]
-    fn a_thread_that_was_to_spin_and_did_not_stood_still() {
+    fn a_spinning_thread_that_did_not_run_was_stalled() {
         let mut stalls = Stalls::default();
         for now in [0, 1, 2, 302, 303] {
             stalls.awake(now * MS, now * MS);
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sleep_is_none_and_what_comes_after_its_end_is() {
+    fn a_sleep_is_no_stall_but_time_after_its_end_is() {
         let mut stalls = Stalls::default();
         stalls.awake(0, 50 * MS);
         stalls.awake(50 * MS, 100 * MS);

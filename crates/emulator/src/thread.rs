@@ -1,8 +1,9 @@
-//! Threads, and what to say where the machine has none to spare.
+//! Threads, and the error text when the machine cannot start another.
 
 use std::io;
 
-/// What failed, the kernel's reason, and the remedy where that is a limit on processes, which counts threads, too.
+/// The failed step, the kernel's reason, and the remedy where the reason is a limit on processes, which also counts
+/// threads.
 pub fn refused(what: &str, error: &io::Error) -> String {
     match error.raw_os_error() {
         Some(libc::EAGAIN) => format!("{what}: {error}; {NONE_TO_SPARE}"),
@@ -10,7 +11,7 @@ pub fn refused(what: &str, error: &io::Error) -> String {
     }
 }
 
-/// The remedy for a process or thread that the kernel refused with EAGAIN.
+/// The remedy when the kernel refused a process or thread with EAGAIN.
 pub const NONE_TO_SPARE: &str =
     "this user may have no more processes and threads: end some, or raise the limit \
 (`ulimit -u`, pids.max of the control group, `sysctl kernel.threads-max`)";

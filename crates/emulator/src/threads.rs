@@ -12,10 +12,11 @@ use crate::thread;
 use crate::worker::Worker;
 use crate::Kept;
 
-/// The pause between two looks for an answer. An asker that the answer has to wake costs the packet thread 9 us (median, live).
+/// The pause between two checks for an answer. If the packet thread had to wake the requesting thread, that would cost
+/// it 9 us (median, live).
 const LOOK_AGAIN: Duration = Duration::from_micros(20);
 
-/// Told once why a thread has died.
+/// Called once with the reason why a thread has died.
 pub type Fault = Box<dyn Fn(String) + Send>;
 
 #[derive(Debug)]
@@ -29,14 +30,14 @@ struct PacketThread {
 pub struct Threads(Vec<PacketThread>);
 
 impl Threads {
-    /// Starts a thread for each worker. They begin at this instant, and are asked with `commands`.
+    /// Starts a thread for each worker. They begin at this instant and receive commands from `commands`.
     pub fn start(
         workers: Vec<(Worker<Veth, ThisMachine>, Commands)>,
         at_ns: u64,
         fault: Fault,
     ) -> Result<Self, String> {
         let fault = Arc::new(Mutex::new(Some(fault)));
-        // Where one cannot be started, those before it are ended by being dropped.
+        // If one cannot be started, those before it end when they are dropped.
         let mut threads = Self(Vec::with_capacity(workers.len()));
         for (worker, commands) in workers {
             let fault = Arc::clone(&fault);
@@ -66,12 +67,12 @@ impl Threads {
         Ok(threads)
     }
 
-    /// How many there are.
+    /// Number of threads.
     pub fn count(&self) -> usize {
         self.0.len()
     }
 
-    /// Gives every thread its command, and returns their answers.
+    /// Sends every thread its command and returns their answers.
     pub fn ask<T>(&self, mut command: impl FnMut(Sender<T>) -> Command) -> Result<Vec<T>, String> {
         let dead = || "the emulator has died".to_owned();
         let mut answers = Vec::with_capacity(self.count());
@@ -82,18 +83,18 @@ impl Threads {
             }
             answers.push(answer);
         }
-        answers.iter().map(|answer| look_for(answer).ok_or_else(dead)).collect()
+        answers.iter().map(|answer| poll(answer).ok_or_else(dead)).collect()
     }
 
-    /// Ends all threads and closes the ports; returns what became of the files.
+    /// Ends all threads and closes the ports; returns the final state of the files.
     pub fn end(&mut self) -> Kept {
         for thread in &self.0 {
-            // A dead thread has dropped its inbox; there is nothing left to stop.
+            // A dead thread has dropped its inbox; there is nothing to stop.
             thread.commands.send(Command::Stop);
         }
         let mut kept = Kept::default();
         for handle in self.0.iter_mut().filter_map(|thread| thread.handle.take()) {
-            // Files are written by one thread only.
+            // Only one thread writes files.
             let Kept { recording, capture } = handle.join().unwrap_or_default();
             kept = Kept { recording: kept.recording.or(recording), capture: kept.capture.or(capture) };
         }
@@ -107,8 +108,8 @@ impl Drop for Threads {
     }
 }
 
-/// Waits for an answer without being woken; `None` where the thread has died.
-fn look_for<T>(answer: &Receiver<T>) -> Option<T> {
+/// Polls for an answer, so that the packet thread need not wake this one; `None` if the thread has died.
+fn poll<T>(answer: &Receiver<T>) -> Option<T> {
     loop {
         match answer.try_recv() {
             Ok(answer) => return Some(answer),
@@ -118,7 +119,7 @@ fn look_for<T>(answer: &Receiver<T>) -> Option<T> {
     }
 }
 
-/// Forwards until told to stop, then closes the files and the ports.
+/// Forwards until it is stopped, then closes the files and the ports.
 fn run(mut worker: Worker<Veth, ThisMachine>, at_ns: u64) -> (Result<(), String>, Kept) {
     let outcome = worker.run(at_ns);
     let (ports, kept) = worker.finish();

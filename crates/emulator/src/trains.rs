@@ -1,7 +1,7 @@
-//! Trains inside the engine: where their frame is kept, how many of their wire packets are still on the way, and which of
-//! those that have left will be handed over together.
+//! Trains inside the engine: the buffers of their frames, the number of wire packets still inside, and the packets
+//! that have left and will be handed over together.
 //!
-//! Keys are reused, and so are the buffers: nothing is allocated per packet once the emulator has warmed up.
+//! Keys and buffers are reused: nothing is allocated per packet after a warm-up.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crosswind_wire::Train;
 use crate::crossings::Passage;
 use crate::handovers::Handover;
 
-/// Where the bytes of a frame are; `S` is a slot of a port.
+/// The location of a frame's bytes; `S` is a slot of a port.
 #[derive(Debug)]
 pub enum Buffer<S> {
     /// Still in the slot of the port it came from.
@@ -21,7 +21,7 @@ pub enum Buffer<S> {
     Copy(Vec<u8>),
     /// Copied out once for all domains, because packets of it cross.
     Shared(Arc<Passage>),
-    /// Given back.
+    /// Released.
     Gone,
 }
 
@@ -32,22 +32,22 @@ pub struct Run {
     pub first: u32,
     /// Last wire packet so far.
     pub last: u32,
-    /// They share one code point.
+    /// The DSCP of all of them.
     pub dscp: u8,
-    /// A damaged packet is a run of its own.
+    /// Damage; a damaged packet is a run by itself.
     pub damage: Option<Damage>,
-    /// And the same bits of congestion notification.
+    /// The ECN bits of all of them.
     pub ecn: Ecn,
     /// When the first of them was due.
     pub first_due_ns: u64,
-    /// Tells this run from another of the same train.
+    /// Distinguishes this run from others of the same train.
     pub number: u64,
 }
 
 /// A frame inside the emulator.
 #[derive(Debug)]
 pub struct InTransit<S> {
-    /// How many trains entered before it, where it entered.
+    /// Number of trains that entered before it, in the domain where it entered.
     pub number: u64,
     /// Its wire packets.
     pub train: Train,
@@ -57,18 +57,18 @@ pub struct InTransit<S> {
     pub from: usize,
     /// The place of the receiving node.
     pub to: usize,
-    /// Engine packets of it still inside: one a wire packet, or one for the whole train.
+    /// Its engine packets still inside: one for each wire packet, or one for the whole train.
     pub inside: u32,
-    /// Runs of it in a queue: they are due, and others are before them or their receiver could not take them.
+    /// Its runs in a queue: they are due, but others are before them or their receiver could not take them.
     pub handovers: u32,
-    /// Due, and may still grow.
+    /// The open run: its packets are due, and it may still grow.
     pub run: Option<Run>,
-    /// When the wire packets of the run were due, and how many at each instant.
+    /// When the wire packets of the run were due, and the number at each instant.
     pub dues_ns: Vec<(u64, u32)>,
 }
 
 impl<S> InTransit<S> {
-    /// Whether nothing of it is inside or waits for its receiver; its run, if it has one, is being handed over.
+    /// Whether none of its packets is inside or waits for its receiver; its run, if any, is being handed over.
     pub fn is_done(&self) -> bool {
         self.inside == 0 && self.handovers == 0
     }
@@ -77,13 +77,14 @@ impl<S> InTransit<S> {
 /// All trains inside, by key.
 #[derive(Debug)]
 pub struct Trains<S> {
-    /// Those that have left keep their place and its memory until the next one comes: they are long, and are not moved about.
+    /// Entries of trains that have left stay in place, with their memory, until another train uses them: entries are
+    /// large and are not moved.
     places: Vec<InTransit<S>>,
     entered: u64,
     free: Vec<u32>,
     spare_dues: Vec<Vec<(u64, u32)>>,
     spare_bytes: Vec<Vec<u8>>,
-    /// The keys of those that came from other domains, by their names there.
+    /// The keys of trains from other domains, by their names there.
     came: AHashMap<(usize, u64), u32>,
 }
 
@@ -101,7 +102,7 @@ impl<S> Default for Trains<S> {
 }
 
 impl<S> Trains<S> {
-    /// Takes a train in that is `inside` packets for the engine, and returns its key.
+    /// Adds a train that is `inside` packets for the engine, and returns its key.
     pub fn insert(&mut self, train: &Train, buffer: Buffer<S>, from: usize, to: usize, inside: u32) -> u32 {
         let number = self.entered;
         self.entered += 1;
@@ -119,12 +120,12 @@ impl<S> Trains<S> {
         key
     }
 
-    /// The train of a key, or, once that has left, what is left of it: it has no run.
+    /// The train of a key, or the remaining entry after it has left, which has no run.
     pub fn get(&mut self, key: u32) -> &mut InTransit<S> {
         &mut self.places[key as usize]
     }
 
-    /// Lets a train go that is done; returns the port and slot to give back, if its frame still was in one.
+    /// Removes a finished train; returns the port and slot to release, if its frame was still in one.
     pub fn remove(&mut self, key: u32) -> Option<(usize, S)> {
         self.free.push(key);
         let entry = self.get(key);
@@ -136,7 +137,7 @@ impl<S> Trains<S> {
                 None
             }
             Buffer::Shared(passage) => {
-                // One that entered here is not among them, but it may have come back.
+                // A train that entered here is not in the list, but it may have come back.
                 if self.came.get(&passage.name) == Some(&key) {
                     self.came.remove(&passage.name);
                 }
@@ -146,7 +147,8 @@ impl<S> Trains<S> {
         }
     }
 
-    /// A packet of a frame comes from another domain; returns the key of the frame, whose sender and receiver have these places.
+    /// A packet of a frame arrives from another domain; returns the frame's key. Its sender and receiver have these
+    /// places.
     pub fn come(&mut self, passage: &Arc<Passage>, (from, to): (usize, usize)) -> u32 {
         if let Some(&key) = self.came.get(&passage.name) {
             self.get(key).inside += 1;
@@ -158,7 +160,7 @@ impl<S> Trains<S> {
         key
     }
 
-    /// Gives a train another buffer; returns the slot of the one before, where it was one.
+    /// Replaces the buffer of a train; returns the slot of the earlier one, if it was one.
     pub fn exchange(&mut self, key: u32, buffer: Buffer<S>) -> Option<S> {
         match std::mem::replace(&mut self.get(key).buffer, buffer) {
             Buffer::Slot(slot) => Some(slot),
@@ -170,17 +172,17 @@ impl<S> Trains<S> {
         }
     }
 
-    /// Takes the open run of a train out, which there is, for its receiver.
+    /// Takes the open run of a train, which must exist, for its receiver.
     pub fn take_run(&mut self, key: u32) -> Handover {
         let next = self.spare_dues.pop().unwrap_or_default();
         let entry = self.get(key);
-        let run = entry.run.take().expect("it is open");
+        let run = entry.run.take().expect("the run is open");
         entry.handovers += 1;
         let dues_ns = std::mem::replace(&mut entry.dues_ns, next);
         Handover { key, to: entry.to, run, dues_ns, waits_since_ns: None }
     }
 
-    /// Keeps memory for another run.
+    /// Stores memory for another run.
     pub fn give_back_dues(&mut self, mut dues_ns: Vec<(u64, u32)>) {
         dues_ns.clear();
         self.spare_dues.push(dues_ns);

@@ -1,9 +1,9 @@
-//! Wakes the emulator's thread for a command, whether it spins or sleeps.
+//! Wakes the packet thread for a command, whether it spins or sleeps.
 //!
-//! A thread that spins looks at a flag, which costs it no system call. A thread that sleeps waits for an event (an eventfd).
-//! Both are set by every ring, the event first. So whoever sees the flag can also take the event away, and no event is
-//! left over that would end every later sleep at once. A ring may be halfway when a sleep ends: the event is there and the
-//! flag is not. So the event is taken away whenever a wait reports it, whatever the flag says.
+//! A spinning thread reads a flag, which costs no system call. A sleeping thread waits for an event (an eventfd).
+//! Every ring sets both, the event first. So a thread that sees the flag can also clear the event, and no event is
+//! left over that would end every later sleep at once. A ring may be half done when a sleep ends: the event is set and
+//! the flag is not. So the event is cleared whenever a wait reports it, whatever the flag is.
 //!
 //! The order is checked against every interleaving of threads that the memory model permits (loom), in the tests below.
 
@@ -14,21 +14,21 @@ use std::sync::Arc;
 
 use nix::sys::eventfd::{EfdFlags, EventFd};
 
-/// An atomic boolean; loom has another one than the standard library.
+/// An atomic boolean; loom's differs from the standard library's.
 pub trait Flag {
-    /// As of `AtomicBool`.
+    /// As for `AtomicBool`.
     fn load(&self, ordering: Ordering) -> bool;
-    /// As of `AtomicBool`.
+    /// As for `AtomicBool`.
     fn store(&self, value: bool, ordering: Ordering);
-    /// As of `AtomicBool`.
+    /// As for `AtomicBool`.
     fn swap(&self, value: bool, ordering: Ordering) -> bool;
 }
 
-/// What a thread can sleep for.
+/// An event that a thread can wait for.
 pub trait Event {
-    /// Ends the present sleep, or the next one.
+    /// Ends the current sleep, or the next one.
     fn set(&self);
-    /// Takes back every `set` so far; never waits.
+    /// Clears every `set` so far; never waits.
     fn clear(&self);
 }
 
@@ -48,12 +48,12 @@ impl Flag for AtomicBool {
 
 impl Event for EventFd {
     fn set(&self) {
-        // Refused by a full counter, which is as good as one that was set.
+        // A full counter refuses this, but then the event is already set.
         let _ = self.write(1);
     }
 
     fn clear(&self) {
-        // Nothing to read is no error here.
+        // An empty counter is not an error here.
         let _ = self.read();
     }
 }
@@ -64,7 +64,7 @@ struct Bell<F, E> {
     event: E,
 }
 
-/// Both ends: commands are sent before [`Waker::wake`], and looked for when [`Waker::rung`] says so.
+/// Both ends: commands are sent before [`Waker::wake`], and read when [`Waker::rung`] returns true.
 #[derive(Debug)]
 pub struct Waker<F = AtomicBool, E = EventFd>(Arc<Bell<F, E>>);
 
@@ -75,14 +75,14 @@ impl<F, E> Clone for Waker<F, E> {
 }
 
 impl Waker {
-    /// A waker nobody has rung yet.
+    /// A waker that has not been rung.
     pub fn new() -> io::Result<Self> {
         let event = EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)?;
         Ok(Self(Arc::new(Bell { flag: AtomicBool::new(false), event })))
     }
 }
 
-/// What becomes readable with a ring.
+/// Becomes readable when it is rung.
 impl AsFd for Waker {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.event.as_fd()
@@ -90,18 +90,19 @@ impl AsFd for Waker {
 }
 
 impl<F: Flag, E: Event> Waker<F, E> {
-    /// Makes the thread look at its commands.
+    /// Makes the thread read its commands.
     pub fn wake(&self) {
         self.0.event.set();
         self.0.flag.store(true, Ordering::Release);
     }
 
-    /// Whether commands may have come since the last call. `reported`: the wait that has just ended found the event set.
+    /// Whether commands may have come since the last call. `reported`: whether the latest wait found the event set.
     pub fn rung(&self, reported: bool) -> bool {
         if !reported && !self.0.flag.load(Ordering::Relaxed) {
             return false;
         }
-        // The flag first: a ring that comes in between sets it again. Acquire: the event of a ring whose flag is seen is seen.
+        // The flag is cleared first: a ring in between sets it again. Acquire: when the flag of a ring is visible, so
+        // is its event.
         self.0.flag.swap(false, Ordering::AcqRel);
         self.0.event.clear();
         true
@@ -143,7 +144,7 @@ mod tests {
             *self.count.lock().unwrap() > 0
         }
 
-        /// Waits without end: where nobody rings any more, loom reports a deadlock.
+        /// Waits without a time limit: if no other thread rings any more, loom reports a deadlock.
         fn wait(&self) {
             let mut count = self.count.lock().unwrap();
             while *count == 0 {
@@ -165,17 +166,17 @@ mod tests {
 
     type Model = Waker<LoomBool, Counter>;
 
-    /// How the thread waits while there is nothing to do.
+    /// How the thread waits when it has no work.
     #[derive(Clone, Copy)]
     enum Between {
         Spin,
         Sleep,
     }
 
-    /// Lets each of `askers` threads send `commands` to one that carries them out and waits for more as `between` says, by the
-    /// rules of the worker's loop. It ends with every asker gone and that thread idle.
+    /// Each of `askers` threads sends `commands` to one thread, which carries them out and waits for more as `between`
+    /// describes, by the rules of the worker's loop. Ends when every asker has ended and that thread is idle.
     ///
-    /// `preemptions`: how often a thread that could go on is interrupted at most; None tries every interleaving.
+    /// `preemptions`: largest number of interruptions of a runnable thread; `None` tries every interleaving.
     fn every_command_arrives(askers: u32, commands: u32, between: Between, preemptions: Option<usize>) {
         let mut model = loom::model::Builder::new();
         model.preemption_bound = preemptions;
@@ -208,7 +209,7 @@ mod tests {
             for asker in asking {
                 asker.join().unwrap();
             }
-            // One more look, for a ring whose command was found before its flag.
+            // One more check, for a ring whose command was found before its flag.
             waker.rung(false);
             assert!(!waker.0.event.is_set(), "every later sleep would end at once");
         });
@@ -227,10 +228,10 @@ mod tests {
         every_command_arrives(2, 1, Between::Spin, Some(2));
     }
 
-    /// Rows of a full chunk of a log: written by the thread, and looked at by askers while it writes the next one.
+    /// Rows of a full chunk of a log: written by the thread, and read by askers while it writes the next one.
     type Chunk = loom::sync::Arc<UnsafeCell<u32>>;
 
-    /// Lets each of `askers` threads ask one that is answering for what it has written so far, as `Emulator::read` does.
+    /// Each of `askers` threads asks one thread for the rows that it has written so far, as `Emulator::read` does.
     fn every_asker_is_answered(askers: u32, between: Between, preemptions: Option<usize>) {
         let mut model = loom::model::Builder::new();
         model.preemption_bound = preemptions;
@@ -248,7 +249,7 @@ mod tests {
                         // Without an answer loom reports a deadlock.
                         let chunk: Chunk = answer.recv().unwrap();
                         chunk.with(|rows| {
-                            // SAFETY: loom checks that nobody writes at the same time.
+                            // SAFETY: loom checks that no thread writes at the same time.
                             assert_eq!(unsafe { *rows }, 7);
                         });
                     })
@@ -278,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_asks_is_answered_with_what_was_written_before() {
+    fn every_reader_gets_the_rows_that_were_written_before() {
         every_asker_is_answered(1, Between::Sleep, None);
         every_asker_is_answered(1, Between::Spin, None);
         every_asker_is_answered(2, Between::Sleep, Some(2));

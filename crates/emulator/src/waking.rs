@@ -1,41 +1,42 @@
-//! How long before a due instant a sleep has to end: learnt from how late sleeps have ended.
+//! The wake-up margin: how long before a due instant a sleep must end, learnt from the lateness of earlier sleeps.
 //!
-//! A timer wakes a thread late, by some microseconds on a machine of one's own and by a hundred in a virtual machine whose
-//! processor was given away meanwhile. Too short a margin makes packets late; too long a one is spent spinning, which is
-//! what sleeping was to save. So the margin follows the quantile that is late once in [`ONCE_IN`] sleeps: it grows by a
-//! step whenever a sleep ended later and shrinks by a fraction of it otherwise, and is at rest where the two balance.
+//! A timer wakes a thread late: by some microseconds on a dedicated machine, by a hundred in a virtual machine whose
+//! CPU was given away in the meantime. Too short a margin makes packets late; too long a one is spent spinning, which
+//! sleeping is meant to avoid. So the margin follows the lateness that one in [`ONCE_IN`] sleeps exceeds. It grows by
+//! a step when a sleep ended later and shrinks by a fraction of the step otherwise, and is stable where the two
+//! balance.
 //!
-//! Source: Robbins and Monro, "A stochastic approximation method", Ann. Math. Statist. 22 (1951), for quantiles with a
-//! constant step, which forgets what the machine was like before.
+//! Source: Robbins and Monro, "A stochastic approximation method", Ann. Math. Statist. 22 (1951), for quantiles. The
+//! step is constant, so that earlier behaviour of the machine is forgotten.
 
-/// One sleep in so many may end later than the margin.
+/// One sleep in this number may end later than the margin.
 const ONCE_IN: u64 = 40;
-/// What the margin shrinks by when a sleep ended in time.
+/// The decrease of the margin after a sleep that ended in time.
 const STEP_NS: u64 = 200;
-/// Before anything is known; waking up takes about 25 us, rarely 60.
+/// The initial value; waking up takes about 25 us, rarely 60.
 const AT_FIRST_NS: u64 = 60_000;
-/// No thread is back sooner, and for later ones there is no waiting.
+/// No thread wakes up faster than the first, and no margin covers more than the second.
 const BOUNDS_NS: (u64, u64) = (10_000, 200_000);
 
-/// What is known of this thread's sleeps.
+/// What was learnt from this thread's sleeps.
 #[derive(Debug)]
 pub struct Waking {
     margin_ns: u64,
 }
 
 impl Waking {
-    /// Knows nothing yet.
+    /// Starts with the initial value.
     pub const fn new() -> Self {
         Self { margin_ns: AT_FIRST_NS }
     }
 
-    /// How long before a due instant a sleep is to end.
+    /// How long before a due instant a sleep must end.
     pub const fn margin_ns(&self) -> u64 {
         self.margin_ns
     }
 
-    /// A sleep that was to end at one instant ended at another, by itself or because a packet came. One that a packet ended in time
-    /// says nothing, but one that should long have been over says as much as any.
+    /// A sleep that should have ended at `until_ns` ended at `now_ns`, by itself or because a packet came. A sleep
+    /// that a packet ended in time has no information. One that should have ended long before counts like any other.
     pub fn woke(&mut self, until_ns: u64, now_ns: u64, by_itself: bool) {
         let late = now_ns.saturating_sub(until_ns) > self.margin_ns;
         if !late && !by_itself {
@@ -50,7 +51,7 @@ impl Waking {
 mod tests {
     use super::*;
 
-    /// Lateness by turns of a generator, so that every value below `spread` is as likely.
+    /// Lateness from a generator, so that every value below `spread` is equally likely.
     fn after(sleeps: u64, base: u64, spread: u64) -> u64 {
         let mut waking = Waking::new();
         for turn in 0..sleeps {
@@ -60,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn the_margin_is_what_one_sleep_in_forty_exceeds() {
+    fn one_sleep_in_forty_exceeds_the_margin() {
         let margin = after(20_000, 20_000, 40_000);
         assert!((52_000..62_000).contains(&margin), "{margin}: near 58 us");
     }
@@ -77,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn punctual_sleeps_cost_little_and_late_ones_not_everything() {
+    fn punctual_sleeps_have_a_small_margin_and_late_ones_a_bounded_one() {
         assert_eq!(after(1_000, 0, 1), BOUNDS_NS.0);
         assert_eq!(after(1_000, 900_000, 1), BOUNDS_NS.1);
     }

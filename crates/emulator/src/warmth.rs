@@ -1,8 +1,9 @@
-//! Keeps the kernel's way of sending in the processor's caches while the emulator spins with nothing to send.
+//! Keeps the kernel's code for sending in the CPU's caches while the emulator spins with nothing to send.
 //!
-//! After a millisecond of spinning, a send takes microseconds longer than the one before: its code and data have been
-//! displaced. So a frame that nobody reads is sent now and then on the loopback device of the fabric's own namespace,
-//! where there is nothing else, and the kernel drops it. Shortly before a packet is due its own port is warmed, too.
+//! After a millisecond of spinning, a send takes microseconds longer than the one before, because its code and data
+//! have been displaced. So from time to time a frame without a receiver is sent on the loopback device of the fabric's
+//! own namespace, which carries no other traffic, and the kernel drops it. Shortly before a packet is due, its own
+//! port is warmed, too.
 //!
 //! Source of the frame's type: IEEE 802, local experimental EtherType 1, 0x88B5.
 
@@ -14,12 +15,13 @@ use crate::port::{PacketSocket, Port, Takes};
 
 /// Index of `lo` in every network namespace.
 pub const LOOPBACK_INDEX: i32 = 1;
-/// One send of about a microsecond in so many.
+/// Interval between sends, which take about a microsecond each.
 const EVERY_NS: u64 = 50_000;
-/// And one when a packet is due so soon: what other work of the processor displaced since the last one is then back.
+/// One more send when a packet is due within this time: it restores what other work of the CPU displaced since the
+/// last one.
 const BEFORE_NS: u64 = 8_000;
 
-/// The smallest Ethernet frame, from nobody to nobody.
+/// The smallest Ethernet frame, with neither sender nor receiver.
 pub const FRAME: [u8; 60] = {
     let mut frame = [0; 60];
     frame[12] = 0x88;
@@ -42,7 +44,7 @@ impl Warmth {
         Ok(Self { socket, used_ns: 0 })
     }
 
-    /// Sends, where the last time is long enough ago for what is due next, and warms the port that it is probably for.
+    /// Sends if the last send is long enough ago for what is due next, and warms the port of the probable receiver.
     pub fn keep(&mut self, now: u64, due: Option<u64>, port: Option<&impl Port>) {
         let soon = due.is_some_and(|due| due < now + BEFORE_NS);
         if now < self.used_ns + if soon { BEFORE_NS } else { EVERY_NS } {
@@ -50,7 +52,7 @@ impl Warmth {
         }
         self.used_ns = now;
         let cut = Cut { vnet: [0; VnetHeader::LEN], headers: &[], rest: &FRAME };
-        // What becomes of it does not matter.
+        // The result of the send does not matter.
         let _ = self.socket.send(&cut);
         if let (true, Some(port)) = (soon, port) {
             port.warm();

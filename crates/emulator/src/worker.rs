@@ -1,9 +1,9 @@
-//! The emulator's thread: when to look, when to spin, when to sleep, and what it is asked to do in between.
+//! The packet thread's loop: when to check, spin and sleep, and the commands in between.
 //!
-//! Waking from sleep costs about 25 us, which no ingress stamp can repay for delays shorter than that. So where a core can be
-//! spared the thread spins while there is traffic and sleeps when there has been none for a while (`spin`); on a single
-//! core it sleeps until shortly before the next due instant (`sleep`). Ghost packets alone never keep it awake: the
-//! engine catches up with them in virtual time.
+//! Waking from sleep costs about 25 us. For delays shorter than that the ingress stamp cannot compensate for it. So if
+//! a core is available, the thread spins while there is traffic and sleeps when there has been none for a while
+//! (`spin`). On a single core it sleeps until shortly before the next due instant (`sleep`). Ghost packets alone never
+//! keep it awake: the engine catches up with them in virtual time.
 
 use std::sync::mpsc::Sender;
 use std::sync::Arc;
@@ -27,49 +27,49 @@ use crate::stalls::Stalls;
 use crate::waking::Waking;
 use crate::Kept;
 
-/// Spinning goes on for this long after the last packet: requests of a closed loop come closer together than this.
+/// Spinning continues for this long after the last packet: the interval of requests of a closed loop is shorter.
 const LINGER_NS: u64 = 20_000_000;
-/// The engine's ghosts are caught up with at least this often, so that no packet waits for a long catch-up.
+/// The engine catches up with ghosts at least this often, so that no packet waits for a long catch-up.
 const CATCH_UP_NS: u64 = 50_000;
-/// Packets become visible this long after their stamp at the latest; ghosts are not advanced into that time.
+/// Packets become visible at most this long after their stamp; ghosts are not advanced into that time.
 const VISIBLE_AFTER_NS: u64 = 10_000;
-/// Sleeping with ghosts, the engine is advanced this often.
+/// While the thread sleeps with ghosts active, the engine is advanced this often.
 const NAP_NS: u64 = 500_000;
-/// Sleeping with frames for a receiver that had no room, it is asked again so soon.
+/// While the thread sleeps with frames for a receiver without room, it tries that receiver again after this time.
 const ASK_AGAIN_NS: u64 = 100_000;
 /// The longest sleep.
 const SLEEP_NS: u64 = 100_000_000;
-/// A sleep that is as good as the longest says nothing about how late shorter ones end.
+/// A sleep of about the longest length is no information about how late shorter ones end.
 const SLEEP_LEARNT_BELOW_NS: u64 = SLEEP_NS - 1_000_000;
 
-/// New elements of a condition are made so many at a time: packets that are due do not wait for all of them.
+/// New elements of a condition are made in parts of this size, so that due packets do not wait for all of them.
 const MADE_AT_ONCE: usize = 32;
 
 /// What the thread does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Look again at once.
+    /// Check again at once.
     Look,
-    /// The same, after a moment; when there is something to do, as far as is known.
+    /// Check again after a moment.
     Spin {
-        /// The present.
+        /// The current time.
         now: u64,
-        /// Earlier or later than that.
+        /// The next due instant as far as known; it may be earlier or later.
         next: Option<u64>,
     },
     /// Sleep until this instant.
     Sleep(u64),
-    /// It was told to stop.
+    /// The thread must stop.
     Stop,
 }
 
-/// The thread's state. Ports and machine are the kernel's ([`crate::port::Veth`], [`crate::machine::ThisMachine`]), or in memory and in
-/// virtual time.
+/// The thread's state. Ports and machine are the kernel's ([`crate::port::Veth`], [`crate::machine::ThisMachine`]), or
+/// in memory and in virtual time.
 #[derive(Debug)]
 pub struct Worker<P: Port, M> {
     /// Ports and engine.
     pub forwarder: Forwarder<P>,
-    /// What time it is, and how to wait.
+    /// The clock, and how to wait.
     pub machine: M,
     inbox: Inbox,
     stamps: Stamps,
@@ -80,7 +80,7 @@ pub struct Worker<P: Port, M> {
     series: Series,
     window: WindowStart,
     timeline: Timeline,
-    /// What came into force: last before the window, and in it.
+    /// Applied changes: the last one before the window, and those in it.
     changes: Vec<Arc<Change>>,
     coming: Option<Coming>,
     nodes: Arc<[String]>,
@@ -89,7 +89,7 @@ pub struct Worker<P: Port, M> {
     waking: Waking,
 }
 
-/// A condition whose new elements are being made. Further commands wait for it.
+/// A condition whose new elements are being made. Further commands wait until it is applied.
 #[derive(Debug)]
 struct Coming {
     asked_ns: u64,
@@ -105,7 +105,7 @@ struct WindowStart {
 }
 
 impl<P: Port, M: Machine> Worker<P, M> {
-    /// A worker that has not begun; `timeline` is that of the condition in force.
+    /// A worker that has not begun; `timeline` is that of the active condition.
     pub fn new(forwarder: Forwarder<P>, machine: M, inbox: Inbox, timeline: Timeline) -> Self {
         let network = &forwarder.network;
         let built_ns = network.engine_ref().now().as_nanos();
@@ -134,14 +134,14 @@ impl<P: Port, M: Machine> Worker<P, M> {
 
     /// `spin` or `sleep`.
     pub fn wait_mode(&self) -> &'static str {
-        if self.machine.has_own_processor() {
+        if self.machine.has_own_cpu() {
             "spin"
         } else {
             "sleep"
         }
     }
 
-    /// The calling thread is the worker's from now on, and the first window starts at this instant.
+    /// Makes the calling thread the worker's; the first window starts at this instant.
     pub fn begin(&mut self, at_ns: u64) {
         self.machine.claim();
         let timeline = std::mem::take(&mut self.timeline);
@@ -149,7 +149,7 @@ impl<P: Port, M: Machine> Worker<P, M> {
         self.active_ns = self.machine.monotonic_ns();
     }
 
-    /// Begins at this instant and runs until told to stop.
+    /// Begins at this instant and runs until it is stopped.
     pub fn run(&mut self, at_ns: u64) -> Result<(), String> {
         self.begin(at_ns);
         let mut reported = false;
@@ -163,7 +163,7 @@ impl<P: Port, M: Machine> Worker<P, M> {
         }
     }
 
-    /// Closes the files; returns the ports, which take long to close, and what became of the files.
+    /// Closes the files; returns the ports, which take long to close, and the final state of the files.
     pub fn finish(self) -> (Vec<P>, Kept) {
         let done_ns = self.forwarder.network.engine_ref().now().as_nanos();
         let kept = Kept {
@@ -173,7 +173,7 @@ impl<P: Port, M: Machine> Worker<P, M> {
         (self.forwarder.ports, kept)
     }
 
-    /// Does everything that is due now. `reported`: the sleep that has just ended found a command.
+    /// Does everything that is due now. `reported`: whether the latest sleep was ended by a command.
     pub fn round(&mut self, reported: bool) -> Next {
         let now = self.machine.monotonic_ns();
         self.stalls.awake(now, now);
@@ -183,7 +183,7 @@ impl<P: Port, M: Machine> Worker<P, M> {
         }
         let mut work = 0;
         if self.inbox.rung(reported) || self.coming.is_some() {
-            // First: a command may let the engine do what is due now.
+            // Comes first: a command may make the engine process what is due now.
             work += self.forwarder.take_in_crossings();
             if !self.obey() {
                 return Next::Stop;
@@ -197,7 +197,7 @@ impl<P: Port, M: Machine> Worker<P, M> {
         }
         self.keep_time(now, due.is_some());
         if self.forwarder.waits_for_a_plan() {
-            // The plan is under way, or was applied just now.
+            // The plan may have arrived, or was applied just now.
             work += 1 + self.forwarder.take_in_crossings();
         }
         if work > 0 {
@@ -205,8 +205,8 @@ impl<P: Port, M: Machine> Worker<P, M> {
             self.spun_since = None;
             return Next::Look;
         }
-        let lingers = self.machine.has_own_processor() && now < self.active_ns + LINGER_NS;
-        // Who is awake anyway does everything when it is due; who has to be woken comes for what leaves.
+        let lingers = self.machine.has_own_cpu() && now < self.active_ns + LINGER_NS;
+        // A thread that is awake processes events when they are due; a sleeping one is woken only for departures.
         let next = if lingers { self.forwarder.next_due_ns() } else { self.forwarder.next_departure_ns() };
         if lingers || next.is_some_and(|due| due < now + self.waking.margin_ns()) {
             self.spun_since = Some(now);
@@ -217,8 +217,8 @@ impl<P: Port, M: Machine> Worker<P, M> {
         }
     }
 
-    /// Takes in what has arrived, and sends what that lets out: a packet that enters does everything due before it, and a path
-    /// without delay is left at once.
+    /// Reads frames that have arrived, and sends what leaves as a result: a packet that enters advances the engine to
+    /// its instant, and a path without delay is left at once.
     fn take_in(&mut self, now: u64) -> usize {
         let stamps = &mut self.stamps;
         let named = self.machine.name_ready(&mut self.ready);
@@ -230,15 +230,15 @@ impl<P: Port, M: Machine> Worker<P, M> {
         taken
     }
 
-    /// Lets the engine do everything due up to `now` and sends what has left; returns how many outcomes there were.
+    /// Advances the engine to `now` and sends departures; returns the number of outcomes.
     fn let_out(&mut self, now: u64) -> usize {
         self.forwarder.let_out(now);
         send_due(&mut self.forwarder, &self.machine, now)
     }
 
-    /// Timeline, steps of the series, and ghosts.
+    /// Runs the timeline, the steps of the series, and ghosts.
     fn keep_time(&mut self, now: u64, advanced: bool) {
-        // A condition that is coming has ended the timeline.
+        // A condition that is being prepared has ended the timeline.
         while let Some(step) =
             self.coming.is_none().then(|| self.timeline.step(&mut self.forwarder.network, now)).flatten()
         {
@@ -266,17 +266,17 @@ impl<P: Port, M: Machine> Worker<P, M> {
         self.changes.push(Arc::new(Change { at_ns, asked_ns, by, condition, places }));
     }
 
-    /// Until when nothing is to be done, if nothing comes.
+    /// The time until which the thread may sleep, if nothing arrives.
     fn sleeps_until(&self, now: u64, next: Option<u64>) -> u64 {
         let longest = now + self.longest_sleep_ns();
         let next = next.map_or(longest, |due| due - self.waking.margin_ns());
         let step = self.timeline.next_ns().unwrap_or(longest);
-        // A receiver without room is asked again soon, and may need this processor to make room.
+        // A receiver without room is tried again soon; it may need this CPU to make room.
         let again = if self.forwarder.waits_for_a_receiver() { now + ASK_AGAIN_NS } else { longest };
         next.min(longest).min(again).min(self.series.step_ends_ns()).min(step).max(now)
     }
 
-    /// Ghosts are caught up with now and then, and soon enough for those that cross to be there before they are due.
+    /// Ghosts are advanced from time to time, and early enough that those that cross arrive before they are due.
     fn longest_sleep_ns(&self) -> u64 {
         let network = &self.forwarder.network;
         let sources = network.sources().next().is_some();
@@ -289,7 +289,7 @@ impl<P: Port, M: Machine> Worker<P, M> {
         }
     }
 
-    /// Waits for a frame, a command or the next thing to do; true when there is a command.
+    /// Waits for a frame, a command or the next due instant; true if there is a command.
     pub fn sleep(&mut self, until_ns: u64) -> Result<bool, String> {
         self.forwarder.give_back(Need::Rest);
         let now = self.machine.monotonic_ns();
@@ -306,7 +306,7 @@ impl<P: Port, M: Machine> Worker<P, M> {
         Ok(by_command)
     }
 
-    /// Carries out every command that waits, as far as new elements do not take long; false when it is to stop.
+    /// Carries out waiting commands, unless new elements take long to make; false when the thread must stop.
     fn obey(&mut self) -> bool {
         loop {
             if let Some(mut coming) = self.coming.take() {
@@ -314,7 +314,7 @@ impl<P: Port, M: Machine> Worker<P, M> {
                     self.coming = Some(coming);
                     return true;
                 }
-                // An asker that has gone needs no answer; the same holds below.
+                // A requester that has gone needs no answer; this also holds below.
                 let _ = coming.reply.send(self.set(coming.asked_ns, *coming.plan));
             }
             match self.inbox.next() {
@@ -349,7 +349,7 @@ impl<P: Port, M: Machine> Worker<P, M> {
         Done { at_ns, spent: Some(spent), timeline: std::mem::take(&mut self.timeline) }
     }
 
-    /// Returns the timeline before.
+    /// Returns the earlier timeline.
     fn start_window(&mut self, at_ns: u64, steal_ns: u64, timeline: Timeline) -> Timeline {
         self.let_out(at_ns);
         let before = std::mem::replace(&mut self.timeline, timeline.starting_at(at_ns));
@@ -358,7 +358,7 @@ impl<P: Port, M: Machine> Worker<P, M> {
         }
         self.forwarder.start_window();
         self.series.start_window(at_ns);
-        // What was in force when the window started belongs to it.
+        // The change that was active when the window started belongs to the window.
         self.changes.drain(..self.changes.len() - 1);
         self.canary_gap_ns_max = 0;
         self.stalls.start_window();
@@ -380,7 +380,7 @@ impl<P: Port, M: Machine> Worker<P, M> {
             host: Host {
                 canary_gap_ns_max: self.canary_gap_ns_max,
                 stalls: self.stalls.found().to_vec(),
-                // The kernel has been seen to count steal backwards after a migration.
+                // The kernel has been observed to count steal backwards after a migration.
                 steal_ns: steal_ns.saturating_sub(self.window.steal_ns),
                 run_queue_delay_ns: account
                     .run_queue_delay_ns

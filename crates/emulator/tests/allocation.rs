@@ -1,5 +1,6 @@
-//! Nothing is allocated per packet: from a port through every element and past every monitor to a port, into a recording and a capture,
-//! from every source of interference, across a cut, and from a sleep to the next. What grows, grows until it is as large as it needs to be.
+//! Tests that nothing is allocated per packet: from a port through every element and past every monitor to a port,
+//! into a recording and a capture, from every source of interference, across a cut, and from a sleep to the next.
+//! Growing buffers stop at the size that they need.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -24,7 +25,7 @@ use crosswind_recording::{Header, Recorder};
 use crosswind_wire::{Cut, VnetHeader};
 use serde_json::{json, Value};
 
-/// Counts what its thread asks of the system's allocator.
+/// Counts its thread's calls to the system's allocator.
 struct Counting;
 
 thread_local! {
@@ -32,7 +33,7 @@ thread_local! {
 }
 
 fn count() {
-    // A thread that is ending has no counter any more, and nobody reads it.
+    // A thread that is ending no longer has a counter, and nothing reads it.
     let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
 }
 
@@ -59,7 +60,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Allocations during three seconds of five sources on one link, after `settle_s` seconds.
+/// Allocations in three seconds of five sources on one link, after `settle_s` seconds.
 fn allocations_after(settle_s: u64) -> (u64, u64) {
     let mut engine = Engine::new(7);
     let rate = Rate::bits_per_second(100_000_000).expect("not 0");
@@ -85,7 +86,7 @@ fn allocations_after(settle_s: u64) -> (u64, u64) {
     for (number, arrivals) in every.into_iter().enumerate() {
         let spec = SourceSpec {
             rate: RateLaw::Constant { bits_per_second: 40_000_000 },
-            // Draws are kept as a record; they are no packets.
+            // Draws are stored as a record; they are not per packet.
             hold: Duration::from_secs(3_600),
             arrivals,
             sizes: Sizes::Fixed { ip_bytes: 1500 },
@@ -109,11 +110,12 @@ fn sources_allocate_nothing_per_packet() {
     assert_eq!(allocations, 0, "in {packets} packets");
 }
 
-/// A port to which TCP segments come, with data that goes on: one packet or a super-packet. Its memory was all there before.
+/// A port that receives TCP segments with consecutive data: single packets or super-packets. All its memory is
+/// allocated in advance.
 struct Line {
     frames: [(VnetHeader, Vec<u8>); 2],
     next: Option<Next>,
-    /// Sequence number of the data to come, and of what came last.
+    /// Sequence numbers of the next data, and of the last data.
     sequences: [u32; 2],
     slots: Vec<Vec<u8>>,
     free: Vec<u32>,
@@ -125,14 +127,14 @@ struct Line {
 struct Next {
     realtime_ns: u64,
     which: usize,
-    /// Counts the frames of both ends; their timestamps.
+    /// Counts the frames of both ends; used as their timestamps.
     number: u32,
 }
 
 const SLOTS: usize = 64;
 const HEADERS: usize = 66;
 const SEGMENT: usize = 1448;
-/// Every so many frames one has data that its end has sent before.
+/// One frame in this number retransmits data of its end.
 const AGAIN: u32 = 16;
 
 impl Line {
@@ -162,7 +164,7 @@ impl Port for Line {
         bytes.clear();
         bytes.extend_from_slice(frame);
         bytes[38..42].copy_from_slice(&sequence.to_be_bytes());
-        // What the other end said last is echoed, where it was the other end.
+        // Echoes the latest timestamp of the other end, if the latest frame came from there.
         bytes[58..62].copy_from_slice(&number.to_be_bytes());
         bytes[62..66].copy_from_slice(&(number - 1).to_be_bytes());
         self.taken.push_back(slot);
@@ -227,7 +229,7 @@ fn fabric(place: &str, element: &Value) -> Fabric {
     .expect("a fabric of this version")
 }
 
-/// What is written beside the packets.
+/// Files that are written in addition to forwarding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Files {
     None,
@@ -250,7 +252,7 @@ fn forwarder(place: &str, element: &Value, files: Files) -> Forwarder<Line> {
     forwarder
 }
 
-/// What a forwarder has seen of one element: allocations and wire packets of the second half of some milliseconds.
+/// Results for one element: allocations and wire packets of the second half of some milliseconds.
 fn forwarded(place: &str, element: &Value, files: Files) -> (u64, u64) {
     let mut forwarder = forwarder(place, element, files);
     let mut half_time = (0, 0);
@@ -282,9 +284,9 @@ fn no_element_makes_a_packet_cost_an_allocation() {
         for files in [Files::None, Files::RecordingAndCapture] {
             let (allocations, packets) = forwarded(place, element, files);
             assert!(packets > 3000, "{packets}");
-            // What grows until it is as large as it needs to be: the bounded records of drops and of segments sent again double at
-            // times, now and then more packets are inside than ever before, and a block of 64 KiB of a recording or a capture is
-            // made where none has come back from the thread that writes, 256 at most.
+            // Buffers that still grow to their final size: the bounded records of drops and retransmissions double at
+            // times, and now and then more packets are inside than ever before. A block of 64 KiB of a recording or a
+            // capture is allocated if the thread that writes has not returned one, at most 256.
             assert!(
                 100 * allocations < packets,
                 "{element}, {files:?}: {allocations} allocations in {packets} packets"
@@ -295,7 +297,7 @@ fn no_element_makes_a_packet_cost_an_allocation() {
 
 #[test]
 fn waking_up_allocates_nothing() {
-    // What the kernel reports, and what then is at the port.
+    // The kernel's report, and the frame that is then at the port.
     let sockets = [(); 2].map(|()| UdpSocket::bind("127.0.0.1:0").expect("a socket on loopback"));
     let [reader, writer] = &sockets;
     let forwarder = forwarder("link", &json!({"delay": {"time_ns": 1000}}), Files::None);
@@ -308,10 +310,12 @@ fn waking_up_allocates_nothing() {
         if number == 1000 {
             half_time = ALLOCATIONS.get();
         }
-        writer.send_to(b"frame", reader.local_addr().expect("it is bound")).expect("room in the socket");
+        writer
+            .send_to(b"frame", reader.local_addr().expect("the socket is bound"))
+            .expect("room in the socket");
         let now = worker.machine.monotonic_ns();
         let reported = worker.sleep(now + 1_000_000_000).expect("it sleeps");
-        reader.recv(&mut [0; 8]).expect("it was sent");
+        reader.recv(&mut [0; 8]).expect("a frame was sent");
         let realtime_ns = worker.machine.realtime_ns();
         worker.forwarder.ports[0].next = Some(Next { realtime_ns, which: 0, number });
         worker.round(reported);
@@ -320,7 +324,7 @@ fn waking_up_allocates_nothing() {
         }
     }
     assert_eq!(worker.forwarder.ports[1].sent, 2000);
-    // The rows of the series grow, now and then.
+    // The rows of the series grow now and then.
     let allocations = ALLOCATIONS.get() - half_time;
     assert!(allocations < 10, "{allocations} in 1000 sleeps");
 }

@@ -1,7 +1,7 @@
-//! Whatever a node can send crosses the fabric: IPv6, VLAN tags, fragments, frames that are not IP, multicast; and congestion
-//! marks are carried from end to end.
+//! Tests that every frame that a node can send crosses the fabric: IPv6, VLAN tags, fragments, frames that are not IP,
+//! multicast; and that congestion marks arrive at the other end.
 //!
-//! The forwarder is the emulator's own, with ports in memory and instants of the test's choice.
+//! Uses the emulator's forwarder, with ports in memory and instants chosen by the test.
 
 use crosswind_emulator::clock::VirtualClock;
 use crosswind_emulator::forwarder::Forwarder;
@@ -29,7 +29,7 @@ fn forwarder(places: &str) -> Forwarder<MemoryPort> {
     Forwarder::new(network, (0..3).map(|_| MemoryPort::default()).collect())
 }
 
-/// Lets node a send frames at one instant and returns what b and c got.
+/// Sends frames from node a at one instant and returns what b and c received.
 fn cross(forwarder: &mut Forwarder<MemoryPort>, frames: &[(VnetHeader, Vec<u8>)]) -> [Vec<Vec<u8>>; 2] {
     for (vnet, frame) in frames {
         forwarder.ports[0].arrive(START_NS, *vnet, frame.clone());
@@ -83,7 +83,7 @@ fn whole(frame: Vec<u8>) -> (VnetHeader, Vec<u8>) {
 const UDP: [u8; 12] = [0x13, 0x88, 0x13, 0x89, 0, 12, 0, 0, 1, 2, 3, 4];
 
 #[test]
-fn frames_of_every_kind_arrive_unharmed_and_in_order() {
+fn frames_of_every_kind_arrive_unchanged_and_in_order() {
     let vlan = [&[0x81, 0, 0, 5], &[8, 0][..]].concat();
     let two_tags = [&[0x88, 0xa8, 0, 7, 0x81, 0, 0, 5], &[0x86, 0xdd][..]].concat();
     let frames = [
@@ -92,16 +92,16 @@ fn frames_of_every_kind_arrive_unharmed_and_in_order() {
         ethernet(&[8, 0], &ipv4(0x2000, &UDP[..8])),
         ethernet(&[8, 0], &ipv4(0x0001, &UDP[8..])),
         ethernet(&[0x86, 0xdd], &ipv6(17, &UDP)),
-        // A hop-by-hop header in front of UDP, and a fragment header.
+        // A hop-by-hop header before UDP, and a fragment header.
         ethernet(&[0x86, 0xdd], &ipv6(0, &[&[17, 0, 1, 4, 0, 0, 0, 0], &UDP[..]].concat())),
         ethernet(&[0x86, 0xdd], &ipv6(44, &[&[17, 0, 0, 1, 0, 0, 0, 9], &UDP[..]].concat())),
         ethernet(&vlan, &ipv4(0, &UDP)),
         ethernet(&two_tags, &ipv6(17, &UDP)),
-        // ARP, an unknown type, and a frame with nothing in it.
+        // ARP, an unknown type, and an empty frame.
         ethernet(&[8, 6], &[0, 1, 8, 0, 6, 4, 0, 1]),
         ethernet(&[0x88, 0xb5], &[9; 300]),
         ethernet(&[0x88, 0xb5], &[]),
-        // IPv4 that is none: a header longer than the packet, and version 9.
+        // Invalid IPv4: a header longer than the packet, and version 9.
         ethernet(&[8, 0], &[0x4f, 0, 0, 20]),
         ethernet(&[8, 0], &[0x95; 40]),
     ];
@@ -112,7 +112,7 @@ fn frames_of_every_kind_arrive_unharmed_and_in_order() {
 }
 
 #[test]
-fn multicast_and_broadcast_reach_everybody_else() {
+fn multicast_and_broadcast_reach_all_other_nodes() {
     let frames = [[0xff; 6], [1, 0, 0x5e, 0, 0, 1], [0x33, 0x33, 0, 0, 0, 1]].map(|destination| {
         let mut frame = ethernet(&[0x86, 0xdd], &ipv6(17, &UDP));
         frame[..6].copy_from_slice(&destination);
@@ -127,7 +127,7 @@ fn multicast_and_broadcast_reach_everybody_else() {
 }
 
 #[test]
-fn a_mark_reaches_ip_of_either_version_and_nothing_else() {
+fn a_mark_changes_ip_of_either_version_and_nothing_else() {
     let sent = [
         ethernet(&[8, 0], &ipv4(0, &UDP)),
         ethernet(&[8, 0], &ipv4(0x0001, &UDP)),
@@ -142,7 +142,7 @@ fn a_mark_reaches_ip_of_either_version_and_nothing_else() {
     };
     assert_eq!(to_b.iter().map(read).collect::<Vec<_>>(), [(10, 1), (10, 1), (10, 2), (0, 0)]);
     assert_eq!(to_b[3], sent[3].1);
-    // The checksum of the IPv4 headers: all words of a right header add up to 0xffff.
+    // The checksum of IPv4 headers: all words of a valid header add up to 0xffff.
     for frame in &to_b[..2] {
         let words = frame[14..34].chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(pair[1]));
         let sum: u32 = words.sum();
@@ -170,8 +170,8 @@ fn super_packet(ecn: u8) -> (VnetHeader, Vec<u8>) {
 }
 
 #[test]
-fn segments_with_different_marks_are_not_merged_and_keep_their_order() {
-    // RED without memory: from three waiting packets on more and more are marked, and nobody is dropped.
+fn segments_with_different_marks_are_not_merged_and_stay_in_order() {
+    // RED without memory: from three waiting packets on an increasing share is marked, and none is dropped.
     let places = r#"{"host.egress": [{"queue": {"buffer_bytes": 100000, "ecn": true, "drop": {"red":
         {"min_bytes": 4614, "max_bytes": 50000, "probability_ppb": 1000000000, "weight_ppb": 1000000000}}}}]}"#;
     let mut forwarder = forwarder(places);
@@ -197,7 +197,7 @@ fn segments_with_different_marks_are_not_merged_and_keep_their_order() {
         parts.windows(2).all(|pair| pair[0].0 != pair[1].0),
         "neighbours differ in their marks: {parts:?}"
     );
-    // CWR belongs to the first segment and PSH to the last; a mark changes neither, and ECE is the receiver's to set.
+    // CWR belongs to the first segment and PSH to the last; a mark changes neither, and only the receiver sets ECE.
     let flags: Vec<u8> = parts.iter().map(|part| part.3).collect();
     let last = flags.len() - 1;
     for (index, flags) in flags.iter().enumerate() {
@@ -207,12 +207,12 @@ fn segments_with_different_marks_are_not_merged_and_keep_their_order() {
 }
 
 #[test]
-fn a_queue_that_marks_drops_what_takes_no_marks() {
+fn a_queue_with_ecn_drops_packets_that_cannot_be_marked() {
     let places = r#"{"host.egress": [{"queue": {"buffer_bytes": 100000, "ecn": true, "drop": {"red":
         {"min_bytes": 4614, "max_bytes": 4615, "probability_ppb": 1000000000, "weight_ppb": 1000000000}}}}]}"#;
     for (ecn, expected) in [(0b00, 5), (0b01, 8), (0b10, 8)] {
-        // One is sent, and four more find 0 to 3 packets waiting. Those that find 4 to 6 (twice max, 9230 B, is just above six) are
-        // marked or dropped; those that find 7 are dropped.
+        // One is in transmission, and four more find 0 to 3 packets waiting. Those that find 4 to 6 (twice max, 9230
+        // B, is just above six) are marked or dropped; those that find 7 are dropped.
         let [to_b, _] = cross(&mut forwarder(places), &[super_packet(ecn)]);
         let segments: usize = to_b.iter().map(|frame| (frame.len() - 54) / 1460).sum();
         assert_eq!(segments, expected, "ECN {ecn:02b}");

@@ -112,7 +112,7 @@ fn live(condition: &str) -> Vec<u8> {
         Recorder::start(file.clone(), &Header::new(&fabric, start_ns)).expect("memory can be written");
     let mut forwarder = Forwarder::new(network, (0..3).map(|_| MemoryPort::default()).collect());
     forwarder.recorder = Some(recorder);
-    let machine = VirtualMachine { clock: VirtualClock::new(start_ns + 1_000), has_own_processor: false };
+    let machine = VirtualMachine { clock: VirtualClock::new(start_ns + 1_000), has_own_cpu: false };
     let (commands, inbox) = commands().expect("an eventfd");
     let timeline = planner.timeline().expect("a valid timeline");
     let mut worker = Worker::new(forwarder, machine, inbox, timeline);

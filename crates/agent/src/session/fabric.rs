@@ -164,7 +164,7 @@ impl Session {
 
     /// Only now: until the emulator starts, nodes come up on all processors, which takes three quarters of the time.
     fn leave_a_processor_to_the_emulator(&self, fabric: &Fabric) -> Result<(), Failure> {
-        let processors = crosswind_emulator::application_processors(fabric).map_err(Failure::preflight)?;
+        let processors = crosswind_emulator::application_cpus(fabric).map_err(Failure::preflight)?;
         for node in &self.nodes {
             node.stay_on(&processors).map_err(|error| {
                 Failure::preflight(format!(

@@ -1,7 +1,8 @@
-//! The border of a domain: packets that leave for another packet thread, and those that come from one.
+//! The border of a domain: packets that leave for another packet thread, and packets that arrive from one.
 //!
-//! A packet crosses with its frame, which is copied out of its slot at the first crossing; later packets of the same train share the copy.
-//! In its next domain the frame is a train with a key of its own for as long as packets of it are there.
+//! A packet crosses with its frame. The frame is copied out of its slot at the first crossing; later packets of the
+//! same train share the copy. In the next domain the frame is a train with a key of its own while packets of it are
+//! there.
 
 use std::sync::Arc;
 
@@ -14,8 +15,8 @@ use crate::port::Port;
 use crate::trains::Buffer;
 
 impl<P: Port> Forwarder<P> {
-    /// Sends what has crossed to other domains. To be called when all outcomes of the engine have been looked at: a duplicate is entered
-    /// before its original crosses.
+    /// Sends crossing items to other domains. Call it after all outcomes of the engine have been processed: a
+    /// duplicate is entered before its original crosses.
     #[inline]
     pub fn send_crossings(&mut self) {
         if let Some(crossings) = self.crossings.take() {
@@ -67,14 +68,14 @@ impl<P: Port> Forwarder<P> {
         passage
     }
 
-    /// Takes in what other domains have sent; returns how many packets of the application it was. To be called before the engine does what
-    /// is due now.
+    /// Receives items from other domains; returns the number of the application's packets among them. Call it before
+    /// the engine processes what is due now.
     pub fn take_in_crossings(&mut self) -> usize {
         let Some(mut crossings) = self.crossings.take() else { return 0 };
         let mut real = 0;
         while let Some(message) = crossings.next() {
             if !self.network.knows(&message.crosses) {
-                crossings.keep(message);
+                crossings.store(message);
                 break;
             }
             real += usize::from(message.is_real());
@@ -84,9 +85,9 @@ impl<P: Port> Forwarder<P> {
         real
     }
 
-    /// Whether something from another domain needs a plan that has not come here yet.
+    /// Whether an item from another domain needs a plan that has not arrived here yet.
     pub fn waits_for_a_plan(&self) -> bool {
-        self.crossings.as_ref().is_some_and(|crossings| crossings.keeps())
+        self.crossings.as_ref().is_some_and(|crossings| crossings.has_stored())
     }
 
     fn take_in_message(&mut self, message: Message) {
@@ -104,20 +105,20 @@ impl<P: Port> Forwarder<P> {
         }
     }
 
-    /// A packet of a frame comes; returns the frame's key here.
+    /// A packet of a frame arrives; returns the frame's key in this domain.
     fn arrive(&mut self, passage: &Arc<Passage>, packet: &Packet) -> u32 {
         let place = self.nodes.place(passage.to);
         if place < self.ports.len() {
             self.latest_receiver = place;
         }
-        // Acknowledgements say what the other direction waited for; the first packet of a train has the one that counts.
+        // Acknowledgements show what the other direction waited for; the one in the first packet of a train counts.
         if Frame::index_of(packet.tag).is_none_or(|index| index == 0) {
             self.records.came(packet.entered.as_nanos(), &passage.train);
         }
         self.trains.come(passage, (self.nodes.place(passage.from), place))
     }
 
-    /// Packets under way to and from other domains: when the window started, and now.
+    /// Packets between domains: when the window started, and now.
     pub fn under_way(&self) -> [Under; 2] {
         let totals = self.network.engine_ref().totals();
         self.crossings.as_ref().map_or_else(Default::default, |crossings| crossings.under_way(&totals))

@@ -1,7 +1,8 @@
-//! Handing over: which frame is sent next, how its bytes are put together, and what is entered once the kernel was asked.
+//! Handing over: chooses the frame to send next, assembles its bytes, and records the result after the kernel was
+//! called.
 //!
-//! Mostly nothing else is due when the run of a train is complete. Then it is handed over where it stands, and nothing of it is moved.
-//! Only what has to wait behind others or for its receiver goes into a queue ([`crate::handovers`]).
+//! Usually nothing else is due when the run of a train is complete. Then it is handed over in place, without a move.
+//! Only a run that must wait behind others or for its receiver goes into a queue ([`crate::handovers`]).
 
 use std::io;
 
@@ -14,33 +15,33 @@ use crate::ledger::Ledger;
 use crate::port::Port;
 use crate::trains::{InTransit, Run};
 
-/// A node that cannot take a frame for this long has lost it.
+/// A frame that its receiver cannot take for this long is lost.
 pub(super) const SEND_PATIENCE_NS: u64 = 2_000_000;
 
 /// A frame to send: at `ask_ns` or later.
 #[derive(Debug)]
 pub struct Handing<'a, P> {
-    /// Its receiver's.
+    /// Port of its receiver.
     pub port: &'a mut P,
     /// The frame.
     pub cut: Cut<'a>,
-    /// When the kernel is to be asked; at most [`Forwarder::ahead_ns`] away.
+    /// When to call the kernel; at most [`Forwarder::ahead_ns`] away.
     pub ask_ns: u64,
-    /// Whether the kernel is to say how long it took.
+    /// Whether to measure how long the kernel takes.
     pub watched: bool,
 }
 
-/// The frame that is handed over now.
+/// The frame that is being handed over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum InHand {
     /// The run of this train, which is complete.
     Whole(u32),
-    /// The one that the queues are at.
+    /// The queues' current run.
     Queued,
 }
 
 impl<P: Port> Forwarder<P> {
-    /// Starts a round in which receivers that could not take a frame are asked again.
+    /// Starts a round, in which receivers that could not take a frame are tried again.
     pub fn start_round(&mut self) {
         self.handovers.start_round();
     }
@@ -50,7 +51,8 @@ impl<P: Port> Forwarder<P> {
         self.handovers.are_refused()
     }
 
-    /// The next frame to send of what has left the engine up to `now`. [`Forwarder::handed_over`] is to be called before the next one.
+    /// The next frame to send of those that have left the engine up to `now`. Call [`Forwarder::handed_over`] before
+    /// the next call.
     #[inline]
     pub fn next(&mut self, now: u64) -> Option<Handing<'_, P>> {
         while self.in_hand.is_none() {
@@ -58,7 +60,7 @@ impl<P: Port> Forwarder<P> {
                 self.in_hand = Some(InHand::Queued);
                 break;
             }
-            self.look_at_outcomes(now);
+            self.process_outcomes(now);
             if !self.is_something_due() && !self.close_a_run(now) {
                 return None;
             }
@@ -81,20 +83,21 @@ impl<P: Port> Forwarder<P> {
         Some(Handing { port, cut, ask_ns: due_ns.saturating_sub(self.lead.ns()), watched })
     }
 
-    /// The kernel was asked to send the latest frame, and this is what it said: how long it took, where it tells.
+    /// Reports that the kernel was called to send the latest frame, with the kernel's answer: the time that it took,
+    /// if measured.
     #[inline]
     pub fn handed_over(&mut self, asked_ns: u64, sent: io::Result<Option<u64>>) {
-        let in_hand = self.in_hand.take().expect("it was asked for");
+        let in_hand = self.in_hand.take().expect("a frame was taken");
         if sent.as_ref().is_err_and(is_passing) && self.has_patience(in_hand, asked_ns) {
             return;
         }
-        // The instant before which it cannot have been at its receiver.
+        // The frame cannot have reached its receiver before this instant.
         let left_ns = asked_ns + self.lead.ns();
         let has_arrived = sent.is_ok();
         let (key, run) = match in_hand {
             InHand::Whole(key) => {
                 let entry = self.trains.get(key);
-                let run = entry.run.take().expect("it is complete");
+                let run = entry.run.take().expect("the run is complete");
                 if has_arrived {
                     let wire_bytes = wire_bytes(entry.train.ip_bytes(run.first));
                     enter(&mut self.ledger, &entry.dues_ns, left_ns, wire_bytes, self.receive_bps[entry.to]);
@@ -128,8 +131,8 @@ impl<P: Port> Forwarder<P> {
         self.remove_if_done(key);
     }
 
-    /// The receiver could not take the frame in hand; false where it has waited for too long. Otherwise it is tried again in the next
-    /// round.
+    /// Called when the receiver could not take the frame; false if it has waited too long. Otherwise it is tried again
+    /// in the next round.
     #[cold]
     fn has_patience(&mut self, in_hand: InHand, asked_ns: u64) -> bool {
         match in_hand {
@@ -180,7 +183,8 @@ impl<P: Port> Forwarder<P> {
         self.in_hand.is_some() || self.handovers.are_due()
     }
 
-    /// The run of a train is complete, and nothing more of the train is inside or will leave before this is handed over.
+    /// The run of a train is complete, no other packet of the train is inside, and none will leave before this one is
+    /// handed over.
     #[inline]
     pub(super) fn hand_over(&mut self, key: u32) {
         if self.in_hand.is_none() && self.handovers.is_empty() {
@@ -190,14 +194,14 @@ impl<P: Port> Forwarder<P> {
         }
     }
 
-    /// The run of a train is complete, and its next one begins at once.
+    /// The run of a train is complete, and the next run of the same train starts at once.
     pub(super) fn queue(&mut self, key: u32) {
         let handover = self.trains.take_run(key);
         self.handovers.push(handover);
     }
 }
 
-/// Where changed headers and damaged packets are assembled.
+/// Buffers for changed headers and damaged packets.
 #[derive(Debug)]
 pub(super) struct Workspace {
     scratch: Scratch,
@@ -209,7 +213,7 @@ impl Workspace {
         Self { scratch: Train::scratch(), damaged: Vec::new() }
     }
 
-    /// A run as its receiver is to have it; `source` is the port of its sender, where that has one here.
+    /// Assembles a run for its receiver; `source` is the port of its sender, if that is in this domain.
     #[inline(always)]
     fn cut<'a, P: Port>(
         &'a mut self,
@@ -227,7 +231,8 @@ impl Workspace {
     }
 }
 
-/// Enters the packets of a run whose first one has so many bytes on the wire of a link of `receive_bps`.
+/// Enters the packets of a run into the ledger; the wire size of the first gives its serialisation time on a link of
+/// `receive_bps`.
 #[inline(always)]
 fn enter(
     ledger: &mut Ledger,
@@ -242,13 +247,13 @@ fn enter(
     }
 }
 
-/// Room in the kernel comes back as the receiver reads.
+/// Whether the error is temporary: the kernel has room again when the receiver reads.
 fn is_passing(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
         || error.raw_os_error() == Some(libc::ENOBUFS)
 }
 
-/// The ports of two different nodes by place, the first of which may have none here.
+/// The ports of two different nodes by place; the first may have no port here.
 fn sender_and_receiver<P>(ports: &mut [P], sender: usize, receiver: usize) -> (Option<&P>, &mut P) {
     if sender < receiver {
         let (left, right) = ports.split_at_mut(receiver);

@@ -1,4 +1,4 @@
-//! The forwarder between ports in memory, in virtual time: frames in, frames out.
+//! Tests of the forwarder between ports in memory, in virtual time.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ fn super_packet(payload: usize) -> (VnetHeader, Vec<u8>) {
 
 const NOW_NS: u64 = 1_000_000;
 
-/// Takes in what has arrived, and sends what that lets out.
+/// Reads frames that have arrived, and sends those that are due.
 fn take_in(forwarder: &mut Forwarder<MemoryPort>, now: u64) -> usize {
     let taken = forwarder.take_in(None, |stamp| stamp);
     send_due(forwarder, &VirtualClock::new(now), now);
@@ -49,13 +49,13 @@ fn take_in(forwarder: &mut Forwarder<MemoryPort>, now: u64) -> usize {
     taken
 }
 
-/// Sends what is due at an instant; how many outcomes there were.
+/// Sends frames that are due at an instant; returns the number of outcomes.
 fn let_out(forwarder: &mut Forwarder<MemoryPort>, now: u64) -> usize {
     forwarder.let_out(now);
     send_due(forwarder, &VirtualClock::new(now), now)
 }
 
-/// Goes on until nothing is inside, and returns the instant of the last departure.
+/// Runs until no packet is inside, and returns the instant of the last departure.
 fn let_all_out(forwarder: &mut Forwarder<MemoryPort>) -> u64 {
     let mut now = NOW_NS;
     while let Some(due) = forwarder.next_due_ns() {
@@ -65,7 +65,7 @@ fn let_all_out(forwarder: &mut Forwarder<MemoryPort>) -> u64 {
     now
 }
 
-/// Lets one frame arrive and goes on until nothing is inside; returns the instant of the last departure.
+/// Delivers one frame and runs until no packet is inside; returns the instant of the last departure.
 fn run(forwarder: &mut Forwarder<MemoryPort>, now: u64, payload: usize) -> u64 {
     let (vnet, frame) = super_packet(payload);
     forwarder.ports[0].arrive(now, vnet, frame);
@@ -89,12 +89,13 @@ fn an_unlimited_link_hands_a_super_packet_over_whole() {
 }
 
 #[test]
-fn what_comes_to_the_switch_goes_to_the_node_with_its_address() {
+fn a_frame_to_the_switch_goes_to_the_node_with_its_ip_address() {
     let mut forwarder = forwarder("{}", 20_000, "null");
     let (vnet, mut frame) = super_packet(3_000);
     frame[..6].copy_from_slice(&SWITCH_MAC);
     forwarder.ports[0].arrive(NOW_NS, vnet, frame.clone());
-    // Nobody has the address of the network itself, and who is not IPv4 has to say whom it is for.
+    // No node has the address of the network itself, and a frame that is not IPv4 must have its receiver's Ethernet
+    // address.
     let mut nobody = frame.clone();
     nobody[32..34].copy_from_slice(&[0, 0]);
     forwarder.ports[0].arrive(NOW_NS, vnet, nobody);
@@ -110,7 +111,7 @@ fn what_comes_to_the_switch_goes_to_the_node_with_its_address() {
 }
 
 #[test]
-fn without_a_merge_window_every_wire_packet_leaves_on_its_own() {
+fn without_a_merge_window_every_wire_packet_leaves_separately() {
     let mut forwarder = forwarder("{}", 0, "1000000000");
     run(&mut forwarder, NOW_NS, 14_600);
     assert_eq!(forwarder.ports[1].sent.len(), 10);
@@ -119,7 +120,7 @@ fn without_a_merge_window_every_wire_packet_leaves_on_its_own() {
 
 #[test]
 fn wire_packets_that_are_late_leave_together() {
-    // Ten packets of 12 us each, looked at when all of them are due.
+    // Ten packets of 12 us each, processed when all of them are due.
     let mut forwarder = forwarder("{}", 20_000, "1000000000");
     let (vnet, frame) = super_packet(14_600);
     forwarder.ports[0].arrive(NOW_NS, vnet, frame);
@@ -127,7 +128,7 @@ fn wire_packets_that_are_late_leave_together() {
     let_out(&mut forwarder, NOW_NS + 1_000_000);
     assert_eq!(forwarder.ports[1].sent.len(), 1);
     assert_eq!(forwarder.passed.out, 10);
-    assert!(forwarder.ledger.report().error_ns.max >= Some(850_000), "each is as late as it is");
+    assert!(forwarder.ledger.report().error_ns.max >= Some(850_000), "each packet has its own lateness");
 }
 
 #[test]
@@ -147,11 +148,11 @@ fn a_policer_cuts_the_end_off_a_super_packet() {
 }
 
 #[test]
-fn a_duplicate_is_handed_over_behind_its_packet_and_counted() {
+fn a_duplicate_is_handed_over_after_its_packet_and_counted() {
     let mut forwarder =
         forwarder(r#"{"link": [{"duplicate": {"share_ppb": 1000000000, "on": ["h0"]}}]}"#, 20_000, "null");
     run(&mut forwarder, NOW_NS, 2 * 1460);
-    // Each of two segments is duplicated on its way up, and none on its way down, where `on` names another host.
+    // Each of two segments is duplicated on its way up, and not on its way down, where `on` names another host.
     let sent: Vec<u8> = forwarder.ports[1].sent.iter().flat_map(|(_, frame)| frame[54..].to_vec()).collect();
     let (_, original) = super_packet(2 * 1460);
     let (first, second) = original[54..].split_at(1460);
@@ -161,7 +162,7 @@ fn a_duplicate_is_handed_over_behind_its_packet_and_counted() {
 }
 
 #[test]
-fn segments_that_overtake_each_other_arrive_once_each() {
+fn reordered_segments_arrive_once_each() {
     let delay = r#"{"link": [{"delay": {"time_ns": 100000, "random": {"law": {"uniform": {"jitter_ns": 90000}},
         "depth": null, "order": "free", "half_life_ns": null}}}]}"#;
     let mut forwarder = forwarder(delay, 20_000, "null");
@@ -180,7 +181,7 @@ fn segments_that_overtake_each_other_arrive_once_each() {
 }
 
 #[test]
-fn a_corrupt_packet_is_handed_over_alone_with_one_bit_flipped_and_nothing_left_to_the_device() {
+fn a_corrupt_packet_is_handed_over_alone_with_one_bit_flipped_and_no_offload() {
     let mut forwarder =
         forwarder(r#"{"switch.ingress": [{"corrupt": {"share_ppb": 1000000000}}]}"#, 20_000, "null");
     run(&mut forwarder, NOW_NS, 3 * 1460);
@@ -196,7 +197,7 @@ fn a_corrupt_packet_is_handed_over_alone_with_one_bit_flipped_and_nothing_left_t
 }
 
 #[test]
-fn frames_are_copied_out_when_a_port_is_pressed_and_arrive_unharmed() {
+fn frames_are_copied_out_when_a_port_needs_slots_and_arrive_unchanged() {
     let mut forwarder = forwarder(r#"{"link": [{"delay": {"time_ns": 300000}}]}"#, 0, "null");
     for _ in 0..20 {
         let (vnet, frame) = super_packet(700);
@@ -213,26 +214,26 @@ fn frames_are_copied_out_when_a_port_is_pressed_and_arrive_unharmed() {
 }
 
 #[test]
-fn who_sleeps_is_woken_for_what_leaves() {
+fn a_sleeping_thread_is_woken_for_departures() {
     let mut forwarder = forwarder(r#"{"link": [{"delay": {"time_ns": 300000}}]}"#, 0, "null");
     assert_eq!(forwarder.next_departure_ns(), None);
     let (vnet, frame) = super_packet(700);
     forwarder.ports[0].arrive(NOW_NS, vnet, frame);
     take_in(&mut forwarder, NOW_NS);
     let departure = forwarder.next_departure_ns().unwrap();
-    assert!(departure > forwarder.next_due_ns().unwrap() + 300_000, "it changes cables before");
+    assert!(departure > forwarder.next_due_ns().unwrap() + 300_000, "it enters the second cable before");
     assert_eq!(let_out(&mut forwarder, departure - 1), 0);
     assert_eq!(let_out(&mut forwarder, departure), 1);
 }
 
 #[test]
-fn monitors_read_the_headers_of_what_passes_them_train_or_not() {
+fn monitors_read_the_headers_of_packets_and_of_trains() {
     let monitor = r#"{"monitor": {"what": ["flow-size", "retransmissions", "rtt"], "window_ns": 1000000, "burst_gap_ns": 100,
         "match": {"from": "a"}, "start": {"after_ns": 0}}}"#;
     for rate_bps in ["null", "10000000000"] {
         let mut forwarder = forwarder(&format!(r#"{{"link": [{monitor}]}}"#), 20_000, rate_bps);
         let left = run(&mut forwarder, NOW_NS, 14_600);
-        // The same bytes again, a millisecond later at least.
+        // The same bytes again, at least a millisecond later.
         run(&mut forwarder, left + 1_000_000, 14_600);
         let names = Names::of(&forwarder.network, &Arc::default());
         let looks = monitor_report::look(&forwarder.network, &mut forwarder.sightings);
@@ -247,7 +248,7 @@ fn monitors_read_the_headers_of_what_passes_them_train_or_not() {
 }
 
 #[test]
-fn a_frame_for_nobody_is_a_drop_with_a_reason() {
+fn a_frame_without_a_receiver_is_a_drop_with_a_reason() {
     let mut forwarder = forwarder("{}", 0, "null");
     let (vnet, mut frame) = super_packet(10);
     frame[5] = 9;
@@ -258,7 +259,7 @@ fn a_frame_for_nobody_is_a_drop_with_a_reason() {
 }
 
 #[test]
-fn a_node_that_takes_nothing_holds_up_nobody_else_and_its_frames_are_lost_when_patience_ends() {
+fn a_node_that_takes_nothing_delays_no_other_node_and_loses_its_frames_after_a_timeout() {
     let mut forwarder = forwarder("{}", 0, "null");
     let (vnet, frame) = super_packet(700);
     let mut back = frame.clone();
@@ -272,10 +273,10 @@ fn a_node_that_takes_nothing_holds_up_nobody_else_and_its_frames_are_lost_when_p
     take_in(&mut forwarder, NOW_NS);
     let left = let_all_out(&mut forwarder);
     let sent = |forwarder: &Forwarder<MemoryPort>| [0, 1].map(|port| forwarder.ports[port].sent.len());
-    assert_eq!(sent(&forwarder), [1, 1], "a gets its frame, although b has room for one of three only");
+    assert_eq!(sent(&forwarder), [1, 1], "a gets its frame, although b has room for only one of three");
     assert!(forwarder.waits_for_a_receiver());
     assert_eq!((forwarder.passed.held_back, forwarder.passed.lost), (2, 0));
-    // It has room for one more, later: that frame counts as late as it is.
+    // It has room for one more, later: that frame counts with its actual lateness.
     forwarder.ports[1].room = 1;
     let_out(&mut forwarder, left + 1_000_000);
     assert_eq!(sent(&forwarder), [1, 2]);

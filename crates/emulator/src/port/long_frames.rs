@@ -1,9 +1,9 @@
 //! The super-packets of one port, taken in the order in which their heads are read.
 //!
-//! They come through a [`SocketQueue`] where the kernel allows one deep enough (root), through a [`PacketRing`] otherwise.
-//! Two processors that send through one port at the same moment may leave heads and frames in different orders, so a frame
-//! whose head has not been read yet is kept aside. Stamps do not tell which is whose: the kernel stamps a frame for a ring
-//! up to some microseconds later than the same frame for a queue.
+//! They come through a [`SocketQueue`] where the kernel allows one deep enough (root), otherwise through a
+//! [`PacketRing`]. Two CPUs that send through one port at the same moment may deliver heads and frames in different
+//! orders. A frame whose head has not been read yet is therefore set aside. Stamps cannot match heads to frames: the
+//! kernel stamps a frame for a ring up to some microseconds later than the same frame for a queue.
 
 use std::collections::VecDeque;
 use std::io;
@@ -14,9 +14,9 @@ use super::socket::{PacketSocket, Takes};
 use super::socket_queue::{self, SocketQueue};
 use super::{Arrival, Need};
 
-/// Frames kept aside at most: some microseconds of two processors at full speed.
+/// Largest number of frames set aside: some microseconds of two CPUs at full speed.
 const ASIDE_MAX: usize = 64;
-/// Between the moments at which one frame is stamped for its head and for itself, on processors that run.
+/// Largest time between the stamps of a head and of its frame, while the CPUs run.
 const DISORDER_NS: u64 = 100_000;
 
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub enum Slot {
 }
 
 impl Slot {
-    /// Which slot it is; below [`LongFrames::slots`].
+    /// The number of the slot; below [`LongFrames::slots`].
     pub fn number(&self) -> u32 {
         match self {
             Self::Queue(slot) => slot.number(),
@@ -42,18 +42,18 @@ impl Slot {
     }
 }
 
-/// What became of the frame that a head belongs to.
+/// The result of looking for the frame of a head.
 #[derive(Debug)]
 pub enum Taken {
     /// It is in this slot.
     Slot(Slot),
-    /// Nothing newer has come either: another processor may still be writing into the ring.
+    /// No newer frame has come either: another CPU may still be writing into the ring.
     NotYet,
     /// The kernel had no room for it.
     Lost,
 }
 
-/// Super-packets, whole.
+/// The source of whole super-packets.
 #[derive(Debug)]
 pub struct LongFrames {
     receiver: Receiver,
@@ -61,7 +61,7 @@ pub struct LongFrames {
 }
 
 impl LongFrames {
-    /// Frames of more than `above_bytes`; `ring` is the shape of the ring, should one be needed.
+    /// Receives frames of more than `above_bytes`; `ring` is the shape of the ring, if one is needed.
     pub fn open(above_bytes: u32, ring: Shape) -> io::Result<Self> {
         let receiver = match SocketQueue::new(PacketSocket::open(Takes::Above(above_bytes))?) {
             Ok(queue) => Receiver::Queue(queue),
@@ -78,7 +78,7 @@ impl LongFrames {
         }
     }
 
-    /// To wait for frames.
+    /// A descriptor to wait on for frames.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         match &self.receiver {
             Receiver::Queue(queue) => queue.descriptor(),
@@ -86,7 +86,7 @@ impl LongFrames {
         }
     }
 
-    /// Slots there are.
+    /// Number of slots.
     pub fn slots(&self) -> usize {
         match &self.receiver {
             Receiver::Queue(_) => SocketQueue::slots(),
@@ -94,9 +94,10 @@ impl LongFrames {
         }
     }
 
-    /// Takes the frame that begins with `head`.
+    /// Takes the frame that starts with `head`.
     pub fn take(&mut self, head: &[u8], stamped_realtime_ns: u64) -> Taken {
-        // A frame so much older than this head had a head that found no room in its ring, and was counted there.
+        // The head of a frame that is this much older than the present head found no room in its ring, and was counted
+        // there.
         let is_old = |aside: &Arrival<Slot>| aside.stamped_realtime_ns + DISORDER_NS <= stamped_realtime_ns;
         while self.aside.front().is_some_and(is_old) || self.aside.len() >= ASIDE_MAX {
             let Some(oldest) = self.aside.pop_front() else { break };
@@ -136,7 +137,7 @@ impl LongFrames {
         }
     }
 
-    /// Gives a slot back.
+    /// Releases a slot.
     pub fn release(&mut self, slot: Slot) {
         match (&mut self.receiver, slot) {
             (Receiver::Queue(queue), Slot::Queue(slot)) => queue.release(slot),
@@ -145,8 +146,8 @@ impl LongFrames {
         }
     }
 
-    /// The number of the oldest taken slot that should be given back; none while that is one kept aside, or where slots are in
-    /// nobody's way.
+    /// The number of the oldest taken slot that should be released; none while that slot is set aside, or where taken
+    /// slots do no harm.
     pub fn pressed(&self, need: Need) -> Option<u32> {
         match &self.receiver {
             Receiver::Queue(_) => None,

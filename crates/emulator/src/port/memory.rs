@@ -9,10 +9,10 @@ use super::{Arrival, Need, Port};
 
 /// Slots of a port; a veth has hundreds.
 const SLOTS: u32 = 64;
-/// Taken slots above which the oldest should be copied out.
+/// Above this number of taken slots the oldest should be copied out.
 const PRESSED_ABOVE: usize = 4;
 
-/// A frame that the port keeps.
+/// A frame that the port stores.
 #[derive(Debug)]
 pub struct Slot(u32);
 
@@ -24,9 +24,9 @@ pub struct MemoryPort {
     free: Vec<u32>,
     /// In the order in which they were taken.
     taken: VecDeque<u32>,
-    /// What was sent: virtio-net header and frame.
+    /// Sent frames: virtio-net header and frame.
     pub sent: Vec<(VnetHeader, Vec<u8>)>,
-    /// So many frames more can be sent before the node has taken some.
+    /// The number of frames that can be sent before the node must take some.
     pub room: usize,
 }
 
@@ -44,7 +44,7 @@ impl Default for MemoryPort {
 }
 
 impl MemoryPort {
-    /// Lets a frame arrive at a CLOCK_REALTIME instant.
+    /// Delivers a frame at a CLOCK_REALTIME instant.
     pub fn arrive(&mut self, at_ns: u64, vnet: VnetHeader, frame: Vec<u8>) {
         self.waiting.push_back((at_ns, vnet, frame));
     }
@@ -73,7 +73,7 @@ impl Port for MemoryPort {
     }
 
     fn release(&mut self, slot: Slot) {
-        assert!(self.slots[slot.0 as usize].take().is_some(), "{slot:?} is not of this port");
+        assert!(self.slots[slot.0 as usize].take().is_some(), "{slot:?} is not a slot of this port");
         self.taken.retain(|&other| other != slot.0);
         self.free.push(slot.0);
     }

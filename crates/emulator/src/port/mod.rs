@@ -1,8 +1,8 @@
-//! How frames come in and go out.
+//! Input and output of frames.
 //!
-//! A port keeps what it received in slots of its own until the forwarder releases them: short stays cost no copy. A slot is
-//! a token that only its port makes and that cannot be copied: releasing takes it away, so nobody reads what the kernel has
-//! got back.
+//! A port stores received frames in its own slots until the forwarder releases them, so short stays cost no copy. A
+//! slot is a token that only its port makes and that cannot be copied. Releasing consumes it, so memory that the
+//! kernel has again cannot be read.
 
 mod long_frames;
 mod memory;
@@ -22,8 +22,9 @@ pub use opener::PortOpener;
 pub use socket::{PacketSocket, Takes};
 pub use veth::Veth;
 
-/// Closing a packet socket waits, several times, until every processor has passed through the scheduler: for some milliseconds of
-/// doing nothing. Those who wait together wait once. A thousand ports, 32 at a time: 1.3 s; 256 at a time: 0.3 s.
+/// Closing a packet socket waits, several times, until every CPU has passed through the scheduler: some idle
+/// milliseconds. Sockets that are closed together wait together. A thousand ports, 32 at a time: 1.3 s; 256 at a time:
+/// 0.3 s.
 const CLOSED_AT_ONCE: usize = 256;
 
 /// Closes ports.
@@ -32,35 +33,35 @@ pub fn close_all(mut ports: Vec<Veth>) {
         let group = ports.split_off(ports.len().saturating_sub(CLOSED_AT_ONCE));
         std::thread::scope(|scope| {
             for port in group {
-                // Without a thread to spare, the port is dropped here, together with what the thread was to do.
+                // If no thread can be started, the port is dropped here, together with the closure.
                 let _ = std::thread::Builder::new().spawn_scoped(scope, move || drop(port));
             }
         });
     }
 }
 
-/// Why slots should be given back early.
+/// Why slots should be released early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// More than half are taken: new frames may soon find none.
+    /// More than half are taken: new frames may soon find no free slot.
     Room,
-    /// The caller is about to wait, and a ring that holds a frame would wake it at once.
+    /// The caller is about to wait, and a ring that contains a frame would wake it at once.
     Rest,
 }
 
 /// A frame that arrived.
 #[derive(Debug)]
 pub struct Arrival<S> {
-    /// Where the port keeps it.
+    /// The port's slot of the frame.
     pub slot: S,
-    /// CLOCK_REALTIME nanoseconds, as early as the kernel can tell.
+    /// CLOCK_REALTIME nanoseconds, the earliest stamp that the kernel provides.
     pub stamped_realtime_ns: u64,
-    /// How it is to be segmented.
+    /// How to segment it.
     pub vnet: VnetHeader,
 }
 
 impl<S> Arrival<S> {
-    /// The same arrival as a port sees it that keeps frames in several ways.
+    /// Converts the slot, for a port that stores frames in several ways.
     fn with_slot<T>(self, slot: impl FnOnce(S) -> T) -> Arrival<T> {
         let Self { slot: inner, stamped_realtime_ns, vnet } = self;
         Arrival { slot: slot(inner), stamped_realtime_ns, vnet }
@@ -89,27 +90,27 @@ impl<S> Arrival<S> {
 /// assert_eq!(port.bytes(&arrival.slot), [1, 2, 3]);
 /// ```
 pub trait Port {
-    /// A frame that this port keeps.
+    /// A frame that this port stores.
     type Slot: Debug;
     /// The next frame, in the order of arrival; its slot stays taken until released.
     fn receive(&mut self) -> Option<Arrival<Self::Slot>>;
     /// The bytes of a slot, from the Ethernet header on.
     fn bytes(&self, slot: &Self::Slot) -> &[u8];
-    /// Which slot it is; below [`Port::slots`].
+    /// The number of the slot; below [`Port::slots`].
     fn number(&self, slot: &Self::Slot) -> u32;
-    /// Gives a slot back.
+    /// Releases a slot.
     fn release(&mut self, slot: Self::Slot);
-    /// The number of the oldest taken slot that should be given back, because of `need`.
+    /// The number of the oldest taken slot that should be released, because of `need`.
     fn pressed(&self, need: Need) -> Option<u32>;
-    /// Slots there are.
+    /// Number of slots.
     fn slots(&self) -> u32;
-    /// Hands a frame to the node. `WouldBlock` when the kernel cannot take it just now.
+    /// Hands a frame to the node. `WouldBlock` when the kernel cannot take it at present.
     fn send(&mut self, cut: &Cut<'_>) -> io::Result<()>;
-    /// The same, and how many nanoseconds the kernel took to hand it over, where it tells.
+    /// The same, and returns the nanoseconds that the kernel took to hand it over, where it reports them.
     fn send_watched(&mut self, cut: &Cut<'_>) -> io::Result<Option<u64>> {
         self.send(cut).map(|()| None)
     }
-    /// Brings back into the caches what sending here needs, and sends nothing.
+    /// Loads what sending from here needs into the caches; sends nothing.
     fn warm(&self) {}
     /// Frames lost since the last call because no slot was free.
     fn overruns(&mut self) -> u64;

@@ -1,7 +1,7 @@
-//! Opens the ports of all nodes, while the interfaces of others are still being made.
+//! Opens the ports of all nodes, while the interfaces of other nodes are still being made.
 //!
-//! Opening is mostly waiting: for memory of a ring that the kernel clears, and until every processor has passed through the
-//! scheduler. So several threads do it, each for one port after the other.
+//! Opening consists mostly of waiting: for the kernel to clear a ring's memory, and until every CPU has passed through
+//! the scheduler. So several threads do it, each for one port at a time.
 
 use std::io;
 use std::sync::mpsc::{channel, Receiver, Sender};
@@ -10,53 +10,54 @@ use std::thread::{Builder, JoinHandle};
 
 use super::Veth;
 
-/// A thousand ports on two processors: 7 s longer with 2 threads than with 8, and no faster with 32.
+/// A thousand ports on two CPUs: 7 s longer with 2 threads than with 8, and no faster with 32.
 const THREADS: usize = 16;
 
-/// A port that was asked for.
+/// A request to open a port.
 #[derive(Clone, Copy, Debug)]
-struct Asked {
+struct Request {
     node: usize,
     ifindex: i32,
 }
 
-/// Threads that open ports; dropping it ends them.
+/// The threads that open ports; dropping this ends them.
 #[derive(Debug)]
 pub struct PortOpener {
-    /// Gone once nothing more will be asked for.
-    asked: Option<Sender<Asked>>,
+    /// `None` when there will be no more requests.
+    requests: Option<Sender<Request>>,
     opened: Receiver<(usize, io::Result<Veth>)>,
     threads: Vec<JoinHandle<()>>,
     nodes: usize,
 }
 
 impl PortOpener {
-    /// Starts the threads, for as many ports in all. To be called on a thread inside the fabric's network namespace.
+    /// Starts the threads, for this number of ports in total. Call it on a thread inside the fabric's network
+    /// namespace.
     ///
     /// # Errors
-    /// Where the machine has no thread to spare.
+    /// When the machine cannot start another thread.
     pub fn start(nodes: usize) -> io::Result<Self> {
-        let (asked, waiting) = channel();
+        let (requests, waiting) = channel();
         let (done, opened) = channel();
         let waiting = Arc::new(Mutex::new(waiting));
-        let mut opener = Self { asked: Some(asked), opened, threads: Vec::new(), nodes };
+        let mut opener = Self { requests: Some(requests), opened, threads: Vec::new(), nodes };
         for _ in 0..THREADS.min(nodes) {
             let (waiting, done) = (Arc::clone(&waiting), done.clone());
-            // A new thread is in the network namespace of its maker.
+            // A new thread is in the network namespace of the thread that started it.
             opener.threads.push(Builder::new().spawn(move || open_each(&waiting, &done, nodes))?);
         }
         Ok(opener)
     }
 
-    /// Opens the port of this node on the interface of this index.
+    /// Opens the port of this node on the interface with this index.
     pub fn open(&self, node: usize, ifindex: i32) {
-        // The threads end when this is dropped, not before.
-        let _ = self.asked.as_ref().map(|asked| asked.send(Asked { node, ifindex }));
+        // The threads end when this value is dropped, not before.
+        let _ = self.requests.as_ref().map(|requests| requests.send(Request { node, ifindex }));
     }
 
-    /// Waits for all; returns the ports in the order of nodes, or the first node whose port could not be opened.
+    /// Waits for all ports; returns them in the order of nodes, or the first node whose port could not be opened.
     pub fn finish(mut self) -> Result<Vec<Veth>, (usize, io::Error)> {
-        self.asked = None;
+        self.requests = None;
         let mut ports: Vec<Option<Veth>> = (0..self.nodes).map(|_| None).collect();
         for (node, port) in self.opened.iter().take(self.nodes) {
             ports[node] = Some(port.map_err(|error| (node, error))?);
@@ -67,22 +68,22 @@ impl PortOpener {
 }
 
 impl Drop for PortOpener {
-    /// Waits for the threads: what comes next may count on having one alone.
+    /// Waits for the threads: later steps may require a single-threaded process.
     fn drop(&mut self) {
-        self.asked = None;
+        self.requests = None;
         for thread in self.threads.drain(..) {
-            // One that panicked has printed its message, and its port is missing.
+            // A thread that panicked has printed its message, and its port is missing.
             let _ = thread.join();
         }
     }
 }
 
-/// Opens one port after the other until there are no more to come.
-fn open_each(waiting: &Mutex<Receiver<Asked>>, done: &Sender<(usize, io::Result<Veth>)>, nodes: usize) {
+/// Opens ports one at a time until there are no more requests.
+fn open_each(waiting: &Mutex<Receiver<Request>>, done: &Sender<(usize, io::Result<Veth>)>, nodes: usize) {
     loop {
         let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok(Asked { node, ifindex }) = next else { return };
-        // Nobody may wait for it any more.
+        let Ok(Request { node, ifindex }) = next else { return };
+        // The receiver may have gone.
         let _ = done.send((node, Veth::open(ifindex, nodes)));
     }
 }

@@ -19,14 +19,14 @@ const TPACKET_V2: libc::c_int = 1;
 const TP_STATUS_KERNEL: u32 = 0;
 const TP_STATUS_USER: u32 = 1;
 
-/// How many frames a ring has room for.
+/// The size of a ring.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
-    /// Bytes of a slot: the frame and about 90 bytes of the ring's own; a multiple of 16.
+    /// Bytes of a slot: the frame and about 90 bytes of the ring's headers; a multiple of 16.
     pub slot_bytes: usize,
     /// Memory is allocated in blocks of this many bytes; a power of two of pages.
     pub block_bytes: usize,
-    /// How many blocks.
+    /// Number of blocks.
     pub blocks: usize,
 }
 
@@ -44,25 +44,25 @@ impl Shape {
     }
 }
 
-/// A frame in a ring, whose place was checked when it was received.
+/// A frame in a ring; its position was checked when it was received.
 #[derive(Debug)]
 pub struct Slot {
-    /// Of its ring.
+    /// Id of its ring.
     ring: u32,
     number: u32,
-    /// Where the frame begins, from the start of the mapping; all of it lies inside of its slot.
+    /// Offset of the frame in the mapping; the frame lies completely inside its slot.
     start: u32,
     length: u32,
     is_whole: bool,
 }
 
 impl Slot {
-    /// Which slot it is; below [`PacketRing::slots`].
+    /// The number of the slot; below [`PacketRing::slots`].
     pub fn number(&self) -> u32 {
         self.number
     }
 
-    /// Whether it has all of its frame, or only the head that the socket's filter let through.
+    /// Whether the slot has the whole frame, or only the head that the socket's filter passed.
     pub fn is_whole(&self) -> bool {
         self.is_whole
     }
@@ -73,29 +73,29 @@ impl Slot {
 pub struct PacketRing {
     socket: PacketSocket,
     shape: Shape,
-    /// No other ring of this process has had it.
+    /// Unique among all rings of this process, past ones included.
     id: u32,
     map: *mut u8,
     /// Next slot to read.
     head: usize,
-    /// Where it begins: every look for a frame looks there.
+    /// Its offset, stored because every check for a frame reads it.
     head_offset: usize,
-    /// Oldest slot not yet given back, `taken` slots behind `head`.
+    /// Oldest slot not yet released, `taken` slots behind `head`.
     tail: usize,
     taken: usize,
-    /// Whether a slot between tail and head has been given back already.
+    /// Whether a slot between tail and head has been released already.
     released: Vec<bool>,
 }
 
-// SAFETY: the mapping belongs to this value alone and is shared with the kernel only through the status words.
+// SAFETY: only this value owns the mapping, which is shared with the kernel only through the status words.
 unsafe impl Send for PacketRing {}
 
 impl PacketRing {
-    /// Takes over a socket that is not bound yet.
+    /// Takes ownership of a socket that is not bound yet.
     pub fn new(socket: PacketSocket, shape: Shape) -> io::Result<Self> {
         static RINGS: AtomicU32 = AtomicU32::new(0);
         socket.set(libc::SOL_PACKET, libc::PACKET_VERSION, &TPACKET_V2, "PACKET_VERSION")?;
-        // Room for super-packets on their way out. Root may exceed the machine's limit; others get the limit.
+        // Room for outgoing super-packets. Root may exceed the machine's limit; others get the limit.
         if socket.set(libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &(8i32 << 20), "SO_SNDBUFFORCE").is_err() {
             socket.set(libc::SOL_SOCKET, libc::SO_SNDBUF, &(8i32 << 20), "SO_SNDBUF")?;
         }
@@ -127,7 +127,7 @@ impl PacketRing {
         Ok(Self { socket, shape, id, map: map.cast(), head: 0, head_offset: 0, tail: 0, taken: 0, released })
     }
 
-    /// Slots there are.
+    /// Number of slots.
     pub fn slots(&self) -> usize {
         self.released.len()
     }
@@ -137,22 +137,22 @@ impl PacketRing {
         self.socket.bind(ifindex)
     }
 
-    /// To wait for frames.
+    /// A descriptor to wait on for frames.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.socket.descriptor()
     }
 
-    /// Where a slot begins, from the start of the mapping.
+    /// Offset of a slot in the mapping.
     fn offset(&self, number: usize) -> usize {
         assert!(number < self.slots(), "slot {number} of {}", self.slots());
         let per_block = self.shape.slots_per_block();
         number / per_block * self.shape.block_bytes + number % per_block * self.shape.slot_bytes
     }
 
-    /// The status of the slot that begins at `offset`.
+    /// The status of the slot at `offset`.
     ///
     /// # Safety
-    /// `offset` is what [`PacketRing::offset`] says of a slot.
+    /// `offset` must be a value that [`PacketRing::offset`] has returned.
     unsafe fn status(&self, offset: usize) -> &AtomicU32 {
         // SAFETY: the slot lies inside the mapping, and its first word is its status, shared with the kernel and aligned.
         unsafe { &*self.map.add(offset).cast::<AtomicU32>() }
@@ -161,7 +161,7 @@ impl PacketRing {
     /// Takes the next frame; its slot stays taken until released.
     pub fn receive(&mut self) -> Option<Arrival<Slot>> {
         let full = self.taken == self.released.len();
-        // SAFETY: it is the offset of the slot `head`.
+        // SAFETY: this is the offset of the slot `head`.
         let status = unsafe { self.status(self.head_offset) };
         if full || status.load(Ordering::Acquire) & TP_STATUS_USER == 0 {
             return None;
@@ -171,12 +171,13 @@ impl PacketRing {
         self.head_offset = self.offset(self.head);
         self.taken += 1;
         self.released[number] = false;
-        // SAFETY: every slot starts with a tpacket2_hdr, and the kernel has finished writing a slot in USER state.
+        // SAFETY: every slot starts with a tpacket2_hdr, and the kernel no longer writes to a slot in USER state.
         let header: libc::tpacket2_hdr = unsafe { ptr::read_volatile(self.map.add(offset).cast()) };
-        // What the kernel says is not trusted beyond the slot.
+        // Values from the kernel are clamped to the slot.
         let place = usize::from(header.tp_mac).clamp(VnetHeader::LEN, self.shape.slot_bytes);
         let length = (header.tp_snaplen as usize).min(self.shape.slot_bytes - place);
-        // SAFETY: with PACKET_VNET_HDR the ten bytes in front of the frame are its virtio-net header; they lie inside the slot.
+        // SAFETY: with PACKET_VNET_HDR the ten bytes before the frame are its virtio-net header; they lie inside the
+        // slot.
         let vnet = unsafe {
             let at = self.map.add(offset + place - VnetHeader::LEN);
             VnetHeader::read(&*at.cast::<[u8; VnetHeader::LEN]>())
@@ -194,17 +195,17 @@ impl PacketRing {
 
     /// The bytes of a slot, from the Ethernet header on.
     pub fn bytes(&self, slot: &Slot) -> &[u8] {
-        assert_eq!(slot.ring, self.id, "{slot:?} is not of this ring");
-        // SAFETY: a slot of this ring lies inside the mapping, has been written, and is left alone by the kernel until it is
-        // released, which takes the slot away.
+        assert_eq!(slot.ring, self.id, "{slot:?} is not a slot of this ring");
+        // SAFETY: a slot of this ring lies inside the mapping and has been written. The kernel does not touch it until
+        // it is released, which consumes the slot.
         unsafe { std::slice::from_raw_parts(self.map.add(slot.start as usize), slot.length as usize) }
     }
 
-    /// Gives a slot back.
+    /// Releases a slot.
     pub fn release(&mut self, slot: Slot) {
-        assert_eq!(slot.ring, self.id, "{slot:?} is not of this ring");
+        assert_eq!(slot.ring, self.id, "{slot:?} is not a slot of this ring");
         let number = slot.number as usize;
-        // SAFETY: it is the offset of a slot.
+        // SAFETY: this is the offset of a slot.
         unsafe { self.status(self.offset(number)) }.store(TP_STATUS_KERNEL, Ordering::Release);
         self.released[number] = true;
         while self.taken > 0 && self.released[self.tail] {
@@ -213,7 +214,7 @@ impl PacketRing {
         }
     }
 
-    /// The number of the oldest taken slot, when more are taken than `need` tolerates.
+    /// The number of the oldest taken slot, when more are taken than `need` allows.
     pub fn pressed(&self, need: Need) -> Option<u32> {
         let tolerated = match need {
             Need::Room => self.released.len() / 2,
@@ -227,12 +228,12 @@ impl PacketRing {
         self.socket.send(cut)
     }
 
-    /// The same, and how many nanoseconds the kernel took to hand it over, where it tells.
+    /// The same, and returns the nanoseconds that the kernel took to hand it over, where it reports them.
     pub fn send_watched(&self, cut: &Cut<'_>) -> io::Result<Option<u64>> {
         self.socket.send_watched(cut)
     }
 
-    /// Brings back into the caches what sending here needs, and sends nothing.
+    /// Loads what sending from here needs into the caches; sends nothing.
     pub fn warm(&self) {
         self.socket.warm();
     }
@@ -273,7 +274,7 @@ mod tests {
 
     const SHAPE: Shape = Shape { slot_bytes: 2_048, block_bytes: 1 << 16, blocks: 2 };
 
-    /// A ring on lo; None where this user may not have one.
+    /// A ring on lo; `None` where this user may not have one.
     fn ring() -> Option<PacketRing> {
         match PacketSocket::open(Takes::Above(0)) {
             Ok(socket) => {
@@ -288,7 +289,8 @@ mod tests {
         }
     }
 
-    /// A frame with this mark, sent by `sender` until `ring` has it: a busy lo may have filled the ring with others.
+    /// A frame with this mark. `sender` sends it until `ring` has it, because other frames on a busy lo may have
+    /// filled the ring.
     fn received(ring: &mut PacketRing, sender: &PacketSocket, mark: u8) -> Slot {
         loop {
             let Some(Arrival { slot, .. }) = ring.receive() else {
@@ -314,7 +316,7 @@ mod tests {
     #[test]
     fn frames_stay_readable_until_their_slots_are_released_in_any_order() {
         let (Some(sender), Some(mut ring)) = (ring(), ring()) else { return };
-        // More than once around the ring.
+        // More than one round through the ring.
         for round in 0..SHAPE.slots() {
             let [first, second, third] = [0, 1, 2].map(|mark| received(&mut ring, &sender.socket, mark));
             assert!(first.is_whole());
@@ -334,7 +336,7 @@ mod tests {
         let (Some(mut one), Some(mut other)) = (ring(), ring()) else { return };
         let slot = received(&mut one, &other.socket, 9);
         let offset = other.offset(slot.number() as usize);
-        // SAFETY: it is the offset of a slot.
+        // SAFETY: this is the offset of a slot.
         unsafe { other.status(offset) }.store(TP_STATUS_USER, Ordering::Release);
         assert!(catch_unwind(AssertUnwindSafe(|| other.bytes(&slot).len())).is_err());
         assert!(catch_unwind(AssertUnwindSafe(|| other.release(slot))).is_err());

@@ -1,7 +1,7 @@
 //! One AF_PACKET socket on one interface, with virtio-net headers and kernel ingress timestamps.
 //!
-//! How frames are taken from it is its owner's matter ([`super::packet_ring`], [`super::socket_queue`]); handing a frame to
-//! the other end of the veth pair is the same for both.
+//! The owner decides how frames are taken from it ([`super::packet_ring`], [`super::socket_queue`]); handing a frame
+//! to the other end of the veth pair is the same for both.
 //!
 //! Source: Linux packet(7); linux/if_packet.h, linux/filter.h.
 
@@ -22,17 +22,17 @@ const PACKET_QDISC_BYPASS: libc::c_int = 20;
 /// More than the longest MTU, 65,535 bytes, and any headers.
 static TOO_LONG: [u8; 70_000] = [0; 70_000];
 
-/// Which frames a socket gets, and how much of each.
+/// The frames that a socket gets, and how much of each.
 #[derive(Clone, Copy, Debug)]
 pub enum Takes {
     /// Every frame; of those longer than `whole_bytes` only the first `head_bytes`.
     Heads {
-        /// Frames up to here come whole.
+        /// Frames up to this length are whole.
         whole_bytes: u32,
-        /// What comes of longer ones.
+        /// Bytes of longer frames.
         head_bytes: u32,
     },
-    /// Frames of more than so many bytes, whole.
+    /// Whole frames of more than this number of bytes.
     Above(u32),
 }
 
@@ -41,7 +41,7 @@ pub enum Takes {
 pub struct PacketSocket(OwnedFd);
 
 impl PacketSocket {
-    /// A socket that receives nothing until it is bound, so that everything else can be set up before.
+    /// A socket that receives nothing until it is bound, so that everything else can be set up first.
     pub fn open(takes: Takes) -> io::Result<Self> {
         let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
         let socket = nix::sys::socket::socket(AddressFamily::Packet, SockType::Raw, flags, None);
@@ -53,7 +53,7 @@ impl PacketSocket {
         socket.set(libc::SOL_PACKET, PACKET_QDISC_BYPASS, &1i32, "PACKET_QDISC_BYPASS")?;
         // Makes the kernel stamp packets where they enter the device rather than where they are read.
         socket.set(libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &1i32, "SO_TIMESTAMPNS")?;
-        // For those that are sent watched: their stamps come back without the frames.
+        // For frames whose hand-over is timed: the socket gets their stamps back without the frames.
         let stamps_alone = libc::SOF_TIMESTAMPING_OPT_TSONLY;
         socket.set(libc::SOL_SOCKET, libc::SO_TIMESTAMPING, &stamps_alone, "SO_TIMESTAMPING")?;
         socket.filter(takes)?;
@@ -82,12 +82,12 @@ impl PacketSocket {
         check(result, what)
     }
 
-    /// To wait for frames.
+    /// A descriptor to wait on for frames.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
 
-    /// Classic BPF: load the length, compare, and return how many bytes to keep (0 refuses the frame).
+    /// Classic BPF: load the length, compare, and return the number of bytes to pass (0 refuses the frame).
     fn filter(&self, takes: Takes) -> io::Result<()> {
         let (limit, longer, others) = match takes {
             Takes::Heads { whole_bytes, head_bytes } => (whole_bytes, head_bytes, u32::MAX),
@@ -129,7 +129,7 @@ impl PacketSocket {
         self.send_with(cut, &mut [])
     }
 
-    /// The same, and how many nanoseconds the kernel took to hand it over, where it tells.
+    /// The same, and returns the nanoseconds that the kernel took to hand it over, where it reports them.
     pub fn send_watched(&self, cut: &Cut<'_>) -> io::Result<Option<u64>> {
         // One control message: three words.
         let mut control = [0u64; 3];
@@ -143,17 +143,18 @@ impl PacketSocket {
         }
         let asked_ns = MachineClock.realtime_ns();
         self.send_with(cut, &mut control)?;
-        // A wall clock that was put back meanwhile says nothing.
+        // If the wall clock was stepped back in the meantime, the result is invalid.
         Ok(self.handed_over_ns().and_then(|handed_over_ns| handed_over_ns.checked_sub(asked_ns)))
     }
 
-    /// Brings back into the caches what sending here needs, and sends nothing: no device takes a frame so long, and the kernel
-    /// finds that out late.
+    /// Loads what sending from here needs into the caches; sends nothing. No device accepts a frame of this length,
+    /// and the kernel checks the length late.
     pub fn warm(&self) {
         let _ = self.send(&Cut { vnet: [0; VnetHeader::LEN], headers: &[], rest: &TOO_LONG });
     }
 
-    /// The latest stamp of frames that were sent, CLOCK_REALTIME; all are taken, or waiting for frames would end at once.
+    /// The latest stamp of sent frames, CLOCK_REALTIME. All stamps are read; otherwise waiting for frames would end at
+    /// once.
     fn handed_over_ns(&self) -> Option<u64> {
         let mut latest_ns = None;
         loop {
@@ -221,7 +222,7 @@ mod tests {
     use crate::warmth::{FRAME, LOOPBACK_INDEX};
 
     #[test]
-    fn a_watched_frame_tells_how_long_it_took_and_leaves_nothing_behind() {
+    fn a_timed_frame_reports_how_long_it_took_and_leaves_no_stamp() {
         let socket = match PacketSocket::open(Takes::Above(u32::MAX)) {
             Ok(socket) => socket,
             Err(error) => return println!("SKIPPED: {error}"),

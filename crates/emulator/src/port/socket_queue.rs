@@ -1,11 +1,11 @@
 //! Super-packets taken from the receive queue of a socket, one `recvmsg` each.
 //!
-//! The queue holds references to the sender's own pages, so the copy is made here, by the emulator's processor. A ring
-//! (the [other](super::packet_ring) way) is filled by the processor that sends, which is the application's: on two
-//! processors that costs a fifth of a TCP stream's throughput. But a queue as deep as a ring needs the right to exceed the
-//! machine's limit for receive buffers (`net.core.rmem_max`, by default six super-packets), which only root has.
+//! The queue refers to the sender's own pages, so the emulator's CPU makes the copy here. A ring (the
+//! [alternative](super::packet_ring)) is filled by the CPU that sends, which is the application's: on two CPUs that
+//! costs a fifth of a TCP stream's throughput. But a queue as deep as a ring must exceed the machine's limit for
+//! receive buffers (`net.core.rmem_max`, by default six super-packets), which only root may do.
 //!
-//! Reading an empty queue costs a system call; the caller knows from the heads of frames when there is something.
+//! Reading an empty queue costs a system call; the caller knows from the heads of frames when the queue has one.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -17,21 +17,22 @@ use super::Arrival;
 
 /// The longest frame: 64 KiB of IP and its Ethernet header with VLAN tags, rounded up to pages.
 const FRAME_BYTES: usize = 69_632;
-/// Frames that can be inside at a time: 10 Gbit/s for 100 ms. Memory is used only for as many as ever were.
+/// Largest number of frames inside at the same time: 10 Gbit/s for 100 ms. Memory is used only for the largest number
+/// so far.
 const FRAMES: usize = 2_048;
-/// What may wait in the kernel, in bytes of its own accounting, which the kernel doubles.
+/// Limit of what waits in the kernel, in bytes as the kernel counts them, which it doubles.
 const WAITING_BYTES: i32 = 8 << 20;
 
 /// A frame taken from a queue.
 #[derive(Debug)]
 pub struct Slot {
     number: u32,
-    /// Of the frame.
+    /// Length of the frame.
     length: u32,
 }
 
 impl Slot {
-    /// Which slot it is; below [`SocketQueue::slots`].
+    /// The number of the slot; below [`SocketQueue::slots`].
     pub fn number(&self) -> u32 {
         self.number
     }
@@ -41,25 +42,25 @@ impl Slot {
 #[derive(Debug)]
 pub struct SocketQueue {
     socket: PacketSocket,
-    /// Untouched pages cost nothing: the allocator gets them from the kernel when they are first written.
+    /// Untouched pages cost nothing: the allocator gets them from the kernel at the first write.
     memory: Vec<u8>,
-    /// The last one released is taken next: its memory is still in the cache.
+    /// The slot released last is taken next, because its memory is still in the cache.
     free: Vec<u32>,
 }
 
 impl SocketQueue {
-    /// Takes over a socket; an error where its queue cannot be made deep enough.
+    /// Takes ownership of a socket; an error if its queue cannot be made deep enough.
     pub fn new(socket: PacketSocket) -> io::Result<Self> {
         socket.set(libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &WAITING_BYTES, "SO_RCVBUFFORCE")?;
         Ok(Self { socket, memory: vec![0; FRAMES * FRAME_BYTES], free: (0..FRAMES as u32).rev().collect() })
     }
 
-    /// Slots there are.
+    /// Number of slots.
     pub fn slots() -> usize {
         FRAMES
     }
 
-    /// To wait for frames.
+    /// A descriptor to wait on for frames.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.socket.descriptor()
     }
@@ -87,7 +88,7 @@ impl SocketQueue {
         &self.memory[start..start + slot.length as usize]
     }
 
-    /// Gives a slot back.
+    /// Releases a slot.
     pub fn release(&mut self, slot: Slot) {
         self.free.push(slot.number);
     }

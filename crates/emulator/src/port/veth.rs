@@ -1,8 +1,8 @@
-//! A veth end: a packet ring for everything that comes, and the super-packets beside it.
+//! A veth end: a packet ring for all frames, and a second source for whole super-packets.
 //!
-//! A slot must hold the longest frame of its ring, and one ring for everything would need 68 KiB for every packet of 64
-//! bytes. So the ring takes short frames whole and of super-packets only the head, which says that one has come and where
-//! it stands in the order; the whole of it is then taken from [`LongFrames`].
+//! A slot must hold the longest frame of its ring, so a single ring would need 68 KiB for every packet of 64 bytes.
+//! Instead the ring takes short frames whole, and only the head of a super-packet. The head shows that a super-packet
+//! has come and its position in the order; the whole frame is then taken from [`LongFrames`].
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -14,18 +14,19 @@ use super::packet_ring::{self, PacketRing, Shape};
 use super::socket::{PacketSocket, Takes};
 use super::{Arrival, Need, Port};
 
-/// Frames up to here are short: an Ethernet frame of 1500 bytes with VLAN tags, and what fits a slot of 2 KiB.
+/// Frames up to this length are short: an Ethernet frame of 1500 bytes with VLAN tags; it fits a slot of 2 KiB.
 const SHORT_BYTES: u32 = 1_900;
-/// What the ring has of a longer one.
+/// Bytes of a longer frame in the ring.
 const HEAD_BYTES: u32 = 64;
-/// Ring memory of all ports together.
+/// Ring memory of all ports.
 const MEMORY_TOTAL: usize = 256 << 20;
-/// Ring memory of one port: 4096 frames (40 ms at 100 000 a second), and 120 super-packets where they need a ring too.
+/// Ring memory of one port: 4096 frames (40 ms at 100 000 a second), and 120 super-packets where these need a ring
+/// too.
 const MEMORY_MAX: usize = 16 << 20;
 const SHORT_BLOCK: usize = 1 << 16;
 /// The smallest block that holds whole slots of super-packets with little waste.
 const LONG_BLOCK: usize = 1 << 20;
-/// A super-packet is looked for so often, some milliseconds, before it counts as lost.
+/// The port checks this many times for a super-packet, some milliseconds, before it counts as lost.
 const LOOKS_MAX: u32 = 10_000;
 
 /// A frame of a veth end.
@@ -33,20 +34,20 @@ const LOOKS_MAX: u32 = 10_000;
 pub enum Slot {
     /// Whole in the ring.
     Short(packet_ring::Slot),
-    /// Beside it.
+    /// In the second source.
     Long(long_frames::Slot),
 }
 
-/// One node's connection: the fabric-side end of its veth pair.
+/// One node's connection: the end of its veth pair on the fabric's side.
 #[derive(Debug)]
 pub struct Veth {
     ring: PacketRing,
     long: LongFrames,
-    /// Slots are numbered from here on where they are those of long frames.
+    /// Slot numbers from here on are those of long frames.
     long_from: u32,
-    /// A head whose super-packet is not there yet, and how often it has been looked for.
+    /// A head whose super-packet has not arrived yet, and the number of checks for it.
     waiting: Option<(Arrival<packet_ring::Slot>, u32)>,
-    /// Super-packets whose head came and whose rest did not.
+    /// Super-packets of which only the head arrived.
     lost: u64,
 }
 
@@ -62,14 +63,14 @@ impl Veth {
         let heads = PacketSocket::open(Takes::Heads { whole_bytes: SHORT_BYTES, head_bytes: HEAD_BYTES })?;
         let ring = PacketRing::new(heads, shape(2_048, SHORT_BLOCK))?;
         let long = LongFrames::open(SHORT_BYTES, shape(69_632, LONG_BLOCK))?;
-        // The kernel serves the socket that was bound last first: a frame is there when its head is seen.
+        // The kernel serves the socket that was bound last first, so the frame has arrived when its head is read.
         ring.bind(ifindex)?;
         long.bind(ifindex)?;
         let long_from = ring.slots() as u32;
         Ok(Self { ring, long, long_from, waiting: None, lost: 0 })
     }
 
-    /// To wait for frames.
+    /// Descriptors to wait on for frames.
     pub fn descriptors(&self) -> [BorrowedFd<'_>; 2] {
         [self.ring.descriptor(), self.long.descriptor()]
     }

@@ -1,4 +1,4 @@
-//! Two packet threads in virtual time that carry a domain each, against one that carries everything.
+//! Compares two packet threads in virtual time, each with one domain, with a single thread for everything.
 
 use std::sync::mpsc::channel;
 
@@ -17,7 +17,7 @@ use crate::port::MemoryPort;
 
 const BUILT_NS: u64 = 1_000_000;
 const CUT_NS: u64 = 5_000_000;
-/// Shorter than the cut, so that what crosses is there before it is due.
+/// Shorter than the delay of the cut, so that a crossing packet arrives before it is due.
 const TURN_NS: u64 = 500_000;
 const SEGMENT: usize = 1460;
 const GIGABIT: Option<u64> = Some(1_000_000_000);
@@ -63,12 +63,12 @@ struct Threads {
     workers: Vec<(Worker<MemoryPort, VirtualMachine>, Commands)>,
     planner: Planner,
     domains: Domains,
-    /// Up to which all have run.
+    /// The instant that all threads have reached.
     reached_ns: u64,
 }
 
 impl Threads {
-    fn of(condition: &Value, rate_bps: Option<u64>, wanted: usize, has_own_processor: bool) -> Self {
+    fn of(condition: &Value, rate_bps: Option<u64>, wanted: usize, has_own_cpu: bool) -> Self {
         let fabric = fabric(condition, rate_bps, wanted);
         let domains = Domains::of(&fabric, &Division::Count(wanted), &[], LEAST_CUT_NS).unwrap();
         assert_eq!(domains.count(), wanted);
@@ -83,7 +83,7 @@ impl Threads {
             let own = (0..4).filter(|&node| domains.of_node(node) == domain);
             let mut forwarder = Forwarder::new(network, own.map(|_| MemoryPort::default()).collect());
             forwarder.crossings = (wanted > 1).then(|| Box::new(crossings));
-            let machine = VirtualMachine { clock: VirtualClock::new(BUILT_NS), has_own_processor };
+            let machine = VirtualMachine { clock: VirtualClock::new(BUILT_NS), has_own_cpu };
             let mut worker = Worker::new(forwarder, machine, inbox, planner.timeline_again(&timeline));
             worker.begin(BUILT_NS);
             (worker, commands)
@@ -92,17 +92,17 @@ impl Threads {
         Self { workers, planner, domains, reached_ns: BUILT_NS }
     }
 
-    /// The thread and the port of a node: both domains have one node before the other.
+    /// The thread and the port of a node: in both domains one node comes before the other.
     fn place(&self, node: usize) -> (usize, usize) {
         let domain = self.domains.of_node(node);
         (domain, (0..node).filter(|&other| self.domains.of_node(other) == domain).count())
     }
 
-    /// A frame enters 5 us after the instant up to which all threads have run.
+    /// A frame enters 5 us after the instant that all threads have reached.
     fn send(&mut self, from: usize, to: usize, payload: usize) {
         let (domain, port) = self.place(from);
         let worker = &mut self.workers[domain].0;
-        // However long a thread has looked at its work, it did not come so far.
+        // The thread's clock advances with each reading, but not this far.
         worker.machine.clock.advance_to(self.reached_ns + 10_000);
         let (vnet, bytes) = frame(from as u8, to as u8, payload);
         worker.forwarder.ports[port].arrive(self.reached_ns + 5_000, vnet, bytes);
@@ -113,7 +113,7 @@ impl Threads {
         &self.workers[domain].0.forwarder.ports[port].sent
     }
 
-    /// Lets every thread have its turns, and all be at an instant.
+    /// Runs every thread in turns until all have reached an instant.
     fn run_until(&mut self, until_ns: u64) {
         let mut now = self.reached_ns;
         self.reached_ns = until_ns;
@@ -128,7 +128,7 @@ impl Threads {
                             worker.machine.spin(now, next, worker.forwarder.latest_receiver());
                         }
                         Next::Sleep(instant_ns) => reported = worker.sleep(instant_ns.min(now)).unwrap(),
-                        Next::Stop => panic!("nobody told it to"),
+                        Next::Stop => panic!("no command to stop was sent"),
                     }
                 }
             }
@@ -165,7 +165,7 @@ impl Threads {
     }
 }
 
-/// What does not depend on when a thread looks.
+/// The values that do not depend on when a thread runs.
 fn decided(measurement: Measurement) -> Value {
     let mut all = serde_json::to_value(measurement).unwrap();
     for varies in ["window", "wait_mode", "domains", "host", "changes"] {
@@ -174,14 +174,14 @@ fn decided(measurement: Measurement) -> Value {
     let ledger = all["ledger"].as_object_mut().unwrap();
     ledger.remove("error_ns");
     for rows in ["drops", "retransmissions", "held_acknowledgements", "series"] {
-        // What happens in two domains at one instant has no order.
+        // Events of two domains at one instant have no order.
         all[rows]["rows"].as_array_mut().unwrap().sort_by_key(Value::to_string);
     }
     all
 }
 
 #[test]
-fn frames_of_one_and_of_28_packets_cross_and_all_is_as_in_one_domain() {
+fn frames_of_one_and_of_28_packets_cross_with_the_same_result_as_in_one_domain() {
     let condition = json!({"name": "c", "places": {
         "host.ingress": [{"monitor": {"what": ["packet-size", "reordering"]}}],
         "switch.ingress": [{"mark": {"dscp": 10, "on": ["h1"]}}],
@@ -189,13 +189,13 @@ fn frames_of_one_and_of_28_packets_cross_and_all_is_as_in_one_domain() {
                  {"delay": {"time_ns": 300_000}}]
     }});
     // Without a rate a train crosses as one packet.
-    for (has_own_processor, rate_bps) in [(false, GIGABIT), (true, GIGABIT), (true, None)] {
+    for (has_own_cpu, rate_bps) in [(false, GIGABIT), (true, GIGABIT), (true, None)] {
         let all = [1, 2].map(|domains| {
-            let mut threads = Threads::of(&condition, rate_bps, domains, has_own_processor);
+            let mut threads = Threads::of(&condition, rate_bps, domains, has_own_cpu);
             threads.run_until(BUILT_NS + 3_000_000);
             threads.measure();
             for round in 0..4 {
-                // There and back, within a domain, and to a receiver that polices what comes.
+                // To another domain and back, within a domain, and to a receiver with a policer.
                 for (from, to, payload) in [
                     (0, 1, 100),
                     (1, 0, 28 * SEGMENT),
@@ -250,11 +250,11 @@ fn frames_of_one_and_of_28_packets_cross_and_all_is_as_in_one_domain() {
 }
 
 #[test]
-fn what_comes_too_late_is_entered_as_clamped() {
+fn a_packet_that_arrives_too_late_is_entered_as_clamped() {
     let mut threads = Threads::of(&json!({"name": "none"}), GIGABIT, 2, true);
     threads.run_until(BUILT_NS + 1_000_000);
     threads.send(0, 1, 100);
-    // The sender is ahead by less than the cut, then stands still while the receiver goes on.
+    // The sender is ahead by less than the delay of the cut, then stalls while the receiver continues.
     let (receiver, _) = threads.place(1);
     let at_ns = BUILT_NS + 1_000_000;
     let other = 1 - receiver;
@@ -272,7 +272,7 @@ fn what_comes_too_late_is_entered_as_clamped() {
 }
 
 #[test]
-fn a_window_may_start_while_packets_are_under_way_between_domains() {
+fn a_window_may_start_while_packets_are_between_domains() {
     let mut threads = Threads::of(&json!({"name": "none"}), GIGABIT, 2, false);
     threads.send(0, 1, 28 * SEGMENT);
     threads.send(1, 0, 100);
@@ -285,7 +285,7 @@ fn a_window_may_start_while_packets_are_under_way_between_domains() {
 }
 
 #[test]
-fn a_sleeping_thread_is_woken_by_what_crosses_and_the_order_of_each_sender_stays() {
+fn a_sleeping_thread_is_woken_by_crossing_packets_and_each_senders_order_stays() {
     let mut threads = Threads::of(&json!({"name": "none"}), GIGABIT, 2, false);
     let (receiver, _) = threads.place(1);
     let (mut sender, _commands) = threads.workers.remove(1 - receiver);
@@ -312,7 +312,7 @@ fn a_sleeping_thread_is_woken_by_what_crosses_and_the_order_of_each_sender_stays
         } else {
             asleep.sleep(10_000_000_000, &receiver.inbox).unwrap()
         };
-        assert!(inside || woken.by_command, "it is woken long before");
+        assert!(inside || woken.by_command, "it is woken long before the end of its sleep");
         receiver.round(woken.by_command);
         let now = receiver.machine.monotonic_ns();
         receiver.machine.clock.advance_to(now + 100_000);
@@ -324,7 +324,7 @@ fn a_sleeping_thread_is_woken_by_what_crosses_and_the_order_of_each_sender_stays
 }
 
 #[test]
-fn a_plan_that_comes_later_to_one_domain_is_waited_for_and_elements_keep_their_numbers() {
+fn a_packet_waits_for_a_later_plan_and_elements_have_the_same_numbers() {
     let condition = json!({"name": "steps", "timeline": [
         {"at_ns": 2_000_000, "places": {"host.ingress": [{"delay": {"time_ns": 1_000}}]}},
         {"at_ns": 90_000_000, "places": {"host.egress": [{"mark": {"dscp": 3}}]}}

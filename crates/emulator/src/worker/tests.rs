@@ -39,28 +39,25 @@ fn segment_bytes() -> Vec<u8> {
 
 const BUILT_NS: u64 = 1_000_000;
 
-/// A worker that has begun, and who tells it what to do.
-fn worker(condition: &Value, has_own_processor: bool) -> (Worker<MemoryPort, VirtualMachine>, Commands) {
-    let (worker, commands, _) = planned(condition, has_own_processor);
+/// A worker that has begun, and the sender of its commands.
+fn worker(condition: &Value, has_own_cpu: bool) -> (Worker<MemoryPort, VirtualMachine>, Commands) {
+    let (worker, commands, _) = planned(condition, has_own_cpu);
     (worker, commands)
 }
 
-/// The same, with who makes its plans.
-fn planned(
-    condition: &Value,
-    has_own_processor: bool,
-) -> (Worker<MemoryPort, VirtualMachine>, Commands, Planner) {
+/// The same, with the planner.
+fn planned(condition: &Value, has_own_cpu: bool) -> (Worker<MemoryPort, VirtualMachine>, Commands, Planner) {
     let mut planner = Planner::new(&fabric(condition)).unwrap();
     let network = planner.network(crosswind_engine::Instant::from_nanos(BUILT_NS)).unwrap();
     let forwarder = Forwarder::new(network, vec![MemoryPort::default(), MemoryPort::default()]);
-    let machine = VirtualMachine { clock: VirtualClock::new(BUILT_NS), has_own_processor };
+    let machine = VirtualMachine { clock: VirtualClock::new(BUILT_NS), has_own_cpu };
     let (commands, inbox) = commands().unwrap();
     let mut worker = Worker::new(forwarder, machine, inbox, planner.timeline().unwrap());
     worker.begin(BUILT_NS);
     (worker, commands, planner)
 }
 
-/// How often a thread looked, spun and slept.
+/// How often a thread checked, spun and slept.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Turns {
     looks: u32,
@@ -68,7 +65,7 @@ struct Turns {
     sleeps: u32,
 }
 
-/// What [`Worker::run`] does, until an instant.
+/// Does what [`Worker::run`] does, until an instant.
 fn run_until(worker: &mut Worker<MemoryPort, VirtualMachine>, until_ns: u64) -> Turns {
     let (mut turns, mut reported) = (Turns::default(), false);
     while worker.machine.monotonic_ns() < until_ns {
@@ -82,7 +79,7 @@ fn run_until(worker: &mut Worker<MemoryPort, VirtualMachine>, until_ns: u64) -> 
                 turns.sleeps += 1;
                 reported = worker.sleep(instant_ns.min(until_ns)).unwrap();
             }
-            Next::Stop => panic!("nobody told it to"),
+            Next::Stop => panic!("no command to stop was sent"),
         }
     }
     turns
@@ -111,7 +108,7 @@ fn measure(
     answer.try_recv().unwrap().at_ns
 }
 
-/// Sets a condition of that name without anything in it.
+/// Sets an empty condition with that name.
 fn set(
     worker: &mut Worker<MemoryPort, VirtualMachine>,
     commands: &Commands,
@@ -129,35 +126,35 @@ fn set(
 #[test]
 fn a_packet_leaves_when_it_is_due_whether_the_thread_spins_or_sleeps() {
     let delay = json!({"name": "delay", "places": {"link": [{"delay": {"time_ns": 300_000}}]}});
-    for has_own_processor in [false, true] {
-        let (mut worker, commands) = worker(&delay, has_own_processor);
+    for has_own_cpu in [false, true] {
+        let (mut worker, commands) = worker(&delay, has_own_cpu);
         send(&mut worker);
         let turns = run_until(&mut worker, BUILT_NS + 5_000_000);
         let measurement = read(&mut worker, &commands);
         assert_eq!((measurement.ledger.packets, measurement.ledger.early), (1, 0));
-        // It was prepared before its instant and sent at the first look after it.
+        // It was prepared before its instant and sent at the first check after it.
         assert!(measurement.ledger.error_ns.max < Some(100), "{measurement:?}");
-        if has_own_processor {
+        if has_own_cpu {
             assert_eq!((measurement.wait_mode, turns.sleeps), ("spin", 0), "it lingers for 20 ms");
         } else {
             assert_eq!(measurement.wait_mode, "sleep");
             assert_eq!(turns.sleeps, 2, "until shortly before it is due, and after it");
-            // It wakes 35 us before: 30 times a microsecond, and then it looks all the time.
+            // It wakes 35 us before: it spins 30 times a microsecond, and then checks without pauses.
             assert!((50..150).contains(&turns.spins), "{turns:?}");
         }
     }
 }
 
 #[test]
-fn a_receiver_without_room_is_asked_again_until_patience_ends_and_has_the_processor_in_between() {
-    for has_own_processor in [false, true] {
-        let (mut worker, commands) = worker(&json!({"name": "none"}), has_own_processor);
+fn a_receiver_without_room_is_tried_again_until_a_timeout_and_has_the_cpu_in_between() {
+    for has_own_cpu in [false, true] {
+        let (mut worker, commands) = worker(&json!({"name": "none"}), has_own_cpu);
         worker.forwarder.ports[1].room = 0;
         send(&mut worker);
         let turns = run_until(&mut worker, BUILT_NS + 1_900_000);
         assert!(worker.forwarder.waits_for_a_receiver());
         // 1.9 ms of sleeps of 100 us, each of which ends 25 us late.
-        assert_eq!(turns.sleeps, if has_own_processor { 0 } else { 16 });
+        assert_eq!(turns.sleeps, if has_own_cpu { 0 } else { 16 });
         run_until(&mut worker, BUILT_NS + 2_300_000);
         let drops = read(&mut worker, &commands).drops.rows;
         assert_eq!(drops.len(), 1);
@@ -200,7 +197,7 @@ fn the_timeline_steps_when_it_is_due_and_every_change_is_reported() {
 }
 
 #[test]
-fn every_window_begins_with_the_condition_as_it_is_written_and_another_condition_ends_its_timeline() {
+fn every_window_begins_with_the_written_condition_and_another_condition_ends_its_timeline() {
     let delay = |time_ns: u64| json!([{"delay": {"time_ns": time_ns}}]);
     let condition = json!({"name": "c", "places": {"link": delay(1_000)}, "timeline": [
         {"at_ns": 2_000_000, "places": {"link": delay(2_000)}}, {"at_ns": 6_000_000, "places": {"link": []}}
@@ -219,7 +216,7 @@ fn every_window_begins_with_the_condition_as_it_is_written_and_another_condition
     let set_ns = set(&mut worker, &commands, &mut planner, "other");
     run_until(&mut worker, set_ns + 10_000_000);
     let changes = read(&mut worker, &commands).changes;
-    assert_eq!(changes.last().map(|change| change.by), Some("set"), "the second step never comes");
+    assert_eq!(changes.last().map(|change| change.by), Some("set"), "the second step is not carried out");
 }
 
 #[test]
@@ -232,12 +229,12 @@ fn new_elements_of_a_condition_are_made_between_packets_and_begin_together() {
     let asked_ns = worker.machine.monotonic_ns();
     assert!(commands.send(Command::Set { at_ns: asked_ns, plan: Box::new(plan), reply }));
     send(&mut worker);
-    // As many for each direction of two uplinks: the fourth round makes the last.
+    // The same number for each direction of two uplinks: the fourth round makes the last.
     for round in 1..=3 {
         assert_eq!(worker.round(false), Next::Look, "round {round}");
         assert!(answer.try_recv().is_err());
     }
-    assert_eq!(worker.forwarder.network.engine_ref().totals().real.inside, 1, "it came in meanwhile");
+    assert_eq!(worker.forwarder.network.engine_ref().totals().real.inside, 1, "it entered in the meantime");
     run_until(&mut worker, asked_ns + 1_000_000);
     assert!(answer.try_recv().unwrap().at_ns >= asked_ns);
     let measured = read(&mut worker, &commands);
@@ -247,7 +244,7 @@ fn new_elements_of_a_condition_are_made_between_packets_and_begin_together() {
 }
 
 #[test]
-fn who_is_told_to_stop_stops_and_so_does_who_can_be_told_nothing_any_more() {
+fn a_worker_stops_on_command_and_when_its_sender_has_gone() {
     let (mut stopped, commands) = worker(&json!({"name": "none"}), false);
     assert!(commands.send(Command::Stop));
     assert_eq!(stopped.run(BUILT_NS), Ok(()));
@@ -260,7 +257,7 @@ fn who_is_told_to_stop_stops_and_so_does_who_can_be_told_nothing_any_more() {
 }
 
 #[test]
-fn reading_200_000_drops_takes_a_millisecond_of_the_packet_thread_at_most() {
+fn reading_200_000_drops_takes_at_most_a_millisecond_of_the_packet_thread() {
     let (mut worker, _commands) = worker(&json!({"name": "none"}), false);
     let cause = LossCause::Element(worker.forwarder.network.elements()[0].id, DropReason::ALL[0]);
     let segment = Train::read(VnetHeader::default(), &segment_bytes()).unwrap();
@@ -272,9 +269,9 @@ fn reading_200_000_drops_takes_a_millisecond_of_the_packet_thread_at_most() {
         let snapshot = worker.snapshot(BUILT_NS, 0);
         (began.elapsed(), snapshot)
     };
-    // The shortest of several: other threads of the machine take their turns meanwhile.
+    // The shortest of several: other threads of the machine run in the meantime.
     let (handed_over, snapshot) =
-        (0..20).map(|_| timed(&mut worker)).min_by_key(|(took, _)| *took).expect("there are some");
+        (0..20).map(|_| timed(&mut worker)).min_by_key(|(took, _)| *took).expect("at least one was timed");
     let began = Instant::now();
     let measurement = Measurement::new(snapshot);
     println!("200,000 drops: handed over in {handed_over:?}, rendered in {:?}", began.elapsed());
