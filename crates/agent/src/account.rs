@@ -5,7 +5,7 @@
 use nix::unistd::{getegid, geteuid, Gid, Uid};
 use serde::{Deserialize, Serialize};
 
-/// What most systems use for `nobody`; taken when /etc/passwd does not say.
+/// The usual number of `nobody`; used when /etc/passwd does not name that user.
 const NOBODY: u32 = 65_534;
 
 /// A user and a group, as numbers in the agent's user namespace.
@@ -35,7 +35,8 @@ impl Account {
     }
 }
 
-/// Looked up by hand: the C library's resolver may ask services over the network, which an agent should not.
+/// Parses the file directly: the C library's resolver may query services over the network, which an agent should not
+/// do.
 fn nobody_in(passwd: &str) -> Account {
     passwd
         .lines()
@@ -44,7 +45,7 @@ fn nobody_in(passwd: &str) -> Account {
             (fields.next()? == "nobody").then_some(())?;
             let uid = fields.nth(1)?.parse().ok()?;
             let gid = fields.next()?.parse().ok()?;
-            // An account that is root by another name would defeat the purpose.
+            // An account with user or group 0 is root under another name and is rejected.
             (uid != 0 && gid != 0).then_some(Account { uid, gid })
         })
         .unwrap_or(Account { uid: NOBODY, gid: NOBODY })

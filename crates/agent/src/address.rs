@@ -1,6 +1,6 @@
 //! Addresses of nodes: position `i` in the fabric has 10.77.0.0/16 + i + 1 and 02:77:00:00 followed by i + 1.
 //!
-//! Both follow from the position alone, so every node knows every other one's without being told.
+//! Both follow from the position alone, so every node knows the addresses of all others without an exchange.
 
 use std::net::Ipv4Addr;
 
@@ -9,9 +9,10 @@ pub const NETWORK: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 0);
 /// Its prefix length, bits.
 pub const PREFIX_BITS: u8 = 16;
 
-/// Where nodes send what is for other nodes: the switch, which looks at the IP address inside. Outside of [`NETWORK`], link-local.
+/// The next hop for all other nodes: the switch, which forwards by the IP address inside. Link-local, outside of
+/// [`NETWORK`].
 pub const SWITCH: Ipv4Addr = Ipv4Addr::new(169, 254, 77, 1);
-/// Its Ethernet address: that of node 0, which there is none of.
+/// Its Ethernet address, which would belong to a node 0. No node has that number.
 pub const SWITCH_MAC: [u8; 6] = [0x02, 0x77, 0, 0, 0, 0];
 
 /// The IPv4 address of the node at `position`.

@@ -1,8 +1,9 @@
-//! The agent's line to the init of a node: whole messages, with files attached, and with the sender's process id.
+//! The channel between the agent and the init of a node: whole messages, with attached files and the sender's process
+//! id.
 //!
-//! A SOCK_SEQPACKET pair keeps message boundaries and reports the end of either side, which is how each learns that
-//! the other has died. The kernel attaches the sender's process id and translates it into the receiver's PID
-//! namespace; that is the only way an agent can learn what a process inside a node is called outside.
+//! A SOCK_SEQPACKET pair preserves message boundaries and reports the end of either side, so each side notices when
+//! the other dies. The kernel attaches the sender's process id and translates it into the receiver's PID namespace.
+//! The agent has no other way to learn the outside process id of a process in a node.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
@@ -21,24 +22,24 @@ use crate::failure::Failure;
 use crate::init::{Keep, Usage};
 use crate::protocol::Root;
 
-/// Largest message, bytes: the default size of a Unix socket's buffer less its own overhead.
+/// Largest message, bytes: the default size of a Unix socket's buffer minus its own overhead.
 pub const MESSAGE_BYTES_MAX: usize = 200_000;
 
 /// Files one message can carry.
 const FILES_MAX: usize = 2;
 
-/// What the agent tells an init.
+/// A message from the agent to an init.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum ToInit {
     /// Makes the namespaces; the file attached holds the text of /etc/hosts.
     Prepare { hostname: String, application: Account },
-    /// Sets up `eth0`, which exists by now.
+    /// Sets up `eth0`, which must exist.
     Connect(Connect),
     /// Runs a process; the files attached are its standard output and standard error.
     Start(StartOrder),
     /// Sends a signal to the process group of a process; 0 only asks whether the group still exists.
     Signal { process: u64, signal: i32 },
-    /// Asks what the node has used.
+    /// Requests what the node has used.
     Use,
 }
 
@@ -66,32 +67,32 @@ pub struct StartOrder {
     pub keep: Option<Keep>,
 }
 
-/// What an init tells the agent.
+/// A message from an init to the agent.
 #[derive(Debug, Serialize, Deserialize)]
 pub enum FromInit {
     /// `Prepare`, `Connect` or `Start` was honoured.
     Done,
-    /// It was not.
+    /// The order could not be carried out.
     Refused(Failure),
     /// The answer to `Use`.
     Used(Usage),
-    /// Sent by the new process itself, for the process id that the kernel attaches.
+    /// Sent by the new process itself, so that the kernel attaches its process id.
     Born { process: u64 },
-    /// A process has ended; others of its group may live on.
+    /// A process has ended; other processes of its group may still run.
     Exited { process: u64, code: Option<i32>, signal: Option<i32> },
     /// The last process of its group has ended too.
     GroupEnded { process: u64 },
 }
 
-/// A message and what came with it.
+/// A message with its attachments.
 pub struct Received<T> {
     pub message: T,
     pub files: Vec<OwnedFd>,
-    /// Process id of the sender in the receiver's namespace; 0 where the receiver did not ask for it.
+    /// Process id of the sender in the receiver's namespace; 0 when the receiver did not request it.
     pub sender: i32,
 }
 
-/// One end of the line.
+/// One end of the channel.
 pub struct Channel {
     socket: OwnedFd,
 }
@@ -109,7 +110,7 @@ impl From<OwnedFd> for Channel {
 }
 
 impl Channel {
-    /// A connected pair: the agent's end, which learns senders' process ids, and the init's.
+    /// A connected pair: the agent's end, which receives senders' process ids, and the init's end.
     pub fn pair() -> io::Result<(Self, Self)> {
         let (agent, init) =
             socketpair(AddressFamily::Unix, SockType::SeqPacket, None, SockFlag::SOCK_CLOEXEC)?;
@@ -117,7 +118,7 @@ impl Channel {
         Ok((Self { socket: agent }, Self { socket: init }))
     }
 
-    /// Sends a message whole or not at all; `InvalidInput` when it is larger than [`MESSAGE_BYTES_MAX`].
+    /// Sends a message completely or not at all; `InvalidInput` when it is larger than [`MESSAGE_BYTES_MAX`].
     pub fn send<T: Serialize>(&self, message: &T, files: &[BorrowedFd<'_>]) -> io::Result<()> {
         let bytes = serde_json::to_vec(message)?;
         if bytes.len() > MESSAGE_BYTES_MAX {
@@ -148,7 +149,7 @@ impl Channel {
                 MsgFlags::MSG_CMSG_CLOEXEC,
             ) {
                 Err(Errno::EINTR) => continue,
-                // The other side went away with messages of ours unread.
+                // The other side closed its end while messages from this side were unread.
                 Err(Errno::ECONNRESET) => return Ok(None),
                 outcome => break outcome?,
             }
@@ -157,7 +158,8 @@ impl Channel {
         for attached in received.cmsgs()? {
             match attached {
                 ControlMessageOwned::ScmRights(raw) => {
-                    // SAFETY: the kernel has just made these descriptors for us; nobody else knows them.
+                    // SAFETY: the kernel has just made these descriptors for this process; nothing else refers to
+                    // them.
                     files.extend(raw.into_iter().map(|file| unsafe { OwnedFd::from_raw_fd(file) }));
                 }
                 ControlMessageOwned::ScmCredentials(credentials) => sender = credentials.pid(),
@@ -179,7 +181,7 @@ mod tests {
     use std::io::Read;
 
     #[test]
-    fn messages_keep_their_boundaries_their_files_and_their_sender() {
+    fn messages_arrive_with_their_boundaries_files_and_sender() {
         let (agent, init) = Channel::pair().unwrap();
         let (mut reader, writer) = io::pipe().unwrap();
         init.send(&FromInit::Born { process: 7 }, &[]).unwrap();

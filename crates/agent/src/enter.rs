@@ -1,7 +1,7 @@
 //! `enter PID -- CMD ...`: runs a command in a node, with the caller's streams, environment, folder and user.
 //!
-//! The command dies with the node, because it is in its PID namespace, and with this process. It has the privileges of
-//! the caller: root can look at packets, anybody else is who they are. Nothing here talks to the agent.
+//! The command ends with the node, because it is in its PID namespace, and with this process. It has the privileges of
+//! the caller: root can capture packets, other users have their usual rights. Nothing here talks to the agent.
 
 use std::ffi::{CString, OsString};
 use std::fs::{self, File};
@@ -24,11 +24,11 @@ use crate::cgroup;
 
 /// The node cannot be entered.
 const CANNOT_ENTER: u8 = 3;
-/// The command cannot be executed; what shells use.
+/// The command cannot be executed; the status that shells use.
 const CANNOT_EXECUTE: i32 = 126;
-/// The command does not exist; what shells use.
+/// The command does not exist; the status that shells use.
 const NOT_FOUND: i32 = 127;
-/// Added to the number of the signal that ended the command; what shells use.
+/// Added to the number of the signal that ended the command, as shells do.
 const SIGNALLED: i32 = 128;
 
 /// Enters the node whose init is `pid` and returns the command's exit status.
@@ -49,7 +49,7 @@ fn join(pid: &str) -> Result<(), String> {
         .map_err(|_| format!("pid {pid:?} is not a number; `up` replies with the init of each node"))?;
     let folder = format!("/proc/{number}/ns");
     if is_ours(&folder, "net") {
-        return Err(format!("process {number} is no node: its network is the one we are in; `up` replies with the init of each node"));
+        return Err(format!("process {number} is no node: its network is this process's own; `up` replies with the init of each node"));
     }
     cgroup::join(number)?;
     let here = std::env::current_dir().ok();
@@ -60,11 +60,11 @@ fn join(pid: &str) -> Result<(), String> {
         ("pid", CloneFlags::CLONE_NEWPID),
         ("mnt", CloneFlags::CLONE_NEWNS),
     ];
-    // First, because it is what permits the rest to somebody who is not root.
+    // Comes first, because it permits the other steps to a user who is not root.
     if !is_ours(&folder, "user") {
         kinds.insert(0, ("user", CloneFlags::CLONE_NEWUSER));
     }
-    // All are opened before any is joined: /proc changes on the way.
+    // All are opened before any is joined, because joining changes /proc.
     let opened: Result<Vec<(&str, CloneFlags, File)>, String> = kinds
         .into_iter()
         .map(|(kind, flag)| {
@@ -83,31 +83,28 @@ fn join(pid: &str) -> Result<(), String> {
         })?;
     }
     stay_where_it_is(number).map_err(|error| {
-        format!(
-            "use the processors of process {number} alone: {}; a security module forbids it",
-            error.desc()
-        )
+        format!("use the CPUs of process {number} only: {}; a security module forbids it", error.desc())
     })?;
-    // Joining mounts leads to their root; the caller's folder is the same one by name.
+    // Joining a mount namespace leads to its root; this returns to the caller's folder by its name.
     here.map_or(Ok(()), |here| {
         chdir(&here).map_err(|error| format!("return to {}: {}", here.display(), error.desc()))
     })
 }
 
-/// Leaves the emulator its processor, as everything in the node does, and what the caller may not use.
+/// Restricts the command to the CPUs that the node and the caller may both use; the emulator's CPU stays free.
 fn stay_where_it_is(number: u32) -> nix::Result<()> {
     let (own, its) = (sched_getaffinity(Pid::this())?, sched_getaffinity(Pid::from_raw(number as i32))?);
     let mut both = CpuSet::new();
-    for processor in 0..CpuSet::count() {
-        if own.is_set(processor)? && its.is_set(processor)? {
-            both.set(processor)?;
+    for cpu in 0..CpuSet::count() {
+        if own.is_set(cpu)? && its.is_set(cpu)? {
+            both.set(cpu)?;
         }
     }
-    // A caller that is kept on the emulator's processor would have none.
+    // The caller is pinned to the emulator's CPU: nothing would remain, so the node's CPUs are used.
     sched_setaffinity(Pid::this(), if both == CpuSet::new() { &its } else { &both })
 }
 
-/// Whether we are in the same namespace of this kind; `false` when that cannot be seen.
+/// Whether this process is in the same namespace of this kind; `false` when that is not visible.
 fn is_ours(folder: &str, kind: &str) -> bool {
     let identity = |path: String| fs::metadata(path).map(|file| (file.dev(), file.ino())).ok();
     let theirs = identity(format!("{folder}/{kind}"));
@@ -117,7 +114,7 @@ fn is_ours(folder: &str, kind: &str) -> bool {
 fn run(command: &[OsString]) -> Result<i32, String> {
     let words: Result<Vec<_>, _> = command.iter().map(|word| CString::new(word.as_bytes())).collect();
     let words =
-        words.map_err(|_| "the command has a zero byte inside; C programs cannot receive one".to_owned())?;
+        words.map_err(|_| "the command contains a zero byte; C programs cannot receive one".to_owned())?;
     let system = |what: &'static str| move |error: Errno| format!("{what}: {}", error.desc());
     let parent = own_pidfd().map_err(system("watch this process"))?;
     let mut mask = SigSet::from_iter([Signal::SIGTERM, Signal::SIGHUP, Signal::SIGINT, Signal::SIGQUIT]);
@@ -130,7 +127,7 @@ fn run(command: &[OsString]) -> Result<i32, String> {
     match unsafe { fork() }.map_err(not_made)? {
         ForkResult::Child => {
             let status = become_command(&words, &before, &parent);
-            // SAFETY: ends the child at once, without running what the parent registered for its own end.
+            // SAFETY: ends the child at once, without running the exit handlers that the parent registered.
             unsafe { libc::_exit(status) }
         }
         ForkResult::Parent { child } => wait(child, &signals).map_err(system("wait for the command")),
@@ -142,9 +139,9 @@ fn not_made(error: Errno) -> String {
     format!("make a process in the node: {}; {remedy}", error.desc())
 }
 
-/// Returns only when the command could not be executed, with what a shell would exit with.
+/// Returns only when the command could not be executed, with the exit status that a shell would use.
 fn become_command(words: &[CString], mask: &SigSet, parent: &OwnedFd) -> i32 {
-    // A parent that died before it was watched will send no signal; its descriptor then reads as ended.
+    // A parent that died before this line will send no signal; its descriptor then reads as ended.
     let watched = set_pdeathsig(Signal::SIGKILL);
     let mut ended = [PollFd::new(parent.as_fd(), PollFlags::POLLIN)];
     if watched.is_err() || poll(&mut ended, PollTimeout::ZERO) != Ok(0) {
@@ -170,7 +167,8 @@ fn own_pidfd() -> nix::Result<OwnedFd> {
     }
 }
 
-/// Waits for the command and passes on what others ask of it. What a terminal sends reaches the command by itself.
+/// Waits for the command and passes on the signals that other processes send. Signals of a terminal reach the command
+/// directly.
 fn wait(child: Pid, signals: &SignalFd) -> nix::Result<i32> {
     loop {
         let Some(arrived) = signals.read_signal()? else {

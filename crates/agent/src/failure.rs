@@ -1,4 +1,4 @@
-//! Why a request was not honoured: a kind for programs and a sentence for people.
+//! Why a request was refused: a kind for programs and a sentence for people.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,15 +6,15 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// The request is wrong; ask for something else.
+    /// The request is wrong; send a different one.
     Invalid,
-    /// This machine cannot honour it; change the machine or go to another.
+    /// This machine cannot honour the request; change the machine or use another.
     Preflight,
     /// The agent is at fault.
     Internal,
 }
 
-/// An error reply in the making. The message names thing, value, rule and remedy.
+/// The content of an error reply. The message names thing, value, rule and remedy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// For programs.

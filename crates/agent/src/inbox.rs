@@ -1,5 +1,5 @@
-//! Everything the agent can be told, in one place: lines of its caller, messages of nodes, faults of the emulator,
-//! signals, and the passing of time. Whoever waits, waits here.
+//! All inputs of the agent in one place: lines of its caller, messages of nodes, faults of the emulator, signals, and
+//! time. The agent waits nowhere else.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -22,40 +22,40 @@ const LINE_BYTES_MAX: usize = 64 << 20;
 const FAULT_BYTES_MAX: usize = 8192;
 
 /// Something happened.
-pub enum Happening {
-    /// A line without its end; cut off at [`LINE_BYTES_MAX`], which makes it unreadable as a request.
+pub enum Event {
+    /// A line without its line end; cut off at [`LINE_BYTES_MAX`], which makes it unreadable as a request.
     Line(Vec<u8>),
     /// There will be no more lines.
     InputEnded,
-    /// Somebody asked the agent to stop.
+    /// A signal asked the agent to stop.
     Terminated,
     /// The emulator died.
     Fault(String),
-    /// The node at this position said something.
-    Said(usize, Received<FromInit>),
+    /// The node at this position sent a message.
+    Message(usize, Received<FromInit>),
     /// The init of the node at this position is gone.
     Lost(usize),
     /// The deadline has passed.
     Deadline,
 }
 
-/// The sources and what they said already.
+/// The sources, and the messages that they have already sent.
 pub struct Inbox {
     input: Lines,
     signals: SignalFd,
     faults: UnixDatagram,
     fault_sender: UnixDatagram,
-    waiting: VecDeque<Happening>,
+    waiting: VecDeque<Event>,
 }
 
 impl Inbox {
-    /// Listens to `input`. The signals that end the agent are blocked from now on, in threads to come as well.
+    /// Listens to `input`. From now on the signals that end the agent are blocked, also in threads that start later.
     pub fn new(input: OwnedFd) -> io::Result<Self> {
         let mask = SigSet::from_iter([Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP]);
         mask.thread_block()?;
         let signals = SignalFd::with_flags(&mask, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
         let (faults, fault_sender) = UnixDatagram::pair()?;
-        // Whoever reports a fault must not wait for us: we may be waiting for it to stop.
+        // The thread that reports a fault must not wait for the agent's thread, which may be waiting for it to stop.
         fault_sender.set_nonblocking(true)?;
         Ok(Self { input: Lines::new(input), signals, faults, fault_sender, waiting: VecDeque::new() })
     }
@@ -69,27 +69,25 @@ impl Inbox {
         }))
     }
 
-    /// Forgets what nodes and emulator said, because they are gone.
+    /// Discards the messages of nodes and emulator, because they no longer exist.
     pub fn forget_fabric(&mut self) {
-        self.waiting.retain(|happening| {
-            matches!(happening, Happening::Line(_) | Happening::InputEnded | Happening::Terminated)
-        });
+        self.waiting.retain(|event| matches!(event, Event::Line(_) | Event::InputEnded | Event::Terminated));
         while let Some(true) = is_readable(&self.faults) {
             let _ = self.faults.recv(&mut [0; 1]);
         }
     }
 
-    /// Waits for something to happen, at most until `deadline`.
-    pub fn next(&mut self, nodes: &[Node], deadline: Option<Instant>) -> io::Result<Happening> {
+    /// Waits for an event, at most until `deadline`.
+    pub fn next(&mut self, nodes: &[Node], deadline: Option<Instant>) -> io::Result<Event> {
         while self.waiting.is_empty() {
             if !self.listen(nodes, deadline)? {
-                return Ok(Happening::Deadline);
+                return Ok(Event::Deadline);
             }
         }
-        Ok(self.waiting.pop_front().unwrap_or(Happening::Deadline))
+        Ok(self.waiting.pop_front().unwrap_or(Event::Deadline))
     }
 
-    /// Takes in one message of every source that has any. `false` when the deadline came first.
+    /// Receives one message from every source that has any. `false` when the deadline came first.
     fn listen(&mut self, nodes: &[Node], deadline: Option<Instant>) -> io::Result<bool> {
         let node_positions: Vec<_> = (0..nodes.len()).filter(|&position| !nodes[position].lost).collect();
         let mut sources = vec![readable(&self.signals), readable(&self.faults)];
@@ -108,18 +106,17 @@ impl Inbox {
         let ready: Vec<bool> = sources.iter().map(|source| source.any().unwrap_or(true)).collect();
         drop(sources);
         if ready[0] && self.signals.read_signal()?.is_some() {
-            self.waiting.push_back(Happening::Terminated);
+            self.waiting.push_back(Event::Terminated);
         }
         if ready[1] {
             let mut message = [0; FAULT_BYTES_MAX];
             let length = self.faults.recv(&mut message)?;
-            self.waiting
-                .push_back(Happening::Fault(String::from_utf8_lossy(&message[..length]).into_owned()));
+            self.waiting.push_back(Event::Fault(String::from_utf8_lossy(&message[..length]).into_owned()));
         }
         for (&position, _) in node_positions.iter().zip(&ready[2..]).filter(|(_, ready)| **ready) {
-            self.waiting.push_back(match nodes[position].hear() {
-                Ok(Some(received)) => Happening::Said(position, received),
-                Ok(None) | Err(_) => Happening::Lost(position),
+            self.waiting.push_back(match nodes[position].receive() {
+                Ok(Some(received)) => Event::Message(position, received),
+                Ok(None) | Err(_) => Event::Lost(position),
             });
         }
         if ready.get(2 + node_positions.len()) == Some(&true) {
@@ -159,12 +156,12 @@ impl Lines {
         Self { file: File::from(input), begun: Vec::new(), ended: false }
     }
 
-    /// Reads once what is there, and appends the lines that it completes.
-    fn read(&mut self, lines: &mut VecDeque<Happening>) -> io::Result<()> {
+    /// Reads once what is available, and appends the lines that it completes.
+    fn read(&mut self, lines: &mut VecDeque<Event>) -> io::Result<()> {
         let mut bytes = [0; 65536];
         let length = match self.file.read(&mut bytes) {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
-            // A terminal that hung up reads as an error; nothing more will come either way.
+            // A terminal that hung up reads as an error; no more input comes in either case.
             outcome => outcome.unwrap_or(0),
         };
         let mut pieces = bytes[..length].split(|&byte| byte == b'\n');
@@ -176,7 +173,7 @@ impl Lines {
         if length == 0 {
             self.complete(lines);
             self.ended = true;
-            lines.push_back(Happening::InputEnded);
+            lines.push_back(Event::InputEnded);
         }
         Ok(())
     }
@@ -186,11 +183,11 @@ impl Lines {
         self.begun.extend_from_slice(&piece[..piece.len().min(room)]);
     }
 
-    /// Blank lines are no requests.
-    fn complete(&mut self, lines: &mut VecDeque<Happening>) {
+    /// Blank lines are not requests.
+    fn complete(&mut self, lines: &mut VecDeque<Event>) {
         let line = std::mem::take(&mut self.begun);
         if !line.trim_ascii().is_empty() {
-            lines.push_back(Happening::Line(line));
+            lines.push_back(Event::Line(line));
         }
     }
 }
@@ -203,22 +200,19 @@ mod tests {
     fn lines_of(pieces: &[&[u8]]) -> Vec<Vec<u8>> {
         let (reader, mut writer) = io::pipe().unwrap();
         let mut lines = Lines::new(reader.into());
-        let mut happenings = VecDeque::new();
+        let mut events = VecDeque::new();
         for piece in pieces {
             writer.write_all(piece).unwrap();
-            lines.read(&mut happenings).unwrap();
+            lines.read(&mut events).unwrap();
         }
         drop(writer);
-        lines.read(&mut happenings).unwrap();
-        assert!(matches!(happenings.pop_back(), Some(Happening::InputEnded)));
-        happenings
-            .into_iter()
-            .map(|happening| if let Happening::Line(line) = happening { line } else { vec![] })
-            .collect()
+        lines.read(&mut events).unwrap();
+        assert!(matches!(events.pop_back(), Some(Event::InputEnded)));
+        events.into_iter().map(|event| if let Event::Line(line) = event { line } else { vec![] }).collect()
     }
 
     #[test]
-    fn lines_do_not_depend_on_how_they_arrive() {
+    fn lines_do_not_depend_on_the_pieces_they_arrive_in() {
         let expected = vec![b"one".to_vec(), b"two".to_vec(), b"three".to_vec()];
         assert_eq!(lines_of(&[b"one\ntwo\nthree"]), expected);
         assert_eq!(lines_of(&[b"on", b"e\n", b"\ntw", b"o\nthree\n"]), expected);

@@ -1,8 +1,8 @@
-//! Namespaces of the agent itself: nothing that it makes has a name in the host's.
+//! Namespaces of the agent itself, so that nothing that it makes has a name in the host's namespaces.
 //!
-//! Without root, the agent takes a user namespace in which the user's own id is mapped to itself; it has every
-//! capability there and none outside. With or without, each fabric gets a network namespace that nobody used before.
-//! It does not make the nodes' namespaces (see `init`).
+//! Without root, the agent enters a new user namespace in which the user's own id is mapped to itself. There it has
+//! every capability, outside none. With or without root, each fabric gets a new network namespace. The nodes'
+//! namespaces are made by `init`.
 
 use std::fs;
 
@@ -12,14 +12,15 @@ use nix::unistd::{getegid, geteuid};
 
 use crate::failure::Failure;
 
-/// Makes the user namespace, when not root. Must be called before the process has a second thread.
+/// Makes the user namespace, when not root. Must run before the process has a second thread.
 pub fn enter_user_namespace() -> Result<(), Failure> {
     let (user, group) = (geteuid(), getegid());
     if user.is_root() {
         return Ok(());
     }
     unshare(CloneFlags::CLONE_NEWUSER).map_err(|error| refused("user namespace", error))?;
-    // Group lists must be given up before a group can be mapped without privileges: user_namespaces(7).
+    // The right to set group lists must be given up before a group can be mapped without privileges:
+    // user_namespaces(7).
     let maps = [
         ("setgroups", "deny".to_owned()),
         ("uid_map", format!("{user} {user} 1")),
@@ -35,7 +36,7 @@ pub fn enter_user_namespace() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Takes a new network namespace for the fabric side of all nodes.
+/// Enters a new network namespace for the fabric side of all nodes.
 pub fn enter_network_namespace() -> Result<(), Failure> {
     unshare(CloneFlags::CLONE_NEWNET).map_err(|error| refused("network namespace", error))
 }

@@ -1,9 +1,10 @@
-//! Launching the init of a node: a child in a PID namespace of its own, which goes on as process 1 there (`init`).
+//! Launches the init of a node: a child in its own PID namespace, which continues as process 1 there (`init`).
 //!
-//! The child is made with `clone` from the main thread. Not from a short-lived one: the parent-death signal follows
-//! the thread. Not with `unshare`: a process can do that to its children's PID namespace only once. It executes nothing:
-//! to load the program again took a third of the time in which a node comes up. That is sound because the agent has
-//! one thread while it launches; the emulator gets its threads when all nodes are connected.
+//! The child is made with `clone` from the main thread. A short-lived thread would not do: the parent-death signal is
+//! tied to the thread. `unshare` would not do: a process can use it only once for its children's PID namespace. The
+//! child executes no program: loading the program again took a third of the time in which a node comes up. This is
+//! sound because the agent has one thread while it launches; the emulator starts its threads after all nodes are
+//! connected.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -16,15 +17,15 @@ use nix::unistd::Pid;
 use crate::channel::Channel;
 use crate::init::{self, CHANNEL_FD};
 
-/// What every init is launched with.
+/// The settings that every init is launched with.
 pub struct Launcher {
-    /// The limit on open files that the agent was given, which applications shall see.
+    /// The limit on open files at the agent's start; applications get the same limit.
     open_files: (u64, u64),
     nothing: OwnedFd,
 }
 
 impl Launcher {
-    /// Raises the agent's own limit on open files as far as it may: it needs two descriptors per node.
+    /// Raises the agent's own limit on open files as far as allowed, because it needs two descriptors per node.
     pub fn new() -> io::Result<Self> {
         let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
         setrlimit(Resource::RLIMIT_NOFILE, hard, hard)?;
@@ -32,14 +33,14 @@ impl Launcher {
         Ok(Self { open_files: (soft, hard), nothing })
     }
 
-    /// Launches an init at the other end of the channel returned.
+    /// Launches an init at the other end of the returned channel.
     ///
     /// # Safety
-    /// This process must have one thread: the child goes on without the others, whatever locks they hold.
+    /// This process must have one thread: the child continues without the others, whatever locks they hold.
     pub unsafe fn launch(&self) -> io::Result<(Pid, Channel)> {
         let (ours, theirs) = Channel::pair()?;
         let flags = libc::CLONE_NEWPID | libc::SIGCHLD;
-        // SAFETY: without CLONE_VM and a stack this is a fork, of the only thread.
+        // SAFETY: without CLONE_VM and a stack this is a fork of the only thread.
         match unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) } {
             -1 => Err(Errno::last().into()),
             0 => self.go_on_as_init(&theirs),
@@ -47,7 +48,7 @@ impl Launcher {
         }
     }
 
-    /// What the child does. It never returns, so nothing that belongs to the agent is dropped here.
+    /// Runs the child. It never returns, so nothing that belongs to the agent is dropped here.
     fn go_on_as_init(&self, channel: &Channel) -> ! {
         let done = catch_unwind(AssertUnwindSafe(|| {
             self.leave_behind(channel.as_fd().as_raw_fd())?;
@@ -66,11 +67,11 @@ impl Launcher {
         unsafe { libc::_exit(status) }
     }
 
-    /// Leaves nothing of the agent's open except standard error, for last words, and the channel.
+    /// Closes every descriptor of the agent except standard error, for final error messages, and the channel.
     fn leave_behind(&self, channel: i32) -> io::Result<()> {
         let nothing = self.nothing.as_raw_fd();
-        // SAFETY: descriptors of the agent that the child closes or replaces are used by nobody in the child.
-        // The order matters: `nothing` is above 2 and the channel may be 3 already, or be overwritten last.
+        // SAFETY: the child closes or replaces descriptors of the agent that nothing in the child uses. The order
+        // matters: `nothing` is above 2, and the channel may be 3 already, or be overwritten last.
         unsafe {
             Errno::result(libc::dup2(nothing, 0))?;
             Errno::result(libc::dup2(nothing, 1))?;

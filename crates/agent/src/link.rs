@@ -1,9 +1,10 @@
-//! What a node's network consists of: a veth pair, an address, one route, and where the switch is.
+//! A node's network: a veth pair, an address, one route, and the neighbour entry of the switch.
 //!
-//! The agent makes the pair from the fabric's namespace with the far end born inside the node's: moving a device there
-//! afterwards takes four times as long (about 19 ms against 5 on Linux 6.18). Both ends get an index of our choice in
-//! namespaces where nothing else lives, so that nobody has to ask for it. Checksum and segmentation offloads stay on:
-//! the emulator carries super-packets whole, except those inside of tunnels (`tunnel_offloads`).
+//! The agent makes the pair from the fabric's namespace, with the far end created inside the node's. Moving a device
+//! there afterwards takes four times as long (about 19 ms against 5 on Linux 6.18). Both ends get an index of the
+//! agent's choice, in namespaces that contain nothing else, so the index need not be looked up. Checksum and
+//! segmentation offloads stay on: the emulator carries super-packets whole, except those inside tunnels
+//! (`tunnel_offloads`).
 
 use std::fs;
 use std::io;
@@ -31,16 +32,16 @@ use crate::netlink::Request;
 const PORT_INDEX_FIRST: u32 = 1000;
 /// Name of a node's interface.
 pub const ETH0: &str = "eth0";
-/// Index of `eth0` in every node. It must differ from that of every port: the kernel takes a device whose other end has
-/// the same index for a physical one, and lets news of its carrier wait for up to a second.
+/// Index of `eth0` in every node. It must differ from that of every port: the kernel takes a device whose other end
+/// has the same index for a physical one. It then delays changes of its carrier by up to a second.
 const ETH0_INDEX: u32 = 500;
 /// Index of `lo` in every network namespace.
 const LOOPBACK_INDEX: u32 = 1;
 
-/// Number of RTAX_RTO_MIN; its bit in RTAX_LOCK makes the kernel heed the metric (`tcp_rto_min`), as `ip route` does.
+/// Number of RTAX_RTO_MIN. Its bit in RTAX_LOCK makes the kernel apply the metric (`tcp_rto_min`), as `ip route` does.
 const RTAX_RTO_MIN: u32 = 13;
 
-/// Bit of RTAX_FEATURES: connections over the route ask for explicit congestion notification, whatever `tcp_ecn` says.
+/// Bit of RTAX_FEATURES: connections over the route request explicit congestion notification, whatever `tcp_ecn` is.
 const RTAX_FEATURE_ECN: u32 = 1;
 
 /// Index of the fabric's end of the pair of the node at `position`.
@@ -49,7 +50,7 @@ pub fn port_index(position: u16) -> u32 {
 }
 
 /// A veth pair: a port here, up, and `eth0` in the network namespace of process `init`, down. The kernel makes the far
-/// end first and refuses to bring it up while it has no near one.
+/// end first and refuses to bring it up before the near one exists.
 pub fn veth_pair(position: u16, init: u32, mtu_bytes: u32) -> Request {
     let mut eth0 = end(ETH0_INDEX, ETH0.to_owned(), mtu_bytes);
     eth0.attributes.push(LinkAttribute::Address(address::mac(position).to_vec()));
@@ -63,7 +64,7 @@ pub fn veth_pair(position: u16, init: u32, mtu_bytes: u32) -> Request {
     Request { message: RouteNetlinkMessage::NewLink(port), flags: NLM_F_CREATE | NLM_F_EXCL }
 }
 
-/// One queue each way: a queue per processor, the default, costs time to make and serves nothing here.
+/// One queue in each direction: the default, a queue per CPU, takes time to make and has no benefit here.
 fn end(index: u32, name: String, mtu_bytes: u32) -> LinkMessage {
     let mut message = LinkMessage::default();
     message.header.index = index;
@@ -86,13 +87,13 @@ pub fn eth0_up() -> Request {
     up(ETH0_INDEX)
 }
 
-/// Has the kernel act on the carrier of a port before it answers. It would do so soon; but until then, it drops what is
-/// sent, and a lost first packet costs a connection a second.
+/// Makes the kernel process a port's carrier before it answers. It would do so soon by itself, but drops packets until
+/// then, and a lost first packet costs a connection a second.
 pub fn settle_port(position: u16) -> Request {
     settle(port_index(position))
 }
 
-/// The same for `eth0`, which otherwise has no carrier as far as applications can see.
+/// The same for `eth0`; otherwise applications see it without a carrier.
 pub fn settle_eth0() -> Request {
     settle(ETH0_INDEX)
 }
@@ -115,7 +116,8 @@ fn set_up(message: &mut LinkMessage) {
     message.header.change_mask = LinkFlags::Up;
 }
 
-/// The address of the node at `position`, without the route that would come with it: ours carries metrics.
+/// The address of the node at `position`, without the route that the kernel would add: the agent's route carries
+/// metrics.
 pub fn address(position: u16) -> Request {
     let ip = IpAddr::V4(address::ip(position));
     let mut message = AddressMessage::default();
@@ -131,8 +133,9 @@ pub fn address(position: u16) -> Request {
     Request { message: RouteNetlinkMessage::NewAddress(message), flags: NLM_F_CREATE | NLM_F_EXCL }
 }
 
-/// The route to all nodes, by the switch. It declares TCP's congestion control, smallest retransmission timeout and use of ECN, because a route
-/// can do that without root where the sysctl cannot. An application may still choose a congestion control by itself.
+/// The route to all nodes, through the switch. It sets TCP's congestion control, smallest retransmission timeout and
+/// use of ECN. A route can set these without root, a sysctl cannot. An application may still choose a congestion
+/// control itself.
 pub fn route(position: u16, congestion_control: &str, rto_min_ms: u32, ecn: bool) -> Request {
     let mut metrics = vec![
         RouteMetric::Lock(1 << RTAX_RTO_MIN),
@@ -160,9 +163,9 @@ pub fn route(position: u16, congestion_control: &str, rto_min_ms: u32, ecn: bool
     Request { message: RouteNetlinkMessage::NewRoute(message), flags: NLM_F_CREATE | NLM_F_EXCL }
 }
 
-/// Where the switch is, for ever: address resolution would otherwise be traffic that nobody asked for, under the
-/// condition, at instants of its own choice. One entry for all nodes, because one for each would be a million among a thousand
-/// nodes, each of some hundred bytes in the kernel.
+/// A permanent neighbour entry for the switch. Address resolution would be traffic that no application caused, subject
+/// to the condition and at instants of its own. One entry serves all nodes: one per node would be a million entries
+/// for a thousand nodes, some hundred bytes each in the kernel.
 pub fn switch() -> Request {
     let mut message = NeighbourMessage::default();
     message.header.family = AddressFamily::Inet;
@@ -176,11 +179,11 @@ pub fn switch() -> Request {
     Request { message: RouteNetlinkMessage::NewNeighbour(message), flags: NLM_F_CREATE | NLM_F_REPLACE }
 }
 
-/// Keeps IPv6 off devices made from now on in this network namespace: its autoconfiguration (duplicate address
-/// detection, router solicitations, multicast reports) is traffic that nobody asked for. `lo` keeps `::1`.
-pub fn keep_ipv6_off() -> io::Result<()> {
+/// Switches IPv6 off for devices made from now on in this network namespace. Its autoconfiguration (duplicate address
+/// detection, router solicitations, multicast reports) is traffic that no application caused. `lo` retains `::1`.
+pub fn disable_ipv6() -> io::Result<()> {
     match fs::write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1") {
-        // A kernel without IPv6 makes no such traffic.
+        // A kernel without IPv6 sends no such traffic.
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         outcome => outcome,
     }

@@ -1,10 +1,10 @@
-//! `crosswind-agent`: the only part of Crosswind with privileges. It owns what exists on a host.
+//! `crosswind-agent`: the only part of Crosswind with privileges. It owns everything that Crosswind makes on a host.
 //!
-//! Without arguments it serves requests, JSON lines on its standard streams (docs/reference/contracts.md, section 2):
-//! it builds nodes, drives the emulator between them, runs processes in them, and undoes everything when its input
-//! ends, when it is told to stop (SIGTERM, SIGINT, SIGHUP) or when its lease runs out. It opens no listening socket
-//! and makes nothing that has a name in the host's namespaces, so that even `kill -9` leaves nothing behind; control
-//! groups, which nodes with limits need, are the exception that `cgroup::sweep` takes care of.
+//! Without arguments it serves requests, JSON lines on its standard streams (docs/reference/contracts.md, section 2).
+//! It builds nodes, runs the emulator between them and processes in them. It undoes everything when its input ends, on
+//! SIGTERM, SIGINT or SIGHUP, or when its lease runs out. It opens no listening socket and makes nothing that has a
+//! name in the host's namespaces, so even `kill -9` leaves nothing behind. The exception are control groups of nodes
+//! with limits, which `cgroup::sweep` removes.
 //!
 //! `crosswind-agent enter PID -- CMD ...` runs a command in a node. `crosswind-agent sweep` removes the control groups
 //! of agents that were killed.

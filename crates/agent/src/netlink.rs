@@ -1,6 +1,6 @@
-//! A route netlink socket in the namespace of whoever opens it: sends requests in batches and waits for the outcome.
+//! A route netlink socket in the caller's network namespace: sends requests in batches and waits for the outcome.
 //!
-//! It speaks in turns and reads nothing but outcomes; what the requests say is in `link`.
+//! It sends, then reads only outcomes; `link` defines the contents of the requests.
 
 use std::io;
 
@@ -11,7 +11,7 @@ use netlink_sys::{protocols::NETLINK_ROUTE, Socket, SocketAddr};
 /// Requests of one batch, bytes. Larger ones gain nothing; a socket's buffer takes about 200 kB.
 const BATCH_BYTES: usize = 32 * 1024;
 
-/// One request and its flags besides `NLM_F_REQUEST`.
+/// One request, and its flags in addition to `NLM_F_REQUEST`.
 pub struct Request {
     pub message: RouteNetlinkMessage,
     pub flags: u16,
@@ -31,7 +31,8 @@ impl Netlink {
         Ok(Self { socket, sequence: 0 })
     }
 
-    /// Carries out the requests in order and returns the first error; those behind it in its batch are carried out too.
+    /// Carries out the requests in order and returns the first error. Requests after it in the same batch are carried
+    /// out too.
     pub fn request(&mut self, requests: impl IntoIterator<Item = Request>) -> io::Result<()> {
         let mut batch = Vec::with_capacity(BATCH_BYTES);
         let mut last = None;
@@ -65,7 +66,7 @@ impl Netlink {
         message.serialize(&mut batch[start..]);
     }
 
-    /// Only the last request of a batch asks for an acknowledgement; an error is reported for any of them.
+    /// Sends the batch. Only its last request asks for an acknowledgement; an error is reported for any of them.
     fn flush(&mut self, batch: &mut Vec<u8>) -> io::Result<()> {
         self.socket.send(batch, 0)?;
         batch.clear();

@@ -1,4 +1,4 @@
-//! A node as the agent sees it: its init, and the line to it. The node exists exactly as long as this value.
+//! A node from the agent's side: its init, and the channel to it. The node exists exactly as long as this value.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -13,24 +13,24 @@ use crate::cgroup::Kept;
 use crate::channel::{Channel, FromInit, Received, ToInit};
 use crate::launch::Launcher;
 
-/// A node that exists, or is coming to exist.
+/// A node that exists, or is being made.
 pub struct Node {
     pub name: String,
     pub host: String,
     /// Process id of its init as the agent's caller sees it.
     pub init: Pid,
     channel: Channel,
-    /// Its limits, and who keeps them.
+    /// Its limits, and what enforces them.
     pub kept: Kept,
     /// Set once its init is known to be gone.
     pub lost: bool,
 }
 
 impl Node {
-    /// A node whose init waits to be told what to do.
+    /// A node whose init waits for its first order.
     ///
     /// # Safety
-    /// As of [`Launcher::launch`].
+    /// As for [`Launcher::launch`].
     pub unsafe fn launch(launcher: &Launcher, name: &str, host: &str) -> io::Result<Self> {
         // SAFETY: the caller's promise.
         let (init, channel) = unsafe { launcher.launch() }?;
@@ -44,17 +44,17 @@ impl Node {
         })
     }
 
-    /// Keeps whatever will run in the node on these processors. The init must not have started anything yet.
-    pub fn stay_on(&self, processors: &CpuSet) -> io::Result<()> {
-        sched_setaffinity(self.init, processors).map_err(io::Error::from)
+    /// Restricts every process of the node to these CPUs. The init must not have started a process yet.
+    pub fn restrict_to(&self, cpus: &CpuSet) -> io::Result<()> {
+        sched_setaffinity(self.init, cpus).map_err(io::Error::from)
     }
 
-    pub fn tell(&self, order: &ToInit, files: &[BorrowedFd<'_>]) -> io::Result<()> {
+    pub fn send(&self, order: &ToInit, files: &[BorrowedFd<'_>]) -> io::Result<()> {
         self.channel.send(order, files)
     }
 
     /// Waits for the init's next message; `None` when the init is gone.
-    pub fn hear(&self) -> io::Result<Option<Received<FromInit>>> {
+    pub fn receive(&self) -> io::Result<Option<Received<FromInit>>> {
         self.channel.receive()
     }
 
@@ -63,7 +63,7 @@ impl Node {
     }
 
     fn kill(&self) {
-        // Cannot fail for a child of ours that nobody has waited for yet.
+        // Cannot fail for a child that has not been waited for yet.
         let _ = kill(self.init, Signal::SIGKILL);
     }
 }
@@ -76,7 +76,7 @@ impl Drop for Node {
     }
 }
 
-/// Ends all nodes, side by side.
+/// Ends all nodes in parallel.
 pub fn end_all(nodes: Vec<Node>) {
     nodes.iter().for_each(Node::kill);
     drop(nodes);

@@ -1,4 +1,4 @@
-//! Processes of the application as the agent's caller knows them: by number, from `start` until the fabric goes.
+//! Processes of the application as the agent's caller knows them: by number, from `start` until the fabric ends.
 
 use std::collections::BTreeMap;
 
@@ -16,14 +16,14 @@ pub struct Exit {
 pub struct Process {
     /// Position of its node.
     pub node: usize,
-    /// As the agent's caller sees it.
+    /// Process id that the agent's caller sees.
     pub pid: i32,
     pub exit: Option<Exit>,
     /// Whether the rest of its process group has ended too.
     pub group_ended: bool,
 }
 
-/// All processes of the fabric. Numbers are never used twice by one agent.
+/// All processes of the fabric. An agent never uses a number twice.
 #[derive(Default)]
 pub struct Processes {
     known: BTreeMap<u64, Process>,
@@ -54,7 +54,7 @@ impl Processes {
         self.known.get_mut(&number)
     }
 
-    /// Marks every process of a node as killed, because its init is gone; returns the numbers of those it took.
+    /// Marks every process of a node as killed, because its init has ended; returns their numbers.
     pub fn node_lost(&mut self, node: usize) -> Vec<u64> {
         let mut taken = Vec::new();
         for (&number, process) in self.known.iter_mut().filter(|(_, process)| process.node == node) {

@@ -1,7 +1,7 @@
 //! The agent's protocol: one JSON object per line (docs/reference/contracts.md, section 2).
 //!
 //! A line that is not a request is answered with an `invalid` error and changes nothing. Unknown keys are errors: a
-//! request that is half understood would be half honoured.
+//! request that is only partly understood would be only partly honoured.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -23,7 +23,7 @@ use crate::init::Keep;
 /// Number of this protocol; a change that an older caller cannot follow increments it.
 pub const PROTOCOL: u32 = 1;
 
-/// What can be asked for.
+/// The requests.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Action {
@@ -35,7 +35,7 @@ pub enum Action {
         record: Option<PathBuf>,
         #[serde(default)]
         capture: Option<Capture>,
-        /// By node.
+        /// Limits by node.
         #[serde(default)]
         limits: BTreeMap<String, Limits>,
     },
@@ -65,9 +65,9 @@ pub enum Action {
 pub struct Capture {
     /// Absolute path of a new file.
     pub to: PathBuf,
-    /// Of each frame, at least its Ethernet header.
+    /// Bytes stored of each frame, at least its Ethernet header.
     pub snap_bytes: u32,
-    /// Of the file.
+    /// Largest size of the file.
     pub limit_bytes: u64,
 }
 
@@ -77,25 +77,25 @@ pub struct Capture {
 pub struct Start {
     /// Name of the node.
     pub node: String,
-    /// What messages call the process.
+    /// The name of the process in messages.
     pub name: String,
-    /// At least the program.
+    /// Program and arguments; at least the program.
     pub argv: Vec<String>,
     /// Added to a minimal environment.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
-    /// Absolute; as the process sees it.
+    /// Absolute path in the process's root.
     pub cwd: PathBuf,
     #[serde(default)]
     pub root: Option<Root>,
-    /// Who it runs as, instead of the account for applications.
+    /// The user and group that it runs as, instead of the account for applications.
     #[serde(default)]
     pub account: Option<Account>,
-    /// Appended to; created if need be.
+    /// Output is appended; the file is created if necessary.
     pub stdout: PathBuf,
-    /// Appended to; created if need be.
+    /// Output is appended; the file is created if necessary.
     pub stderr: PathBuf,
-    /// How much is kept of each of these files, instead of everything.
+    /// How much of each of these files is stored, instead of everything.
     #[serde(default)]
     pub keep: Option<Keep>,
 }
@@ -104,9 +104,9 @@ pub struct Start {
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Root {
-    /// Absolute.
+    /// Absolute path.
     pub folder: PathBuf,
-    /// What else is seen in it.
+    /// What else is visible in it.
     #[serde(default)]
     pub binds: Vec<Bind>,
     /// The host name that the process sees; the node's when absent.
@@ -114,19 +114,19 @@ pub struct Root {
     pub hostname: Option<String>,
 }
 
-/// A file or folder that is also seen elsewhere.
+/// A file or folder that is also visible at another path.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bind {
-    /// Absolute, as the node sees it.
+    /// Absolute path in the node.
     pub from: PathBuf,
-    /// Absolute, as the node sees it: in `folder`, where there is a file or folder already.
+    /// Absolute path in the node: in `folder`, where a file or folder must exist already.
     pub to: PathBuf,
     #[serde(default)]
     pub read_only: bool,
 }
 
-/// Reads one line. On failure the reply still carries the id, if one could be read.
+/// Reads one line. On failure the result still has the id, if one could be read.
 pub fn parse(line: &[u8]) -> (Option<u64>, Result<Action, Failure>) {
     let mut object: serde_json::Map<String, Value> = match serde_json::from_slice(line) {
         Ok(object) => object,
@@ -149,10 +149,10 @@ pub fn parse(line: &[u8]) -> (Option<u64>, Result<Action, Failure>) {
     (Some(id), action)
 }
 
-/// The one way out: replies and events, each a whole line.
+/// The only output: replies and events, each a whole line.
 pub struct Writer {
     out: File,
-    /// How long a caller may leave a full pipe unread; `None` is for ever.
+    /// How long a caller may leave a full pipe unread; `None` means without limit.
     pub patience: Option<Duration>,
 }
 
@@ -176,8 +176,8 @@ impl Writer {
         self.line(&json!({"event": "fault", "message": message}))
     }
 
-    /// Writes piece by piece, each at most what a pipe that polls writable takes without blocking, so that a caller
-    /// that hangs cannot hold the agent beyond its lease.
+    /// Writes piece by piece. Each piece is at most what a pipe that polls writable takes without blocking, so a
+    /// caller that hangs cannot block the agent beyond its lease.
     fn line(&mut self, value: &Value) -> io::Result<()> {
         let mut line = value.to_string();
         line.push('\n');

@@ -1,8 +1,9 @@
-//! Keeps super-packets inside of tunnels off a device: VXLAN, GRE and their like are cut into packets before it.
+//! Prevents super-packets inside tunnels on a device: packets of VXLAN, GRE and similar tunnels are cut before it.
 //!
-//! A super-packet that an application's tunnel has wrapped cannot cross to the emulator: what describes one to whoever
-//! reads a packet socket (`virtio_net_hdr`) knows TCP and UDP segments, not those inside of something else. Frames larger than the MTU
-//! would come, and nobody could cut them (over VXLAN, TCP got 0.4 Mbit/s of 1 Gbit/s). Super-packets without a tunnel stay whole.
+//! A super-packet that an application's tunnel has wrapped cannot cross to the emulator. The description of a
+//! super-packet on a packet socket (`virtio_net_hdr`) covers TCP and UDP segments, but not those inside a tunnel.
+//! Frames larger than the MTU would arrive, and nothing could cut them (over VXLAN, TCP got 0.4 Mbit/s of 1 Gbit/s).
+//! Super-packets without a tunnel stay whole.
 //!
 //! Source: Linux, include/uapi/linux/ethtool.h (`ETHTOOL_GSSET_INFO`, `ETHTOOL_GSTRINGS`, `ETHTOOL_SFEATURES`).
 
@@ -18,14 +19,14 @@ const ETHTOOL_GSTRINGS: u32 = 0x1b;
 const ETHTOOL_GSSET_INFO: u32 = 0x37;
 const ETHTOOL_SFEATURES: u32 = 0x3b;
 const ETH_SS_FEATURES: u32 = 4;
-/// Bytes of a name, with zeros behind it.
+/// Bytes of a name, padded with zeros.
 const NAME_BYTES: usize = 32;
 
-/// What names of such features begin with, as `ethtool -k` shows them; each ends in `segmentation`.
+/// Prefixes of the names of such features, as `ethtool -k` shows them; each name ends in `segmentation`.
 const TUNNELS: [&str; 3] = ["tx-udp_tnl-", "tx-gre-", "tx-ipxip"];
 
-/// Switches them off for a device of this network namespace.
-pub fn keep_off(device: &str) -> io::Result<()> {
+/// Switches these features off for a device of this network namespace.
+pub fn disable(device: &str) -> io::Result<()> {
     let socket = socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?;
     let features = count(&socket, device)?;
     let bits = of_tunnels(&names(&socket, device, features)?);
@@ -36,7 +37,7 @@ pub fn keep_off(device: &str) -> io::Result<()> {
 }
 
 fn count(socket: &OwnedFd, device: &str) -> io::Result<u32> {
-    // Reserved; a mask of 64 bits; the answer.
+    // Reserved; a mask of 64 bits; the reply.
     let mut request = [ETHTOOL_GSSET_INFO, 0, 0, 0, 0];
     let mask = u64::from(1u32 << ETH_SS_FEATURES).to_ne_bytes();
     request[2] = u32::from_ne_bytes([mask[0], mask[1], mask[2], mask[3]]);
@@ -45,7 +46,7 @@ fn count(socket: &OwnedFd, device: &str) -> io::Result<u32> {
     Ok(request[4])
 }
 
-/// All names one after the other.
+/// All names in sequence.
 fn names(socket: &OwnedFd, device: &str, features: u32) -> io::Result<Vec<u8>> {
     let mut request = vec![0; 3 + features as usize * NAME_BYTES / size_of::<u32>()];
     request[..3].copy_from_slice(&[ETHTOOL_GSTRINGS, ETH_SS_FEATURES, features]);
@@ -53,7 +54,7 @@ fn names(socket: &OwnedFd, device: &str, features: u32) -> io::Result<Vec<u8>> {
     Ok(request[3..].iter().flat_map(|word| word.to_ne_bytes()).collect())
 }
 
-/// Positions of the features that are about tunnels.
+/// Positions of the features that concern tunnels.
 fn of_tunnels(names: &[u8]) -> Vec<u32> {
     (0..)
         .zip(names.chunks(NAME_BYTES))
@@ -76,7 +77,7 @@ fn ask(socket: &OwnedFd, device: &str, request: &mut [u32]) -> io::Result<()> {
         *to = from as c_char;
     }
     about.ifr_ifru.ifru_data = request.as_mut_ptr().cast();
-    // SAFETY: the kernel reads and writes the request, whose lengths inside fit its own, and nothing beyond it.
+    // SAFETY: the kernel reads and writes the request only, whose inner lengths match its size.
     Errno::result(unsafe { libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL as _, &mut about) })?;
     Ok(())
 }
@@ -86,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn features_of_tunnels_are_told_by_their_names() {
+    fn features_of_tunnels_are_recognised_by_name() {
         let names: Vec<u8> = [
             "tx-tcp-segmentation",
             "tx-gre-segmentation",
@@ -107,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn bits_stand_in_words_of_32() {
+    fn bits_are_packed_in_words_of_32() {
         assert_eq!(word(&[1, 31, 33], 0), 0x8000_0002);
         assert_eq!(word(&[1, 31, 33], 1), 2);
     }

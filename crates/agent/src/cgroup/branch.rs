@@ -11,17 +11,17 @@ use nix::unistd::Pid;
 use super::hierarchy::{Hierarchy, Version};
 use super::Controller;
 
-/// What container engines use as well: a node with half a processor runs 50 ms and waits 50 ms.
+/// The period that container engines use as well: a node with half a CPU runs 50 ms and waits 50 ms.
 const PERIOD_US: u64 = 100_000;
 
-/// A group of the agent; limits nothing itself.
+/// A group of the agent; it limits nothing itself.
 pub struct Branch {
     version: Version,
     folder: PathBuf,
     controllers: Vec<Controller>,
 }
 
-/// Makes a group called `name` wherever one is needed to have all the controllers that are wanted.
+/// Makes groups called `name`, in as many trees as it takes to have all the controllers in `wanted`.
 pub fn make(hierarchies: &[Hierarchy], mut wanted: Vec<Controller>, name: &str) -> Vec<Branch> {
     let mut branches = Vec::new();
     for hierarchy in hierarchies {
@@ -43,8 +43,8 @@ fn make_in(hierarchy: &Hierarchy, wanted: &[Controller], name: &str) -> Option<B
             vec![(&hierarchy.own, has(&all))]
         }
         // "Non-root cgroups can distribute domain resources to their children only when they don't have any processes
-        // of their own" (cgroup-v2.rst): ours has one, so the place is an ancestor that hands the controllers on
-        // already. None is made to: that would stay behind.
+        // of their own" (cgroup-v2.rst). The agent's own group has a process, so the new group goes below an ancestor
+        // that already hands the controllers on. The agent changes no ancestor: the change would remain after its end.
         Version::Two => ancestors(&hierarchy.own, &hierarchy.top)
             .map(|folder| {
                 let handed_on = fs::read_to_string(folder.join("cgroup.subtree_control")).unwrap_or_default();
@@ -90,9 +90,10 @@ impl Branch {
         })
     }
 
-    /// Limits a process and all that it will start.
+    /// Limits a process and all processes that it will start.
     pub fn place(&self, node: &str, controller: Controller, amount: u64, init: Pid) -> io::Result<Leaf> {
-        // A prefix, because `tasks` is a good name for a node and in version 1 one of the kernel's files.
+        // The prefix avoids a collision: a node may be called `tasks`, which is also one of the kernel's files in
+        // version 1.
         let leaf = Leaf { version: self.version, folder: self.folder.join(format!("node-{node}")) };
         if !leaf.folder.is_dir() {
             fs::create_dir(&leaf.folder)?;
@@ -119,7 +120,8 @@ impl Leaf {
         match (self.version, controller) {
             (Version::One, Controller::Memory) => {
                 self.write("memory.limit_in_bytes", amount)?;
-                // Swap would let it go on at the speed of a disk; there is no such file where swap is not counted.
+                // Without this the node would continue in swap, at the speed of a disk. The file is missing where swap
+                // is not counted.
                 self.write_if_there("memory.memsw.limit_in_bytes", amount)
             }
             (Version::Two, Controller::Memory) => {
@@ -167,7 +169,7 @@ impl Leaf {
     }
 }
 
-/// The number behind a key in a file of `key number` lines; 0 without that key.
+/// The number after a key in a file of `key number` lines; 0 without that key.
 fn value_of(text: &str, key: &str) -> u64 {
     let lines = text.lines().filter_map(|line| line.split_once(' '));
     lines.filter(|(name, _)| *name == key).find_map(|(_, number)| number.trim().parse().ok()).unwrap_or(0)
@@ -189,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_ancestor_that_hands_everything_on_is_taken() {
+    fn the_nearest_ancestor_with_all_controllers_is_used() {
         let (top, hierarchy) =
             tree_of_version_2(&[("", "cpu memory pids\n"), ("user", "memory\n"), ("user/session", "\n")]);
         let branches = make(
@@ -205,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_is_handed_on_there_is_no_group() {
+    fn no_group_is_made_where_no_ancestor_hands_controllers_on() {
         let (_top, hierarchy) = tree_of_version_2(&[("", "pids\n"), ("user", "\n")]);
         assert!(make(&[hierarchy], vec![Controller::Memory], "crosswind-1-2").is_empty());
     }
@@ -230,7 +232,7 @@ mod tests {
 
     #[test]
     fn counts_are_read_from_both_versions() {
-        // Linux 6.18 and, below, 6.1.
+        // From Linux 6.18 and, below, from 6.1.
         assert_eq!(value_of("oom_kill_disable 0\nunder_oom 0\noom_kill 2\n", "oom_kill"), 2);
         assert_eq!(value_of("low 0\nhigh 0\nmax 7\noom 1\noom_kill 1\noom_group_kill 0\n", "oom_kill"), 1);
         assert_eq!(value_of("nr_periods 5\n", "oom_kill"), 0);

@@ -1,4 +1,4 @@
-//! Which control group file systems are mounted here, and in which of their groups a process is.
+//! Which control group file systems are mounted here, and which of their groups a process is in.
 //!
 //! Source: cgroups(7), proc(5): /proc/PID/mountinfo, /proc/PID/cgroup.
 
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::KeptBy;
 
-/// Of the file system.
+/// Version of the control group file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
     One,
@@ -26,7 +26,7 @@ impl From<Version> for KeptBy {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hierarchy {
     pub version: Version,
-    /// Of version 1; version 2 says it in every group.
+    /// Controllers of a version 1 tree. Version 2 lists them in every group instead.
     pub controllers: Vec<String>,
     /// The uppermost group that can be seen here.
     pub top: PathBuf,
@@ -34,7 +34,7 @@ pub struct Hierarchy {
     pub own: PathBuf,
 }
 
-/// Reads both files of a process; a group outside of what is mounted here is left out.
+/// Reads both files of a process. A group that no mount shows is left out.
 pub fn parse(mountinfo: &str, cgroup: &str) -> Vec<Hierarchy> {
     mountinfo.lines().filter_map(|line| hierarchy(line, cgroup)).collect()
 }
@@ -70,7 +70,7 @@ fn hierarchy(mount: &str, cgroup: &str) -> Option<Hierarchy> {
     })
 }
 
-/// Whether a mount with these options is the tree of these controllers: it names each.
+/// Whether a mount with these options is the tree of these controllers: its options name each of them.
 fn is_mounted(controllers: &str, options: &str) -> bool {
     controllers.split(',').all(|controller| options.split(',').any(|option| option == controller))
 }
@@ -79,7 +79,7 @@ fn is_mounted(controllers: &str, options: &str) -> bool {
 mod tests {
     use super::*;
 
-    // Linux 6.18, version 1 with an empty tree of version 2 beside it; group names shortened.
+    // From Linux 6.18: version 1, and an empty tree of version 2; group names shortened.
     const ONE_MOUNTS: &str = "\
 31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755
 32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw,relatime - cgroup cgroup rw,cpu,cpuacct
@@ -124,14 +124,14 @@ mod tests {
 
     #[test]
     fn a_group_that_is_not_mounted_here_is_left_out() {
-        // A container that sees its own group as the top, and a process outside of it.
+        // A container whose own group is the top, and a process outside of the container.
         let mounts = "30 24 0:26 /docker/c1 /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
         assert_eq!(parse(mounts, "0::/docker/c2\n"), vec![]);
         assert_eq!(parse(mounts, "0::/docker/c1/a\n")[0].own, Path::new("/sys/fs/cgroup/a"));
     }
 
     #[test]
-    fn nonsense_is_no_tree() {
+    fn malformed_lines_yield_no_tree() {
         assert_eq!(parse("x\n - \n1 2 3 / - cgroup2 cgroup2 rw\n", "::\n0\n"), vec![]);
     }
 }

@@ -1,14 +1,15 @@
-//! Memory and processor limits of nodes, kept by the kernel's control groups where this machine lets us make some.
+//! Memory and CPU limits of nodes, enforced by the kernel's control groups where this machine allows the agent to make
+//! them.
 //!
-//! A node with limits gets a group of its own below one of the agent's, version 1 or 2 of the file system, whichever
-//! has the controller. Its init is moved there before it has any child, so everything in the node is under the limit.
-//! The agent's group lies below the one that the agent was started in, or (version 2, where a group with processes
-//! can have no limited children) below the nearest ancestor that hands the controllers on: limits of whoever started
-//! the agent stay in force. Where no such group can be made, nobody keeps the limit and the caller has to compare it
-//! with what `usage` measures; that is what `KeptBy::Checks` says.
+//! A node with limits gets its own group below the agent's group. The file system is version 1 or 2, whichever has the
+//! controller. The node's init moves there before it has a child, so every process of the node is under the limit. The
+//! agent's group lies below the group in which the agent was started. In version 2 a group with processes cannot have
+//! limited children, so there it lies below the nearest ancestor that hands the controllers on. Limits of the user who
+//! started the agent therefore still apply. Where no such group can be made, the kernel does not enforce the limit and
+//! the caller must compare it with the values of `usage`; `KeptBy::Checks` marks this case.
 //!
-//! Groups are the one thing with a name on the host that the agent makes. They are removed when the fabric goes, and
-//! by `sweep` when the agent was killed.
+//! Groups are the only objects with a name on the host that the agent makes. They are removed with the fabric, and by
+//! `sweep` when the agent was killed.
 
 mod branch;
 mod hierarchy;
@@ -26,19 +27,19 @@ use sweep::Sweeper;
 
 use crate::failure::Failure;
 
-/// What the processes of a node may use together.
+/// What the processes of a node may use in total.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
-    /// Memory, page cache included where the kernel keeps it; at least [`MEMORY_BYTES_MIN`].
+    /// Memory, including page cache where the kernel counts it; at least [`MEMORY_BYTES_MIN`].
     #[serde(default)]
     pub memory_bytes: Option<u64>,
-    /// Processor time per time, in millionths of one processor; at least [`CPUS_PPM_MIN`].
+    /// CPU time per wall time, in millionths of one CPU; at least [`CPUS_PPM_MIN`].
     #[serde(default)]
     pub cpus_ppm: Option<u64>,
 }
 
-/// Less would not hold the init itself.
+/// Less would not be enough for the init itself.
 const MEMORY_BYTES_MIN: u64 = 4 << 20;
 /// The kernel's smallest quota is 1 ms of a period of 100 ms.
 const CPUS_PPM_MIN: u64 = 10_000;
@@ -82,13 +83,13 @@ impl Controller {
     }
 }
 
-/// Who keeps a limit.
+/// What enforces a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum KeptBy {
     CgroupV1,
     CgroupV2,
-    /// Nobody: whoever reads the measurement compares.
+    /// The kernel does not; the reader of the measurement must compare.
     Checks,
 }
 
@@ -97,7 +98,7 @@ pub enum KeptBy {
 pub struct MemoryLimit {
     pub bytes: u64,
     pub kept_by: KeptBy,
-    /// Processes that the kernel killed for it.
+    /// Processes that the kernel killed because of this limit.
     pub kills: u64,
 }
 
@@ -106,11 +107,11 @@ pub struct MemoryLimit {
 pub struct CpusLimit {
     pub ppm: u64,
     pub kept_by: KeptBy,
-    /// Time in which processes wanted to run and were not let, since the fabric is up.
+    /// Time in which processes were runnable and throttled, since the fabric came up.
     pub throttled_ns: u64,
 }
 
-/// The groups of a fabric; they go when it goes.
+/// The groups of a fabric, removed with it.
 #[derive(Default)]
 pub struct Groups {
     branches: Vec<Branch>,
@@ -119,7 +120,7 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// Makes the agent's own groups for what these limits need; fewer, or none, where this machine does not allow it.
+    /// Makes the agent's own groups that these limits need; fewer, or none, where this machine does not allow it.
     pub fn for_limits(limits: impl Iterator<Item = Limits>) -> Self {
         let mut wanted = Vec::new();
         for controller in limits.flat_map(Limits::controllers) {
@@ -138,7 +139,7 @@ impl Groups {
         Self { branches, _sweeper: sweeper }
     }
 
-    /// Puts the init of a node, and with it all that will run there, under its limits.
+    /// Puts the init of a node, and every process that it will start, under the node's limits.
     pub fn limit(&self, node: &str, limits: Limits, init: Pid) -> Kept {
         let place = |controller, amount: Option<u64>| {
             let branch = self.branches.iter().find(|branch| branch.has(controller))?;
@@ -153,13 +154,13 @@ impl Groups {
 }
 
 impl Drop for Groups {
-    /// Every process of the nodes has ended by now.
+    /// Every process of the nodes has ended at this point.
     fn drop(&mut self) {
         self.branches.iter().for_each(|branch| sweep::remove(branch.folder()));
     }
 }
 
-/// The limits of a node and the groups that keep them.
+/// The limits of a node and the groups that enforce them.
 #[derive(Default)]
 pub struct Kept {
     limits: Limits,
@@ -185,7 +186,7 @@ fn kept_by(leaf: Option<&Leaf>) -> KeptBy {
     leaf.map_or(KeptBy::Checks, |leaf| leaf.version().into())
 }
 
-/// Moves this process into the groups of another one, so that what it starts is under the same limits.
+/// Moves this process into the groups of another process, so that its children are under the same limits.
 pub fn join(pid: u32) -> Result<(), String> {
     let read = |path: String| fs::read_to_string(path).unwrap_or_default();
     let theirs = hierarchy::parse(&read("/proc/self/mountinfo".into()), &read(format!("/proc/{pid}/cgroup")));
@@ -210,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn limits_that_the_kernel_cannot_keep_are_refused() {
+    fn limits_that_the_kernel_cannot_enforce_are_refused() {
         let limits = |memory_bytes, cpus_ppm| Limits { memory_bytes, cpus_ppm };
         assert!(limits(None, None).check("a").is_ok());
         assert!(limits(Some(4 << 20), Some(10_000)).check("a").is_ok());

@@ -1,10 +1,10 @@
-//! Removing groups: the agent's own in order, and those of agents that were killed.
+//! Removes control groups: the agent's own at its regular end, and those of agents that were killed.
 //!
-//! A group is called `crosswind-PID-START`, with the start of its agent in clock ticks since boot, so that a group
-//! whose agent is gone can be told even when its number was given to another process. While a fabric has groups a
-//! second process, `crosswind-agent sweep`, waits for the end of its input, which is the agent's end however it comes,
-//! and then removes what a killed one left. Should both be killed, the next fabric with limits does it, or
-//! `crosswind cleanup`.
+//! A group is called `crosswind-PID-START`, where START is the agent's start in clock ticks since boot. A group of a
+//! dead agent is therefore recognised even when another process has its number now. While a fabric has groups, a
+//! second process, `crosswind-agent sweep`, waits for the end of its input. The input ends with the agent, for
+//! whatever reason; then the process removes the groups that a killed agent left. If both are killed, the next fabric
+//! with limits or `crosswind cleanup` removes the groups.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -18,15 +18,16 @@ use std::time::{Duration, Instant};
 use super::hierarchy::{self, Hierarchy};
 
 const PREFIX: &str = "crosswind-";
-/// How long processes that were killed may take to leave a group.
+/// How long killed processes may take to leave a group.
 const PATIENCE: Duration = Duration::from_secs(2);
 const CHECK: Duration = Duration::from_millis(5);
 
-/// `crosswind-agent sweep [GROUP]`: removes what killed agents left, and names it. With the name of an agent's group
-/// it waits first for the end of its input, and then until that agent is gone.
+/// `crosswind-agent sweep [GROUP]`: removes groups that killed agents left, and prints their names. With the name of
+/// an agent's group, it first waits for the end of its input and then until that agent has ended.
 pub fn main(after: Option<&OsStr>) -> ExitCode {
     if let Some((pid, start)) = after.and_then(agent_of) {
-        // An error ends the wait as the end does. The kernel closes the files of a process before it is gone.
+        // An error ends the wait as the end of input does. The kernel closes the files of a process before the process
+        // is gone.
         let _ = io::stdin().read_to_end(&mut Vec::new());
         let deadline = Instant::now() + PATIENCE;
         while start_of(pid) == Some(start) && Instant::now() < deadline {
@@ -53,7 +54,7 @@ pub fn main(after: Option<&OsStr>) -> ExitCode {
     }
 }
 
-/// The process that sweeps after this one.
+/// The process that removes the groups after this process has ended.
 pub struct Sweeper {
     process: Child,
 }
@@ -65,7 +66,7 @@ impl Sweeper {
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
-            // What a terminal sends to the agent is not for it.
+            // Signals that a terminal sends to the agent must not reach it.
             .process_group(0)
             .spawn()?;
         Ok(Self { process })
@@ -73,32 +74,33 @@ impl Sweeper {
 }
 
 impl Drop for Sweeper {
-    /// Its agent lives and removes its groups itself.
+    /// The agent is alive here and removes its groups itself.
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-/// What the groups of this process are called.
+/// Name of this process's groups.
 pub fn own_name() -> String {
     let pid = std::process::id();
     format!("{PREFIX}{pid}-{}", start_of(pid).unwrap_or(0))
 }
 
-/// Removes the groups of agents that no longer exist, and tells of each.
-pub fn sweep(hierarchies: &[Hierarchy], mut tell: impl FnMut(&Path)) {
+/// Removes the groups of agents that no longer exist, and reports each to `report`.
+pub fn sweep(hierarchies: &[Hierarchy], mut report: impl FnMut(&Path)) {
     for folder in hierarchies.iter().flat_map(groups_of_agents) {
         let gone =
             folder.file_name().and_then(agent_of).is_some_and(|(pid, start)| start_of(pid) != Some(start));
         if gone {
             remove(&folder);
-            tell(&folder);
+            report(&folder);
         }
     }
 }
 
-/// Agents make their groups in their own or above it, and the next one may have been started elsewhere.
+/// Agents make their groups in their own group or above it. The next agent may have been started in another group, so
+/// all ancestors are searched.
 fn groups_of_agents(hierarchy: &Hierarchy) -> Vec<PathBuf> {
     let places = hierarchy.own.ancestors().take_while(|folder| folder.starts_with(&hierarchy.top));
     let entries = places.filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
@@ -108,22 +110,22 @@ fn groups_of_agents(hierarchy: &Hierarchy) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Process id and start of the agent that a group is called after.
+/// Process id and start of the agent in a group's name.
 pub fn agent_of(name: &OsStr) -> Option<(u32, u64)> {
     let (pid, start) = name.to_str()?.strip_prefix(PREFIX)?.split_once('-')?;
     Some((pid.parse().ok()?, start.parse().ok()?))
 }
 
-/// When a process started, in clock ticks since boot; `None` when it is not there, or dead and not yet waited for.
+/// When a process started, in clock ticks since boot; `None` when it does not exist, or is a zombie.
 fn start_of(pid: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // Fields 3 and 22 of proc_pid_stat(5), counted from the name, which may have anything in it.
+    // Fields 3 and 22 of proc_pid_stat(5), counted from the end of the name, because a name may contain any character.
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
     let state = fields.next()?;
     fields.nth(18)?.parse().ok().filter(|_| !matches!(state, "Z" | "X"))
 }
 
-/// Removes a group and those below it, as soon as the kernel has seen their last processes end.
+/// Removes a group and those below it, as soon as the kernel has removed their last processes.
 pub fn remove(folder: &Path) {
     let below = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let deadline = Instant::now() + PATIENCE;
@@ -142,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_carry_the_agent() {
+    fn names_identify_the_agent() {
         let name = own_name();
         assert_eq!(agent_of(OsStr::new(&name)).unwrap().0, std::process::id());
         for other in ["crosswind", "crosswind-1", "crosswind-x-1", "crosswind-1-x", "system.slice"] {
@@ -155,7 +157,7 @@ mod tests {
         let top = tempfile::tempdir().unwrap();
         let own = top.path().join("session");
         let living = top.path().join(own_name());
-        // Of this process's number, but an earlier process.
+        // The number of this process, with the start of an earlier one.
         let dead = own.join(format!("crosswind-{}-1", std::process::id()));
         for group in [&living.join("node-a"), &dead.join("node-a"), &own.join("crosswind-like")] {
             fs::create_dir_all(group).unwrap();
@@ -166,9 +168,9 @@ mod tests {
             top: top.path().into(),
             own: own.clone(),
         };
-        let mut told = Vec::new();
-        sweep(&[hierarchy], |folder| told.push(folder.to_owned()));
-        assert_eq!(told, vec![dead.clone()]);
+        let mut reported = Vec::new();
+        sweep(&[hierarchy], |folder| reported.push(folder.to_owned()));
+        assert_eq!(reported, vec![dead.clone()]);
         assert!(living.is_dir() && own.join("crosswind-like").is_dir() && !dead.exists());
     }
 }

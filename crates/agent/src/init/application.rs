@@ -1,7 +1,7 @@
-//! Starting a process of the application: a session of its own, the given streams, no privileges.
+//! Starts a process of the application: in its own session, with the given streams, without privileges.
 //!
-//! The init is single-threaded, so the child of a fork may do whatever any process may. What goes wrong in the child
-//! before its exec comes back through a pipe that the exec closes.
+//! The init is single-threaded, so the child of a fork may do anything that a process may do. An error in the child
+//! before its exec returns through a pipe, which the exec closes.
 
 use std::convert::Infallible;
 use std::ffi::{CString, NulError};
@@ -24,18 +24,18 @@ use super::root;
 use crate::channel::{Channel, FromInit, StartOrder};
 use crate::failure::Failure;
 
-/// Starts the process and returns its id, which is its group's too, as seen inside the node.
+/// Starts the process and returns its id inside the node, which is also the id of its process group.
 ///
 /// `files` are its standard output and standard error. The new process announces itself on `channel`, so that the
-/// agent learns its id as seen outside.
+/// agent learns its id outside of the node.
 pub fn start(order: &StartOrder, files: Vec<OwnedFd>, channel: &Channel) -> Result<Pid, Failure> {
     let [stdout, stderr] = <[OwnedFd; 2]>::try_from(files)
-        .map_err(|_| Failure::internal("not two files came with the order to start"))?;
+        .map_err(|_| Failure::internal("the order to start must have two files attached"))?;
     if order.argv.is_empty() {
         return Err(Failure::invalid("argv is empty; name at least the program"));
     }
     let image = Image::new(order)
-        .map_err(|_| Failure::invalid("argv, env: a zero byte inside; C programs cannot receive one"))?;
+        .map_err(|_| Failure::invalid("argv, env: contains a zero byte; C programs cannot receive one"))?;
     let system = |error: io::Error| match error.raw_os_error() {
         Some(libc::EAGAIN) => Failure::preflight(format!("make a process: {error}; {NONE_TO_SPARE}")),
         _ => Failure::internal(format!("make a process: {error}")),
@@ -49,7 +49,7 @@ pub fn start(order: &StartOrder, files: Vec<OwnedFd>, channel: &Channel) -> Resu
             let streams = [nothing.as_fd(), stdout.as_fd(), stderr.as_fd()];
             let Err(message) = become_application(order, &image, streams, channel);
             let _ = writer.write_all(message.as_bytes());
-            // SAFETY: ends the child at once, without running what the init registered for its own end.
+            // SAFETY: ends the child at once, without running the exit handlers that the init registered.
             unsafe { libc::_exit(127) }
         }
         ForkResult::Parent { child } => {
@@ -65,7 +65,7 @@ pub fn start(order: &StartOrder, files: Vec<OwnedFd>, channel: &Channel) -> Resu
     }
 }
 
-/// Everything exec needs, made before the fork.
+/// Everything that exec needs, made before the fork.
 struct Image {
     argv: Vec<CString>,
     env: Vec<CString>,
@@ -104,7 +104,7 @@ fn become_application(
     }
     let executable = find_executable(order).map_err(|failure| failure.message)?;
     let path = CString::new(executable.path.as_os_str().as_encoded_bytes())
-        .map_err(|_| "PATH: a zero byte inside; C programs cannot receive one".to_owned())?;
+        .map_err(|_| "PATH: contains a zero byte; C programs cannot receive one".to_owned())?;
     let account = order.account;
     credentials::give_up(account).map_err(|error| {
         format!("become user {} and group {}: {}", account.uid, account.gid, error.desc())
@@ -117,8 +117,8 @@ fn become_application(
             error.desc()
         )
     })?;
-    // By path if that can be walked, so that the program finds its own folder as usual. Otherwise by descriptor: a
-    // binary below /root runs too. A script cannot, because its interpreter has to open it.
+    // By path where the user may traverse it, so that the program finds its own folder as usual. Otherwise by
+    // descriptor: a binary below /root runs too. A script does not, because its interpreter has to open it.
     let Err(mut error) = execve(&path, &image.argv, &image.env);
     if error == Errno::EACCES {
         let file = executable.file.as_fd();
@@ -133,17 +133,18 @@ fn become_application(
     ))
 }
 
-/// In the root that the process has by now, and with the privileges that it is about to lose.
+/// In the root that the process has at this point, and with the privileges that it will lose next.
 fn find_executable(order: &StartOrder) -> Result<Executable, Failure> {
     let search_path = order.env.iter().find(|(name, _)| name == "PATH").map_or("", |(_, value)| value);
     executable::find(&order.argv[0], &order.cwd, search_path)
 }
 
-/// As a program expects them: nothing blocked, nothing ignored. Rust programs ignore SIGPIPE, and the agent's caller
-/// may have ignored others.
+/// Sets signals as a program expects them: none blocked, none ignored. Rust programs ignore SIGPIPE, and the agent's
+/// caller may have ignored others.
 fn restore_signals() -> Result<(), Errno> {
     for signal in 1..=libc::SIGRTMAX() {
-        // SAFETY: the default action runs no code of ours. SIGKILL, SIGSTOP and two of the C library's own refuse.
+        // SAFETY: the default action runs no code of this program. SIGKILL, SIGSTOP and two signals of the C library
+        // refuse.
         unsafe { libc::signal(signal, libc::SIG_DFL) };
     }
     SigSet::empty().thread_set_mask()

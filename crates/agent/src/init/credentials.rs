@@ -1,4 +1,4 @@
-//! Giving up privileges for good, between fork and exec of an application.
+//! Gives up privileges permanently, between fork and exec of an application.
 
 use nix::errno::Errno;
 use nix::sys::prctl;
@@ -14,12 +14,14 @@ pub fn give_up(account: Account) -> Result<(), Errno> {
         setresgid(group, group, group)?;
         setresuid(user, user, user)?;
     }
-    // Without root the process has every capability in its user namespace (see `isolation`), and its user stays.
+    // Without root the process has every capability in its user namespace (see `isolation`), and its user stays the
+    // same.
     drop_capabilities()?;
     prctl::set_no_new_privs()
 }
 
-/// Empties the permitted, the effective and the inheritable set; with the last goes the ambient one: capabilities(7).
+/// Empties the permitted, the effective and the inheritable set. An empty inheritable set also empties the ambient
+/// one: capabilities(7).
 fn drop_capabilities() -> Result<(), Errno> {
     #[repr(C)]
     struct Header {
@@ -29,6 +31,6 @@ fn drop_capabilities() -> Result<(), Errno> {
     // _LINUX_CAPABILITY_VERSION_3: two times three words of 32 capabilities each.
     let header = Header { version: 0x2008_0522, pid: 0 };
     let none = [0_u32; 6];
-    // SAFETY: both are laid out as capset(2) says and live until it returns.
+    // SAFETY: both structures have the layout of capset(2) and live until it returns.
     Errno::result(unsafe { libc::syscall(libc::SYS_capset, &raw const header, none.as_ptr()) }).map(drop)
 }

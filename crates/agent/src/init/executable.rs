@@ -1,4 +1,4 @@
-//! Finding a program before privileges are dropped.
+//! Finds a program before privileges are dropped.
 
 use std::fs::{File, OpenOptions};
 use std::os::fd::OwnedFd;
@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
 
-/// A program: where it is, and a descriptor that can be executed where the path cannot be walked.
+/// A program: its path, and a descriptor that can be executed where the user may not traverse the path.
 pub struct Executable {
     pub path: PathBuf,
     pub file: OwnedFd,
 }
 
-/// Looks `program` up as a shell would: a name without a slash in `search_path`, anything else from `cwd`.
+/// Looks `program` up as a shell would: a name without a slash in `search_path`, everything else from `cwd`.
 pub fn find(program: &str, cwd: &Path, search_path: &str) -> Result<Executable, Failure> {
     if program.contains('/') {
         return open(cwd.join(program)).map_err(|why| Failure::invalid(format!("program {program}: {why}")));
@@ -40,7 +40,7 @@ fn open(path: PathBuf) -> Result<Executable, String> {
     let file = OpenOptions::new().read(true).custom_flags(libc::O_PATH | libc::O_CLOEXEC).open(&path);
     let file: File = file.map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => ABSENT.to_owned(),
-        _ => format!("{error}; make its folders passable"),
+        _ => format!("{error}; let that user pass through its folders"),
     })?;
     let metadata = file.metadata().map_err(|error| error.to_string())?;
     if !metadata.is_file() {
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_say_why() {
+    fn refusals_name_the_reason() {
         assert!(refusal("sh", "/nowhere").contains("PATH=/nowhere"));
         assert!(refusal("/nowhere/sh", "").contains("does not exist"));
         assert!(refusal("/etc/passwd", "").contains("not executable"));

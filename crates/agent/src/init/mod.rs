@@ -1,9 +1,10 @@
-//! Process 1 of a node: makes the node's namespaces, runs its processes, reaps them, and takes them all with it.
+//! Process 1 of a node: makes the node's namespaces, runs and reaps its processes, and ends them all when it ends.
 //!
-//! It is a child of the agent that executed nothing (`launch`), single-threaded, with its channel to the agent as
-//! descriptor 3 and nothing else of the agent's open. When the agent dies, at whatever instant, two things end it: the kernel's
-//! parent-death signal and the end of the channel (which covers the moments before the signal is asked for). With
-//! process 1 the kernel kills every process of the PID namespace, and with the last process go the namespaces.
+//! It is a child of the agent that executed no other program (`launch`). It is single-threaded, and its only open
+//! descriptor of the agent's is 3, the channel to the agent. Two mechanisms end it when the agent dies, at whatever
+//! instant: the kernel's parent-death signal and the end of the channel. The second covers the moments before the
+//! signal is requested. When process 1 ends, the kernel kills every process of the PID namespace; the namespaces end
+//! with the last process.
 
 mod application;
 mod credentials;
@@ -34,10 +35,10 @@ use outputs::Outputs;
 use usage::Meter;
 pub use usage::Usage;
 
-/// Where the agent leaves the init's end of the channel.
+/// Number of the descriptor at which the agent leaves the init's end of the channel.
 pub const CHANNEL_FD: RawFd = 3;
 
-/// Serves the agent until it is gone. The process must have been launched for it.
+/// Serves the agent until the agent has ended. The process must have been launched as an init.
 pub fn serve() -> io::Result<()> {
     Init::begin()?.serve()
 }
@@ -46,15 +47,16 @@ struct Init {
     channel: Channel,
     children: SignalFd,
     groups: Vec<Group>,
-    /// From the first process, or the first question: among a thousand idle nodes looking takes a fifth of a processor.
+    /// Started with the first process or the first question: for a thousand idle nodes, sampling takes a fifth of a
+    /// CPU.
     meter: Option<Meter>,
     outputs: Outputs,
 }
 
-/// A process that was asked for, and whatever shares its process group.
+/// A requested process and every other process of its group.
 struct Group {
     process: u64,
-    /// Of the process and of the group.
+    /// Id of the process and of the group.
     id: Pid,
     leader_ended: bool,
 }
@@ -62,18 +64,18 @@ struct Group {
 impl Init {
     fn begin() -> io::Result<Self> {
         prctl::set_pdeathsig(Signal::SIGKILL)?;
-        // What `ps` shows; the command line stays the agent's.
+        // The name that `ps` shows; the command line is still the agent's.
         prctl::set_name(c"node-init")?;
         fcntl(
-            // SAFETY: whether the descriptor is open is what this call finds out.
+            // SAFETY: this call only finds out whether the descriptor is open.
             unsafe { std::os::fd::BorrowedFd::borrow_raw(CHANNEL_FD) },
             FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC),
         )?;
-        // SAFETY: the agent put the channel there for us, and nothing else in this process refers to it.
+        // SAFETY: the agent put the channel there for this process, and nothing else here refers to it.
         let channel = Channel::from(unsafe { OwnedFd::from_raw_fd(CHANNEL_FD) });
-        // A terminal's Ctrl-C is for the agent, which then ends the node in order.
+        // A terminal's Ctrl-C must reach only the agent, which then ends the node in order.
         let _ = setsid();
-        // What applications and /etc/hosts get, whatever the agent's caller prefers.
+        // The mask for applications and /etc/hosts, whatever the agent's caller uses.
         umask(Mode::S_IWGRP | Mode::S_IWOTH);
         let mut mask = SigSet::empty();
         mask.add(Signal::SIGCHLD);
@@ -100,15 +102,16 @@ impl Init {
         }
     }
 
-    /// Waits until there is an order, a child has ended or the meter has to look; says which of the first two.
+    /// Waits until there is an order, a child has ended or the meter is due; returns whether it was the first or the
+    /// second.
     fn wait(&self) -> io::Result<(bool, bool)> {
         let mut ready = [
             PollFd::new(self.channel.as_fd(), PollFlags::POLLIN),
             PollFd::new(self.children.as_fd(), PollFlags::POLLIN),
         ];
         let patience = self.meter.as_ref().map_or(PollTimeout::NONE, |meter| {
-            // Rounded up, so that the meter looks when the wait ends.
-            PollTimeout::try_from(meter.rest() + Duration::from_micros(999)).unwrap_or(PollTimeout::MAX)
+            // Rounded up, so that the meter is due when the wait ends.
+            PollTimeout::try_from(meter.until_next() + Duration::from_micros(999)).unwrap_or(PollTimeout::MAX)
         });
         match poll(&mut ready, patience) {
             Err(Errno::EINTR) => Ok((false, false)),
@@ -162,7 +165,7 @@ impl Init {
         self.report_ended_groups()
     }
 
-    /// Reaps whatever has ended, orphans included, and reports what was asked for.
+    /// Reaps all children that have ended, orphans included, and reports those that were requested.
     fn reap(&mut self) -> io::Result<()> {
         while self.children.read_signal()?.is_some() {}
         loop {
@@ -181,7 +184,7 @@ impl Init {
         self.report_ended_groups()
     }
 
-    /// A group's number can be given to another once it is empty, so an empty group is forgotten at once.
+    /// The kernel may reuse a group's number once the group is empty, so an empty group is forgotten at once.
     fn report_ended_groups(&mut self) -> io::Result<()> {
         let channel = &self.channel;
         let mut outcome = Ok(());

@@ -1,7 +1,7 @@
-//! What a node sees of the world: its own network, mounts, host name and System V objects.
+//! The namespaces of a node: its own network, mounts, host name and System V objects.
 //!
-//! Mounts are private, so nothing propagates to the host. The file system is the host's, except for /proc, /dev/shm
-//! and the two files that say who is who. Every violation of what this needs is a `preflight` failure.
+//! Mounts are private, so nothing propagates to the host. The file system is the host's, except for /proc, /dev/shm,
+//! /etc/hosts and /etc/hostname. Every missing precondition is a `preflight` failure.
 
 use std::fs::{self, File};
 use std::io;
@@ -22,7 +22,7 @@ use crate::tunnel_offloads;
 
 /// Makes the namespaces and everything in them that does not need `eth0`.
 ///
-/// The IPC namespace is there because a killed database would otherwise leave shared memory behind on the host.
+/// The IPC namespace exists because a killed database would otherwise leave shared memory on the host.
 pub fn prepare(hostname: &str, files: Vec<OwnedFd>, application: Account) -> Result<(), Failure> {
     let own = CloneFlags::CLONE_NEWNET
         | CloneFlags::CLONE_NEWNS
@@ -41,12 +41,12 @@ pub fn prepare(hostname: &str, files: Vec<OwnedFd>, application: Account) -> Res
 fn mount_own(hostname: &str, files: Vec<OwnedFd>) -> Result<(), Failure> {
     let remedy = "a container or a security module forbids mounts; run outside it, or allow them";
     change_propagation().or_refuse("make mounts private", remedy)?;
-    // /proc serves as the place to write the files in: it is about to be replaced, and its cover is taken off again.
+    // The files are written into a tmpfs over /proc. /proc is replaced next, and the tmpfs is detached again.
     tmpfs("/proc", "mode=0755").or_refuse("mount a tmpfs", remedy)?;
     let hosts = files
         .into_iter()
         .next()
-        .ok_or_else(|| Failure::internal("no text for /etc/hosts came with the order"))?;
+        .ok_or_else(|| Failure::internal("the order to prepare has no text for /etc/hosts attached"))?;
     cover(
         "hosts",
         &whole(&File::from(hosts))
@@ -77,14 +77,14 @@ fn tmpfs(at: &str, options: &str) -> nix::Result<()> {
     mount(Some("tmpfs"), at, Some("tmpfs"), MsFlags::MS_NOSUID | MsFlags::MS_NODEV, Some(options))
 }
 
-/// All of a file whose position is shared with the other inits.
+/// The whole content of a file whose position is shared with the other inits.
 fn whole(file: &File) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; file.metadata()?.len() as usize];
     file.read_exact_at(&mut bytes, 0)?;
     Ok(bytes)
 }
 
-/// Writes a file into the tmpfs over /proc and binds it over the one of the same name in /etc.
+/// Writes a file into the tmpfs over /proc and binds it over the file of the same name in /etc.
 fn cover(name: &str, text: &[u8]) -> io::Result<()> {
     let source = format!("/proc/{name}");
     fs::write(&source, text)?;
@@ -98,7 +98,8 @@ fn cover(name: &str, text: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// An unprivileged application in a network of its own may listen on any port and may ping, as root could on a host.
+/// Allows an unprivileged application to listen on any port and to ping, as root could on a host: its network is its
+/// own.
 fn sysctls(application: Account) -> Result<(), Failure> {
     let gid = application.gid;
     let settings =
@@ -109,7 +110,7 @@ fn sysctls(application: Account) -> Result<(), Failure> {
             "/proc/sys must be writable; see whether a container makes it read-only",
         )?;
     }
-    link::keep_ipv6_off().or_refuse("set net.ipv6.conf.default.disable_ipv6", "/proc/sys must be writable")
+    link::disable_ipv6().or_refuse("set net.ipv6.conf.default.disable_ipv6", "/proc/sys must be writable")
 }
 
 /// Gives `eth0` its address, its route and its neighbours.
@@ -118,8 +119,8 @@ pub fn connect(connect: &Connect) -> Result<(), Failure> {
     if let Some(bytes) = connect.socket_buffer_bytes {
         socket_buffers(bytes)?;
     }
-    tunnel_offloads::keep_off(link::ETH0).or_refuse(
-        "have eth0 cut what comes from tunnels into packets",
+    tunnel_offloads::disable(link::ETH0).or_refuse(
+        "switch off segmentation offloads of tunnels on eth0",
         "it needs CAP_NET_ADMIN in its user namespace",
     )?;
     let mut netlink = Netlink::open().or_refuse("open a netlink socket", "the kernel needs CONFIG_NET")?;
@@ -129,16 +130,18 @@ pub fn connect(connect: &Connect) -> Result<(), Failure> {
     netlink
         .request([link::route(position, &connect.congestion_control, connect.rto_min_ms, connect.ecn)])
         .map_err(|error| route_refused(&connect.congestion_control, &error))?;
-    netlink
-        .request([link::switch()])
-        .or_refuse("tell eth0 where the switch is", "the kernel is short of memory; use fewer nodes")
+    netlink.request([link::switch()]).or_refuse(
+        "set eth0's neighbour entry of the switch",
+        "the kernel is short of memory; use fewer nodes",
+    )
 }
 
-/// Sets the most that a connection's socket holds each way; what it begins with stays, or is the most where that is less.
+/// Sets the maximum buffer of a connection's socket in each direction. The initial size stays, or becomes the maximum
+/// where that is smaller.
 fn socket_buffers(most: u32) -> Result<(), Failure> {
     for name in ["tcp_rmem", "tcp_wmem"] {
         let path = format!("/proc/sys/net/ipv4/{name}");
-        let remedy = "/proc/sys must be writable; leave tcp.socket_buffer out to keep the machine's own";
+        let remedy = "/proc/sys must be writable; leave tcp.socket_buffer out to use the machine's values";
         let now = fs::read_to_string(&path).or_refuse(&format!("read net.ipv4.{name}"), remedy)?;
         let bounded: Vec<_> = now
             .split_whitespace()
@@ -152,7 +155,7 @@ fn socket_buffers(most: u32) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The kernel answers an unknown congestion control with a plain "invalid argument".
+/// The kernel answers an unknown congestion control with a plain "invalid argument"; this lists the known ones.
 fn route_refused(congestion_control: &str, error: &io::Error) -> Failure {
     let available =
         fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default();
@@ -168,7 +171,7 @@ fn route_refused(congestion_control: &str, error: &io::Error) -> Failure {
     ))
 }
 
-/// Turns an error of the system into a `preflight` failure that says what was tried and what to do.
+/// Turns an error of the system into a `preflight` failure that names the step and the remedy.
 trait OrRefuse<T> {
     fn or_refuse(self, what: &str, remedy: &str) -> Result<T, Failure>;
 }

@@ -1,9 +1,10 @@
-//! What processes write, within a bound: of a file that grows beyond it, the middle goes back to the file system.
+//! Bounds the output files of processes: when a file grows beyond its bound, the middle is returned to the file
+//! system.
 //!
-//! The process writes to the file itself. A pipe would bound it exactly, but a reader that comes late would hold the
-//! process up, and the last words of a killed one would be lost in it. So a file can grow, between two looks, by what
-//! its process writes in that time. The length of a file stays: its head and its tail are where they were written,
-//! and between them is a hole. File systems that cannot make one (EOPNOTSUPP) keep everything.
+//! The process writes to the file itself. A pipe would bound the size exactly. But a late reader would block the
+//! process, and the last output of a killed process would be lost in the pipe. So between two checks a file grows by
+//! all that its process writes in that time. The length of a file does not change: head and tail stay where they were
+//! written, with a hole between them. File systems that cannot make holes (EOPNOTSUPP) store everything.
 
 use std::fs::File;
 use std::io;
@@ -13,10 +14,10 @@ use std::os::unix::fs::MetadataExt;
 use nix::fcntl::{fallocate, FallocateFlags};
 use serde::{Deserialize, Serialize};
 
-/// Of holes: file systems give back whole blocks, and few large holes cost less than many small ones.
+/// Granularity of holes: file systems free whole blocks, and few large holes cost less than many small ones.
 const STEP_BYTES: u64 = 1 << 20;
 
-/// How much is kept of what a process writes to each of its streams.
+/// How much of each output stream of a process is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Keep {
@@ -24,7 +25,7 @@ pub struct Keep {
     pub tail_bytes: u64,
 }
 
-/// The outputs of all processes of a node, those of daemons that outlive their group included.
+/// The output files of all processes of a node, including those of daemons that outlive their group.
 #[derive(Default)]
 pub struct Outputs {
     files: Vec<Output>,
@@ -32,15 +33,15 @@ pub struct Outputs {
 
 struct Output {
     file: File,
-    /// Device and inode: processes of one name share a file.
+    /// Device and inode: processes with the same name share a file.
     id: (u64, u64),
     keep: Keep,
-    /// Up to here the middle has been given back.
+    /// The hole reaches up to here.
     given_back: u64,
 }
 
 impl Outputs {
-    /// Watches a file from now on; anything but a regular file keeps nothing.
+    /// Watches a file from now on; devices and pipes are not watched.
     pub fn watch(&mut self, file: &OwnedFd, keep: Keep) -> io::Result<()> {
         let file = File::from(file.try_clone()?);
         let facts = file.metadata()?;
@@ -51,10 +52,10 @@ impl Outputs {
         Ok(())
     }
 
-    /// Gives back what lies between head and tail of each file.
+    /// Frees the blocks between head and tail of each file.
     pub fn trim(&mut self) {
         for output in &mut self.files {
-            // A file that cannot be trimmed is whole, which harms nobody but the disk.
+            // A file that cannot be trimmed stays complete; the only cost is disk space.
             let _ = output.trim();
         }
     }
@@ -89,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn head_and_tail_stay_and_the_middle_takes_no_room() {
+    fn head_and_tail_stay_and_the_middle_takes_no_space() {
         let folder = tempfile::tempdir().unwrap();
         let (mut file, mut outputs) = watched(&folder.path().join("out"));
         let block: Vec<u8> = (0..STEP_BYTES).map(|byte| byte as u8 | 1).collect();

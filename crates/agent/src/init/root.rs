@@ -1,11 +1,11 @@
-//! A root file system of its own for a process: an image's instead of the host's.
+//! A root file system for a process: that of an image instead of the host's.
 //!
-//! The process gets a mount namespace with `folder` as its root and `binds` in it, and nothing else; what it sees of
-//! /proc, /dev or /etc/hosts is what the caller binds there. It happens between fork and exec, while the process still
-//! has the init's capabilities. The root ends with the process: nobody else ever sees these mounts.
+//! The process gets a mount namespace with `folder` as its root and `binds` in it, and nothing else. It sees /proc,
+//! /dev or /etc/hosts only where the caller binds them. The change happens between fork and exec, while the process
+//! still has the init's capabilities. The mounts end with the process; no other process sees them.
 //!
-//! `pivot_root` rather than `chroot`: the host's files are then not mounted there at all, and programs that look at
-//! their mounts, or make namespaces of their own, find nothing unusual.
+//! `pivot_root` rather than `chroot`: the host's files are then not mounted there at all. Programs that inspect their
+//! mounts or make namespaces find nothing unusual.
 
 use std::path::Path;
 
@@ -27,11 +27,11 @@ pub fn enter(root: &Root) -> Result<(), String> {
     }
     // A root has to be a mount, and what is bound in it has to lie on that mount.
     bind(&root.folder, &root.folder)
-        .map_err(|error| about("bind it to itself; it has to be a folder", error))?;
+        .map_err(|error| about("bind it to itself; it must be a folder", error))?;
     for entry in &root.binds {
         add(entry).map_err(|error| {
             format!(
-                "root {}: bind {} at {}: {}; both have to be there, and both files or both folders",
+                "root {}: bind {} at {}: {}; both must exist, and both must be files or both folders",
                 root.folder.display(),
                 entry.from.display(),
                 entry.to.display(),
@@ -40,7 +40,8 @@ pub fn enter(root: &Root) -> Result<(), String> {
         })?;
     }
     chdir(&root.folder).map_err(|error| about("enter it", error))?;
-    // The old root is put on top of the new one and taken off again: pivot_root(2), notes. It needs no folder to hold it.
+    // The old root is mounted on top of the new one and detached: pivot_root(2), notes. That needs no folder for the
+    // old root.
     pivot_root(".", ".").map_err(|error| about("make it the root", error))?;
     umount2(".", MntFlags::MNT_DETACH).map_err(|error| about("leave the host's root", error))?;
     chdir("/").map_err(|error| about("enter it", error))
@@ -51,7 +52,7 @@ fn add(entry: &Bind) -> nix::Result<()> {
     if !entry.read_only {
         return Ok(());
     }
-    // A bind cannot be made read-only in one step, and in a user namespace the flags that it came with have to stay.
+    // A bind cannot be made read-only in one step, and in a user namespace its inherited flags must stay.
     let kept = nix::sys::statvfs::statvfs(&entry.to)?.flags();
     let mut flags = MsFlags::MS_BIND | MsFlags::MS_REMOUNT | MsFlags::MS_RDONLY;
     for (mounted, flag) in [
@@ -66,7 +67,7 @@ fn add(entry: &Bind) -> nix::Result<()> {
     mount(None::<&str>, &entry.to, None::<&str>, flags, None::<&str>)
 }
 
-/// With what is mounted below: a user namespace may not take a folder out from under its mounts.
+/// Binds recursively: a user namespace may not separate a folder from the mounts below it.
 fn bind(from: &Path, to: &Path) -> nix::Result<()> {
     mount(Some(from), to, None::<&str>, MsFlags::MS_BIND | MsFlags::MS_REC, None::<&str>)
 }

@@ -1,4 +1,4 @@
-//! Starting, signalling and stopping processes of the application.
+//! Starts, signals and stops processes of the application.
 
 use std::fs::{File, OpenOptions};
 use std::os::fd::AsFd;
@@ -14,11 +14,11 @@ use crate::failure::Failure;
 use crate::process::Process;
 use crate::protocol::{Root, Start};
 
-/// Where programs are looked for unless `env` says otherwise: the same on every machine, unlike the caller's own.
+/// Where programs are looked up when `env` has no PATH: the same on every machine, unlike the caller's PATH.
 const SEARCH_PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-/// How often `stop` asks whether a group still exists: its members may be reaped by somebody who tells nobody.
+/// How often `stop` checks whether a group still exists: another process may reap its members without notice.
 const GROUP_CHECK: Duration = Duration::from_millis(20);
-/// How long the kernel may take to end what it was told to kill; only a process stuck in a device takes longer.
+/// How long the kernel may take to end a killed process; only a process blocked in a device takes longer.
 const KILL_TIME: Duration = Duration::from_secs(5);
 
 impl Session {
@@ -27,7 +27,7 @@ impl Session {
         let node = self.nodes.iter().position(|node| node.name == start.node).ok_or_else(|| {
             let known: Vec<_> = self.nodes.iter().map(|node| node.name.as_str()).collect();
             let known = if known.is_empty() {
-                "no fabric is up; ask for `up` first".to_owned()
+                "no fabric is up; request `up` first".to_owned()
             } else {
                 format!("nodes are {}", known.join(", "))
             };
@@ -65,23 +65,25 @@ impl Session {
         Ok(json!({"process": process, "pid": self.processes.get(process)?.pid}))
     }
 
-    /// The account that was asked for, if this agent can become it and it is not root.
-    fn account(&self, asked: Option<Account>) -> Result<Account, Failure> {
-        match asked {
+    /// The requested account, if this agent can become it and it is not root.
+    fn account(&self, requested: Option<Account>) -> Result<Account, Failure> {
+        match requested {
             None => Ok(self.application),
             Some(account) if account.uid == 0 || account.gid == 0 => {
                 Err(Failure::invalid("account: applications never run as root; name another user and group"))
             }
-            Some(account) if self.rootless && account != self.application => Err(Failure::preflight(format!(
-                "account: user {} cannot be had without root, which has only its own; run as root, or leave it out",
-                account.uid
-            ))),
+            Some(account) if self.rootless && account != self.application => {
+                Err(Failure::preflight(format!(
+                    "account: user {} is not available without root; run as root, or leave account out",
+                    account.uid
+                )))
+            }
             Some(account) => Ok(account),
         }
     }
 
     fn order_start(&mut self, node: usize, order: &ToInit, files: [File; 2]) -> Result<(), Failure> {
-        self.nodes[node].tell(order, &[files[0].as_fd(), files[1].as_fd()]).map_err(|error| {
+        self.nodes[node].send(order, &[files[0].as_fd(), files[1].as_fd()]).map_err(|error| {
             match error.kind() {
                 std::io::ErrorKind::InvalidInput => Failure::invalid(format!(
                     "argv and env take more than {MESSAGE_BYTES_MAX} bytes; pass a file"
@@ -113,7 +115,8 @@ impl Session {
         Ok(json!({}))
     }
 
-    /// Ends a process and its group: SIGTERM, and SIGKILL after the grace, or at once when nobody waits any more.
+    /// Ends a process and its group: SIGTERM, then SIGKILL after the grace time, or at once when the session is
+    /// ending.
     pub(super) fn stop(&mut self, number: u64, grace: Duration) -> Result<Value, Failure> {
         let node = self.processes.get(number)?.node;
         if !self.has_ended(number)? {
@@ -125,7 +128,7 @@ impl Session {
         }
         let exit = self.processes.get(number)?.exit.ok_or_else(|| {
             Failure::internal(format!(
-                "process {number}: did not end within {} s of SIGKILL; a device holds it; ask for `down`",
+                "process {number}: did not end within {} s of SIGKILL; a device blocks it; request `down`",
                 KILL_TIME.as_secs()
             ))
         })?;
@@ -161,17 +164,17 @@ impl Session {
         Ok(exit.is_some() && *group_ended)
     }
 
-    /// A node that is gone has taken its processes with it; nothing is left to signal.
+    /// When a node has ended, so have its processes; there is nothing to signal.
     fn pass_signal(&self, process: u64, node: usize, signal: i32) -> Result<(), Failure> {
         let node = &self.nodes[node];
         if node.lost {
             return Ok(());
         }
-        node.tell(&ToInit::Signal { process, signal }, &[]).map_err(|_| unreachable(&node.name))
+        node.send(&ToInit::Signal { process, signal }, &[]).map_err(|_| unreachable(&node.name))
     }
 }
 
-/// Paths are plain, so that what they lead to is what they say.
+/// Accepts only plain absolute paths, so that a path means what it shows.
 fn check_root(root: &Root) -> Result<(), Failure> {
     for path in root.binds.iter().flat_map(|bind| [&bind.from, &bind.to]).chain([&root.folder]) {
         if !path.is_absolute() || path.components().any(|part| part == Component::ParentDir) {
@@ -182,7 +185,7 @@ fn check_root(root: &Root) -> Result<(), Failure> {
     }
     match root.binds.iter().find(|bind| !bind.to.starts_with(&root.folder)) {
         Some(outside) => Err(Failure::invalid(format!(
-            "root: {:?} is not in {:?}; binds are seen in the root only",
+            "root: {:?} is not in {:?}; binds are visible in the root only",
             outside.to, root.folder
         ))),
         None => Ok(()),
@@ -198,7 +201,7 @@ fn open(path: &Path) -> Result<File, Failure> {
     })
 }
 
-/// A minimal environment, the same wherever the agent was started, plus what was given.
+/// A minimal environment, the same wherever the agent was started, plus the given variables.
 fn environment(start: &Start) -> Vec<(String, String)> {
     let home = start.cwd.to_string_lossy().into_owned();
     let minimal = [("PATH", SEARCH_PATH.to_owned()), ("HOME", home), ("LANG", "C.UTF-8".to_owned())];

@@ -1,8 +1,8 @@
-//! Bringing a fabric up and down.
+//! Brings a fabric up and down.
 //!
-//! Inits prepare themselves side by side while the agent makes the veth pairs of those that are ready. Taking down is
-//! killing the inits: what the kernel clears away behind them needs nobody to wait for it, because the next fabric
-//! gets a network namespace of its own.
+//! Inits prepare themselves in parallel while the agent makes the veth pairs of those that are ready. To take a fabric
+//! down, the agent kills the inits. It does not wait for the kernel to clear the rest away, because the next fabric
+//! gets a new network namespace.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -37,7 +37,7 @@ impl Session {
     ) -> Result<Value, Failure> {
         let began = Instant::now();
         if !self.nodes.is_empty() {
-            return Err(Failure::invalid("up: a fabric is up already; ask for `down` first"));
+            return Err(Failure::invalid("up: a fabric is up already; request `down` first"));
         }
         fabric.check().map_err(|error| Failure::invalid(error.to_string()))?;
         check_limits(fabric, limits)?;
@@ -46,7 +46,7 @@ impl Session {
         let built = self.build(fabric, rto_min_ms, files, limits);
         if built.is_err() {
             self.undo();
-            // Nothing was written; a second try may use the names. The first error is the one to show.
+            // Nothing was written; a second attempt may use the names. The first error is the one to show.
             let _ = record.map(std::fs::remove_file);
             let _ = capture.map(|capture| std::fs::remove_file(&capture.to));
         }
@@ -71,7 +71,7 @@ impl Session {
         json!({"took_ns": nanoseconds_since(began), "recording": recording, "capture": capture})
     }
 
-    /// Ends the emulator first: it would take the end of its ports for a fault.
+    /// Ends the emulator first, which would otherwise report the end of its ports as a fault.
     pub(super) fn undo(&mut self) -> Kept {
         let kept = self.emulator.take().map(Emulator::stop).unwrap_or_default();
         node::end_all(std::mem::take(&mut self.nodes));
@@ -90,8 +90,8 @@ impl Session {
         limits: &BTreeMap<String, Limits>,
     ) -> Result<(), Failure> {
         isolation::enter_network_namespace()?;
-        link::keep_ipv6_off().map_err(|error| {
-            Failure::preflight(format!("keep IPv6 off the ports: {error}; /proc/sys must be writable"))
+        link::disable_ipv6().map_err(|error| {
+            Failure::preflight(format!("switch IPv6 off for the ports: {error}; /proc/sys must be writable"))
         })?;
         let mut netlink = Netlink::open().map_err(|error| {
             Failure::preflight(format!("open a netlink socket: {error}; the kernel needs CONFIG_NET"))
@@ -127,7 +127,7 @@ impl Session {
                 unconnected -= 1;
             }
         }
-        self.leave_a_processor_to_the_emulator(fabric)?;
+        self.leave_a_cpu_to_the_emulator(fabric)?;
         let fault = self
             .inbox
             .fault_reporter()
@@ -141,7 +141,8 @@ impl Session {
         let hosts = hosts_file(fabric)
             .map_err(|error| Failure::internal(format!("write the names of nodes: {error}")))?;
         for node in &fabric.nodes {
-            // SAFETY: the session's thread is the only one as long as there is no emulator; `build` starts it last.
+            // SAFETY: the session's thread is the only one while there is no emulator; `build` starts the emulator
+            // last.
             let launched = unsafe { Node::launch(&self.launcher, &node.name, &node.host) };
             let mut launched = launched.map_err(|error| {
                 let remedy = match error.raw_os_error() {
@@ -150,25 +151,25 @@ impl Session {
                 };
                 Failure::preflight(format!("node {}: make its init: {error}; {remedy}", node.name))
             })?;
-            // Before it has been told anything, so before it has any child.
+            // Before its first order, so before it has a child.
             if let Some(&limits) = limits.get(&node.name) {
                 launched.kept = self.groups.limit(&node.name, limits, launched.init);
             }
             let order = ToInit::Prepare { hostname: node.name.clone(), application: self.application };
-            let told = launched.tell(&order, &[hosts.as_fd()]);
+            let sent = launched.send(&order, &[hosts.as_fd()]);
             self.nodes.push(launched);
-            told.map_err(|_| unreachable(&node.name))?;
+            sent.map_err(|_| unreachable(&node.name))?;
         }
         Ok(())
     }
 
-    /// Only now: until the emulator starts, nodes come up on all processors, which takes three quarters of the time.
-    fn leave_a_processor_to_the_emulator(&self, fabric: &Fabric) -> Result<(), Failure> {
-        let processors = crosswind_emulator::application_cpus(fabric).map_err(Failure::preflight)?;
+    /// Runs this late because nodes come up on all CPUs until the emulator starts, in three quarters of the time.
+    fn leave_a_cpu_to_the_emulator(&self, fabric: &Fabric) -> Result<(), Failure> {
+        let cpus = crosswind_emulator::application_cpus(fabric).map_err(Failure::preflight)?;
         for node in &self.nodes {
-            node.stay_on(&processors).map_err(|error| {
+            node.restrict_to(&cpus).map_err(|error| {
                 Failure::preflight(format!(
-                    "node {}: keep it off the emulator's processor: {error}; a security module forbids sched_setaffinity",
+                    "node {}: restrict it to CPUs other than the emulator's: {error}; a security module forbids sched_setaffinity",
                     node.name
                 ))
             })?;
@@ -200,7 +201,7 @@ impl Session {
             ecn: fabric.tcp.ecn,
             socket_buffer_bytes: fabric.tcp.socket_buffer_bytes,
         };
-        node.tell(&ToInit::Connect(connect), &[]).map_err(|_| unreachable(&node.name))
+        node.send(&ToInit::Connect(connect), &[]).map_err(|_| unreachable(&node.name))
     }
 }
 
@@ -242,7 +243,7 @@ fn files(record: Option<&Path>, capture: Option<&Capture>) -> Result<Files, Fail
     Ok(Files { record, capture })
 }
 
-/// A file that was not there before: what was measured once is not overwritten.
+/// Makes a file that must not exist yet, so that no earlier measurement is overwritten.
 fn new_file(key: &str, path: &Path) -> Result<File, Failure> {
     if !path.is_absolute() {
         return Err(Failure::invalid(format!("up: {key} {}: write an absolute path", path.display())));
@@ -255,7 +256,7 @@ fn new_file(key: &str, path: &Path) -> Result<File, Failure> {
     })
 }
 
-/// The text of /etc/hosts as a file for every init.
+/// The text of /etc/hosts, as a file for every init.
 fn hosts_file(fabric: &Fabric) -> io::Result<File> {
     let mut text = "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n".to_owned();
     for (position, node) in (0..).zip(&fabric.nodes) {

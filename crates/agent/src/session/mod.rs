@@ -1,7 +1,7 @@
-//! Serving one caller: requests in order, events in between, and an end that undoes everything.
+//! Serves one caller: requests in order, events between them, and an end that undoes everything.
 //!
-//! One thread does all of it and waits in one place (`inbox`). A request that has to wait for a node keeps dealing with
-//! whatever else happens meanwhile; only further requests wait for it.
+//! One thread does everything and waits in one place (`inbox`). While a request waits for a node, the thread handles
+//! all other events; only further requests wait for it.
 
 mod application;
 mod fabric;
@@ -24,7 +24,7 @@ use crate::account::Account;
 use crate::cgroup::Groups;
 use crate::channel::FromInit;
 use crate::failure::{Failure, Kind};
-use crate::inbox::{Happening, Inbox};
+use crate::inbox::{Event, Inbox};
 use crate::init::Usage;
 use crate::isolation;
 use crate::launch::Launcher;
@@ -41,7 +41,7 @@ pub fn serve() -> ExitCode {
     });
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        // The caller closed its end while we were writing; that is one way to end a session.
+        // The caller closed its end during a write; that is a regular end of a session.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("crosswind-agent: {error}; everything was undone");
@@ -51,7 +51,7 @@ pub fn serve() -> ExitCode {
 }
 
 struct Session {
-    /// Whether this machine lets us work at all; every request is answered with the reason if not.
+    /// Whether this machine allows the agent to work at all; if not, every request is answered with the reason.
     isolated: Result<(), Failure>,
     rootless: bool,
     application: Account,
@@ -62,12 +62,12 @@ struct Session {
     backlog: VecDeque<Vec<u8>>,
     input_ended: bool,
     terminated: bool,
-    /// Why nothing can be written to the caller any more.
+    /// The error after which nothing can be written to the caller.
     unwritable: Option<io::Error>,
     lease: Option<Lease>,
     /// Empty when no fabric is up.
     nodes: Vec<Node>,
-    /// What keeps the limits of nodes.
+    /// The groups that enforce the limits of nodes.
     groups: Groups,
     /// What each node had used when the measurement window began.
     used_before: Vec<Option<Usage>>,
@@ -75,17 +75,17 @@ struct Session {
     processes: Processes,
 }
 
-/// How long the caller may be silent.
+/// How long the caller may send no request.
 struct Lease {
     length: Duration,
     ends: Instant,
 }
 
-/// What a wait came to, for a request that waits for a node.
+/// The result of one wait, for a request that waits for a node.
 enum Step {
     /// The node at this position answered an order.
     Answer(usize, FromInit),
-    /// Something else happened and has been dealt with.
+    /// Another event, which has been handled.
     Other,
     Deadline,
 }
@@ -94,7 +94,8 @@ impl Session {
     fn begin() -> io::Result<Self> {
         let rootless = !geteuid().is_root();
         let application = Account::for_applications();
-        // SAFETY: the default action runs no code. A caller that ignores SIGCHLD would have us lose our children.
+        // SAFETY: the default action runs no code. If the caller ignores SIGCHLD, the agent inherits that and would
+        // lose its children.
         unsafe { signal(Signal::SIGCHLD, SigHandler::SigDfl) }?;
         // Before anything could have started a thread.
         let isolated = isolation::enter_user_namespace().and_then(|()| isolation::enter_network_namespace());
@@ -182,29 +183,29 @@ impl Session {
     fn emulator(&mut self, request: &str) -> Result<&mut Emulator, Failure> {
         self.emulator
             .as_mut()
-            .ok_or_else(|| Failure::invalid(format!("{request}: no fabric is up; ask for `up` first")))
+            .ok_or_else(|| Failure::invalid(format!("{request}: no fabric is up; request `up` first")))
     }
 
     fn take_lease(&mut self, seconds: u64) -> Result<Value, Failure> {
         let length = Duration::from_secs(seconds);
         let ends = Instant::now().checked_add(length).filter(|_| seconds > 0).ok_or_else(|| {
-            Failure::invalid(format!("lease: {seconds} seconds: at least 1, and not beyond the clock; without a lease there is no limit"))
+            Failure::invalid(format!("lease: {seconds} seconds: must be at least 1 and fit the clock; without a lease there is no limit"))
         })?;
         self.lease = Some(Lease { length, ends });
         self.writer.patience = Some(length);
         Ok(json!({}))
     }
 
-    /// Waits for one thing to happen and deals with it, unless it is an answer that somebody waits for.
+    /// Waits for one event and handles it, unless it is an answer that a request waits for.
     fn step(&mut self, deadline: Option<Instant>) -> io::Result<Step> {
         match self.inbox.next(&self.nodes, deadline)? {
-            Happening::Deadline => return Ok(Step::Deadline),
-            Happening::Line(line) => self.backlog.push_back(line),
-            Happening::InputEnded => self.input_ended = true,
-            Happening::Terminated => self.terminated = true,
-            Happening::Fault(message) => self.report_fault(&message),
-            Happening::Lost(position) => self.lose(position),
-            Happening::Said(position, received) => match received.message {
+            Event::Deadline => return Ok(Step::Deadline),
+            Event::Line(line) => self.backlog.push_back(line),
+            Event::InputEnded => self.input_ended = true,
+            Event::Terminated => self.terminated = true,
+            Event::Fault(message) => self.report_fault(&message),
+            Event::Lost(position) => self.lose(position),
+            Event::Message(position, received) => match received.message {
                 answer @ (FromInit::Done | FromInit::Refused(_) | FromInit::Used(_)) => {
                     return Ok(Step::Answer(position, answer))
                 }
@@ -231,7 +232,7 @@ impl Session {
         self.step(deadline).map_err(|error| Failure::internal(format!("wait for a node: {error}")))
     }
 
-    /// Whether nobody is there to wait for what is being done.
+    /// Whether the session is ending, so that no caller waits for the result.
     fn ending(&self) -> bool {
         self.terminated || self.input_ended || self.unwritable.is_some()
     }
@@ -243,7 +244,7 @@ impl Session {
             self.note_write(written);
         }
         let message = format!(
-            "node {}: its init was killed from outside; ask for `down` and `up`",
+            "node {}: its init was killed from outside; request `down` and `up`",
             self.nodes[position].name
         );
         self.report_fault(&message);
@@ -270,16 +271,16 @@ impl Session {
     }
 }
 
-/// Puts what it is about in front of a refusal that comes from inside a node.
+/// Puts the subject in front of a refusal that comes from inside a node.
 fn about(what: &str, failure: Failure) -> Failure {
     let Failure { kind, message } = failure;
     Failure { kind, message: format!("{what}: {message}") }
 }
 
-/// A node that cannot be spoken to has died; the fault has been or will be reported.
+/// A node that cannot be reached has died; the fault has been or will be reported.
 fn unreachable(node: &str) -> Failure {
     Failure {
         kind: Kind::Internal,
-        message: format!("node {node}: its init is gone; ask for `down` and `up`"),
+        message: format!("node {node}: its init is gone; request `down` and `up`"),
     }
 }

@@ -19,7 +19,7 @@ impl Session {
         let mut measurement = self.emulator("read")?.read();
         let used = self.usage()?;
         let nodes = self.nodes.iter().zip(used).enumerate().map(|(position, (node, used))| {
-            // Without a window it counts from `up`.
+            // Without a window, usage counts from `up`.
             let before = self.used_before.get(position).copied().flatten().unwrap_or_default();
             let cpu_time_ns = used.map(|used| used.cpu_time_ns.saturating_sub(before.cpu_time_ns));
             json!({"node": node.name, "memory_peak_bytes": used.map(|used| used.memory_peak_bytes),
@@ -30,11 +30,11 @@ impl Session {
         Ok(measurement)
     }
 
-    /// Asks every node what it has used so far, all at once; a node whose init is gone does not know.
+    /// Requests the usage of all nodes at once; `None` for a node whose init has ended.
     fn usage(&mut self) -> Result<Vec<Option<Usage>>, Failure> {
         for node in &self.nodes {
-            // One that cannot be told is gone, and will be noticed below.
-            let _ = node.tell(&ToInit::Use, &[]);
+            // A node that cannot receive has ended; that is noticed below.
+            let _ = node.send(&ToInit::Use, &[]);
         }
         let mut answers = vec![None; self.nodes.len()];
         while self.nodes.iter().zip(&answers).any(|(node, answer)| answer.is_none() && !node.lost) {

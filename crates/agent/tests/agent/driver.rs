@@ -12,13 +12,13 @@ use std::time::{Duration, Instant};
 use serde_json::{json, Value};
 use tempfile::TempDir;
 
-/// Long enough for a loaded machine; a test that runs into it has failed.
+/// Long enough for a loaded machine; a test that exceeds it has failed.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Who runs the agent.
+/// The user who runs the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum User {
-    /// Whoever runs the tests.
+    /// The user who runs the tests.
     Own,
     /// An account without privileges, when the tests run as root.
     Nobody,
@@ -28,7 +28,7 @@ pub fn is_root() -> bool {
     nix::unistd::geteuid().is_root()
 }
 
-/// Runs a test for every user that can be had here, and says which could not.
+/// Runs a test for every user that is available here, and prints which is not.
 pub fn for_each_user(test: impl Fn(User)) {
     test(User::Own);
     if !is_root() {
@@ -41,7 +41,7 @@ pub fn for_each_user(test: impl Fn(User)) {
     }
 }
 
-/// The binary where every user can execute it; the build folder may be private.
+/// The binary in a folder where every user can execute it; the build folder may be private.
 static BINARY: LazyLock<(TempDir, PathBuf)> = LazyLock::new(|| {
     let folder = public_folder();
     let path = folder.path().join("crosswind-agent");
@@ -56,7 +56,7 @@ pub fn public_folder() -> TempDir {
     folder
 }
 
-/// A command line of the agent's binary.
+/// A command that runs the agent's binary.
 pub fn command(user: User, arguments: &[&str]) -> Command {
     let mut command = match user {
         User::Own => Command::new(&BINARY.1),
@@ -75,7 +75,7 @@ pub struct Agent {
     pub child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<Value>,
-    /// Disconnected when no process holds the agent's standard error any more: neither it nor an init.
+    /// Disconnected when neither the agent nor an init has the agent's standard error open.
     all_gone: Receiver<()>,
     pub events: Vec<Value>,
     last_id: u64,
@@ -94,7 +94,7 @@ impl Agent {
         Self::launch(command(user, &[]))
     }
 
-    /// The agent that a command line starts.
+    /// Starts the agent with this command.
     pub fn launch(mut command: Command) -> Self {
         let mut child = command
             .stdin(Stdio::piped())
@@ -129,24 +129,24 @@ impl Agent {
         agent
     }
 
-    /// Sends a line as it is.
-    pub fn say(&mut self, line: &str) {
+    /// Sends a line unchanged.
+    pub fn send(&mut self, line: &str) {
         let stdin = self.stdin.as_mut().expect("input is open");
         writeln!(stdin, "{line}").and_then(|()| stdin.flush()).expect("the agent reads");
     }
 
     /// The next line from the agent.
-    pub fn hear(&mut self) -> Value {
+    pub fn receive(&mut self) -> Value {
         self.lines.recv_timeout(PATIENCE).expect("the agent answers")
     }
 
-    /// Sends a request and returns its reply; events on the way are kept.
+    /// Sends a request and returns its reply; events before the reply are stored.
     pub fn ask(&mut self, mut request: Value) -> Value {
         self.last_id += 1;
         request["id"] = self.last_id.into();
-        self.say(&request.to_string());
+        self.send(&request.to_string());
         loop {
-            let line = self.hear();
+            let line = self.receive();
             if line.get("event").is_some() {
                 self.events.push(line);
                 continue;
@@ -156,7 +156,7 @@ impl Agent {
         }
     }
 
-    /// As [`ask`](Self::ask), for a request that must be honoured.
+    /// As [`ask`](Self::ask), for a request that must succeed.
     pub fn must(&mut self, request: Value) -> Value {
         let reply = self.ask(request.clone());
         reply.get("ok").unwrap_or_else(|| panic!("{request}: {reply}")).clone()
@@ -171,19 +171,19 @@ impl Agent {
         (text("kind"), text("message"))
     }
 
-    /// Waits for an event that `wanted` accepts.
+    /// Waits for an event that `wanted` accepts; a reply is an error.
     pub fn event(&mut self, wanted: impl Fn(&Value) -> bool) -> Value {
         loop {
             if let Some(position) = self.events.iter().position(&wanted) {
                 return self.events.remove(position);
             }
-            let line = self.hear();
+            let line = self.receive();
             assert!(line.get("event").is_some(), "only events now: {line}");
             self.events.push(line);
         }
     }
 
-    /// What `start` takes to run a shell script in a node; its output goes to the file `name` in the agent's folder.
+    /// A `start` request that runs a shell script in a node; its output goes to the file `name` in the agent's folder.
     pub fn shell(&self, node: &str, name: &str, script: &str) -> Value {
         let output = self.output(name);
         json!({"do": "start", "node": node, "name": name, "argv": ["sh", "-c", script], "cwd": self.folder.path(),
@@ -194,7 +194,7 @@ impl Agent {
         self.folder.path().join(name)
     }
 
-    /// Runs a shell script in a node to its end and returns what it wrote. It must succeed.
+    /// Runs a shell script in a node to its end and returns its output. The script must succeed.
     pub fn run(&mut self, node: &str, name: &str, script: &str) -> String {
         let process = self.must(self.shell(node, name, script))["process"].clone();
         let event = self.event(|event| event["process"] == process);
@@ -228,7 +228,7 @@ impl Agent {
     }
 }
 
-/// Waits for something that must become true.
+/// Waits for a condition that must become true.
 pub fn eventually(time: Duration, what: &str, mut condition: impl FnMut() -> bool) {
     let deadline = Instant::now() + time;
     while !condition() {

@@ -30,7 +30,8 @@ fn a_command_runs_in_the_node_with_the_callers_streams_and_its_own_status() {
         assert_eq!(output.status.code(), Some(7), "{}", String::from_utf8_lossy(&output.stderr));
         let status = |arguments: &[&str]| {
             let all = [&["enter", &init, "--"], arguments].concat();
-            // A folder of PATH that may not be searched would turn "not found" into "not permitted", as in any shell.
+            // A folder in PATH that the user may not search would turn "not found" into "not permitted", as in any
+            // shell.
             command(user, &all).env("PATH", "/usr/bin:/bin").stderr(Stdio::null()).status().unwrap().code()
         };
         assert_eq!(status(&["sh", "-c", "kill -9 $$"]), Some(137));
@@ -40,12 +41,12 @@ fn a_command_runs_in_the_node_with_the_callers_streams_and_its_own_status() {
 }
 
 #[test]
-fn a_command_leaves_the_emulator_its_processor() {
+fn a_command_does_not_run_on_the_emulators_cpu() {
     for_each_user(|user| {
         let (_agent, init) = with_node(user);
         let allowed = |text: &str| {
             let line = text.lines().find(|line| line.starts_with("Cpus_allowed_list:"));
-            line.expect("as every kernel says").to_owned()
+            line.expect("every kernel has this line").to_owned()
         };
         let enter = ["enter", &init, "--", "cat", "/proc/self/status"];
         let output = command(user, &enter).output().unwrap();
@@ -56,7 +57,7 @@ fn a_command_leaves_the_emulator_its_processor() {
 
 fn sleeper(user: User, init: &str, marker: &str) -> Child {
     let child = command(user, &["enter", init, "--", "sleep", marker]).spawn().unwrap();
-    // The words are in the command line of whoever entered, too.
+    // The words are also in the command line of the process that entered.
     eventually(Duration::from_secs(5), "the command runs", || processes_with(marker).len() == 2);
     child
 }
@@ -72,7 +73,7 @@ fn the_command_dies_with_the_node() {
 }
 
 #[test]
-fn the_command_dies_with_whoever_entered() {
+fn the_command_dies_with_the_process_that_entered() {
     for_each_user(|user| {
         let (_agent, init) = with_node(user);
         let marker = format!("3333.{init}");
@@ -84,7 +85,7 @@ fn the_command_dies_with_whoever_entered() {
 }
 
 #[test]
-fn what_others_ask_of_it_reaches_the_command() {
+fn signals_from_other_processes_reach_the_command() {
     let (_agent, init) = with_node(User::Own);
     let mut child = sleeper(User::Own, &init, &format!("2222.{init}"));
     nix::sys::signal::kill(nix::unistd::Pid::from_raw(child.id() as i32), nix::sys::signal::Signal::SIGTERM)
@@ -93,7 +94,7 @@ fn what_others_ask_of_it_reaches_the_command() {
 }
 
 #[test]
-fn what_is_no_node_cannot_be_entered() {
+fn a_process_that_is_no_node_cannot_be_entered() {
     for (pid, expected) in
         [("abc", "not a number"), (&std::process::id().to_string(), "no node"), ("4194305", "must be up")]
     {

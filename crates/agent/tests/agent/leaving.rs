@@ -1,4 +1,4 @@
-//! However the agent ends, nothing of it is left.
+//! However the agent ends, it leaves nothing behind.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +11,7 @@ use serde_json::{json, Value};
 
 use crate::driver::{eventually, fabric, for_each_user, is_root, processes_with, Agent, User};
 
-/// What the host shows of its network devices and mounts.
+/// Network devices and mounts that the host shows.
 fn host() -> (BTreeSet<String>, String) {
     let devices = fs::read_dir("/sys/class/net")
         .unwrap()
@@ -26,7 +26,7 @@ fn namespaces(nodes: &Value) -> BTreeSet<u64> {
     nodes.as_array().unwrap().iter().map(namespace).collect()
 }
 
-/// Network namespaces in which some process is.
+/// Network namespaces that contain a process.
 fn inhabited() -> BTreeSet<u64> {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     processes.filter_map(|process| Some(fs::metadata(process.path().join("ns/net")).ok()?.ino())).collect()
@@ -37,7 +37,7 @@ fn gone(marker: &str) {
     eventually(Duration::from_secs(1), "no process is left", || processes_with(marker).is_empty());
 }
 
-/// Ends an agent that has a busy fabric, in the given way, and looks for remains.
+/// Ends an agent that has a busy fabric in the given way, and checks that nothing remains.
 fn nothing_is_left_after(user: User, end: impl Fn(&mut Agent)) -> Option<i32> {
     let before = host();
     let mut agent = Agent::start(user);
@@ -45,7 +45,7 @@ fn nothing_is_left_after(user: User, end: impl Fn(&mut Agent)) -> Option<i32> {
     let own = namespaces(&up["nodes"]);
     assert_eq!(own.len(), 2);
     assert!(own.is_subset(&inhabited()));
-    assert_eq!(host(), before, "what is up has no name in the host's namespaces");
+    assert_eq!(host(), before, "a fabric has no name in the host's namespaces");
     let marker = format!("7777.{}", agent.child.id());
     agent.must(agent.shell("a", "deaf", &format!("trap '' TERM; setsid sleep {marker} & sleep {marker}")));
     eventually(Duration::from_secs(5), "the processes run", || processes_with(&marker).len() == 3);
@@ -85,15 +85,16 @@ fn being_killed_leaves_nothing() {
 
 #[test]
 fn being_killed_at_any_instant_leaves_nothing() {
-    // Of coming up and starting, which take about 150 ms; steps of a number that is no divisor of anything here.
+    // The fabric comes up and starts processes in about 150 ms; the step is a number that divides no other interval
+    // here.
     for_each_user(|user| {
         for step in 0..20u64 {
             let mut agent = Agent::start(user);
             let marker = format!("8888.{}", agent.child.id());
-            agent.say(&json!({"id": 1, "do": "up", "fabric": fabric(&["a", "b", "c"])}).to_string());
+            agent.send(&json!({"id": 1, "do": "up", "fabric": fabric(&["a", "b", "c"])}).to_string());
             let mut start = agent.shell("a", "x", &format!("sleep {marker} & sleep {marker}"));
             start["id"] = 2.into();
-            agent.say(&start.to_string());
+            agent.send(&start.to_string());
             std::thread::sleep(Duration::from_micros(7_919 * step));
             kill(agent.pid(), Signal::SIGKILL).unwrap();
             assert!(
@@ -126,11 +127,11 @@ fn a_silent_caller_loses_its_lease() {
 }
 
 #[test]
-fn after_down_the_kernel_has_destroyed_the_nodes_and_another_fabric_may_follow() {
+fn after_down_the_kernel_destroys_the_nodes_and_another_fabric_may_follow() {
     for_each_user(|user| {
         let mut agent = Agent::with_nodes(user, &["a", "b"]);
         agent.must(json!({"do": "down"}));
-        // A port disappears from the fabric's namespace when the kernel has taken apart the namespace of its other end.
+        // A port disappears from the fabric's namespace when the kernel has removed the namespace of its other end.
         let link_count = || {
             let fabric_side = ["--target".to_owned(), agent.child.id().to_string(), "--net".to_owned()];
             let output =
@@ -150,7 +151,7 @@ fn after_down_the_kernel_has_destroyed_the_nodes_and_another_fabric_may_follow()
 }
 
 #[test]
-fn a_node_whose_init_is_killed_is_a_fault_and_takes_its_processes() {
+fn killing_an_init_is_a_fault_and_ends_the_processes_of_its_node() {
     let mut agent = Agent::start(User::Own);
     let up = agent.must(json!({"do": "up", "fabric": fabric(&["a", "b"])}));
     let process = agent.must(agent.shell("a", "x", "sleep 1000"))["process"].clone();

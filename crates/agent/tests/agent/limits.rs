@@ -1,4 +1,4 @@
-//! Memory and processor time of nodes: measured everywhere, limited by control groups where there are any.
+//! Memory and CPU time of nodes: measured everywhere, limited by control groups where these are available.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::driver::{command, eventually, fabric, Agent, User, PATIENCE};
 
 const MIB: u64 = 1 << 20;
 
-/// An agent whose node `a` has limits and whose node `b` has none.
+/// An agent with two nodes: `a` has limits, `b` has none.
 fn limited(user: User, limits: Value) -> Agent {
     let mut agent = Agent::start(user);
     agent.must(json!({"do": "up", "fabric": fabric(&["a", "b"]), "limits": {"a": limits}}));
@@ -25,7 +25,7 @@ fn node(measurement: &Value, name: &str) -> Value {
     nodes.iter().find(|node| node["node"] == name).unwrap().clone()
 }
 
-/// Control groups of an agent, anywhere.
+/// Control groups of an agent, in every tree.
 fn groups_of(agent: i32) -> Vec<PathBuf> {
     fn walk(folder: &Path, prefix: &str, found: &mut Vec<PathBuf>) {
         for path in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
@@ -42,7 +42,7 @@ fn groups_of(agent: i32) -> Vec<PathBuf> {
     found
 }
 
-/// Whether the kernel keeps both limits for whoever runs the tests; says so where it does not.
+/// Whether the kernel enforces both limits for the user who runs the tests; prints it where it does not.
 fn kept_by_groups(agent: &mut Agent) -> bool {
     let read = agent.must(json!({"do": "read"}));
     let both = ["memory_limit", "cpus_limit"].map(|limit| node(&read, "a")[limit]["kept_by"].clone());
@@ -54,11 +54,11 @@ fn kept_by_groups(agent: &mut Agent) -> bool {
 }
 
 #[test]
-fn what_nodes_use_is_measured_for_every_user() {
+fn usage_of_nodes_is_measured_for_every_user() {
     crate::driver::for_each_user(|user| {
         let mut agent = Agent::with_nodes(user, &["a", "b"]);
-        // `tail` keeps the whole line in memory until its input ends, for at least a second. Two of them one after
-        // the other: the peak is of one.
+        // `tail` holds the whole line in memory until its input ends, for at least a second. Two of them run in
+        // sequence, so the peak is that of one.
         agent.run(
             "a",
             "x",
@@ -70,7 +70,7 @@ fn what_nodes_use_is_measured_for_every_user() {
         let (busy, idle) = (node(&read, "a"), node(&read, "b"));
         let peak = busy["memory_peak_bytes"].as_u64().unwrap();
         assert!((64 * MIB..100 * MIB).contains(&peak), "{busy}");
-        // Beside other work a spinning process gets less than all of a processor.
+        // With other load on the machine a spinning process gets less than one CPU.
         let used = busy["cpu_time_ns"].as_u64().unwrap();
         assert!((100_000_000..700_000_000).contains(&used), "{busy}");
         assert!(idle["cpu_time_ns"].as_u64().unwrap() <= 20_000_000, "{idle}");
@@ -94,7 +94,7 @@ fn a_node_beyond_its_memory_limit_loses_processes() {
 }
 
 #[test]
-fn a_node_gets_no_more_processor_time_than_its_limit() {
+fn a_node_gets_no_more_cpu_time_than_its_limit() {
     let mut agent = limited(User::Own, json!({"memory_bytes": 64 * MIB, "cpus_ppm": 200_000}));
     if !kept_by_groups(&mut agent) {
         return;
@@ -104,14 +104,14 @@ fn a_node_gets_no_more_processor_time_than_its_limit() {
     agent.run("a", "x", "for i in 1 2; do timeout 1.5 sh -c 'while :; do :; done' & done; wait");
     let elapsed_ns = began.elapsed().as_nanos() as u64;
     let used = node(&agent.must(json!({"do": "read"})), "a");
-    // A fifth of a processor, and one period of 100 ms more at either end.
+    // A fifth of a CPU, plus one period of 100 ms at either end.
     let allowed = (elapsed_ns + 200_000_000) / 5;
     assert!(used["cpu_time_ns"].as_u64().unwrap() <= allowed, "{used} in {elapsed_ns} ns");
     assert!(used["cpus_limit"]["throttled_ns"].as_u64().unwrap() > 0, "{used}");
 }
 
 #[test]
-fn where_there_are_no_groups_the_caller_is_told_to_check() {
+fn without_groups_the_reply_asks_the_caller_to_check() {
     crate::driver::for_each_user(|user| {
         let mut agent = limited(user, json!({"memory_bytes": 32 * MIB}));
         let limit = node(&agent.must(json!({"do": "read"})), "a")["memory_limit"].clone();
@@ -144,7 +144,7 @@ fn a_command_that_enters_a_node_is_under_its_limits() {
 }
 
 #[test]
-fn groups_go_with_the_fabric_and_with_a_killed_agent() {
+fn groups_are_removed_with_the_fabric_and_after_a_killed_agent() {
     let mut agent = limited(User::Own, json!({"memory_bytes": 64 * MIB, "cpus_ppm": 500_000}));
     if !kept_by_groups(&mut agent) {
         return;
@@ -162,7 +162,7 @@ fn groups_go_with_the_fabric_and_with_a_killed_agent() {
 }
 
 #[test]
-fn what_is_left_when_the_sweeper_was_killed_too_is_swept_by_anybody() {
+fn groups_left_when_the_sweeper_was_killed_too_are_swept_by_the_next_agent() {
     let mut agent = limited(User::Own, json!({"memory_bytes": 64 * MIB, "cpus_ppm": 500_000}));
     if !kept_by_groups(&mut agent) {
         return;
@@ -180,14 +180,14 @@ fn what_is_left_when_the_sweeper_was_killed_too_is_swept_by_anybody() {
     kill(pid, Signal::SIGKILL).unwrap();
     assert!(agent.all_gone_within(PATIENCE));
     let _ = agent.child.wait();
-    // Another test's agent may have swept already: each does before it makes its own.
+    // Another test's agent may have swept already: each does before it makes its own groups.
     let swept = command(User::Own, &["sweep"]).stdin(Stdio::null()).output().unwrap();
     assert!(swept.status.success(), "{}", String::from_utf8_lossy(&swept.stderr));
     assert_eq!(groups_of(pid.as_raw()), Vec::<PathBuf>::new());
 }
 
 #[test]
-fn limits_that_cannot_be_meant_are_refused() {
+fn impossible_limits_are_refused() {
     let mut agent = Agent::start(User::Own);
     let up = |limits: Value| json!({"do": "up", "fabric": fabric(&["a"]), "limits": limits});
     for (limits, expected) in [

@@ -1,4 +1,4 @@
-//! The built agent, driven over its standard streams as its caller would, as root and as an unprivileged user.
+//! Tests the built agent over its standard streams, as its caller uses it, as root and as an unprivileged user.
 //!
 //! Nothing here touches the host's network: all traffic stays in namespaces that the agent made.
 

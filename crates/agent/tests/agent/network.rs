@@ -1,4 +1,4 @@
-//! What nodes see of each other.
+//! What a node sees of the network.
 
 use std::time::{Duration, Instant};
 
@@ -46,7 +46,7 @@ fn the_network_of_a_node_is_exactly_what_was_declared() {
 }
 
 #[test]
-fn sockets_hold_what_the_fabric_says() {
+fn socket_buffers_have_the_size_that_the_fabric_sets() {
     for_each_user(|user| {
         let mut agent = Agent::start(user);
         let mut wide = fabric(&["a", "b"]);
@@ -62,7 +62,7 @@ fn sockets_hold_what_the_fabric_says() {
 }
 
 #[test]
-fn connections_ask_for_congestion_notification_where_the_fabric_says_so() {
+fn connections_request_ecn_where_the_fabric_sets_it() {
     for_each_user(|user| {
         let mut agent = Agent::start(user);
         let mut asking = fabric(&["a", "b"]);
@@ -74,7 +74,7 @@ fn connections_ask_for_congestion_notification_where_the_fabric_says_so() {
 }
 
 #[test]
-fn an_unknown_congestion_control_is_refused_with_those_there_are() {
+fn an_unknown_congestion_control_is_refused_with_a_list_of_known_ones() {
     for_each_user(|user| {
         let mut agent = Agent::start(user);
         let mut unknown = fabric(&["a", "b"]);
@@ -102,7 +102,7 @@ fn nodes_exchange_tcp_at_once_and_on_any_port() {
         agent.wait_for_output("server", "ready");
         let began = Instant::now();
         assert_eq!(agent.run("a", "client", CLIENT), "heard hello\n");
-        // A lost first packet would be sent again after a second.
+        // A lost first packet would be retransmitted after a second.
         assert!(began.elapsed() < Duration::from_millis(900), "{:?}", began.elapsed());
         assert!(agent.events.iter().all(|event| event["event"] != "fault"), "{:?}", agent.events);
     });
@@ -119,7 +119,7 @@ const SOURCE: &str = r#"exec perl -MIO::Socket::INET -e '
     print $peer "x" x 5000000; $peer->flush; shutdown($peer, 1); print <$peer>'"#;
 
 #[test]
-fn a_queue_marks_connections_that_take_marks_and_drops_of_the_others() {
+fn a_queue_marks_packets_of_ecn_connections_and_drops_those_of_others() {
     for asks in [true, false] {
         let mut agent = Agent::start(User::Own);
         let mut queued = fabric(&["a", "b"]);
@@ -138,7 +138,7 @@ fn a_queue_marks_connections_that_take_marks_and_drops_of_the_others() {
         let uplink = elements.iter().find(|element| element["element"] == "h-a/uplink").unwrap();
         let marked = uplink["real"]["marked_packets"].as_u64().unwrap();
         let dropped = uplink["real"]["dropped"]["codel"]["packets"].as_u64().unwrap_or(0);
-        // Linux sends what it sends again, and its pure acknowledgements, without ECT: nearly everything takes marks.
+        // Linux sends retransmissions and pure acknowledgements without ECT; nearly all other packets can be marked.
         assert_eq!((marked > 0, dropped == 0), (asks, asks), "{marked} marked, {dropped} dropped");
     }
 }
@@ -149,5 +149,8 @@ fn a_silent_fabric_carries_nothing() {
     agent.must(json!({"do": "measure"}));
     std::thread::sleep(Duration::from_millis(500));
     let measured = agent.must(json!({"do": "read"}));
-    assert_eq!(measured["conservation"]["in"]["real"], 0, "neither address resolution nor IPv6 makes noise");
+    assert_eq!(
+        measured["conservation"]["in"]["real"], 0,
+        "neither address resolution nor IPv6 sends packets"
+    );
 }

@@ -1,4 +1,4 @@
-//! Processes of the application: what they are given, and how they end.
+//! Processes of the application: their environment and privileges, and how they end.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -28,7 +28,7 @@ fn exits_are_reported_with_code_or_signal() {
 }
 
 #[test]
-fn the_pid_is_the_one_the_caller_sees() {
+fn the_pid_is_the_callers_view_of_it() {
     for_each_user(|user| {
         let mut agent = Agent::with_nodes(user, &["a"]);
         let marker = format!("6666.{}", agent.child.id());
@@ -60,7 +60,7 @@ fn applications_have_no_privileges_and_a_minimal_environment() {
             assert_eq!(field("Groups"), Vec::<String>::new());
         }
         assert_eq!(field("SigBlk"), ["0000000000000000"]);
-        // The C library keeps signals 32 and 33 for itself: whoever started the tests decides about them.
+        // The C library reserves signals 32 and 33, so they are as the starter of the tests set them.
         let ignored = u64::from_str_radix(&field("SigIgn")[0], 16).unwrap();
         assert_eq!(ignored & !(0b11 << 31), 0);
         let mut start = agent.shell("a", "env", "exec env");
@@ -76,7 +76,7 @@ fn applications_have_no_privileges_and_a_minimal_environment() {
 }
 
 #[test]
-fn another_account_is_root_s_to_give_and_never_root() {
+fn only_root_may_choose_another_account_and_it_is_never_root() {
     for_each_user(|user| {
         let mut agent = Agent::with_nodes(user, &["a"]);
         let mut start = agent.shell("a", "who", "grep -E '^(Uid|Gid|CapEff):' /proc/self/status");
@@ -84,16 +84,16 @@ fn another_account_is_root_s_to_give_and_never_root() {
         if user == User::Own && is_root() {
             let process = agent.must(start.clone())["process"].clone();
             agent.event(|event| event["process"] == process);
-            let said = agent.read("who");
+            let output = agent.read("who");
             assert!(
-                said.contains("Uid:\t4321\t4321\t4321\t4321\n") && said.contains("Gid:\t1234\t1234"),
-                "{said}"
+                output.contains("Uid:\t4321\t4321\t4321\t4321\n") && output.contains("Gid:\t1234\t1234"),
+                "{output}"
             );
-            assert!(said.contains("CapEff:\t0000000000000000"), "{said}");
+            assert!(output.contains("CapEff:\t0000000000000000"), "{output}");
         } else {
             let (kind, message) = agent.must_not(start.clone());
             assert_eq!(kind, "preflight");
-            assert!(message.contains("user 4321 cannot be had without root"), "{message}");
+            assert!(message.contains("user 4321 is not available without root"), "{message}");
         }
         start["account"] = json!({"uid": 0, "gid": 1234});
         assert!(agent.must_not(start).1.contains("never run as root"));
@@ -108,7 +108,7 @@ fn output_is_appended() {
 }
 
 #[test]
-fn of_a_long_output_head_and_tail_are_kept_while_it_grows() {
+fn head_and_tail_of_a_long_output_are_stored_while_it_grows() {
     for_each_user(|user| {
         let mut agent = Agent::with_nodes(user, &["a"]);
         let script = "echo first; head -c 40000000 /dev/zero | tr '\\0' x; echo last";
@@ -117,7 +117,7 @@ fn of_a_long_output_head_and_tail_are_kept_while_it_grows() {
         let path = start["stdout"].as_str().unwrap().to_owned();
         let process = agent.must(start)["process"].clone();
         agent.event(|event| event["process"] == process);
-        eventually(PATIENCE, "the middle takes no room", || {
+        eventually(PATIENCE, "the middle takes no space", || {
             let facts = fs::metadata(&path).unwrap();
             assert_eq!(facts.len(), 40_000_011);
             512 * facts.blocks() <= 4 << 20
@@ -128,7 +128,7 @@ fn of_a_long_output_head_and_tail_are_kept_while_it_grows() {
 }
 
 #[test]
-fn stop_asks_first() {
+fn stop_sends_sigterm_first() {
     for_each_user(|user| {
         let mut agent = Agent::with_nodes(user, &["a"]);
         let process =
@@ -139,22 +139,22 @@ fn stop_asks_first() {
         let stopped = agent.must(json!({"do": "stop", "process": process, "grace_ns": 10 * SECOND_NS}));
         assert_eq!((&stopped["code"], &stopped["signal"]), (&json!(5), &Value::Null));
         let again = agent.must(json!({"do": "stop", "process": process, "grace_ns": 0}));
-        assert_eq!(again, stopped, "stopping what has ended says how it ended");
+        assert_eq!(again, stopped, "stopping a process that has ended reports how it ended");
     });
 }
 
 #[test]
-fn stop_kills_a_group_that_does_not_listen() {
+fn stop_kills_a_group_that_ignores_sigterm() {
     for_each_user(|user| {
         let mut agent = Agent::with_nodes(user, &["a"]);
         let marker = format!("5555.{}", agent.child.id());
-        // The leader goes when asked; a member that ignores the request stays.
+        // The leader ends on SIGTERM; a member that ignores the signal stays.
         let script = format!("sh -c \"trap '' TERM; echo ready; sleep {marker}\" & wait");
         let process = agent.must(agent.shell("a", "x", &script))["process"].clone();
         agent.wait_for_output("x", "ready");
         let began = Instant::now();
         let stopped = agent.must(json!({"do": "stop", "process": process, "grace_ns": SECOND_NS / 5}));
-        assert_eq!(stopped["signal"], 15, "the leader itself listened");
+        assert_eq!(stopped["signal"], 15, "the leader itself ended on SIGTERM");
         assert!(
             (Duration::from_millis(200)..Duration::from_secs(3)).contains(&began.elapsed()),
             "{:?}",
@@ -189,7 +189,7 @@ fn signals_reach_the_group() {
 }
 
 #[test]
-fn what_cannot_be_started_says_why() {
+fn a_process_that_cannot_be_started_is_refused_with_the_reason() {
     let mut agent = Agent::with_nodes(User::Own, &["a"]);
     let sound = agent.shell("a", "x", "true");
     let cases = [
@@ -217,9 +217,9 @@ fn what_cannot_be_started_says_why() {
 }
 
 #[test]
-fn a_binary_in_a_private_folder_runs_and_a_script_there_says_what_to_do() {
+fn a_binary_in_a_private_folder_runs_and_a_script_there_is_refused_with_a_remedy() {
     if !is_root() {
-        println!("SKIPPED: only root starts processes as somebody else");
+        println!("SKIPPED: only root starts processes as another user");
         return;
     }
     let mut agent = Agent::with_nodes(User::Own, &["a"]);
@@ -248,11 +248,11 @@ fn orphans_are_reaped() {
 }
 
 #[test]
-fn fifty_processes_that_do_not_listen_and_their_daemons_end_with_the_fabric() {
+fn fifty_processes_that_ignore_sigterm_and_their_daemons_end_with_the_fabric() {
     for_each_user(|user| {
         let mut agent = Agent::with_nodes(user, &["a", "b"]);
         let marker = format!("6666.{}", agent.child.id());
-        // Each ignores the request to end, and has a daemon in a session of its own that does as well.
+        // Each process ignores SIGTERM, and so does its daemon in another session.
         let script = format!("trap '' TERM; setsid sleep {marker} & while :; do sleep {marker}; done");
         let processes: Vec<_> = (0..50)
             .map(|number| {
@@ -260,13 +260,13 @@ fn fifty_processes_that_do_not_listen_and_their_daemons_end_with_the_fabric() {
                 agent.must(agent.shell(node, &format!("deaf{number}"), &script))["process"].clone()
             })
             .collect();
-        // A shell, its own sleep and the daemon's.
+        // A shell, its own sleep and the daemon's sleep.
         eventually(PATIENCE, "all run", || processes_with(&marker).len() == 150);
         let began = Instant::now();
         let stopped = agent.must(json!({"do": "stop", "process": processes[0], "grace_ns": SECOND_NS / 5}));
         assert_eq!(stopped["signal"], 9);
         assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
-        // What left the process's group lives until the node goes.
+        // A process that left the group lives until the node ends.
         assert_eq!(processes_with(&marker).len(), 148);
         let began = Instant::now();
         agent.must(json!({"do": "down"}));

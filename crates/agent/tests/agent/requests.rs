@@ -1,11 +1,11 @@
-//! What is said and answered.
+//! Requests and replies.
 
 use serde_json::{json, Value};
 
 use crate::driver::{command, fabric, for_each_user, is_root, Agent, User};
 
 #[test]
-fn the_version_is_told() {
+fn the_version_is_printed() {
     let output = command(User::Own, &["--version"]).output().unwrap();
     assert_eq!(
         String::from_utf8(output.stdout).unwrap(),
@@ -21,7 +21,7 @@ fn wrong_usage_is_status_2() {
 }
 
 #[test]
-fn hello_says_who_runs_what() {
+fn hello_reports_version_and_user() {
     for_each_user(|user| {
         let mut agent = Agent::start(user);
         let hello = agent.must(json!({"do": "hello"}));
@@ -34,12 +34,12 @@ fn hello_says_who_runs_what() {
 }
 
 #[test]
-fn nonsense_is_answered_and_ends_nothing() {
+fn malformed_requests_are_answered_and_end_nothing() {
     let mut agent = Agent::start(User::Own);
     for nonsense in ["nonsense", "[]", "{\"id\": 3", "{}", "\u{0}\u{1}", "{\"id\": \"x\", \"do\": \"hello\"}"]
     {
-        agent.say(nonsense);
-        let reply = agent.hear();
+        agent.send(nonsense);
+        let reply = agent.receive();
         assert_eq!(
             (&reply["id"], &reply["error"]["kind"]),
             (&Value::Null, &json!("invalid")),
@@ -52,7 +52,7 @@ fn nonsense_is_answered_and_ends_nothing() {
 }
 
 #[test]
-fn what_needs_a_fabric_says_so() {
+fn requests_that_need_a_fabric_are_refused_without_one() {
     let mut agent = Agent::start(User::Own);
     let start = json!({"do": "start", "node": "a", "name": "x", "argv": ["true"], "cwd": "/", "stdout": "/dev/null", "stderr": "/dev/null"});
     for request in [
@@ -88,11 +88,11 @@ fn a_wrong_fabric_is_refused_and_a_right_one_may_follow() {
 #[test]
 fn requests_that_wait_in_the_pipe_are_answered_before_its_end_counts() {
     let mut agent = Agent::start(User::Own);
-    agent.say(&json!({"id": 1, "do": "up", "fabric": fabric(&["a"])}).to_string());
-    agent.say(&json!({"id": 2, "do": "hello"}).to_string());
+    agent.send(&json!({"id": 1, "do": "up", "fabric": fabric(&["a"])}).to_string());
+    agent.send(&json!({"id": 2, "do": "hello"}).to_string());
     agent.end_input();
-    assert!(agent.hear().get("ok").is_some());
-    assert!(agent.hear().get("ok").is_some());
+    assert!(agent.receive().get("ok").is_some());
+    assert!(agent.receive().get("ok").is_some());
     assert!(agent.child.wait().unwrap().success());
 }
 

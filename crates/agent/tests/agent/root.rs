@@ -1,4 +1,4 @@
-//! Processes with a root file system of their own.
+//! Processes with their own root file system.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -8,7 +8,7 @@ use serde_json::{json, Value};
 
 use crate::driver::{for_each_user, Agent, User};
 
-/// A root with a tool of its own, in which the host's programs are seen but cannot be changed.
+/// A root with a tool of its own; the host's programs are visible in it but cannot be changed.
 fn make_root(agent: &Agent) -> Value {
     let folder = agent.folder.path().join("root");
     let mut binds = vec![json!({"from": "/proc", "to": folder.join("proc")})];
@@ -27,7 +27,7 @@ fn make_root(agent: &Agent) -> Value {
     json!({"folder": folder, "binds": binds})
 }
 
-/// What `start` takes to run `argv` in the root.
+/// A `start` request that runs `argv` in the root.
 fn within(agent: &Agent, root: &Value, name: &str, argv: Value) -> Value {
     let mut start = agent.shell("a", name, "");
     start["argv"] = argv;
@@ -45,27 +45,27 @@ fn run(agent: &mut Agent, root: &Value, name: &str, argv: Value) -> (Value, Stri
 }
 
 #[test]
-fn a_process_sees_its_root_and_what_is_bound_there_and_nothing_else() {
+fn a_process_sees_only_its_root_and_its_binds() {
     for_each_user(|user| {
         let mut agent = Agent::with_nodes(user, &["a"]);
         let root = make_root(&agent);
-        let said = run(&mut agent, &root, "tool", json!(["tool"]));
-        assert_eq!(said, (json!(0), "the tool in /own\n".to_owned()), "found in the root's PATH");
+        let output = run(&mut agent, &root, "tool", json!(["tool"]));
+        assert_eq!(output, (json!(0), "the tool in /own\n".to_owned()), "found in the root's PATH");
         let script = json!(["sh", "-c", "ls / && touch mine && cat /proc/self/mountinfo"]);
         let (code, seen) = run(&mut agent, &root, "ls", script);
         assert_eq!(code, 0, "{seen}");
         let (names, mounts): (Vec<_>, Vec<_>) = seen.lines().partition(|line| !line.contains(' '));
         assert!(names.contains(&"own") && !names.contains(&"etc"), "{names:?}");
-        // Every mount that is left lies in the root: one for each bind and one for the root itself, or more where the
-        // host has mounts below what is bound.
+        // Every remaining mount lies in the root: one for each bind and one for the root itself, or more where the
+        // host has mounts below a bound folder.
         let points: Vec<_> = mounts.iter().map(|line| line.split(' ').nth(4).unwrap()).collect();
         assert!(points.iter().all(|point| *point == "/" || !point.starts_with("/tmp")), "{points:?}");
-        assert!(agent.folder.path().join("root/own/mine").exists(), "what is written is in the folder");
+        assert!(agent.folder.path().join("root/own/mine").exists(), "a written file is in the folder");
     });
 }
 
 #[test]
-fn what_is_bound_read_only_cannot_be_changed() {
+fn a_read_only_bind_cannot_be_changed() {
     for_each_user(|user| {
         let mut agent = Agent::with_nodes(user, &["a"]);
         let mut root = make_root(&agent);
@@ -80,9 +80,9 @@ fn what_is_bound_read_only_cannot_be_changed() {
         let script = json!(["sh", "-c", "touch /shared/x"]);
         assert_eq!(run(&mut agent, &root, "writable", script.clone()).0, 0);
         root["binds"].as_array_mut().unwrap().last_mut().unwrap()["read_only"] = json!(true);
-        let (code, said) = run(&mut agent, &root, "read-only", script);
+        let (code, output) = run(&mut agent, &root, "read-only", script);
         assert_ne!(code, 0);
-        assert!(said.contains("Read-only file system"), "{said}");
+        assert!(output.contains("Read-only file system"), "{output}");
     });
 }
 
@@ -128,16 +128,16 @@ fn a_root_that_cannot_be_entered_is_refused_with_the_reason() {
         (json!({"folder": "/tmp/../etc"}), "has \"..\" in it"),
         (
             json!({"folder": folder, "binds": [{"from": "/usr", "to": "/usr"}]}),
-            "binds are seen in the root only",
+            "binds are visible in the root only",
         ),
-        (json!({"folder": folder, "binds": [{"from": "/usr", "to": absent}]}), "both have to be there"),
+        (json!({"folder": folder, "binds": [{"from": "/usr", "to": absent}]}), "both must exist"),
         (json!({"folder": folder, "user": 0}), "user"),
         (json!({"folder": folder}), "program sh: not in PATH"),
     ] {
         let start = within(&agent, &root, "x", json!(["sh"]));
-        let (kind, said) = agent.must_not(start);
+        let (kind, output) = agent.must_not(start);
         assert_eq!(kind, "invalid");
-        assert!(said.contains(message), "{said}");
+        assert!(output.contains(message), "{output}");
     }
     let start = within(&agent, &root, "x", json!(["nothing"]));
     assert!(agent.must_not(start).1.contains("program nothing: not in PATH=/own:/usr/bin:/bin"));

@@ -1,4 +1,4 @@
-//! A user who may have no more processes: the agent says so, whichever process or thread is the one too many.
+//! A user at the process limit: the agent reports it, whichever process or thread exceeds the limit.
 
 use std::process::Command;
 
@@ -6,10 +6,11 @@ use serde_json::{json, Value};
 
 use crate::driver::{command, fabric, is_root, Agent, User};
 
-/// Enough for two nodes, the emulator, a recording and a capture, with room for what is added.
+/// Enough for two nodes, the emulator, a recording and a capture, with a reserve for additions.
 const ENOUGH: u32 = 30;
 
-/// The agent under an account that nobody else uses, with at most `limit` processes and threads; root has no such limit.
+/// The agent under an account that no other process uses, with at most `limit` processes and threads; root has no such
+/// limit.
 fn limited(limit: u32, arguments: &[&str]) -> Command {
     let agent = command(User::Own, arguments);
     let account = 61_000 + std::process::id() % 1_000;
@@ -19,7 +20,7 @@ fn limited(limit: u32, arguments: &[&str]) -> Command {
     limited
 }
 
-/// Whether the request was honoured; if not, it must be refused as beyond this machine, with the remedy.
+/// Whether the request succeeded; if not, it must be refused as beyond this machine, with the remedy.
 fn honoured(agent: &mut Agent, request: Value) -> bool {
     let reply = agent.ask(request);
     if reply.get("ok").is_none() {
@@ -30,7 +31,7 @@ fn honoured(agent: &mut Agent, request: Value) -> bool {
 }
 
 #[test]
-fn a_machine_without_processes_to_spare_is_told_with_the_remedy() {
+fn a_user_at_the_process_limit_is_refused_with_the_remedy() {
     if !is_root() {
         return println!("SKIPPED: only root can use an account whose processes are known");
     }
@@ -52,7 +53,7 @@ fn a_machine_without_processes_to_spare_is_told_with_the_remedy() {
             let process = agent.shell("a", "true", "true");
             started += u32::from(honoured(&mut agent, process));
         }
-        // Whatever was refused, the agent lives and undoes everything.
+        // Whatever was refused, the agent continues and undoes everything.
         agent.must(json!({"do": "down"}));
         agent.end_input();
         assert!(agent.child.wait().unwrap().success(), "limit {limit}");
@@ -67,7 +68,7 @@ fn a_machine_without_processes_to_spare_is_told_with_the_remedy() {
 }
 
 #[test]
-fn entering_a_node_without_a_process_to_spare_is_refused_with_the_remedy() {
+fn entering_a_node_at_the_process_limit_is_refused_with_the_remedy() {
     if !is_root() {
         return println!("SKIPPED: only root can use an account whose processes are known");
     }
@@ -77,7 +78,7 @@ fn entering_a_node_without_a_process_to_spare_is_refused_with_the_remedy() {
         return println!("SKIPPED: {reply}");
     };
     let entered = limited(1, &["enter", &pid.to_string(), "--", "true"]).output().unwrap();
-    let said = String::from_utf8(entered.stderr).unwrap();
-    assert_eq!(entered.status.code(), Some(3), "{said}");
-    assert!(said.contains("`ulimit -u`"), "{said}");
+    let output = String::from_utf8(entered.stderr).unwrap();
+    assert_eq!(entered.status.code(), Some(3), "{output}");
+    assert!(output.contains("`ulimit -u`"), "{output}");
 }

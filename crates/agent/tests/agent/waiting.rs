@@ -1,4 +1,4 @@
-//! What the emulator waited for its processor, beside one that competes for it and beside none.
+//! How long the emulator waited for its CPU, with and without a thread that competes for it.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,21 +12,21 @@ use serde_json::{json, Value};
 
 use crate::driver::{Agent, User};
 
-/// A thread that computes on one processor, with the priority that the emulator asks for, until it is dropped.
+/// A thread that computes on one CPU, with the priority that the emulator requests, until it is dropped.
 struct Competitor {
     enough: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Competitor {
-    fn on(processor: usize) -> Self {
+    fn on(cpu: usize) -> Self {
         let enough = Arc::new(AtomicBool::new(false));
         let told = Arc::clone(&enough);
         let thread = thread::spawn(move || {
             let mut set = CpuSet::new();
-            set.set(processor).unwrap();
+            set.set(cpu).unwrap();
             sched_setaffinity(Pid::from_raw(0), &set).unwrap();
-            // Refused to both or to neither of them.
+            // Both threads are refused, or neither.
             // SAFETY: plain call; 0 is the calling thread.
             unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, -20) };
             while !told.load(Ordering::Relaxed) {}
@@ -42,7 +42,7 @@ impl Drop for Competitor {
     }
 }
 
-/// The folder of the agent's thread that forwards.
+/// The /proc folder of the agent's thread that forwards.
 fn emulator_thread(agent: &Agent) -> PathBuf {
     let threads = std::fs::read_dir(format!("/proc/{}/task", agent.pid())).unwrap();
     let mut threads = threads.map(|thread| thread.unwrap().path());
@@ -50,14 +50,14 @@ fn emulator_thread(agent: &Agent) -> PathBuf {
     threads.find(forwards).expect("a thread called emulator")
 }
 
-/// The one processor that the emulator's thread may use.
-fn processor_of(agent: &Agent) -> usize {
+/// The one CPU that the emulator's thread may use.
+fn cpu_of(agent: &Agent) -> usize {
     let status = std::fs::read_to_string(emulator_thread(agent).join("status")).unwrap();
     let allowed = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap();
-    allowed.trim().parse().expect("a single processor")
+    allowed.trim().parse().expect("a single CPU")
 }
 
-/// Half a second of the emulator's account.
+/// The emulator's measurement of half a second.
 fn measured(agent: &mut Agent) -> Value {
     agent.must(json!({"do": "measure"}));
     thread::sleep(Duration::from_millis(500));
@@ -73,40 +73,40 @@ fn waited_share(measured: &Value) -> f64 {
     ns(measured, "host", "run_queue_delay_ns") as f64 / window_ns as f64
 }
 
-/// More often than the emulator stops to spin.
+/// Packets at intervals shorter than the emulator spins.
 const TRAFFIC: &str = r#"exec perl -MIO::Socket::INET -e '
     my $socket = IO::Socket::INET->new(PeerAddr => "b:9", Proto => "udp") or die "socket: $!";
     $| = 1; print "ready\n";
     while (1) { $socket->send("x"); select(undef, undef, undef, 0.002) }'"#;
 
 #[test]
-fn beside_a_competitor_the_emulator_says_how_long_it_waited() {
+fn with_a_competitor_the_emulator_reports_how_long_it_waited() {
     let mut agent = Agent::with_nodes(User::Own, &["a", "b"]);
     agent.must(agent.shell("a", "traffic", TRAFFIC));
     agent.wait_for_output("traffic", "ready");
     let alone = measured(&mut agent);
     if alone["wait_mode"] != "spin" {
-        println!("SKIPPED beside a competitor: there is no processor that the emulator keeps");
+        println!("SKIPPED the competitor: the emulator has no CPU of its own here");
         return;
     }
     if !emulator_thread(&agent).join("schedstat").exists() {
         assert_eq!(alone["host"]["run_queue_delay_ns"], Value::Null, "unknown, and not 0");
-        println!("SKIPPED beside a competitor: the kernel does not count what threads wait");
+        println!("SKIPPED the competitor: the kernel does not count how long threads wait");
         return;
     }
-    let competitor = Competitor::on(processor_of(&agent));
+    let competitor = Competitor::on(cpu_of(&agent));
     let beside = measured(&mut agent);
     drop(competitor);
-    // Two that always want one processor and have equal claims to it get half each.
+    // Two threads that always want the same CPU, with equal priority, get half of it each.
     assert!(waited_share(&beside) > 0.25, "{:.3} of the window: {}", waited_share(&beside), beside["host"]);
     assert!(waited_share(&alone) < waited_share(&beside), "{:.3} alone", waited_share(&alone));
-    // A thread that spins runs, waits or is taken off with its processor; nothing else is left for it.
-    let told_ns: u64 = ["emulator_cpu_ns", "run_queue_delay_ns", "steal_ns"]
+    // A thread that spins runs, waits, or loses its CPU to the hypervisor; there is no fourth state.
+    let accounted_ns: u64 = ["emulator_cpu_ns", "run_queue_delay_ns", "steal_ns"]
         .map(|name| ns(&beside, "host", name))
         .iter()
         .sum();
     let window_ns = ns(&beside, "window", "ended_ns") - ns(&beside, "window", "started_ns");
-    assert!(told_ns > window_ns * 9 / 10, "{told_ns} of {window_ns} ns: {}", beside["host"]);
+    assert!(accounted_ns > window_ns * 9 / 10, "{accounted_ns} of {window_ns} ns: {}", beside["host"]);
     let counted_ns = ns(&beside, "host", "emulator_cpu_ns") + ns(&beside, "host", "run_queue_delay_ns");
     assert!(counted_ns < window_ns * 11 / 10, "{counted_ns} of {window_ns} ns: {}", beside["host"]);
 }
