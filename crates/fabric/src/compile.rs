@@ -177,7 +177,7 @@ impl<'a> Compiler<'a> {
             labels: &self.requested.labels,
             line_rate: rate(self.fabric.links[site.link].rate_bps),
         };
-        Some(ElementSpec::Monitor(monitor_spec::spec(asked, &around)))
+        Some(ElementSpec::Monitor(monitor_spec::spec(parameters, &around)))
     }
 
     /// The links that a process drives.
