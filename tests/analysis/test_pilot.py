@@ -7,15 +7,18 @@ import pytest
 from crosswind.analysis.pilot import predict
 from crosswind.analysis.pilot_text import describe_prediction
 from crosswind.errors import CrosswindError
+from crosswind.spec import Resolved
 
 
 def experiment(*names, until=None, at_most=10, application="spark"):
     repeat = {"at_least": 6 if until else at_most, "at_most": at_most, "until": until}
-    return {
-        "application": {"name": application},
-        "conditions": [{"name": name} for name in names],
-        "trials": {"repeat": repeat, "rest_s": 2.0},
-    }
+    return Resolved.model_validate(
+        {
+            "application": {"name": application},
+            "conditions": [{"name": name} for name in names],
+            "trials": {"repeat": repeat, "rest_s": 2.0},
+        }
+    )
 
 
 def until(within):

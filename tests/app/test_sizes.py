@@ -28,7 +28,9 @@ trials: {{repeat: 1}}
 
 
 def resolved(application: str) -> dict[str, Any]:
-    found: dict[str, Any] = resolve(parse_experiment(experiment(application), "sized.yaml"))["application"]
+    found: dict[str, Any] = resolve(
+        parse_experiment(experiment(application), "sized.yaml")
+    ).application.as_json()
     return found
 
 

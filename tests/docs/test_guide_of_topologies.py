@@ -20,4 +20,4 @@ def test_every_network_of_the_guide_can_be_brought_up(tmp_path: Path) -> None:
     for number, text in enumerate(networks):
         file = tmp_path / f"{number}.yaml"
         file.write_text(text)
-        assert load_setup(file).resolved(1)["topology"]["links"]
+        assert load_setup(file).resolved(1).topology.links

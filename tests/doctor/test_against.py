@@ -8,11 +8,14 @@ import pytest
 
 from crosswind.doctor import Calibration, Machine, check_against
 from crosswind.doctor.calibration import DelayCheck, RateCheck
+from crosswind.spec import Resolved
 from crosswind.spec.buffer import Room
 from crosswind.spec.network import Network, star_links
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 MACHINE = Machine(kernel="6.18.0", cpu="a processor", cores=8, memory_bytes=16 << 30)
+
+FLOW = {"between": ["h0", "h1"], "hold_ns": 10**9, "pacing_ns": 10**7, "packet_ip_bytes": 1500}
 
 
 def calibration(**changes: Any) -> Calibration:
@@ -51,7 +54,7 @@ def star(rate_bps: int | None = 1_000_000_000, delay_ns: int = 50_000) -> dict[s
     links = star_links(["h0", "h1"], rate_bps, delay_ns, Room(size_bytes=50_000))
     nodes = {"server": "h0", "client": "h1"}
     network = Network("star", ("h0", "h1"), ("switch",), tuple(links), nodes)
-    return {**network.resolved(1.0), "wait": "spin"}
+    return network.resolved(1.0).as_json()
 
 
 def experiment() -> dict[str, Any]:
@@ -59,7 +62,7 @@ def experiment() -> dict[str, Any]:
     return copy.deepcopy(
         {
             "topology": star(),
-            "trials": {"record": False, "capture": None},
+            "application": {"name": "rpc"},
             "conditions": [{"name": "none", "places": {}, "interference": [], "timeline": []}],
         }
     )
@@ -68,7 +71,7 @@ def experiment() -> dict[str, Any]:
 def warnings(
     asked: dict[str, Any], of: Calibration | None = None, here: Machine = MACHINE, now: datetime = NOW
 ) -> list[str]:
-    return check_against(asked, of or calibration(), here=here, now=now)
+    return check_against(Resolved.model_validate(asked), of or calibration(), here=here, now=now)
 
 
 def only(found: list[str]) -> str:
@@ -81,7 +84,7 @@ def test_an_experiment_within_what_was_measured_has_no_warning() -> None:
 
 
 def test_without_a_calibration_the_doctor_is_named() -> None:
-    found = check_against(experiment(), None, here=MACHINE, now=NOW)
+    found = check_against(Resolved.model_validate(experiment()), None, here=MACHINE, now=NOW)
     assert "crosswind doctor" in only(found)
 
 
@@ -185,16 +188,14 @@ def test_ghosts_are_limited_by_the_engine_and_not_by_goodput(mean_bps: int, too_
     # Two pairs, both directions, 1500 bytes: 4 x 6 Gbit/s / 12 000 bit = 2 000 000 packets/s.
     asked = experiment()
     rate = {"normal": {"mean_bps": mean_bps, "sd_bps": 0, "low_bps": 0, "high_bps": 10_000_000_000}}
-    entry = {"between": ["h0", "h1"], "by": "ghost", "rate": rate, "packet_ip_bytes": 1500, "tcp": None}
+    entry = {**FLOW, "by": "ghost", "rate": rate}
     asked["conditions"][0]["interference"] = [entry, entry]
     assert [("ghosts" in text) for text in warnings(asked)] == ([True] if too_much else [])
 
 
 def test_real_interference_is_no_ghost() -> None:
     asked = experiment()
-    asked["conditions"][0]["interference"] = [
-        {"by": "iperf3", "rate": {"constant_bps": 10**12}, "packet_ip_bytes": 1500, "tcp": None}
-    ]
+    asked["conditions"][0]["interference"] = [{**FLOW, "by": "iperf3", "rate": {"constant_bps": 10**12}}]
     assert warnings(asked) == []
 
 

@@ -12,14 +12,21 @@ from crosswind.doctor import hardware
 from crosswind.doctor.against import check_against
 from crosswind.doctor.domains import auto_domains, auto_domains_of
 from crosswind.doctor.finding import ok
-from crosswind.spec import load_experiment, resolve
+from crosswind.spec import Resolved, load_experiment, resolve
+from crosswind.spec.resolved import InterferenceTcp, ResolvedCapture, ResolvedStep
 
 
-def resolved(**trials: Any) -> dict[str, Any]:
+def resolved(**trials: Any) -> Resolved:
     found = resolve(load_experiment(catalog.experiment_file("rpc-quick")))
-    found["conditions"] = [each for each in found["conditions"] if not each["interference"]]
-    found["trials"] |= trials
-    return found
+    conditions = [each for each in found.conditions if not each.interference]
+    return found.model_copy(
+        update={"conditions": conditions, "trials": found.trials.model_copy(update=trials)}
+    )
+
+
+def under(found: Resolved, **changes: Any) -> Resolved:
+    """Return an experiment with its first condition alone, changed."""
+    return found.model_copy(update={"conditions": [found.conditions[0].model_copy(update=changes)]})
 
 
 @pytest.mark.parametrize(
@@ -34,26 +41,26 @@ def test_there_is_a_domain_for_every_four_cpus_from_eight_on(cpus: int, domains:
 def test_what_is_written_in_one_domain_has_one() -> None:
     assert auto_domains_of(resolved(), 16) == 4
     assert auto_domains_of(resolved(record=True), 16) == 1
-    assert auto_domains_of(resolved(capture={"snap_bytes": 128, "limit_bytes": 1 << 30}), 16) == 1
+    assert auto_domains_of(resolved(capture=ResolvedCapture(snap_bytes=128, limit_bytes=1 << 30)), 16) == 1
     assert auto_domains_of(resolved(), 16, is_written=True) == 1
 
 
 def test_interference_that_answers_as_tcp_does_has_one() -> None:
     found = resolve(load_experiment(catalog.experiment_file("rpc-quick")))
-    entry = next(entry for each in found["conditions"] for entry in each["interference"])
+    entry = next(entry for each in found.conditions for entry in each.interference)
     assert auto_domains_of(found, 16) == 4
-    entry["tcp"] = {"flows": 1, "congestion_control": "cubic", "ecn": False}
-    assert auto_domains_of(found, 16) == 1
-    entry["by"] = "iperf3"
-    assert auto_domains_of(found, 16) == 4
+    tcp = InterferenceTcp(flows=1, congestion_control="cubic", ecn=False)
+    answering = entry.model_copy(update={"tcp": tcp})
+    assert auto_domains_of(under(found, interference=[answering]), 16) == 1
+    real = answering.model_copy(update={"by": "iperf3"})
+    assert auto_domains_of(under(found, interference=[real]), 16) == 4
 
 
 def test_a_monitor_of_round_trips_has_one() -> None:
-    found, monitor = resolved(), {"monitor": {"what": ["ipg"], "on": None}}
-    found["conditions"][0]["timeline"] = [{"at_ns": 1, "places": {"wan": [monitor]}}]
-    assert auto_domains_of(found, 16) == 4
-    monitor["monitor"]["what"] = ["ipg", "rtt"]
-    assert auto_domains_of(found, 16) == 1
+    for quantities, domains in ((["ipg"], 4), (["ipg", "rtt"], 1)):
+        places = {"wan": [{"monitor": {"what": quantities, "on": None}}]}
+        found = under(resolved(), timeline=[ResolvedStep(at_ns=1, places=places)])
+        assert auto_domains_of(found, 16) == domains
 
 
 def test_doctor_says_in_a_line_how_many_there_are() -> None:
@@ -68,13 +75,13 @@ def test_doctor_says_in_a_line_how_many_there_are() -> None:
 
 def test_every_domain_takes_a_core_from_the_nodes() -> None:
     found, here = resolved(), MACHINE.model_copy(update={"cores": 4})
-    found["topology"]["nodes"] = {"a": "h0", "b": "h1"}
     for domains, expected in (
         ("auto", []),
         (2, []),
         (3, ["2 nodes and the 3 domains of the emulator share"]),
     ):
-        found["topology"]["domains"] = domains
-        warnings = check_against(found, calibration(machine=here), here=here, now=NOW)
+        changes = {"nodes": {"a": "h0", "b": "h1"}, "domains": domains}
+        declared = found.model_copy(update={"topology": found.topology.model_copy(update=changes)})
+        warnings = check_against(declared, calibration(machine=here), here=here, now=NOW)
         shared = [warning for warning in warnings if " share " in warning]
         assert [warning[: len(text)] for warning, text in zip(shared, expected, strict=True)] == expected

@@ -13,6 +13,7 @@ from crosswind.analysis.comparable import Sameness, sameness
 from crosswind.analysis.network.document import text_of
 from crosswind.report.network_section import NetworkSection, network_section
 from crosswind.results.folder import fingerprint_file
+from crosswind.spec import Resolved
 
 Documents = dict[str, dict[str, Any]]
 
@@ -26,7 +27,9 @@ def run_folder(path: Path, documents: Documents) -> Path:
 
 def compared(tmp_path: Path, base: Documents, other: Documents) -> Sameness:
     folders = [run_folder(tmp_path / name, side) for name, side in (("base", base), ("other", other))]
-    return sameness(*(SimpleNamespace(folder=folder, provenance={}, resolved={}) for folder in folders))  # type: ignore[arg-type]
+    return sameness(
+        *(SimpleNamespace(folder=folder, provenance={}, resolved=Resolved.unknown()) for folder in folders)
+    )  # type: ignore[arg-type]
 
 
 def reported(folder: Path, provenance: dict[str, Any]) -> NetworkSection:

@@ -1,7 +1,5 @@
 """An adaptive design begins spread out and goes where the surface is least certain, the same every time."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -31,11 +29,11 @@ trials: {repeat: 2, seed: 7}
 
 @pytest.fixture(scope="module")
 def resolved():
-    return json.loads(json.dumps(resolve(parse_experiment(EXPERIMENT, "surface.yaml"))))
+    return resolve(parse_experiment(EXPERIMENT, "surface.yaml"))
 
 
 def performance(resolved, names) -> dict[str, list[float]]:
-    levels = {c["name"]: c["factors"] for c in resolved["conditions"]}
+    levels = {c.name: c.factors for c in resolved.conditions}
     return {n: [1 / (1 + levels[n]["delay"] / 1e5 + k * 0.01) for k in range(2)] for n in names}
 
 

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from crosswind.plan import planned_fingerprint
 from crosswind.plan.expected import trial_s
+from crosswind.spec import Resolved
 
 NODES = {"server": "h0", "probe": "h0", "client": "h1"}
 
 
-def resolved(repeat: int, nodes: dict[str, str] = NODES, duration_s: int = 24) -> dict[str, Any]:
+def resolved(repeat: int, nodes: dict[str, str] = NODES, duration_s: int = 24) -> Resolved:
     parameters = {"duration_ns": duration_s * 10**9, "warm_up_ns": 10**9}
-    return {
-        "topology": {"nodes": nodes},
-        "application": {"name": "rpc", "parameters": parameters},
-        "conditions": [{"name": "none"}, {"name": "slow"}],
-        "trials": {"repeat": {"at_least": repeat}, "rest_s": 0.0},
-    }
+    return Resolved.model_validate(
+        {
+            "topology": {"nodes": nodes},
+            "application": {"name": "rpc", "parameters": parameters},
+            "conditions": [{"name": "none"}, {"name": "slow"}],
+            "trials": {"repeat": {"at_least": repeat}, "rest_s": 0.0},
+        }
+    )
 
 
 def test_it_is_of_the_first_condition_between_two_hosts_and_a_fiftieth_of_the_run() -> None:
@@ -42,7 +43,7 @@ def test_a_long_run_has_one_of_half_a_minute() -> None:
         (resolved(10, {"server": "h0", "client": "h0"}), "all nodes are on one host"),
     ],
 )
-def test_what_is_left_out_says_why(run: dict[str, Any], why: str) -> None:
+def test_what_is_left_out_says_why(run: Resolved, why: str) -> None:
     found = planned_fingerprint(run)
     assert found.length_s is None
     assert why in str(found.left_out)

@@ -42,7 +42,7 @@ def test_the_text_names_factors_with_their_levels() -> None:
 
 def test_a_load_that_only_operations_end_takes_a_time_that_nobody_knows_before() -> None:
     resolved = resolve(load_experiment(catalog.experiment_file("icpe23-ycsb-b")))
-    resolved["application"]["parameters"] |= {"duration_ns": None, "operations": 1000}
+    resolved.application.parameters.update({"duration_ns": None, "operations": 1000})
     endless = outline(resolved)
     assert (endless.expected_s, endless.expected_s_at_most) == (None, None)
     assert "30 trials, for a time that the first one will tell" in describe(endless)
@@ -68,8 +68,8 @@ def test_domains_are_told_where_they_are_declared_or_several(
     declared: str | int | list[list[str]], auto: int, line: str | None
 ) -> None:
     resolved = resolve(load_experiment(catalog.experiment_file("rpc-quick")))
-    resolved["topology"]["domains"] = declared
-    planned = outline(resolved, auto)
+    topology = resolved.topology.model_copy(update={"domains": declared})
+    planned = outline(resolved.model_copy(update={"topology": topology}), auto)
     assert [text for text in describe(planned).splitlines() if text.startswith("domains")] == (
         [] if line is None else [line]
     )

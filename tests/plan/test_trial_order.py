@@ -2,25 +2,30 @@
 
 from collections import Counter
 from itertools import permutations
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crosswind.plan import block_of, next_block, planned
+from crosswind.spec.resolved import (
+    Resolved,
+    ResolvedApplication,
+    ResolvedCondition,
+    ResolvedRepeat,
+    ResolvedTrials,
+)
 
 
-def resolved(
-    names: list[str], seed: int = 7, order: str = "randomised-blocks", most: int = 3
-) -> dict[str, Any]:
-    return {
-        "conditions": [{"name": name} for name in names],
-        "trials": {"repeat": {"at_least": 2, "at_most": most, "until": None}, "order": order, "seed": seed},
-    }
+def resolved(names: list[str], seed: int = 7, order: str = "randomised-blocks", most: int = 3) -> Resolved:
+    return Resolved(
+        application=ResolvedApplication(name="rpc"),
+        conditions=[ResolvedCondition(name=name) for name in names],
+        trials=ResolvedTrials(repeat=ResolvedRepeat(at_least=2, at_most=most), order=order, seed=seed),
+    )
 
 
-def orders(experiment: dict[str, Any], blocks: int) -> list[list[str]]:
+def orders(experiment: Resolved, blocks: int) -> list[list[str]]:
     return [[trial.condition for trial in block_of(experiment, block)] for block in range(blocks)]
 
 

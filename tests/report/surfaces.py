@@ -75,7 +75,7 @@ def write_surface(
         {"name": name, "summary": "", "places": {}, "factors": {"bandwidth": bandwidth, "delay": delay}}
         for name, (bandwidth, delay) in zip(names, points, strict=True)
     ]
-    (folder / "resolved.json").write_text(json.dumps({**resolved, "conditions": conditions}))
+    (folder / "resolved.json").write_text(json.dumps({**resolved.as_json(), "conditions": conditions}))
     return folder
 
 

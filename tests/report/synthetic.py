@@ -35,7 +35,8 @@ DEGRADED = ("icpe23/token-bucket-on-host", 0)
 STATISTICS = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 MS = 1_000_000
 STAR = [
-    link.resolved(1.0) for link in star_links(["h0", "h1", "h2", "h3"], 10**9, 2000, Room(size_bytes=52_428))
+    link.resolved(1.0).as_json()
+    for link in star_links(["h0", "h1", "h2", "h3"], 10**9, 2000, Room(size_bytes=52_428))
 ]
 CLIENT, SERVER = "10.77.0.4", "10.77.0.1:5432"
 

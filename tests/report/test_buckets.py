@@ -3,8 +3,9 @@
 import pytest
 
 from crosswind.results.buckets import bucket_histories, credits_of
+from crosswind.spec.resolved import Resolved, ResolvedTrials
 
-KEPT = {"trials": {"budgets": "kept", "rest_s": None}}
+KEPT = Resolved.unknown().model_copy(update={"trials": ResolvedTrials(budgets="kept", rest_s=None)})
 NAME = "client/host.egress/0:credit"
 
 
@@ -23,5 +24,5 @@ def test_the_history_of_a_kept_bucket_has_a_level_for_every_trial() -> None:
 
 def test_fresh_buckets_have_no_history() -> None:
     trials = [credits_of(measured(8000, 0))] * 3
-    assert bucket_histories({"trials": {"rest_s": 1.0}}, trials) == []
+    assert bucket_histories(Resolved.unknown(), trials) == []
     assert bucket_histories(KEPT, [credits_of({})]) == []

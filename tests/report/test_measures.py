@@ -15,6 +15,7 @@ from crosswind.analysis.summary import Summary, summarise
 from crosswind.report import write_report
 from crosswind.report.measure_figures import measure_figures
 from crosswind.report.strip import axis
+from crosswind.spec.resolved import ResolvedFigure
 from crosswind.stats import Interval, NeedsTrials, PerTrial, RatioInterval, guard
 from crosswind.text.units import quantity
 from jobs import FIGURES, write_jobs
@@ -143,8 +144,8 @@ def test_strips_have_round_numbers_where_values_lie_together(summary: Summary) -
 
 def test_a_quantile_of_operations_brings_its_neighbours_that_trials_have() -> None:
     figures = [
-        {"metric": "rate", "statistic": "mean", "unit": "1/s", "label": "rate", "better": "higher"},
-        {"metric": "latency", "statistic": "p99", "unit": "ns", "label": "P99", "better": "lower"},
+        ResolvedFigure(metric="rate", statistic="mean", unit="1/s", label="rate", better="higher"),
+        ResolvedFigure(metric="latency", statistic="p99", unit="ns", label="P99", better="lower"),
     ]
     stored = {("latency", "p50"), ("latency", "p99"), ("latency", "mean"), ("response", "p95")}
     found = [measure.label for measure in measures_of(figures, stored, open_loop=False)]

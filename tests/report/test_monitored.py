@@ -14,6 +14,7 @@ from crosswind.report import write_report
 from crosswind.report.describe import describe
 from crosswind.results import store_monitors
 from crosswind.results.reading import Results
+from crosswind.spec import ResolvedCondition
 from synthetic import write_folder
 
 MONITOR = "h0/link.up/0:monitor"
@@ -82,7 +83,7 @@ def test_a_monitor_is_told_in_words() -> None:
         "match": {"from": "db0"},
         "start": {"after_ns": 0},
     }
-    ((place, text),) = describe({"places": {"link": [{"monitor": monitor}]}})
+    ((place, text),) = describe(ResolvedCondition(name="x", places={"link": [{"monitor": monitor}]}))
     assert (place, text.replace("\u00a0", " ")) == (
         "link",
         "monitor (ipg, drops; window 1.00 ms; only from db0)",

@@ -12,15 +12,16 @@ from crosswind.cli._main import run
 from crosswind.report import write_report
 from crosswind.results.reading import Results
 from crosswind.spec.published import resolved_published
+from crosswind.spec.resolved import ResolvedPublished
 from crosswind.stats import Interval, NeedsTrials
 from synthetic import BASE, CONDITIONS, write_folder
 
 SWITCH = "icpe23/token-bucket-on-switch"
 
 
-def with_published(folder: Path, published: object) -> Path:
+def with_published(folder: Path, published: ResolvedPublished) -> Path:
     file = folder / "resolved.json"
-    file.write_text(json.dumps(json.loads(file.read_text()) | {"published": published}))
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"published": published.as_json()}))
     return folder
 
 
@@ -70,13 +71,15 @@ def test_what_was_not_measured_here_or_in_another_unit_is_said(tmp_path: Path, c
     figure = {"condition": BASE, "statistic": "p99", "value": 5.0}
     with_published(
         folder,
-        {
-            "source": "a study",
-            "figures": [
-                figure | {"metric": "latency.scan", "unit": "ns"},
-                figure | {"metric": "latency", "unit": "1"},
-            ],
-        },
+        ResolvedPublished.model_validate(
+            {
+                "source": "a study",
+                "figures": [
+                    figure | {"metric": "latency.scan", "unit": "ns"},
+                    figure | {"metric": "latency", "unit": "1"},
+                ],
+            }
+        ),
     )
     assert [row.here for row in rows_of(folder).values()] == [None, None]
     assert run(["report", str(folder), "--published"]) == 0

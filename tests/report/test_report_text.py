@@ -7,8 +7,18 @@ from rich.console import Console
 
 from crosswind.report import print_table
 from crosswind.report.describe import describe
+from crosswind.spec import ResolvedCondition
 from crosswind.text.units import DURATIONS, column_unit, duration, number, percent, rate, short_names
 from synthetic import write_folder
+
+# Interference, as far as every entry has it.
+FLOW = {
+    "between": ["h0", "h1"],
+    "by": "ghost",
+    "hold_ns": 5 * 10**9,
+    "pacing_ns": 10**7,
+    "packet_ip_bytes": 1500,
+}
 
 
 def test_one_unit_serves_a_whole_column():
@@ -50,23 +60,32 @@ def test_a_folder_that_all_names_share_is_left_out():
 
 
 def test_a_condition_is_told_with_units():
-    condition = {
-        "places": {
-            "switch.ingress": [
-                {"police": {"rate_bps": 800_000_000, "burst_bytes": 10_000, "on": ["h0", "h2"]}}
+    condition = ResolvedCondition.model_validate(
+        {
+            "name": "x",
+            "places": {
+                "switch.ingress": [
+                    {"police": {"rate_bps": 800_000_000, "burst_bytes": 10_000, "on": ["h0", "h2"]}}
+                ],
+                "host.egress": [{"shape": {"rate_bps": 10**9, "burst_bytes": 3000, "buffer_bytes": None}}],
+            },
+            "interference": [
+                {
+                    **FLOW,
+                    "rate": {
+                        "normal": {"mean_bps": 5 * 10**8, "sd_bps": 10**8, "low_bps": 0, "high_bps": 10**9}
+                    },
+                }
             ],
-            "host.egress": [{"shape": {"rate_bps": 1e9, "burst_bytes": 3000, "buffer_bytes": None}}],
-        },
-        "interference": [
-            {"between": ["h0", "h1"], "by": "ghost", "rate": {"normal": {"mean_bps": 5e8}}, "hold_ns": 5e9}
-        ],
-        "timeline": [{"at_ns": 30_000_000_000, "places": {"link": []}}],
-    }
+            "timeline": [{"at_ns": 30_000_000_000, "places": {"link": []}}],
+        }
+    )
     told = {place.replace("\u00a0", " "): text.replace("\u00a0", " ") for place, text in describe(condition)}
     assert told == {
         "switch.ingress": "police (rate 800 Mbit/s, burst 10.0 kB, on h0 h2)",
         "host.egress": "shape (rate 1.00 Gbit/s, burst 3000 B, buffer unlimited)",
-        "interference": "ghost between h0 and h1, normal mean 500 Mbit/s, hold 5.00 s",
+        "interference": "ghost between h0 and h1, normal mean 500 Mbit/s, sd 100 Mbit/s, low 0 bit/s, high "
+        "1.00 Gbit/s, hold 5.00 s, pacing 10.0 ms, packet ip 1500 B",
         "at 30.0 s, link": "nothing",
     }
 
@@ -136,14 +155,16 @@ def test_a_small_run_fits_on_a_screen_of_80_by_24(tmp_path):
     [
         (
             {"rate": {"constant_bps": 10**6}, "packet_ip_bytes": "imix", "arrivals": "poisson", "tcp": None},
-            "ghost between h0 and h1, constant 1.00 Mbit/s, packet ip imix, arrivals poisson",
+            "ghost between h0 and h1, constant 1.00 Mbit/s, hold 5.00 s, pacing 10.0 ms, arrivals poisson, "
+            "packet ip imix",
         ),
         (
             {
                 "rate": {"constant_bps": 10**6},
-                "arrivals": {"on_off": {"on_ns": 10, "shape_thousandths": None}},
+                "arrivals": {"on_off": {"on_ns": 10, "off_ns": 20, "shape_thousandths": None}},
             },
-            "ghost between h0 and h1, constant 1.00 Mbit/s, arrivals on off on 10.0 ns",
+            "ghost between h0 and h1, constant 1.00 Mbit/s, hold 5.00 s, pacing 10.0 ms, arrivals on off on "
+            "10.0 ns, off 20.0 ns, packet ip 1500 B",
         ),
         (
             {"rate": None, "dscp": 46, "arrivals": {"replay": {"packets": [[5, 60]] * 3, "repeat": True}}},
@@ -152,5 +173,5 @@ def test_a_small_run_fits_on_a_screen_of_80_by_24(tmp_path):
     ],
 )
 def test_interference_says_what_it_is_and_not_what_it_is_not(flow: dict[str, Any], told: str) -> None:
-    condition = {"interference": [{"between": ["h0", "h1"], "by": "ghost", **flow}]}
+    condition = ResolvedCondition.model_validate({"name": "x", "interference": [{**FLOW, **flow}]})
     assert describe(condition)[0][1].replace("\u00a0", " ") == told

@@ -78,7 +78,7 @@ def test_eight_blocks_give_intervals_and_find_the_policer(tmp_path):
 
 
 def test_conditions_stand_in_the_order_of_the_experiment(summary):
-    assert [c.name for c in summary.conditions] == [c["name"] for c in summary.resolved["conditions"]]
+    assert [c.name for c in summary.conditions] == [c.name for c in summary.resolved.conditions]
     assert summary.baseline == BASE
 
 

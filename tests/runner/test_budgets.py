@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from crosswind.runner.budgets import Bucket, Budgets
+from crosswind.spec.resolved import Resolved, ResolvedTrials
 
 # Full with 400 Mbit at first; 100 were left 1000 s after the epoch, and 20 come back every second.
 SPENT = Bucket(400_000_000, 20_000_000, 400_000_000, 100_000_000, 1000.0)
@@ -26,7 +27,7 @@ def test_a_rest_brings_back_what_the_first_trial_found_and_not_more() -> None:
 
 
 def test_a_continued_run_knows_what_is_left_and_each_condition_has_its_own(tmp_path: Path) -> None:
-    resolved = {"trials": {"budgets": "kept"}}
+    resolved = Resolved.unknown().model_copy(update={"trials": ResolvedTrials(budgets="kept")})
     just_now = Bucket(400_000_000, 1000, 400_000_000, 100_000_000, time.time())
     (tmp_path / "budgets.json").write_text(json.dumps({"slow": {NAME: asdict(just_now)}}))
     budgets = Budgets.of(resolved, tmp_path)
@@ -38,5 +39,5 @@ def test_a_continued_run_knows_what_is_left_and_each_condition_has_its_own(tmp_p
 
 
 def test_fresh_budgets_are_never_told_to_the_agent(tmp_path: Path) -> None:
-    budgets = Budgets.of({"trials": {}}, tmp_path)
+    budgets = Budgets.of(Resolved.unknown(), tmp_path)
     assert budgets.applied({"name": "slow"}) == {"name": "slow"}

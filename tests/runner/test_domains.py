@@ -14,7 +14,7 @@ from crosswind.plan import planned
 from crosswind.runner import machine, trial
 from crosswind.runner.budgets import Budgets
 from crosswind.runner.preflight import application_of
-from crosswind.spec import load_experiment, resolve
+from crosswind.spec import Resolved, load_experiment, resolve
 from crosswind.testbed import Files, Hello, WorkFolder
 
 
@@ -22,10 +22,9 @@ class Asked(Exception):
     """A fabric was asked for."""
 
 
-def resolved(domains: str | int | list[list[str]]) -> dict[str, Any]:
+def resolved(domains: str | int | list[list[str]]) -> Resolved:
     found = resolve(load_experiment(catalog.experiment_file("rpc-quick")))
-    found["topology"]["domains"] = domains
-    return found
+    return found.model_copy(update={"topology": found.topology.model_copy(update={"domains": domains})})
 
 
 @pytest.fixture

@@ -4,11 +4,12 @@ import pytest
 
 from crosswind.results import Metric
 from crosswind.runner.plausible import check_plausible
+from crosswind.spec.resolved import ResolvedFigure
 from crosswind.testbed import TestbedError
 
-P99 = {"metric": "latency", "statistic": "p99", "unit": "ns", "label": "P99", "better": "lower"}
-RATE = {"metric": "rate", "statistic": "mean", "unit": "bit/s", "label": "rate", "better": "higher"}
-LOST = {"metric": "lost", "statistic": "count", "unit": "count", "label": "lost", "better": "lower"}
+P99 = ResolvedFigure(metric="latency", statistic="p99", unit="ns", label="P99", better="lower")
+RATE = ResolvedFigure(metric="rate", statistic="mean", unit="bit/s", label="rate", better="higher")
+LOST = ResolvedFigure(metric="lost", statistic="count", unit="count", label="lost", better="lower")
 
 
 def metric(name: str, statistic: str, value: float, unit: str = "count") -> Metric:

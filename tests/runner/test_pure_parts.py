@@ -19,13 +19,19 @@ from crosswind.runner.interference import check_iperf3, draws
 from crosswind.runner.interruption import Interrupted, Interruption
 from crosswind.runner.outcome import judge_run
 from crosswind.runner.progress import left
+from crosswind.spec import Resolved, ResolvedInterference
 from crosswind.stats import Look
 
 
 def pair(
     rate: dict[str, Any], between: tuple[str, str] = ("h0", "h1"), hold_ns: int = 5_000_000_000
-) -> dict[str, Any]:
-    return {"between": list(between), "rate": rate, "hold_ns": hold_ns}
+) -> ResolvedInterference:
+    return ResolvedInterference.model_validate(
+        {
+            "between": list(between), "by": "iperf3", "rate": rate, "hold_ns": hold_ns, "pacing_ns": 10**6,
+            "packet_ip_bytes": 1500,
+        }
+    )  # fmt: skip
 
 
 NORMAL = {"normal": {"mean_bps": 5_000_000, "sd_bps": 2_000_000, "low_bps": 0, "high_bps": 10_000_000}}
@@ -104,11 +110,13 @@ def grown(
             else:
                 metrics = [Metric("client", "latency", "ns", "p50", value)]
                 journal.stored(name, trial(name, position), metrics)
-        resolved = {
-            "trials": {"repeat": {"at_least": 2, "at_most": at_most, "until": until}, **trials},
-            "conditions": [{"name": "a"}],
-            "application": {"figures": [JOB_TIME, MEDIAN]},
-        }
+        resolved = Resolved.model_validate(
+            {
+                "trials": {"repeat": {"at_least": 2, "at_most": at_most, "until": until}, **trials},
+                "conditions": [{"name": "a"}],
+                "application": {"name": "spark", "figures": [JOB_TIME, MEDIAN]},
+            }
+        )
         return unsettled(resolved, journal, tmp_path)
 
 

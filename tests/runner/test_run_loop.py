@@ -21,6 +21,7 @@ from crosswind.runner.attempt import planned_row
 from crosswind.runner.growth import unsettled
 from crosswind.runner.interruption import Interrupted
 from crosswind.runner.outcome import Outcome
+from crosswind.spec.resolved import Resolved, Selection
 
 TWICE = {"at_least": 2, "at_most": 2}
 MEDIAN = {"metric": "latency", "statistic": "p50", "unit": "ns", "label": "P50", "better": "lower"}
@@ -125,7 +126,7 @@ def play(
         } | (also or {})
         PlayedAttempt.script = iter(script.split())
         outcome = runs.run(
-            selected(resolved, only, once),
+            selected(Resolved.model_validate(resolved), only, once),
             "name: played\n",
             tmp_path,
             tmp_path / "results",
@@ -236,7 +237,7 @@ def test_once_runs_each_condition_once_and_only_runs_what_it_names(play: Play) -
     ]
     outcome, rows = play("faithful " * 2, repeat=TWICE, only=("b",))
     assert [name for name, _ in rows] == ["b00-p00-b", "b01-p01-b"]
-    assert ResultsFolder(outcome.folder).resolved()["selection"] == {"only": ["b"], "once": False}
+    assert ResultsFolder(outcome.folder).resolved().selection == Selection(only=["b"], once=False)
     with pytest.raises(CrosswindError, match='no condition "c"; it has a, b'):
         play("", only=("c",))
 
@@ -315,11 +316,13 @@ def test_an_adaptive_design_runs_more_points_in_blocks_of_their_own_until_it_has
 
 def test_an_interrupted_attempt_does_not_count_against_its_condition(tmp_path: Path) -> None:
     until = {"quantile": 0.5, "within": 0.05, "confidence": 0.95}
-    resolved = {
-        "application": {"name": "rpc", "figures": [MEDIAN]},
-        "conditions": [{"name": "a"}],
-        "trials": {"repeat": {"at_least": 6, "at_most": 20, "until": until}},
-    }
+    resolved = Resolved.model_validate(
+        {
+            "application": {"name": "rpc", "figures": [MEDIAN]},
+            "conditions": [{"name": "a"}],
+            "trials": {"repeat": {"at_least": 6, "at_most": 20, "until": until}},
+        }
+    )
     looks = {}
     for first in ("interrupted", "failed", None):
         with Journal(tmp_path / f"{first}.sqlite") as journal:
@@ -335,7 +338,9 @@ def test_an_interrupted_attempt_does_not_count_against_its_condition(tmp_path: P
     assert looks["failed"] == 9
 
 
-def trials_counted(resolved: dict[str, Any], journal: Journal, folder: Path) -> int:
+def trials_counted(resolved: Resolved, journal: Journal, folder: Path) -> int:
     """Return how many trials the stopping rule counts under the only condition."""
-    resolved["trials"]["repeat"]["at_least"] = 20  # So that it wants more in any case.
-    return unsettled(resolved, journal, folder)["a"].n
+    # So that it wants more in any case.
+    repeat = resolved.trials.repeat.model_copy(update={"at_least": 20})
+    longer = resolved.model_copy(update={"trials": resolved.trials.model_copy(update={"repeat": repeat})})
+    return unsettled(longer, journal, folder)["a"].n

@@ -36,7 +36,7 @@ def simulator() -> None:
 def fabric(text: str, folder: Path = Path()) -> dict[str, Any]:
     setup = setup_of(parse_document(text.encode(), str(folder / "network.yaml")))
     resolved = setup.resolved(7)
-    return fabric_of(resolved, resolved["conditions"][0]["name"])
+    return fabric_of(resolved, resolved.conditions[0].name)
 
 
 def delays_ns(made: dict[str, Any], pairs: list[tuple[int, int]]) -> list[int]:

@@ -28,7 +28,7 @@ def agent_reads(tmp_path: Path) -> Callable[..., Any]:
         file = tmp_path / "condition.yaml"
         file.write_text(f"mine:\n  link:\n    - {element}\n")
         (condition,) = load_condition_file(file).values()
-        return resolve_condition("mine", condition, TOPOLOGY, scale)["places"]["link"][0]
+        return resolve_condition("mine", condition, TOPOLOGY, scale).places["link"][0]
 
     return read
 

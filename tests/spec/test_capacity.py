@@ -1,7 +1,6 @@
 """A capacity in a condition becomes the process that the agent runs, or is refused with the reason."""
 
 import hashlib
-import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import pytest
 from crosswind.results import ResultsFolder
 from crosswind.spec import SpecErrors, fabric_of, load_condition_file, load_experiment, resolve
 from crosswind.spec.parameters.process_sent import process_of
+from crosswind.spec.resolved import ResolvedFile
 
 EXPERIMENT = """\
 name: changing
@@ -187,11 +187,11 @@ def test_a_run_keeps_its_traces_and_resumes_where_they_no_longer_lie(tmp_path: P
     (tmp_path / "here" / "experiment.yaml").write_text(text)
     resolved = resolve(load_experiment(tmp_path / "here" / "experiment.yaml"))
     sha256 = hashlib.sha256(trace).hexdigest()
-    assert resolved["conditions"][0]["files"] == [{"file": "traces/a.csv", "sha256": sha256}]
+    assert resolved.conditions[0].files == [ResolvedFile(file="traces/a.csv", sha256=sha256)]
     folder = ResultsFolder.create(tmp_path / "results", resolved, text, {sha256: trace})
     shutil.rmtree(tmp_path / "here")
     again = resolve(load_experiment(folder.path / "experiment.yaml", folder.kept_files()))
-    assert json.loads(json.dumps(again)) == folder.resolved()
+    assert again.as_json() == folder.resolved().as_json()
 
 
 def test_only_what_the_agent_knows_reaches_it(tmp_path: Path) -> None:

@@ -24,8 +24,8 @@ def test_an_experiment_is_valid_and_can_be_built(name: str) -> None:
     experiment = load_experiment(catalog.experiment_file(name))
     assert experiment.name == name
     resolved = resolve(experiment)
-    for condition in resolved["conditions"]:
-        assert fabric_of(resolved, condition["name"])["hosts"] == resolved["topology"]["hosts"]
+    for condition in resolved.conditions:
+        assert fabric_of(resolved, condition.name)["hosts"] == resolved.topology.hosts
 
 
 @pytest.mark.parametrize("name", catalog.experiment_names())
@@ -146,22 +146,22 @@ def test_buckets_were_identical_in_the_paper_and_not_in_the_laboratory() -> None
         {"rate_bps": 800_000_000, "burst_bytes": 10_000},
         {"rate_bps": 100_000_000, "burst_bytes": 1_250_000},
     )
-    assert described("token-bucket-on-switch")["places"]["switch.ingress"] == [{"police": switch}]
-    assert described("token-bucket-on-host")["places"]["host.egress"] == [{"police": switch}]
-    assert deployed("token-bucket-on-switch")["places"]["switch.ingress"] == [{"police": switch}]
-    assert deployed("token-bucket-on-host")["places"]["host.egress"] == [{"police": host}]
+    assert described("token-bucket-on-switch").places["switch.ingress"] == [{"police": switch}]
+    assert described("token-bucket-on-host").places["host.egress"] == [{"police": switch}]
+    assert deployed("token-bucket-on-switch").places["switch.ingress"] == [{"police": switch}]
+    assert deployed("token-bucket-on-host").places["host.egress"] == [{"police": host}]
 
 
 def test_deployed_priorities_are_never_what_a_scheduler_chooses_by() -> None:
     # On the hosts nothing is marked; at the switch the mark is written behind the scheduler.
-    assert deployed("priority-queue-on-host")["places"] == {}
-    places = deployed("priority-queue-on-switch")["places"]
+    assert deployed("priority-queue-on-host").places == {}
+    places = deployed("priority-queue-on-switch").places
     assert set(places) == {"switch.egress", "host.ingress"}
     assert [queue["weight"] for queue in places["switch.egress"][0]["schedule"]["queues"]] == [30, 70, 50]
 
 
 def test_described_priorities_alternate_and_are_weighted_70_to_30() -> None:
-    places = described("priority-queue-on-switch")["places"]
+    places = described("priority-queue-on-switch").places
     assert places["switch.ingress"] == [
         {"mark": {"dscp": 34, "on": ["h0", "h2"]}},
         {"mark": {"dscp": 10, "on": ["h1", "h3"]}},

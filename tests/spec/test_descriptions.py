@@ -149,7 +149,7 @@ try:
 except SpecErrors as errors:
     problems = [str(problem) for problem in errors.problems]
 print(json.dumps({
-    "places": resolved["conditions"][0]["places"],
+    "places": resolved.conditions[0].places,
     "problems": problems,
     "schema": condition_schema()["$defs"],
     "elements": elements.page(),

@@ -39,7 +39,7 @@ def resolved(
     conditions: str = TEMPLATE,
 ):
     text = FILE % (bandwidth, delay, f"design: {design}" if design else "", conditions)
-    return resolve(parse_experiment(text.encode(), "surface.yaml"))
+    return resolve(parse_experiment(text.encode(), "surface.yaml")).as_json()
 
 
 def names(found) -> list[str]:
@@ -65,7 +65,7 @@ def test_a_grid_has_every_combination_in_the_order_of_the_file_beside_what_needs
 
 def test_an_experiment_without_factors_resolves_to_what_it_did_before_there_were_any() -> None:
     text = FILE.replace("factors:\n  bandwidth: %s\n  delay: %s\n%s\n", "") % "[none]"
-    assert "factors" not in resolve(parse_experiment(text.encode(), "plain.yaml"))
+    assert "factors" not in resolve(parse_experiment(text.encode(), "plain.yaml")).as_json()
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ trials: {repeat: 1}
 
 def resolved(element: str) -> dict[str, Any]:
     experiment = parse_experiment(EXPERIMENT.replace("ELEMENT", element).encode(), "meters.yaml")
-    element_of: dict[str, Any] = resolve(experiment)["conditions"][0]["places"]["switch.ingress"][0]
+    element_of: dict[str, Any] = resolve(experiment).conditions[0].places["switch.ingress"][0]
     return element_of
 
 

@@ -1,11 +1,10 @@
 """Nodes with memory and processor limits in the topology."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from crosswind.spec import SpecErrors, fabric_of, limits_of, load_experiment, resolve
+from crosswind.spec import Resolved, SpecErrors, fabric_of, limits_of, load_experiment, resolve
 
 TEXT = """
 name: limited
@@ -19,7 +18,7 @@ trials: {{repeat: 1}}
 """
 
 
-def resolved(tmp_path: Path, server: str) -> dict[str, Any]:
+def resolved(tmp_path: Path, server: str) -> Resolved:
     file = tmp_path / "limited.yaml"
     file.write_text(TEXT.format(server=server))
     return resolve(load_experiment(file))
@@ -29,7 +28,7 @@ def test_a_host_and_a_host_with_limits_place_a_node_alike(tmp_path: Path) -> Non
     plain = resolved(tmp_path, "h0")
     limited = resolved(tmp_path, "{host: h0, memory: 2GiB, cpus: 0.5}")
     assert fabric_of(plain, "none") == fabric_of(limited, "none")
-    assert plain["topology"]["nodes"] == limited["topology"]["nodes"] == {"server": "h0", "client": "h1"}
+    assert plain.topology.nodes == limited.topology.nodes == {"server": "h0", "client": "h1"}
     assert limits_of(plain) == {}
     assert limits_of(limited) == {"server": {"memory_bytes": 2 << 30, "cpus_ppm": 500_000}}
     assert limits_of(resolved(tmp_path, "{host: h0, cpus: 2}")) == {

@@ -29,7 +29,7 @@ OPERATIONS = {
 
 
 def resolved(published: str) -> dict[str, Any]:
-    return resolve(parse_experiment((EXPERIMENT + published).encode(), "x.yaml"))
+    return resolve(parse_experiment((EXPERIMENT + published).encode(), "x.yaml")).as_json()
 
 
 def test_it_is_resolved_to_numbers_in_base_units_by_the_full_names_of_conditions() -> None:
@@ -99,8 +99,9 @@ def test_table_5_of_the_paper_is_workload_b() -> None:
 )
 def test_an_experiment_of_ycsb_stands_beside_all_that_was_published_of_its_workload(name: str) -> None:
     workload = name.removeprefix("icpe23-ycsb-")[0]
-    found = resolve(load_experiment(catalog.experiment_file(name)))["published"]["figures"]
-    assert len(found) == len(OPERATIONS[workload]) * 10 * 3
+    found = resolve(load_experiment(catalog.experiment_file(name))).published
+    assert found is not None
+    assert len(found.figures) == len(OPERATIONS[workload]) * 10 * 3
 
 
 def test_all_core_workloads_have_an_experiment_as_described_and_as_deployed() -> None:

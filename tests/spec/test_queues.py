@@ -27,7 +27,7 @@ def experiment(element: str, *, place: str = "switch.egress", buffer: str = "512
 
 
 def resolved(element: str, place: str = "switch.egress") -> Any:
-    return condition_of(experiment(element, place=place), "queued")["places"][place][0]
+    return condition_of(experiment(element, place=place), "queued").places[place][0]
 
 
 def refused(element: str, place: str = "switch.egress", buffer: str = "512KiB") -> str:
@@ -45,7 +45,7 @@ def test_a_buffer_is_scaled_where_it_counts_and_not_where_it_is_a_time() -> None
         ("{bdp: 20ms}", {"buffer_bytes": 250_000}),
     ):
         assert resolved(f"{{queue: {{buffer: {buffer}}}}}") == {"queue": key}
-        link = experiment("{mark: {dscp: 0}}", buffer=buffer)["topology"]["links"][0]
+        link = experiment("{mark: {dscp: 0}}", buffer=buffer).topology.links[0].as_json()
         ends = {"from": "h0", "to": "switch"}
         assert link == {**ends, "rate_bps": 10**8, "delay_ns": 0, "buffer_bytes": None, **key}
 

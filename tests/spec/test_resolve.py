@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crosswind.spec import condition_of, fabric_of, real_interference, resolve
+from crosswind.spec import Resolved, condition_of, fabric_of, neighbours, real_interference, resolve
 from crosswind.spec.checks import trials_needed
 from crosswind.spec.interference import Interference
 from crosswind.spec.interference_resolved import resolve_interference
@@ -54,17 +54,17 @@ trials:
 """
 
 
-def resolved(by: str = "ghost") -> dict[str, Any]:
+def resolved(by: str = "ghost") -> Resolved:
     return resolve(parse_experiment(TEXT.replace("BY", by).encode(), "small.yaml"))
 
 
 def test_rates_buffers_and_bursts_are_scaled_and_times_are_not() -> None:
     wire = {"rate_bps": 10**9, "delay_ns": 2000, "buffer_bytes": 52428}
-    assert resolved()["topology"]["links"][:2] == [
+    assert [link.as_json() for link in resolved().topology.links[:2]] == [
         {"from": "h0", "to": "switch", **wire},
         {"from": "switch", "to": "h0", **wire},
     ]
-    places = condition_of(resolved(), "shaped")["places"]
+    places = condition_of(resolved(), "shaped").places
     assert places == {
         "host.egress": [
             {"mark": {"dscp": 46, "on": ["server"]}},
@@ -102,7 +102,7 @@ def test_rates_buffers_and_bursts_are_scaled_and_times_are_not() -> None:
 
 
 def test_interference_is_in_shares_of_the_scaled_uplink_or_in_scaled_rates() -> None:
-    assert condition_of(resolved(), "shaped")["interference"] == [
+    assert [entry.as_json() for entry in condition_of(resolved(), "shaped").interference] == [
         {
             "between": ["h0", "h1"],
             "by": "ghost",
@@ -152,17 +152,18 @@ def test_interference_says_when_packets_come_and_whether_it_yields(
         }
     )
     entry = Interference.model_validate({"between": ["h0-h1"], "rate": "50%", **written})
-    (found,) = resolve_interference(entry, topology, topology.network(), 0.1)
+    (resolved,) = resolve_interference(entry, topology, topology.network(), 0.1)
+    found = resolved.as_json()
     assert found == found | resolved_to
     assert found["rate"] == {"constant_bps": 5 * 10**7}
 
 
 def test_a_timeline_is_in_the_order_of_time() -> None:
-    assert [step["at_ns"] for step in condition_of(resolved(), "shaped")["timeline"]] == [10**9, 2 * 10**9]
+    assert [step.at_ns for step in condition_of(resolved(), "shaped").timeline] == [10**9, 2 * 10**9]
 
 
 def test_every_default_is_written_out() -> None:
-    experiment = resolved()
+    experiment = resolved().as_json()
     assert experiment["tcp"] == {
         "congestion_control": "reno",
         "rto_min_us": 100_000,
@@ -188,12 +189,12 @@ def test_every_default_is_written_out() -> None:
 
 
 def test_a_scaled_experiment_says_what_is_preserved_and_what_is_not() -> None:
-    assert any("proportions" in line for line in resolved()["preserved"])
-    assert any("10 times as long on the wire" in line for line in resolved()["warnings"])
+    assert any("proportions" in line for line in resolved().preserved)
+    assert any("10 times as long on the wire" in line for line in resolved().warnings)
 
 
 def test_resolving_is_plain_json() -> None:
-    assert json.loads(json.dumps(resolved())) == resolved()
+    assert Resolved.model_validate(json.loads(json.dumps(resolved().as_json()))) == resolved()
 
 
 def test_ghosts_stay_with_the_condition_of_the_fabric() -> None:
@@ -214,7 +215,7 @@ def test_real_interference_gets_nodes_of_its_own_and_leaves_the_condition() -> N
     ]
     assert fabric["condition"]["interference"] == []
     (entry,) = real_interference(resolved("iperf3"), "shaped")
-    assert entry["nodes"] == ["noise-h0-h1", "noise-h1-h0"]
+    assert neighbours(entry) == ("noise-h0-h1", "noise-h1-h0")
 
 
 def test_a_fabric_has_exactly_the_keys_that_the_agent_knows() -> None:

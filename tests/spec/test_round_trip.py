@@ -29,16 +29,13 @@ def again(kind: str, sent: Mapping[str, Any]) -> Any:
     place = PLACES[descriptions()[kind].where]
     condition = {"x": {place: [{kind: written(descriptions()[kind], sent)}]}}
     (read,) = conditions_of(parse_document(json.dumps(condition).encode(), "x.yaml")).values()
-    return resolve_condition("x", read, TOPOLOGY, 1.0)["places"][place]
+    return resolve_condition("x", read, TOPOLOGY, 1.0).places[place]
 
 
 def catalogue() -> Iterator[tuple[str, dict[str, Any]]]:
     for name in catalog.condition_names():
         resolved = resolve_condition(name, load_catalogue_condition(name), TOPOLOGY, 1.0)
-        for places in (resolved["places"], *(step["places"] for step in resolved["timeline"])):
-            for elements in places.values():
-                for element in elements:
-                    yield from element.items()
+        yield from ((kind, sent) for _, kind, sent in resolved.elements())
 
 
 def test_every_element_of_the_catalogue_is_the_same_after_it_was_written() -> None:

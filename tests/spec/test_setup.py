@@ -6,6 +6,7 @@ import pytest
 
 from crosswind import catalog
 from crosswind.spec import SpecErrors, fabric_of, load_setup
+from crosswind.spec.resolved import NormalRate
 
 TEXT = """\
 topology:
@@ -38,9 +39,9 @@ def test_a_condition_can_be_written_in_the_file(file: Path) -> None:
 def test_an_experiment_brings_its_conditions() -> None:
     setup = load_setup(catalog.experiment_file("rpc-quick"))
     assert next(iter(setup.conditions)) == "icpe23/no-interference"
-    assert (
-        setup.condition("icpe23/interference")["interference"][0]["rate"]["normal"]["mean_bps"] == 500_000_000
-    )
+    rate = setup.condition("icpe23/interference").interference[0].rate
+    assert isinstance(rate, NormalRate)
+    assert rate.normal.mean_bps == 500_000_000
 
 
 def test_a_condition_that_does_not_fit_the_network_is_refused(file: Path) -> None:
@@ -51,7 +52,7 @@ def test_a_condition_that_does_not_fit_the_network_is_refused(file: Path) -> Non
 def test_a_condition_file_can_be_set(file: Path, tmp_path: Path) -> None:
     condition = tmp_path / "slow.yaml"
     condition.write_text("slow: {link: [{delay: {time: 1ms}}]}\n")
-    assert load_setup(file).condition(str(condition))["name"] == "slow"
+    assert load_setup(file).condition(str(condition)).name == "slow"
 
 
 def test_the_nearest_condition_is_named(file: Path) -> None:

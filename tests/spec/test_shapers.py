@@ -24,7 +24,7 @@ RATES = "high: 10Gbit/s, low: 1Gbit/s, refill: 1Gbit/s, buffer: 1MB"
 
 def resolved(element: str) -> dict[str, Any]:
     experiment = parse_experiment(EXPERIMENT.replace("ELEMENT", element).encode(), "shapers.yaml")
-    element_of: dict[str, Any] = resolve(experiment)["conditions"][0]["places"]["host.egress"][0]
+    element_of: dict[str, Any] = resolve(experiment).conditions[0].places["host.egress"][0]
     return element_of
 
 

@@ -39,7 +39,7 @@ LONG = {
 
 def conditions(element: str, scale: str = "0.5") -> Any:
     content = EXPERIMENT.format(element=f"{{{element}}}", scale=scale).encode()
-    return resolve(parse_experiment(content, "x.yaml"))["conditions"]
+    return resolve(parse_experiment(content, "x.yaml")).conditions
 
 
 @pytest.mark.parametrize("word", SHORT_FORMS)
@@ -65,7 +65,7 @@ def test_every_element_that_needs_one_parameter_has_a_short_form() -> None:
     [("1Gbit/s", 1_250_000), ("50Mbit/s", 62_500), ("1Mbit/s", 15_000), ("unlimited", 15_000)],
 )
 def test_a_policer_of_a_rate_has_a_burst_of_ten_milliseconds(rate: str, burst_bytes: int) -> None:
-    (police, *_) = conditions(f"police: {rate}", scale="1")[0]["places"]["host.egress"]
+    (police, *_) = conditions(f"police: {rate}", scale="1")[0].places["host.egress"]
     assert police["police"]["burst_bytes"] == burst_bytes
 
 

@@ -66,8 +66,8 @@ def read_and_build(document: Document) -> list[Problem]:
         resolved = resolve(experiment_of(document))
     except SpecErrors as errors:
         return errors.problems
-    for condition in resolved["conditions"]:
-        fabric_of(resolved, condition["name"])
+    for condition in resolved.conditions:
+        fabric_of(resolved, condition.name)
     return []
 
 

@@ -10,13 +10,14 @@ import pytest
 from crosswind.results import Journal, ResultsFolder
 from crosswind.results.documents import Damaged, EarlierVersion
 from crosswind.runner.budgets import Budgets
+from crosswind.spec import Resolved
 
 RESOLVED = {"schema": 2, "name": "x", "application": {"name": "rpc"}, "conditions": [{"name": "none"}]}
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> ResultsFolder:
-    made = ResultsFolder.create(tmp_path, RESOLVED, "name: x\n")
+    made = ResultsFolder.create(tmp_path, Resolved.model_validate(RESOLVED), "name: x\n")
     made.write_provenance(before={"cores": 2, "sysctls": {}})
     return made
 
@@ -59,7 +60,7 @@ def test_bytes_that_are_no_text_are_told_as_well(folder: ResultsFolder) -> None:
 def test_what_older_versions_did_not_write_is_no_damage(folder: ResultsFolder) -> None:
     (folder.path / "provenance.json").write_text('{"before": {}, "later": 1}')
     assert folder.provenance() == {"before": {}, "after": None}
-    assert folder.resolved() == RESOLVED
+    assert folder.resolved().as_json() == RESOLVED
 
 
 def test_the_results_of_an_earlier_version_are_refused_with_one_reason(folder: ResultsFolder) -> None:

@@ -22,6 +22,7 @@ from crosswind.results import (
     write_tables,
 )
 from crosswind.results.durable import replacing, write_text
+from crosswind.spec.resolved import Resolved
 
 HEADER = "operation,connection,intended_ns,started_ns,finished_ns,ok,measured\n"
 
@@ -208,7 +209,7 @@ def test_tables_hold_what_the_journal_holds(tmp_path: Path) -> None:
         journal.plan(pending)
         ended = replace(pending[0], status="done", fidelity="faithful", started="1970-01-01T00:00:00+00:00")
         journal.stored("t0", ended, [Metric("client", "throughput", "1/s", "mean", 12.5)])
-        write_tables(tmp_path, journal, {"conditions": [{"name": "none"}]})
+        write_tables(tmp_path, journal, RESOLVED)
     trials = duckdb.sql(
         f"SELECT trial, status, epoch(started) FROM '{tmp_path}/trials.parquet' ORDER BY position"
     )
@@ -220,13 +221,16 @@ def test_tables_hold_what_the_journal_holds(tmp_path: Path) -> None:
 
 
 def test_factors_are_columns_of_the_trials_each_with_its_unit(tmp_path: Path) -> None:
-    resolved = {
-        "factors": {"delay": {"unit": "ns"}, "setup": {"unit": None}, "streams": {"unit": "1"}},
-        "conditions": [
-            {"name": "none"},
-            {"name": "far", "factors": {"delay": 50_000, "setup": "old", "streams": 4}},
-        ],
-    }
+    resolved = Resolved.model_validate(
+        {
+            "application": {"name": "rpc"},
+            "factors": {"delay": {"unit": "ns"}, "setup": {"unit": None}, "streams": {"unit": "1"}},
+            "conditions": [
+                {"name": "none"},
+                {"name": "far", "factors": {"delay": 50_000, "setup": "old", "streams": 4}},
+            ],
+        }
+    )
     with Journal(tmp_path / "journal.sqlite") as journal:
         journal.plan(
             TrialRow(name, 0, place, name, "rpc", "pending", None, None, None, None, None, 0, 7)
@@ -238,13 +242,15 @@ def test_factors_are_columns_of_the_trials_each_with_its_unit(tmp_path: Path) ->
     assert rows.fetchall() == [(50_000.0, "old", 4.0), (None, None, None)]
 
 
-RESOLVED = {
-    "schema": 2,
-    "name": "x",
-    "application": {"name": "rpc"},
-    "conditions": [{"name": "none"}],
-    "trials": {"seed": 7},
-}
+RESOLVED = Resolved.model_validate(
+    {
+        "schema": 2,
+        "name": "x",
+        "application": {"name": "rpc"},
+        "conditions": [{"name": "none"}],
+        "trials": {"seed": 7},
+    }
+)
 
 
 def test_two_runs_in_one_second_have_folders_of_their_own(tmp_path: Path) -> None:

@@ -48,8 +48,7 @@ def _failed(summary: Summary) -> Answer:
 
 def _compared(summary: Summary) -> Answer:
     trials = len(_ended(summary))
-    order = (summary.resolved.get("trials") or {}).get("order")
-    size = (summary.resolved.get("application") or {}).get("size")
+    order, size = summary.resolved.trials.order, summary.resolved.application.size
     text = f"{summary.application or 'The application'}{f' at size {size}' if size else ''} in {trials} "
     text += f"trial{_s(trials)}"
     if summary.has_operations:

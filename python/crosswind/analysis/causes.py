@@ -118,8 +118,8 @@ class _Causes:
         self._stalls = (measurement.get("host") or {}).get("stalls") or []
         step_ns = (measurement.get("series") or {}).get("step_ns", STEP_NS)
         self._queues = Queues(folder.queues(trial), step_ns)
-        tcp = folder.resolved.get("tcp") or {}
-        self._rto_min_ns = 1000 * tcp.get("rto_min_us", RTO_MIN_NS // 1000)
+        rto_min_us = folder.resolved.tcp.rto_min_us
+        self._rto_min_ns = RTO_MIN_NS if rto_min_us is None else 1000 * rto_min_us
         self._free_ns = free_since_ns(operations)
 
     def of(self, index: int) -> str:

@@ -45,19 +45,19 @@ def sameness(base: Summary, other: Summary) -> Sameness:
                 kind = notes if name.startswith("version of ") else hindrances
                 kind.append(f"{name}: {before} and {now}")
     for key in ("application", "topology", "scale"):
-        parts = [_without_files(summary.resolved.get(key)) for summary in (base, other)]
+        parts = [_without_files(summary.resolved.as_json().get(key)) for summary in (base, other)]
         hindrances += [f"{key}{line}" for line in _differences(parts[0], parts[1])]
     # So is the user's own program, whose file goes by its hash.
     was, found = (_hashes(summary) for summary in (base, other))
     notes += [f"file {name}: another content" for name in was if found.get(name, was[name]) != was[name]]
-    budgets = [(summary.resolved.get("trials") or {}).get("budgets", "fresh") for summary in (base, other)]
+    budgets = [summary.resolved.trials.budgets for summary in (base, other)]
     hindrances += [f"trials.budgets{line}" for line in _differences(*budgets)]
     # Another TCP may be what is asked about, and is the first thing to know of two runs that differ.
     for name, settings in (("tcp of the nodes", _declared_tcp), ("tcp of the machine", _default_tcp)):
         one, another = settings(base), settings(other)
         notes += [f"{name}{line}" for line in _differences(one, another) if one and another]
     described = [
-        {condition["name"]: condition for condition in summary.resolved.get("conditions", [])}
+        {condition.name: condition.as_json() for condition in summary.resolved.conditions}
         for summary in (base, other)
     ]
     for name in described[0]:
@@ -94,7 +94,7 @@ def _fingerprint(summary: Summary) -> dict[str, str] | None:
 
 
 def _declared_tcp(summary: Summary) -> dict[str, Any]:
-    return summary.resolved.get("tcp") or {}
+    return summary.resolved.tcp.as_json()
 
 
 def _default_tcp(summary: Summary) -> dict[str, Any]:
@@ -105,8 +105,7 @@ def _default_tcp(summary: Summary) -> dict[str, Any]:
 
 def _hashes(summary: Summary) -> dict[str, str]:
     """Return the hash of every file that the application's parameters name, by its path."""
-    files = (summary.resolved.get("application") or {}).get("files", [])
-    return {file["file"]: file["sha256"] for file in files}
+    return {file.file: file.sha256 for file in summary.resolved.application.files}
 
 
 def _without_hashes(part: Any) -> Any:

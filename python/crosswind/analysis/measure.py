@@ -5,10 +5,13 @@ brings its neighbours along: P99 without P50 beside it says little. Folders that
 applications named their figures have operations; they get P99, P50 and throughput.
 """
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from __future__ import annotations
 
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from crosswind.spec.resolved import ResolvedFigure
 from crosswind.stats import GroupsNeedTrials, RatioInterval, RefusedComparison
 
 QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99, "p999": 0.999}
@@ -24,6 +27,11 @@ class Measure:
     unit: str
     label: str
     better: Literal["lower", "higher"]
+
+    @classmethod
+    def of(cls, figure: ResolvedFigure) -> Measure:
+        """Return the measure that an application declares."""
+        return cls(figure.metric, figure.statistic, figure.unit, figure.label, figure.better)
 
     @property
     def key(self) -> str:
@@ -50,7 +58,7 @@ class Measure:
 
 
 def measures_of(
-    figures: Iterable[Mapping[str, Any]], stored: Collection[tuple[str, str]], *, open_loop: bool
+    figures: Iterable[ResolvedFigure], stored: Collection[tuple[str, str]], *, open_loop: bool
 ) -> list[Measure]:
     """Return the columns of a report, in order; the first of `figures` is among them.
 
@@ -59,7 +67,7 @@ def measures_of(
         stored: (metric, statistic) of everything that some trial stored.
         open_loop: whether operations have a response time.
     """
-    declared = [Measure(**figure) for figure in figures] or _operations(open_loop)
+    declared = [Measure.of(figure) for figure in figures] or _operations(open_loop)
     measures: list[Measure] = []
     for figure in declared:
         if figure in measures:
@@ -76,9 +84,9 @@ def measures_of(
     return measures
 
 
-def primary_of(figures: Iterable[Mapping[str, Any]], *, open_loop: bool) -> Measure:
+def primary_of(figures: Iterable[ResolvedFigure], *, open_loop: bool) -> Measure:
     """Return the figure that answers are given in: the application's first."""
-    return ([Measure(**figure) for figure in figures] or _operations(open_loop))[0]
+    return ([Measure.of(figure) for figure in figures] or _operations(open_loop))[0]
 
 
 def _operations(open_loop: bool) -> list[Measure]:

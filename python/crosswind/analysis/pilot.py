@@ -9,7 +9,6 @@ number of trials. Blocks are complete, so the hungriest condition decides for al
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -17,10 +16,11 @@ from typing import Any
 from crosswind.analysis.measure import Measure
 from crosswind.analysis.summary import Summary, summarise
 from crosswind.errors import CrosswindError
+from crosswind.spec.resolved import Resolved, ResolvedUntil
 from crosswind.stats import LOOKS, Guard, PerTrial, Refused, StoppingRule, confirm, guard_together
 
 # What is asked of an experiment that does not say it: what the report's curves of repetitions show.
-_ASKED = {"quantile": 0.5, "within": 0.05, "confidence": 0.95}
+_ASKED = ResolvedUntil(quantile=0.5, within=0.05, confidence=0.95)
 _NO_END = 10**9
 
 
@@ -61,7 +61,7 @@ class Prediction:
         return {**asdict(self), "pilot": str(self.pilot), "expected_s": self.expected_s}
 
 
-def predict(resolved: Mapping[str, Any], pilot: Path) -> Prediction:
+def predict(resolved: Resolved, pilot: Path) -> Prediction:
     """Return what a pilot says of the trials that a resolved experiment will take.
 
     Raises:
@@ -69,7 +69,7 @@ def predict(resolved: Mapping[str, Any], pilot: Path) -> Prediction:
         CrosswindError: it ran another application, or shares no condition with the experiment.
     """
     summary = summarise(pilot)
-    application, names = resolved["application"]["name"], [c["name"] for c in resolved["conditions"]]
+    application, names = resolved.application.name, [c.name for c in resolved.conditions]
     if summary.application != application:
         raise CrosswindError(
             f"--pilot: {pilot} ran {summary.application}, and the experiment runs {application}; "
@@ -80,10 +80,16 @@ def predict(resolved: Mapping[str, Any], pilot: Path) -> Prediction:
         raise CrosswindError(
             f"--pilot: {pilot} has none of the conditions {', '.join(names)}; it has {', '.join(found)}"
         )
-    repeat = resolved["trials"]["repeat"]
-    until = repeat["until"]
+    repeat = resolved.trials.repeat
+    until = repeat.until or _ASKED
     # Without growth the number is fixed in advance, and one look suffices.
-    rule = StoppingRule(**(until or _ASKED), at_least=1, at_most=_NO_END if until else 1)
+    rule = StoppingRule(
+        quantile=until.quantile,
+        within=until.within,
+        confidence=until.confidence,
+        at_least=1,
+        at_most=_NO_END if repeat.until else 1,
+    )
     measure = _judged_by(summary)
     shared = {name: found[name].per_trial(measure.key) for name in names if name in found}
     seen = guard_together(shared, {name: found[name].buckets for name in shared})
@@ -101,9 +107,9 @@ def predict(resolved: Mapping[str, Any], pilot: Path) -> Prediction:
         within=rule.within,
         confidence=rule.confidence,
         conditions=conditions,
-        trials_each=max([*known, repeat["at_least"]]) if known else None,
-        at_most=repeat["at_most"],
-        one_s=_one_s(summary, resolved["trials"]["rest_s"]),
+        trials_each=max([*known, repeat.at_least]) if known else None,
+        at_most=repeat.at_most,
+        one_s=_one_s(summary, resolved.trials.rest_s),
     )
 
 

@@ -4,6 +4,7 @@ import dataclasses
 import math
 from typing import Any
 
+from crosswind.spec.resolved import ResolvedPart
 from crosswind.stats import (
     GroupsNeedTrials,
     Interval,
@@ -19,7 +20,7 @@ _MISSING = NeedsTrials | GroupsNeedTrials | RefusedInterval | RefusedComparison
 
 
 def as_plain(value: Any) -> Any:
-    """Return `value` with dataclasses, paths, dates and tuple keys as what JSON can hold.
+    """Return `value` with dataclasses, models, paths, dates and tuple keys as what JSON can hold.
 
     An interval, or what stands in its place, has `available`; infinities become null.
     """
@@ -30,6 +31,8 @@ def as_plain(value: Any) -> Any:
         return kind | {
             field.name: as_plain(getattr(value, field.name)) for field in dataclasses.fields(value)
         }
+    if isinstance(value, ResolvedPart):
+        return as_plain(value.as_json())
     if isinstance(value, dict):
         return {
             ": ".join(key) if isinstance(key, tuple) else key: as_plain(member)

@@ -67,19 +67,19 @@ class PublishedFigures:
 
 def published_figures(summary: Summary, results: Results) -> PublishedFigures | None:
     """Return the published figures of a run with its own; None where its experiment names none."""
-    named = summary.resolved.get("published")
-    if not named:
+    named = summary.resolved.published
+    if named is None:
         return None
     conditions = {condition.name: condition for condition in summary.conditions}
     series = {
         key: {name: _per_trial(condition, results, *key) for name, condition in conditions.items()}
-        for key in dict.fromkeys((f["metric"], f["statistic"]) for f in named["figures"])
+        for key in dict.fromkeys((f.metric, f.statistic) for f in named.figures)
     }
     seen = guards(series, {name: condition.buckets for name, condition in conditions.items()})
-    values = {(f["metric"], f["statistic"], f["condition"]): f["value"] for f in named["figures"]}
+    values = {(f.metric, f.statistic, f.condition): f.value for f in named.figures}
     rows = []
-    for figure in named["figures"]:
-        metric, statistic, name = figure["metric"], figure["statistic"], figure["condition"]
+    for figure in named.figures:
+        metric, statistic, name = figure.metric, figure.statistic, figure.condition
         if name not in conditions:
             continue
         base_value = values.get((metric, statistic, summary.baseline))
@@ -87,23 +87,23 @@ def published_figures(summary: Summary, results: Results) -> PublishedFigures | 
         trials, judged = series[metric, statistic], seen[metric, statistic]
         here = trials[name]
         measured_unit = results.units.get((metric, statistic))
-        fits = bool(here.values) and _fit(figure["unit"], measured_unit)
+        fits = bool(here.values) and _fit(figure.unit, measured_unit)
         rows.append(
             PublishedRow(
                 metric=metric,
                 statistic=statistic,
                 condition=name,
-                unit=figure["unit"],
-                published=figure["value"],
+                unit=figure.unit,
+                published=figure.value,
                 measured_unit=measured_unit,
                 here=guarded_interval(here, 0.5, judged[name]) if fits else None,
-                published_times=None if is_baseline or not base_value else figure["value"] / base_value,
+                published_times=None if is_baseline or not base_value else figure.value / base_value,
                 here_times=ratio(trials, judged, summary.baseline, name)
                 if fits and not is_baseline
                 else None,
             )
         )
-    return PublishedFigures(named["source"], summary.baseline, rows)
+    return PublishedFigures(named.source, summary.baseline, rows)
 
 
 def _fit(published: str, measured: str | None) -> bool:

@@ -20,8 +20,8 @@ class Repetitions:
 
 def repetitions(summary: Summary) -> dict[str, Repetitions]:
     """Return condition -> what it tells; nothing of those with few trials, or whose interval is refused."""
-    until = ((summary.resolved.get("trials") or {}).get("repeat") or {}).get("until") or {}
-    within = until.get("within", WITHIN)
+    until = summary.resolved.trials.repeat.until
+    within = WITHIN if until is None else until.within
     found = {}
     for condition in summary.conditions:
         values = condition.per_trial(summary.primary.key).values

@@ -16,12 +16,12 @@ one "oscillates between high and low bandwidths in short periods". The shares an
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from crosswind.results.documents import RUN_AGAIN, blaming
 from crosswind.results.reading import CounterRow, Results, StoredTrial
+from crosswind.spec.resolved import Parameters, Resolved, number
 
 STEP_NS = 100_000_000  # of the counters (contracts.md, section 3)
 HELD_SHARE = 0.1  # of a trial's steps: what a shuffle of several rounds notices
@@ -67,9 +67,7 @@ def stragglers_of(results: Results, row: StoredTrial) -> list[Straggler]:
         return find_stragglers(results.counters(row.trial), buckets, steps)
 
 
-def find_stragglers(
-    rows: Iterable[CounterRow], buckets: Sequence[Mapping[str, Any]], steps: int
-) -> list[Straggler]:
+def find_stragglers(rows: Iterable[CounterRow], buckets: Sequence[Parameters], steps: int) -> list[Straggler]:
     """Return the stragglers among the nodes whose buckets were counted.
 
     Args:
@@ -94,8 +92,11 @@ def find_stragglers(
     return sorted(found, key=lambda straggler: straggler.node)
 
 
-def _course(node: str, bucket: Mapping[str, Any], rows: Sequence[CounterRow], steps: int) -> _Course:
-    low_bytes = bucket["low_bps"] * STEP_NS / 8e9
+def _course(node: str, bucket: Parameters, rows: Sequence[CounterRow], steps: int) -> _Course:
+    low_bps, high_bps = (number(bucket, name) for name in ("low_bps", "high_bps"))
+    if low_bps is None or high_bps is None:
+        raise ValueError("a credit bucket lacks one of its rates")
+    low_bytes = low_bps * STEP_NS / 8e9
     held = falls = 0
     was_open = False
     before: CounterRow | None = None
@@ -108,17 +109,15 @@ def _course(node: str, bucket: Mapping[str, Any], rows: Sequence[CounterRow], st
         elif row.departed_bytes > _OPEN * low_bytes:
             was_open = True
         before = row
-    return _Course(node, (bucket["low_bps"], bucket["high_bps"]), held / steps, falls)
+    return _Course(node, (low_bps, high_bps), held / steps, falls)
 
 
-def _buckets(resolved: Mapping[str, Any], condition: str) -> list[Mapping[str, Any]]:
+def _buckets(resolved: Resolved, condition: str) -> list[Parameters]:
     """Return what stands at `host.egress`, {} in place of what is no bucket; nothing where none is one."""
-    for described in resolved.get("conditions", []):
-        if described["name"] == condition:
-            elements = (described.get("places") or {}).get("host.egress") or []
-            buckets = [element.get("credit") or {} for element in elements]
-            return buckets if any(buckets) else []
-    return []
+    described = resolved.condition(condition)
+    elements = [] if described is None else described.places.get("host.egress", [])
+    buckets = [element.get("credit", {}) for element in elements]
+    return buckets if any(buckets) else []
 
 
 def _node(element: str) -> str | None:

@@ -24,6 +24,7 @@ from crosswind.results.buckets import Credits, bucket_histories, credits_of
 from crosswind.results.documents import WITHOUT_IT, blaming
 from crosswind.results.host import Host, host_of
 from crosswind.results.reading import Operations, Results, StoredTrial
+from crosswind.spec.resolved import Resolved
 from crosswind.stats import (
     GroupsNeedTrials,
     Guard,
@@ -134,7 +135,7 @@ class Summary:
     primary: Measure  # the one that answers are given in
     baseline: str  # the condition that ratios refer to: the first of the experiment
     conditions: list[ConditionSummary]  # in the order of the experiment
-    resolved: dict[str, Any]
+    resolved: Resolved
     provenance: dict[str, Any]
 
     @property
@@ -194,26 +195,25 @@ def summarise(folder: Path | Results) -> Summary:
     """
     results = folder if isinstance(folder, Results) else Results(folder)
     resolved = results.resolved
-    described = {condition["name"]: condition for condition in resolved.get("conditions", [])}
+    described = {condition.name: condition.summary or "" for condition in resolved.conditions}
     rows: dict[str, list[StoredTrial]] = {name: [] for name in described}
     for row in results.trials:
         rows.setdefault(row.condition, []).append(row)
     rows = {name: members for name, members in rows.items() if members}
-    application = resolved.get("application") or {}
-    figures = application.get("figures") or []
+    figures = resolved.application.figures
     stored = {(metric, statistic) for found in results.metrics.values() for _, metric, statistic, _ in found}
     open_loop = any(metric == "response" for metric, _ in stored)
     measures = measures_of(figures, stored, open_loop=open_loop)
     trials = {name: [_trial(results, row, measures) for row in members] for name, members in rows.items()}
     baseline, primary = next(iter(trials), ""), primary_of(figures, open_loop=open_loop)
-    summaries = {name: described.get(name, {}).get("summary") or "" for name in trials}
+    summaries = {name: described.get(name, "") for name in trials}
     conditions = _conditions(trials, summaries, baseline, measures, primary, resolved)
     return Summary(
         folder=results.path,
-        name=resolved.get("name") or results.path.parent.name,
-        summary=resolved.get("summary") or "",
-        source=resolved.get("source") or "",
-        application=application.get("name") or _first(r.application for r in results.trials),
+        name=resolved.name or results.path.parent.name,
+        summary=resolved.summary or "",
+        source=resolved.source or "",
+        application=resolved.application.name or _first(r.application for r in results.trials),
         open_loop=open_loop,
         measures=measures,
         primary=primary,
@@ -293,7 +293,7 @@ def _conditions(
     baseline: str,
     measures: Sequence[Measure],
     primary: Measure,
-    resolved: Mapping[str, Any],
+    resolved: Resolved,
 ) -> list[ConditionSummary]:
     """Return all conditions; what is claimed of one depends on how many there are."""
     counted = {name: [trial for trial in members if trial.counted] for name, members in trials.items()}

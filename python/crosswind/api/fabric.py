@@ -17,6 +17,7 @@ from crosswind.api.reading import Reading, reading_of
 from crosswind.doctor import auto_domains_here
 from crosswind.errors import CrosswindError
 from crosswind.spec import (
+    ResolvedCondition,
     Setup,
     carried_out,
     condition_for_agent,
@@ -110,14 +111,13 @@ class Fabric:
         self.declared_domains = count_of(domains_of(resolved, 1))
         self._require_one_domain_for_files(str(topology) if not isinstance(topology, Mapping) else None)
         given = _conditions_of(self._setup, conditions)
-        self._own = given | {own["name"]: own for own in resolved["conditions"]}
+        self._own = given | {own.name: own for own in resolved.conditions}
         first = condition or next(iter(self._own))
         active = carried_out(self._own.get(first) or self._setup.condition(first, self._own))
-        resolved["conditions"] = [active]
         # The emulator is divided once, so that every condition which may be set later is carried out.
-        settable = {**resolved, "conditions": [*self._own.values(), active]}
+        settable = resolved.under(*self._own.values(), active)
         auto = auto_domains_here(settable, is_written=bool(record or capture))
-        self._spec = fabric_of(resolved, active["name"], auto_domains=auto)
+        self._spec = fabric_of(resolved.under(active), active.name, auto_domains=auto)
         self._limits = limits_of(resolved)
         self.conditions = tuple(self._own)
         self.recording: Written | None = None
@@ -346,7 +346,7 @@ def _setup_of(topology: Mapping[str, Any] | str | os.PathLike[str]) -> Setup:
     return load_setup(find_experiment(os.fspath(topology)))
 
 
-def _conditions_of(setup: Setup, entries: Sequence[str | Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+def _conditions_of(setup: Setup, entries: Sequence[str | Mapping[str, Any]]) -> dict[str, ResolvedCondition]:
     """Return conditions by name, resolved for a network."""
     resolved = []
     for entry in entries:
@@ -354,7 +354,7 @@ def _conditions_of(setup: Setup, entries: Sequence[str | Mapping[str, Any]]) -> 
             resolved.append(setup.condition(entry))
         else:
             resolved += [setup.condition_in(document_of({name: own}, name)) for name, own in entry.items()]
-    return {condition["name"]: condition for condition in resolved}
+    return {condition.name: condition for condition in resolved}
 
 
 def _files_of(

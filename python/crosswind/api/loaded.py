@@ -23,6 +23,7 @@ from crosswind.results.query import literal
 from crosswind.results.reading import Results
 from crosswind.results.samples import SAMPLES
 from crosswind.results.tables import METRICS
+from crosswind.spec import Resolved
 from crosswind.spec.nearest import did_you_mean
 
 
@@ -132,7 +133,7 @@ class LoadedRun:
         return profile_of(self.summary)
 
     @property
-    def resolved(self) -> dict[str, Any]:
+    def resolved(self) -> Resolved:
         """The experiment as it was run, in SI units (resolved.json)."""
         return self._results.resolved
 

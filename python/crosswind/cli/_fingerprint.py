@@ -216,9 +216,9 @@ def _fabric(file: str, condition: str | None, between: str | None, through: str 
     from crosswind.spec import carried_out, fabric_of, find_experiment, load_setup
 
     setup = load_setup(find_experiment(file))
-    resolved = setup.resolved(SEED)
-    resolved["conditions"] = [carried_out(setup.condition(condition or next(iter(setup.conditions))))]
-    spec = fabric_of(resolved, resolved["conditions"][0]["name"], auto_domains=auto_domains_here(resolved))
+    meant = carried_out(setup.condition(condition or next(iter(setup.conditions))))
+    resolved = setup.resolved(SEED).under(meant)
+    spec = fabric_of(resolved, meant.name, auto_domains=auto_domains_here(resolved))
     nodes = [node["name"] for node in spec["nodes"]]
     ends = _two(between, nodes)
     if through is not None and (through not in nodes or through in ends):

@@ -46,7 +46,7 @@ def command(app: str, deployed: bool, results: Path) -> Exit:
     require_writable(results, "name a folder that you may write with --results")
     name = _QUICK if app == "rpc" else _with_database(deployed)
     named = named_experiment(name)
-    click.echo(f"{name}: {named.resolved['summary']}", err=True)
+    click.echo(f"{name}: {named.resolved.summary}", err=True)
     outcome = run(named.resolved, named.text, named.folder, results, progress_for())
     status = finish(outcome)
     click.echo("next: crosswind init, then crosswind run experiment.yaml")

@@ -42,7 +42,7 @@ def command(file: str, pilot: Path | None, as_json: bool) -> None:
     planned = outline(resolved, auto_domains_here(resolved))
     application = application_of(resolved)
     missing = missing_for(application)
-    too_little = lack_of_room(application, resolved["topology"]["nodes"])
+    too_little = lack_of_room(application, resolved.topology.nodes)
     predicted = None if pilot is None else predict(resolved, pilot)
     machine = [*too_little, *check_here(resolved)]
     if as_json:

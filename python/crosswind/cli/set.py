@@ -12,7 +12,7 @@ import click
 from crosswind.errors import CrosswindError
 
 if TYPE_CHECKING:
-    from crosswind.spec import Setup
+    from crosswind.spec import ResolvedCondition, Setup
 
 # One byte more than a document may have, so that its reader refuses what is longer.
 _BYTES_READ_MAX = (4 << 20) + 1
@@ -47,7 +47,7 @@ def command(condition: str, pid: int | None) -> None:
     click.echo(f"{changed['condition']} effective_ns {changed['effective_ns']}")
 
 
-def _resolved(condition: str, setup: Setup, known: list[str]) -> dict[str, Any]:
+def _resolved(condition: str, setup: Setup, known: list[str]) -> ResolvedCondition:
     """Return the condition that is meant, resolved for the network that is up."""
     from crosswind.spec.document import parse_document
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from crosswind.cli._machine import require_writable
 from crosswind.cli._output import console, print_json
 from crosswind.errors import CrosswindError, Exit
+
+if TYPE_CHECKING:
+    from crosswind.spec import ResolvedCondition
 
 
 @dataclass(frozen=True)
@@ -115,9 +118,8 @@ def _offer(asked: _Asked) -> Exit:
     except QuantityError as error:
         raise CrosswindError(str(error)) from None
     setup = load_setup(find_experiment(str(asked.file)))
-    resolved = setup.resolved(asked.seed)
-    resolved["conditions"] = [_ghosts_only(setup.condition(asked.condition or next(iter(setup.conditions))))]
-    fabric = fabric_of(resolved, resolved["conditions"][0]["name"])
+    meant = _ghosts_only(setup.condition(asked.condition or next(iter(setup.conditions))))
+    fabric = fabric_of(setup.resolved(asked.seed).under(meant), meant.name)
     summary = offer(
         fabric,
         wanted,
@@ -133,11 +135,11 @@ def _offer(asked: _Asked) -> Exit:
     return Exit.DONE
 
 
-def _ghosts_only(condition: dict[str, Any]) -> dict[str, Any]:
+def _ghosts_only(condition: ResolvedCondition) -> ResolvedCondition:
     """Return a condition, if it can be carried out without processes."""
-    if any(entry["by"] == "iperf3" for entry in condition["interference"]):
+    if condition.is_real:
         raise CrosswindError(
-            f"condition {condition['name']}: `by: iperf3` is interference by real processes, which "
+            f"condition {condition.name}: `by: iperf3` is interference by real processes, which "
             "virtual time does not have; write `by: ghost`"
         )
     return condition

@@ -41,7 +41,7 @@ def show(file: str, svg: Path | None) -> None:
     from crosswind.topology.terminal import drawn
 
     setup = load_setup(find_experiment(file))
-    network = Network.of(setup.resolved(seed=1)["topology"])
+    network = Network.of(setup.resolved(seed=1).topology)
     columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else _PLAIN_COLUMNS
     click.echo(drawn(network, columns))
     if setup.scale != 1:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 from crosswind.doctor.calibration import AGE_MAX, Calibration, CalibrationUnreadableError, stored_calibration
 from crosswind.doctor.domains import auto_domains_of
 from crosswind.doctor.machine import Machine, this_machine
-from crosswind.spec import count_of, domains_of
+from crosswind.spec import Resolved, ResolvedInterference, count_of, domains_of
 from crosswind.spec.description import descriptions
 from crosswind.spec.network import Link, Network
+from crosswind.spec.resolved import (
+    ConstantRate,
+    NormalRate,
+    Parameters,
+    SentReplay,
+    number,
+    restricted_to,
+)
 from crosswind.testbed import NotHere
 from crosswind.text.quantities import count_text, memory_text, rate_text, time_text
 
@@ -28,7 +35,7 @@ RING_SHARE_OF_MEMORY_MAX = 0.25
 IMIX_MEAN_BYTES = (7 * 40 + 4 * 576 + 1500) / 12
 
 
-def check_here(resolved: Mapping[str, Any]) -> list[str]:
+def check_here(resolved: Resolved) -> list[str]:
     """Return the warnings for an experiment on this machine now, from its stored calibration."""
     try:
         calibration = stored_calibration()
@@ -38,7 +45,7 @@ def check_here(resolved: Mapping[str, Any]) -> list[str]:
 
 
 def check_against(
-    resolved: Mapping[str, Any], calibration: Calibration | None, *, here: Machine, now: datetime
+    resolved: Resolved, calibration: Calibration | None, *, here: Machine, now: datetime
 ) -> list[str]:
     """Return what this machine will not honour of an experiment, one sentence each; empty if it honours all.
 
@@ -66,8 +73,8 @@ def check_against(
     return [*warnings, *_rates(resolved, calibration), *_delays(resolved, calibration)]
 
 
-def _cores(resolved: Mapping[str, Any], here: Machine) -> Iterator[str]:
-    nodes = len(resolved["topology"]["nodes"])
+def _cores(resolved: Resolved, here: Machine) -> Iterator[str]:
+    nodes = len(resolved.topology.nodes)
     threads = count_of(domains_of(resolved, auto_domains_of(resolved, here.cores)))
     if nodes + threads > here.cores:
         emulator = "the emulator" if threads == 1 else f"the {threads} domains of the emulator"
@@ -81,8 +88,8 @@ def _cores_text(cores: int) -> str:
     return "1 core" if cores == 1 else f"{cores} cores"
 
 
-def _memory(resolved: Mapping[str, Any], here: Machine) -> Iterator[str]:
-    nodes = len(resolved["topology"]["nodes"])
+def _memory(resolved: Resolved, here: Machine) -> Iterator[str]:
+    nodes = len(resolved.topology.nodes)
     ring_bytes = min(nodes * RING_BYTES_PER_NODE, RING_BYTES_TOTAL)
     if ring_bytes > RING_SHARE_OF_MEMORY_MAX * here.memory_bytes:
         yield (
@@ -92,43 +99,44 @@ def _memory(resolved: Mapping[str, Any], here: Machine) -> Iterator[str]:
         )
 
 
-def _ghosts(resolved: Mapping[str, Any]) -> Iterator[str]:
+def _ghosts(resolved: Resolved) -> Iterator[str]:
     """Ghosts cost the engine a decision a packet, whatever the hosts can send."""
-    for condition in resolved["conditions"]:
+    for condition in resolved.conditions:
         packets_per_s = sum(
             2 * _packets_per_s(entry)  # They flow in both directions.
-            for entry in condition["interference"]
-            if entry["by"] == "ghost"
+            for entry in condition.interference
+            if not entry.is_real
         )
         if packets_per_s > GHOST_PACKETS_PER_S_MAX:
             yield (
-                f"{condition['name']}: its ghosts make {count_text(packets_per_s)} packets a second, the "
+                f"{condition.name}: its ghosts make {count_text(packets_per_s)} packets a second, the "
                 f"engine keeps up with about {count_text(GHOST_PACKETS_PER_S_MAX)}; lower their rate, "
                 "enlarge their packets, or lower `scale`"
             )
 
 
-def _packets_per_s(entry: Mapping[str, Any]) -> float:
-    if entry["rate"] is None:
-        packets: list[tuple[int, int]] = entry["arrivals"]["replay"]["packets"]
+def _packets_per_s(entry: ResolvedInterference) -> float:
+    if isinstance(entry.arrivals, SentReplay):
+        packets = entry.arrivals.replay.packets
         return len(packets) / max(1e-9, sum(gap_ns for gap_ns, _ in packets) / 1e9)
-    return _mean_bps(entry["rate"]) / (_mean_bytes(entry) * 8)
+    return _mean_bps(entry.rate) / (_mean_bytes(entry) * 8)
 
 
-def _mean_bytes(entry: Mapping[str, Any]) -> float:
-    size: float | str = entry["packet_ip_bytes"]
+def _mean_bytes(entry: ResolvedInterference) -> float:
+    size = entry.packet_ip_bytes
     if isinstance(size, str):
         return IMIX_MEAN_BYTES
     # Of tcp, every second packet is answered by an acknowledgement, which is one decision more.
-    return size / 1.5 if entry["tcp"] else size
+    return size if entry.tcp is None else size / 1.5
 
 
-def _mean_bps(rate: Mapping[str, Any]) -> float:
-    mean: float = rate["constant_bps"] if "constant_bps" in rate else rate["normal"]["mean_bps"]
-    return mean
+def _mean_bps(rate: ConstantRate | NormalRate | None) -> int:
+    if rate is None:
+        return 0
+    return rate.constant_bps if isinstance(rate, ConstantRate) else rate.normal.mean_bps
 
 
-def _rates(resolved: Mapping[str, Any], calibration: Calibration) -> Iterator[str]:
+def _rates(resolved: Resolved, calibration: Calibration) -> Iterator[str]:
     """Real packets cannot be faster than the machine moves them, so a faster limit never limits."""
     measured_bps = calibration.honours.goodput_bps_max
     for what, rate_bps in _once(_all_rates(resolved)):
@@ -139,7 +147,7 @@ def _rates(resolved: Mapping[str, Any], calibration: Calibration) -> Iterator[st
             )
 
 
-def _delays(resolved: Mapping[str, Any], calibration: Calibration) -> Iterator[str]:
+def _delays(resolved: Resolved, calibration: Calibration) -> Iterator[str]:
     least_ns = calibration.honours.delay_ns_min
     if least_ns is None:
         return
@@ -156,13 +164,13 @@ def _delays(resolved: Mapping[str, Any], calibration: Calibration) -> Iterator[s
             )
 
 
-def _all_rates(resolved: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
-    network = Network.of(resolved["topology"])
+def _all_rates(resolved: Resolved) -> Iterator[tuple[str, int]]:
+    network = Network.of(resolved.topology)
     yield from _of_links(network, lambda link: link.rate_bps)
     for place, kind, parameters in _elements(resolved):
         key = descriptions()[kind].limits_rate
-        rate_bps = None if key is None else parameters.get(descriptions()[kind].sent_name(key))
-        wires_bps = [link.rate_bps for link in network.wires(place, parameters.get("on"))]
+        rate_bps = None if key is None else number(parameters, descriptions()[kind].sent_name(key))
+        wires_bps = [link.rate_bps for link in network.wires(place, restricted_to(parameters))]
         # Above those of all its links it is the links that limit, about which everything has been said.
         if rate_bps is not None and any(wire_bps is None or rate_bps < wire_bps for wire_bps in wires_bps):
             yield f"{kind} at {place}", rate_bps
@@ -185,21 +193,17 @@ def _links_text(links: Sequence[Link], all_of_them: str | None) -> str:
     return all_of_them or links[0].name + (f" and {more} more link{'s' * (more > 1)}" if more else "")
 
 
-def _all_delays(resolved: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
-    yield from _of_links(Network.of(resolved["topology"]), lambda link: link.delay_ns)
+def _all_delays(resolved: Resolved) -> Iterator[tuple[str, int]]:
+    yield from _of_links(Network.of(resolved.topology), lambda link: link.delay_ns)
     for place, kind, parameters in _elements(resolved):
         key = descriptions()[kind].adds_delay
         if key is not None:
-            yield f"{kind} at {place}", parameters[descriptions()[kind].sent_name(key)]
+            yield f"{kind} at {place}", number(parameters, descriptions()[kind].sent_name(key)) or 0
 
 
-def _elements(resolved: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+def _elements(resolved: Resolved) -> Iterator[tuple[str, str, Parameters]]:
     """Every element of every condition and its timeline: place, kind, parameters."""
-    for condition in resolved["conditions"]:
-        for places in (condition["places"], *(step["places"] for step in condition["timeline"])):
-            for place, elements in places.items():
-                for element in elements:
-                    yield from ((place, kind, parameters) for kind, parameters in element.items())
+    return (element for condition in resolved.conditions for element in condition.elements())
 
 
 def _once(found: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:

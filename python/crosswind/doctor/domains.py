@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import Any
+
+from crosswind.spec import AnyResolved, ResolvedCondition
 
 # Fewer CPUs are worth more to the application than to a second thread of the emulator.
 CPUS_MIN = 8
@@ -26,28 +26,29 @@ def auto_domains(cpus: int, wait: str = "spin", *, in_one: bool = False) -> int:
     return min(cpus // CPUS_PER_DOMAIN, AUTO_DOMAINS_MAX)
 
 
-def auto_domains_of(resolved: Mapping[str, Any], cpus: int, *, is_written: bool = False) -> int:
+def auto_domains_of(resolved: AnyResolved, cpus: int, *, is_written: bool = False) -> int:
     """Return what `auto` comes to for a resolved experiment or setup.
 
     Args:
         cpus: that this process may use.
         is_written: whether a recording or a capture is asked for, besides those of its trials.
     """
-    trials = resolved["trials"]
-    keeps = bool(trials.get("record")) or trials.get("capture") is not None
+    trials = resolved.trials
+    keeps = trials.record or trials.capture is not None
     # Both ends of what these look at must be in one domain, and a trial's condition comes after the network.
-    bound = any(_binds(condition) for condition in resolved["conditions"])
-    return auto_domains(cpus, resolved["topology"]["wait"], in_one=is_written or keeps or bound)
+    bound = any(_binds(condition) for condition in resolved.conditions)
+    return auto_domains(cpus, resolved.topology.wait, in_one=is_written or keeps or bound)
 
 
-def _binds(condition: Mapping[str, Any]) -> bool:
+def _binds(condition: ResolvedCondition) -> bool:
     """Return whether a condition has interference that answers as TCP does, or monitors round trips."""
-    answers = any(entry["by"] == "ghost" and entry["tcp"] is not None for entry in condition["interference"])
-    written = (condition["places"], *(step["places"] for step in condition["timeline"]))
-    entries = (entry for places in written for entries in places.values() for entry in entries)
-    return answers or any("rtt" in entry.get("monitor", {}).get("what", ()) for entry in entries)
+    answers = any(not entry.is_real and entry.tcp is not None for entry in condition.interference)
+    return answers or any(
+        kind == "monitor" and "rtt" in (quantities if isinstance(quantities := of.get("what"), list) else ())
+        for _, kind, of in condition.elements()
+    )
 
 
-def auto_domains_here(resolved: Mapping[str, Any], *, is_written: bool = False) -> int:
+def auto_domains_here(resolved: AnyResolved, *, is_written: bool = False) -> int:
     """As `auto_domains_of`, with the CPUs that this process may use."""
     return auto_domains_of(resolved, len(os.sched_getaffinity(0)), is_written=is_written)

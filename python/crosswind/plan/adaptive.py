@@ -14,24 +14,24 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from itertools import product
-from typing import Any
 
 import numpy as np
 
+from crosswind.spec.resolved import Resolved, ResolvedAdaptive, ResolvedLevel
 from crosswind.stats.gaussian_process import FEWEST, GaussianProcess, fit_gaussian_process
 
 _Place = tuple[float, ...]
 
 
-def first_conditions(resolved: Mapping[str, Any]) -> list[str]:
+def first_conditions(resolved: Resolved) -> list[str]:
     """Return the conditions that an adaptive design begins with."""
-    points = [condition["factors"] for condition in resolved["conditions"]]
-    chosen = first_points(places_of(points), resolved["design"]["adaptive"]["start"])
-    return [resolved["conditions"][index]["name"] for index in sorted(chosen)]
+    points = [condition.factors for condition in resolved.conditions]
+    chosen = first_points(places_of(points), _adaptive(resolved).start)
+    return [resolved.conditions[index].name for index in sorted(chosen)]
 
 
 def next_conditions(
-    resolved: Mapping[str, Any], planned: Collection[str], performance: Mapping[str, Sequence[float]]
+    resolved: Resolved, planned: Collection[str], performance: Mapping[str, Sequence[float]]
 ) -> list[str]:
     """Return the conditions to run next; none when there are as many as the design allows.
 
@@ -39,20 +39,24 @@ def next_conditions(
         planned: the conditions that were run already.
         performance: condition -> what each trial gave, above 0 and finite; one that failed may be missing.
     """
-    conditions = resolved["conditions"]
-    adaptive = resolved["design"]["adaptive"]
-    places = places_of([condition["factors"] for condition in conditions])
-    names = [condition["name"] for condition in conditions]
+    adaptive = _adaptive(resolved)
+    places = places_of([condition.factors for condition in resolved.conditions])
+    names = [condition.name for condition in resolved.conditions]
     measured = {
         names.index(name): [math.log(value) for value in values]
         for name, values in performance.items()
         if values
     }
-    count = min(adaptive["step"], adaptive["at_most"] - len(planned))
+    count = min(adaptive.step, adaptive.at_most - len(planned))
     tried = {names.index(name) for name in planned}
     if count <= 0 or sum(map(len, measured.values())) < FEWEST:
         return []
     return [names[index] for index in next_points(places, measured, count, tried)]
+
+
+def _adaptive(resolved: Resolved) -> ResolvedAdaptive:
+    assert resolved.design is not None  # Nobody asks what an experiment without a design chooses.
+    return resolved.design.adaptive
 
 
 def first_points(places: Sequence[_Place], count: int) -> list[int]:
@@ -102,7 +106,7 @@ def surface_of(places: Sequence[_Place], measured: Mapping[int, Sequence[float]]
     return fit_gaussian_process(np.array(points), np.array(values))
 
 
-def places_of(levels: Sequence[Mapping[str, float]]) -> list[_Place]:
+def places_of(levels: Sequence[Mapping[str, ResolvedLevel]]) -> list[_Place]:
     """Return the coordinates of points: the place of each level among those of its factor, from 0 to 1."""
     names = list(levels[0])
     ranks = {name: {level: i for i, level in enumerate(sorted({p[name] for p in levels}))} for name in names}

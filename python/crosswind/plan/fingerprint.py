@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from crosswind.plan.expected import planned_s
+from crosswind.spec import Resolved
 
 # Of the planned duration of the trials, so that a run is hardly longer for it, and never longer than that.
 SHARE = 1 / 50
@@ -35,7 +35,7 @@ class PlannedFingerprint:
         return asdict(self)
 
 
-def planned_fingerprint(resolved: Mapping[str, Any]) -> PlannedFingerprint:
+def planned_fingerprint(resolved: Resolved) -> PlannedFingerprint:
     """Return what a run of a resolved experiment measures."""
     run_s = planned_s(resolved)
     if run_s is None:
@@ -44,13 +44,13 @@ def planned_fingerprint(resolved: Mapping[str, Any]) -> PlannedFingerprint:
         return _left_out(
             f"a fiftieth of the trials' {run_s:.0f} s is less than the {SHORTEST_S:g} s that one takes"
         )
-    hosts: Mapping[str, str] = resolved["topology"]["nodes"]
+    hosts = resolved.topology.nodes
     first, host = next(iter(hosts.items()))
     second = next((node for node in hosts if hosts[node] != host), None)
     if second is None:
         return _left_out("all nodes are on one host")
     length_s = round(min(LONGEST_S, run_s * SHARE), 1)
-    return PlannedFingerprint(length_s, resolved["conditions"][0]["name"], (first, second), None)
+    return PlannedFingerprint(length_s, resolved.conditions[0].name, (first, second), None)
 
 
 def _left_out(why: str) -> PlannedFingerprint:

@@ -8,9 +8,10 @@ from typing import Any
 from crosswind.plan.expected import trial_s
 from crosswind.plan.fingerprint import planned_fingerprint
 from crosswind.plan.trials import Trial, planned
-from crosswind.spec import count_of, domains_of
+from crosswind.spec import Resolved, count_of, domains_of
 from crosswind.spec.description import descriptions
 from crosswind.spec.network import Network
+from crosswind.spec.resolved import ResolvedLevel, number
 from crosswind.topology import network_line
 
 
@@ -39,7 +40,7 @@ class Outline:
     expected_s: float | None
     expected_s_at_most: float | None
     factors: dict[str, list[str]]
-    points: dict[str, dict[str, float | str]]
+    points: dict[str, dict[str, ResolvedLevel]]
     adaptive: bool
     network: str
     domains: int | list[list[str]] | None
@@ -52,63 +53,57 @@ class Outline:
         return {**vars(self), "trials": [trial.as_dict() for trial in self.trials]}
 
 
-def outline(resolved: dict[str, Any], auto_domains: int = 1) -> Outline:
+def outline(resolved: Resolved, auto_domains: int = 1) -> Outline:
     """Return what running a resolved experiment will do.
 
     Args:
         auto_domains: what `domains: auto` comes to on the machine that it would run on.
     """
     trials = planned(resolved)
-    conditions = len(resolved["conditions"])
-    if "design" in resolved:
-        conditions = min(conditions, resolved["design"]["adaptive"]["at_most"])
-    at_most = resolved["trials"]["repeat"]["at_most"] * conditions
+    conditions = len(resolved.conditions)
+    if resolved.design is not None:
+        conditions = min(conditions, resolved.design.adaptive.at_most)
+    at_most = resolved.trials.repeat.at_most * conditions
     one_s = trial_s(resolved)
-    domains, network = domains_of(resolved, auto_domains), Network.of(resolved["topology"])
+    domains, network = domains_of(resolved, auto_domains), Network.of(resolved.topology)
     return Outline(
-        name=resolved["name"],
-        summary=resolved["summary"],
+        name=resolved.name,
+        summary=resolved.summary or "",
         trials=trials,
         at_most=at_most,
         expected_s=None if one_s is None else round(one_s * len(trials), 1),
         expected_s_at_most=None if one_s is None else round(one_s * at_most, 1),
-        factors={name: factor["levels"] for name, factor in resolved.get("factors", {}).items()},
-        points={
-            condition["name"]: condition["factors"]
-            for condition in resolved["conditions"]
-            if "factors" in condition
-        },
-        adaptive="design" in resolved,
+        factors={name: factor.levels for name, factor in resolved.factors.items()},
+        points={condition.name: condition.factors for condition in resolved.conditions if condition.factors},
+        adaptive=resolved.design is not None,
         network=network_line(network),
         domains=None if network.domains == "auto" and domains == 1 else domains,
         actions=_actions(resolved, count_of(domains)),
-        warnings=list(resolved["warnings"]),
-        preserved=list(resolved["preserved"]),
+        warnings=list(resolved.warnings),
+        preserved=list(resolved.preserved),
     )
 
 
-def _actions(resolved: dict[str, Any], domains: int) -> list[str]:
-    topology = resolved["topology"]
-    placed = ", ".join(f"{node} on {host}" for node, host in topology["nodes"].items())
-    load = resolved["application"]["name"]
+def _actions(resolved: Resolved, domains: int) -> list[str]:
+    nodes = resolved.topology.nodes
+    placed = ", ".join(f"{node} on {host}" for node, host in nodes.items())
+    load = resolved.application.name
     actions = [
-        f"for each trial, make {len(topology['nodes'])} nodes ({placed}) in namespaces; remove them",
+        f"for each trial, make {len(nodes)} nodes ({placed}) in namespaces; remove them",
         f"run {load} in these nodes, as an unprivileged account",
         "forward every packet through one process, which takes up to "
         + ("one core: it spins" if domains == 1 else f"{domains} cores: its threads spin")
         + " before deadlines",
-        f"write results below results/{resolved['name']}",
+        f"write results below results/{resolved.name}",
         "change no interface, route, firewall rule or sysctl of this machine; open no port on it",
     ]
-    if resolved["trials"]["rest_s"] is None:
+    if resolved.trials.rest_s is None:
         longest_s = _longest_rest_s(resolved)
         actions.insert(
             1,
             f"rest before each until its credit buckets hold what they first held: {longest_s:.3g} s at most",
         )
-    if any(
-        entry["by"] == "iperf3" for condition in resolved["conditions"] for entry in condition["interference"]
-    ):
+    if any(condition.is_real for condition in resolved.conditions):
         actions.insert(2, "run iperf3 in neighbour nodes, where a condition says `by: iperf3`")
     fingerprint = planned_fingerprint(resolved)
     if fingerprint.between is not None:
@@ -121,14 +116,14 @@ def _actions(resolved: dict[str, Any], domains: int) -> list[str]:
     return actions
 
 
-def _longest_rest_s(resolved: dict[str, Any]) -> float:
+def _longest_rest_s(resolved: Resolved) -> float:
     """Return the time in which the slowest bucket whose level trials keep regains what it holds at first."""
-    buckets = [
-        parameters
-        for condition in resolved["conditions"]
-        for elements in condition["places"].values()
+    times_s = [
+        (number(parameters, "initial_bits") or 0) / (number(parameters, "refill_bps") or 1)
+        for condition in resolved.conditions
+        for elements in condition.places.values()
         for element in elements
         for kind, parameters in element.items()
         if descriptions()[kind].drains
     ]
-    return max(float(bucket["initial_bits"] / bucket["refill_bps"]) for bucket in buckets)
+    return max(times_s)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from crosswind.errors import CrosswindError
 from crosswind.spec.nearest import did_you_mean
+from crosswind.spec.resolved import Resolved, ResolvedDesign, ResolvedRepeat, Selection
 
 
-def selected(resolved: Mapping[str, Any], only: Sequence[str] = (), once: bool = False) -> dict[str, Any]:
+def selected(resolved: Resolved, only: Sequence[str] = (), once: bool = False) -> Resolved:
     """Return a resolved experiment that runs only a part of its trials.
 
     What was left out is kept under `selection`, so that a run of it is continued with the same part.
@@ -20,22 +20,21 @@ def selected(resolved: Mapping[str, Any], only: Sequence[str] = (), once: bool =
         once: one trial of each condition; of an adaptive design, of each of its first points.
     Raises: CrosswindError: `only` names a condition that the experiment does not have.
     """
-    part = dict(resolved)
     if not only and not once:
-        return part
-    part["selection"] = {"only": list(only), "once": once}
+        return resolved
+    part = resolved.model_copy(update={"selection": Selection(only=list(only), once=once)})
     if only:
-        known = [condition["name"] for condition in resolved["conditions"]]
+        known = [condition.name for condition in resolved.conditions]
         for name in only:
             if name not in known:
                 remedy = did_you_mean(name, known) or f"it has {', '.join(known)}"
                 raise CrosswindError(f'--only: the experiment has no condition "{name}"; {remedy}')
-        part["conditions"] = [entry for entry in resolved["conditions"] if entry["name"] in only]
-        part.pop("design", None)
+        conditions = [condition for condition in resolved.conditions if condition.name in only]
+        part = part.model_copy(update={"conditions": conditions, "design": None})
     if once:
-        repeat = {"at_least": 1, "at_most": 1, "until": None}
-        part["trials"] = {**resolved["trials"], "repeat": repeat}
-        if "design" in part:
-            adaptive = part["design"]["adaptive"]
-            part["design"] = {"adaptive": {**adaptive, "at_most": adaptive["start"]}}
+        repeat = ResolvedRepeat(at_least=1, at_most=1, until=None)
+        part = part.model_copy(update={"trials": part.trials.model_copy(update={"repeat": repeat})})
+        if part.design is not None:
+            first = part.design.adaptive.model_copy(update={"at_most": part.design.adaptive.start})
+            part = part.model_copy(update={"design": ResolvedDesign(adaptive=first)})
     return part

@@ -21,6 +21,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from crosswind.plan.adaptive import first_conditions
+from crosswind.spec import Resolved
 
 SEQUENTIAL = "sequential"
 
@@ -41,7 +42,7 @@ class Trial:
 
 
 def block_of(
-    resolved: dict[str, Any], block: int, chosen: Sequence[str] | None = None, first: int | None = None
+    resolved: Resolved, block: int, chosen: Sequence[str] | None = None, first: int | None = None
 ) -> list[Trial]:
     """Return the trials of one block, in the order to run them.
 
@@ -51,9 +52,9 @@ def block_of(
         chosen: the conditions of the block; all when absent.
         first: the position of its first trial; absent where every block before it has as many.
     """
-    names = list(chosen or (condition["name"] for condition in resolved["conditions"]))
-    base_seed = resolved["trials"]["seed"]
-    if resolved["trials"]["order"] != SEQUENTIAL:
+    names = list(chosen or (condition.name for condition in resolved.conditions))
+    base_seed = resolved.trials.seed
+    if resolved.trials.order != SEQUENTIAL:
         names.sort(key=lambda name: _digest("order", base_seed, block, name))
     seed = int.from_bytes(_digest("seed", base_seed, block)[:8], "big") >> 1
     first = block * len(names) if first is None else first
@@ -63,17 +64,17 @@ def block_of(
     ]
 
 
-def planned(resolved: dict[str, Any]) -> list[Trial]:
+def planned(resolved: Resolved) -> list[Trial]:
     """Return the trials that run in any case: `at_least` blocks; of an adaptive design its first points."""
-    chosen = first_conditions(resolved) if "design" in resolved else None
+    chosen = first_conditions(resolved) if resolved.design is not None else None
     return [
         trial
-        for block in range(resolved["trials"]["repeat"]["at_least"])
+        for block in range(resolved.trials.repeat.at_least)
         for trial in block_of(resolved, block, chosen)
     ]
 
 
-def chosen_blocks(resolved: dict[str, Any], chosen: Sequence[str], blocks: int, trials: int) -> list[Trial]:
+def chosen_blocks(resolved: Resolved, chosen: Sequence[str], blocks: int, trials: int) -> list[Trial]:
     """Return the blocks of conditions that an adaptive design chose next: each as often as `repeat` says.
 
     Args:
@@ -81,17 +82,17 @@ def chosen_blocks(resolved: dict[str, Any], chosen: Sequence[str], blocks: int, 
     """
     return [
         trial
-        for index in range(resolved["trials"]["repeat"]["at_least"] if chosen else 0)
+        for index in range(resolved.trials.repeat.at_least if chosen else 0)
         for trial in block_of(resolved, blocks + index, chosen, trials + index * len(chosen))
     ]
 
 
-def next_block(resolved: dict[str, Any], blocks_done: int) -> list[Trial]:
+def next_block(resolved: Resolved, blocks_done: int) -> list[Trial]:
     """Return the block after `blocks_done` blocks, or an empty list when `at_most` have run.
 
     Whether the block is wanted, because an interval is still too wide, is the caller's to say.
     """
-    return block_of(resolved, blocks_done) if blocks_done < resolved["trials"]["repeat"]["at_most"] else []
+    return block_of(resolved, blocks_done) if blocks_done < resolved.trials.repeat.at_most else []
 
 
 def _digest(*parts: str | int) -> bytes:

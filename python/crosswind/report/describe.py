@@ -1,48 +1,52 @@
 """A resolved condition in words: what is done to packets, place by place, with quantities that have units."""
 
-from typing import Any
+from pydantic import JsonValue
 
+from crosswind.spec.resolved import (
+    Parameters,
+    Places,
+    ResolvedCondition,
+    ResolvedInterference,
+    SentReplay,
+)
+from crosswind.spec.resolved import number as whole
 from crosswind.text.units import duration, number, rate
 
 # A trace has up to a million points; a table has room for a few.
 _LIST_MAX = 12
 
 
-def describe(condition: dict[str, Any]) -> list[tuple[str, str]]:
+def describe(condition: ResolvedCondition) -> list[tuple[str, str]]:
     """Return (place, what happens there) for a condition of resolved.json; [] for one that leaves packets
     alone."""
-    rows = _places(condition.get("places") or {})
-    for flow in condition.get("interference") or []:
-        pair = " and ".join(flow.get("between") or [])
-        rows.append(("interference", f"{flow.get('by')} between {pair}, {_flow(flow)}"))
-    for change in condition.get("timeline") or []:
-        instant = duration(change.get("at_ns"))
-        rows += [(f"at {instant}, {place}", text) for place, text in _places(change.get("places") or {})]
+    rows = _places(condition.places)
+    for flow in condition.interference:
+        pair = " and ".join(flow.between)
+        rows.append(("interference", f"{flow.by} between {pair}, {_flow(flow)}"))
+    for step in condition.timeline:
+        instant = duration(step.at_ns)
+        rows += [(f"at {instant}, {place}", text) for place, text in _places(step.places)]
     return rows
 
 
-def _flow(flow: dict[str, Any]) -> str:
-    replay = _replay(flow)
-    if replay is not None:
-        again = "again and again" if replay["repeat"] else "once"
-        return f"a replay of {len(replay['packets'])} packets {again}, dscp {flow.get('dscp', 0)}"
-    details = {key: value for key, value in flow.items() if key not in ("between", "by", "rate")}
-    return f"{_named(flow.get('rate'))}, {_named(_present(details))}"
+def _flow(flow: ResolvedInterference) -> str:
+    if isinstance(flow.arrivals, SentReplay):
+        replay = flow.arrivals.replay
+        again = "again and again" if replay.repeat else "once"
+        return f"a replay of {len(replay.packets)} packets {again}, dscp {flow.dscp}"
+    given = flow.as_json()
+    details = {key: value for key, value in given.items() if key not in ("between", "by", "rate")}
+    return f"{_named(given['rate'])}, {_named(_present(details))}"
 
 
-def _present(value: Any) -> Any:
+def _present(value: JsonValue) -> JsonValue:
     """Return a mapping without what is absent: no `tcp` never backs off, no shape is exponential."""
     if not isinstance(value, dict):
         return value
     return {key: _present(member) for key, member in value.items() if member is not None}
 
 
-def _replay(flow: dict[str, Any]) -> dict[str, Any] | None:
-    arrivals = flow.get("arrivals")
-    return arrivals.get("replay") if isinstance(arrivals, dict) else None
-
-
-def _places(places: dict[str, Any]) -> list[tuple[str, str]]:
+def _places(places: Places) -> list[tuple[str, str]]:
     rows = []
     for place, elements in places.items():
         texts = [
@@ -54,9 +58,12 @@ def _places(places: dict[str, Any]) -> list[tuple[str, str]]:
     return rows
 
 
-def _monitored(monitor: dict[str, Any]) -> str:
+def _monitored(monitor: Parameters) -> str:
     """Return what a monitor measures, and of which packets where not of all."""
-    text = f"{', '.join(monitor['what'])}; window {duration(monitor['window_ns'])}"
+    quantities = monitor["what"]
+    if not isinstance(quantities, list):
+        raise ValueError("a monitor measures a list of quantities")
+    text = f"{', '.join(map(str, quantities))}; window {duration(whole(monitor, 'window_ns'))}"
     if monitor.get("match"):
         text += f"; only {_named(monitor['match'])}"
     if monitor.get("start") not in (None, {"after_ns": 0}):
@@ -64,7 +71,7 @@ def _monitored(monitor: dict[str, Any]) -> str:
     return text
 
 
-def _named(value: Any, key: str = "") -> str:
+def _named(value: JsonValue, key: str = "") -> str:
     """Return a quantity by the unit at the end of its name, and nested ones with their names."""
     if isinstance(value, dict):
         return ", ".join(f"{_without_unit(name)} {_named(member, name)}" for name, member in value.items())
@@ -76,11 +83,13 @@ def _named(value: Any, key: str = "") -> str:
         return "; ".join(texts) if any(isinstance(member, dict) for member in value) else " ".join(texts)
     if value is None:
         return "any other" if key == "dscp" else "unlimited"
+    if isinstance(value, str):
+        return value
     if key.endswith("_bps"):
         return rate(value)
     if key.endswith("_ns"):
         return duration(value)
-    if key.endswith("_bytes") and not isinstance(value, str):
+    if key.endswith("_bytes"):
         return f"{number(value / 1000)} kB" if value >= 10_000 else f"{value} B"
     return str(value)
 

@@ -1,14 +1,13 @@
 """Pictures of what the network did over time: the interference it was offered, and the packets it dropped."""
 
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any
 
 import plotly.graph_objects as go
 
 from crosswind.analysis.summary import ConditionSummary, Summary
 from crosswind.results.reading import Results
 from crosswind.spec.network import ARROW, Network
+from crosswind.spec.resolved import Resolved
 from crosswind.text.picture import Picture, finished, rounded
 
 BINS = 60  # of a trial's time axis
@@ -41,11 +40,9 @@ def network_figures(summary: Summary, results: Results) -> list[Picture]:
     return figures
 
 
-def _uplinks(resolved: Mapping[str, Any]) -> dict[str, int]:
+def _uplinks(resolved: Resolved) -> dict[str, int]:
     """Return the rate of each host's uplink; nothing where results have no network."""
-    if "links" not in resolved.get("topology", {}):
-        return {}
-    uplinks = Network.of(resolved["topology"]).uplinks
+    uplinks = Network.of(resolved.topology).uplinks
     return {host: uplink.rate_bps or 0 for host, uplink in uplinks.items()}
 
 

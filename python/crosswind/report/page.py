@@ -56,7 +56,7 @@ def render(results: Results) -> str:
     repeated = repetitions(summary)
     with blaming(results.path / "resolved.json", RUN_AGAIN):
         profile = profile_of(summary)
-        described = {c["name"]: describe(c) for c in summary.resolved.get("conditions", [])}
+        described = {c.name: describe(c) for c in summary.resolved.conditions}
     sensitive = sensitivity_of(profile) if profile else None
     # Without a trial that counts, every axis would be empty.
     figures: list[Picture] = (

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from crosswind.curves import BucketHistory
+from crosswind.spec.resolved import Resolved
 
 Credits = dict[str, dict[str, int]]  # element -> budget_bits, refill_bps, first_bits, left_bits
 
@@ -19,15 +20,14 @@ def credits_of(measurement: Mapping[str, Any]) -> Credits:
     }
 
 
-def bucket_histories(resolved: Mapping[str, Any], trials: Sequence[Credits]) -> list[BucketHistory]:
+def bucket_histories(resolved: Resolved, trials: Sequence[Credits]) -> list[BucketHistory]:
     """Return the history of every bucket over the trials of one condition.
 
     Args:
         resolved: the experiment; where every trial had fresh budgets there is no history.
         trials: in the order in which they ran.
     """
-    asked = resolved.get("trials") or {}
-    if asked.get("budgets") != "kept":
+    if resolved.trials.budgets != "kept":
         return []
     histories = []
     for element in sorted({element for credits in trials for element in credits}):
@@ -35,7 +35,7 @@ def bucket_histories(resolved: Mapping[str, Any], trials: Sequence[Credits]) -> 
         histories.append(
             BucketHistory(
                 refill_bps=known[0]["refill_bps"],
-                rest_s=asked.get("rest_s") or 0.0,
+                rest_s=resolved.trials.rest_s or 0.0,
                 level_bytes=[credit["first_bits"] / 8 for credit in known],
                 left_bytes=[credit["left_bits"] / 8 for credit in known],
                 depth_bytes=known[0]["budget_bits"] / 8,

@@ -8,15 +8,13 @@ older versions did not write may be absent.
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from crosswind.errors import CrosswindError
-from crosswind.spec.network import Form
-from crosswind.spec.resolve import SCHEMA
+from crosswind.spec.resolved import SCHEMA, Resolved
 
 RESTORE = "restore it from a copy of the folder"
 RUN_AGAIN = f"{RESTORE}, or run the experiment again"
@@ -43,136 +41,7 @@ class Shape(BaseModel):
 
 
 _Object = dict[str, Any]
-_Files = list[dict[str, str]]
-
-
-class _Figure(Shape):
-    metric: str
-    statistic: str
-    unit: str
-    label: str
-    better: str
-
-
-class _Application(Shape):
-    name: str
-    size: str | None = None
-    parameters: _Object = {}
-    figures: list[_Figure] = []
-    files: _Files = []
-
-
-class _Condition(Shape):
-    name: str
-    summary: str | None = None
-    places: dict[str, list[dict[str, _Object]]] = {}
-    interference: list[_Object] = []
-    timeline: list[_Object] = []
-    files: _Files = []
-    factors: dict[str, float | str] = {}
-
-
-class _Link(Shape):
-    source: str = Field(alias="from")
-    target: str = Field(alias="to")
-    rate_bps: int | None
-    delay_ns: int
-    buffer_bytes: int | None = None
-    buffer_packets: int | None = None
-    buffer_ns: int | None = None
-    jitter_ns: int = 0
-    loss_ppb: int = 0
-    cost: int = Field(1, ge=1)
-
-
-class _WrittenRoutes(Shape):
-    written: list[list[str]]
-
-
-class _Topology(Shape):
-    hosts: list[str] = []
-    nodes: dict[str, str] = {}
-    # What makes a network, all together.
-    form: Form = "star"
-    switches: list[str] = []
-    links: list[_Link] = []
-    routes: Literal["shortest", "ecmp"] | _WrittenRoutes = "shortest"
-    domains: Literal["auto"] | int | list[list[str]] = "auto"
-
-    @model_validator(mode="after")
-    def _is_connected(self) -> Self:
-        whole = {"hosts", "nodes", "form", "switches", "links", "routes"}
-        given = self.model_fields_set & whole
-        if given <= {"hosts", "nodes"}:
-            return self
-        if lacking := sorted(whole - given):
-            raise ValueError(f"lacks {', '.join(lacking)}")
-        hosts = set(self.hosts)
-        attached = [{link.source for link in self.links}, {link.target for link in self.links}]
-        if any(hosts - ends for ends in attached) or set().union(*attached) - hosts - {*self.switches}:
-            raise ValueError("its links do not join its hosts and switches")
-        if not set(self.nodes.values()) <= hosts:
-            raise ValueError("a node is on no host")
-        joined = {(link.source, link.target) for link in self.links}
-        ways = self.routes.written if isinstance(self.routes, _WrittenRoutes) else []
-        if any(not way or not set(pairwise(way)) <= joined for way in ways):
-            raise ValueError("a written route leaves its links")
-        return self
-
-
-class _Until(Shape):
-    quantile: float
-    within: float
-    confidence: float
-
-
-class _Repeat(Shape):
-    at_least: int = 1
-    at_most: int = 1
-    until: _Until | None = None
-
-
-class _Trials(Shape):
-    repeat: _Repeat = _Repeat()
-    order: str = ""
-    rest_s: float | None = 0
-    budgets: str = ""
-    seed: int = 0
-    limits: _Object = {}
-
-
-class _Tcp(Shape):
-    congestion_control: str = ""
-    rto_min_us: int = 0
-
-
-class _Factor(Shape):
-    unit: str | None
-    spacing: str | None = None
-    levels: list[str] = []
-
-
-class _Selection(Shape):
-    only: list[str]
-    once: bool
-
-
-class Resolved(Shape):
-    """resolved.json."""
-
-    name: str = ""
-    summary: str | None = None
-    source: str | None = None
-    scale: float | None = None
-    topology: _Topology = _Topology()
-    tcp: _Tcp = _Tcp()
-    application: _Application
-    trials: _Trials = _Trials()
-    conditions: list[_Condition]
-    factors: dict[str, _Factor] = {}
-    selection: _Selection | None = None
-    warnings: list[str] = []
-    preserved: list[str] = []
+_Model = TypeVar("_Model", bound=BaseModel)
 
 
 class _Machine(Shape):
@@ -274,31 +143,44 @@ def read_document(path: Path, shape: type[Shape], remedy: str) -> dict[str, Any]
         remedy: for the end of an error.
     Raises: Damaged: it is no JSON, or not of that shape; says where.
     """
-    try:
-        document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        shape.model_validate(document)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the document"
-        raise Damaged(path, f"{where}: {first['msg']}", remedy) from None
-    except (ValueError, RecursionError) as error:
-        raise Damaged(path, f"it is no JSON: {error}", remedy) from None
+    document: dict[str, Any] = _parsed(path, remedy)
+    _checked(path, shape, document, remedy)
     return document
 
 
-def read_resolved(path: Path) -> dict[str, Any]:
+def read_resolved(path: Path) -> Resolved:
     """Return resolved.json.
 
     Raises: Damaged: it is no JSON, or not of its shape; says where. EarlierVersion: it has another schema.
     """
-    resolved = read_document(path, Resolved, RUN_AGAIN)
-    if (schema := resolved.get("schema")) != SCHEMA:
+    document = _parsed(path, RUN_AGAIN)
+    schema = document.get("schema", SCHEMA) if isinstance(document, dict) else SCHEMA
+    if schema == SCHEMA:
+        resolved = _checked(path, Resolved, document, RUN_AGAIN)
+        schema = resolved.schema_version
+    if schema != SCHEMA:
         raise EarlierVersion(
             f"{path}: has schema {schema}, and this version reads schema {SCHEMA}, in which the "
             "network is a list of links; read the folder with the version of Crosswind that wrote it, or run "
             "the experiment again"
         )
     return resolved
+
+
+def _parsed(path: Path, remedy: str) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise Damaged(path, f"it is no JSON: {error}", remedy) from None
+
+
+def _checked(path: Path, model: type[_Model], document: Any, remedy: str) -> _Model:
+    try:
+        return model.model_validate(document)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "the document"
+        raise Damaged(path, f"{where}: {first['msg']}", remedy) from None
 
 
 @contextmanager

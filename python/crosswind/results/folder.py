@@ -14,6 +14,7 @@ from crosswind.results.documents import WITHOUT_IT, Provenance, read_document, r
 from crosswind.results.durable import sync_folder, write_text
 from crosswind.results.journal import Journal
 from crosswind.results.lock import only_writer
+from crosswind.spec.resolved import Resolved
 
 # Of a run: what is kept of the machine and the network comes from before its trials and from after them.
 Side = Literal["before", "after"]
@@ -30,7 +31,7 @@ class ResultsFolder:
     def create(
         cls,
         results: Path,
-        resolved: Mapping[str, Any],
+        resolved: Resolved,
         source_text: str,
         files: Mapping[str, bytes] = MappingProxyType({}),
     ) -> "ResultsFolder":
@@ -43,7 +44,7 @@ class ResultsFolder:
             files: what it names, by SHA-256; kept in `files`, so that the folder stands alone.
         """
         started = datetime.now(UTC)
-        parent = results / str(resolved["name"])
+        parent = results / resolved.name
         parent.mkdir(parents=True, exist_ok=True)
         path = _fresh(parent, f"{started:%Y%m%dT%H%M%SZ}-{short_hash(resolved)}")
         for part in ("samples", "monitors", "logs"):
@@ -53,7 +54,7 @@ class ResultsFolder:
         for sha256, content in files.items():
             (path / "files" / sha256).write_bytes(content)
         write_text(path / "experiment.yaml", source_text)
-        write_text(path / "resolved.json", json.dumps(resolved, indent=2) + "\n")
+        write_text(path / "resolved.json", json.dumps(resolved.as_json(), indent=2) + "\n")
         # resolved.json comes before the journal: whoever finds a journal can also resume it.
         with Journal(path / "journal.sqlite"):
             pass
@@ -83,15 +84,13 @@ class ResultsFolder:
         """Open the journal."""
         return Journal(self.path / "journal.sqlite")
 
-    def resolved(self) -> dict[str, Any]:
+    def resolved(self) -> Resolved:
         """Return the resolved experiment of this run."""
         return read_resolved(self.path / "resolved.json")
 
     def kept_files(self) -> dict[str, Path]:
         """Return the copies of the files that this run's experiment names, by the names they have there."""
-        return {
-            entry["file"]: self.path / "files" / entry["sha256"] for entry in files_named(self.resolved())
-        }
+        return {named.file: self.path / "files" / named.sha256 for named in self.resolved().files()}
 
     def write_provenance(
         self, *, before: Mapping[str, Any] | None = None, after: Mapping[str, Any] | None = None
@@ -123,15 +122,9 @@ def fingerprint_file(folder: Path, side: Side) -> Path:
     return folder / f"fingerprint-{side}.json"
 
 
-def files_named(resolved: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Return the files that an experiment names, each with `file`, as it was written, and `sha256`."""
-    naming = [resolved["topology"], *resolved["conditions"], resolved["application"]]
-    return [entry for part in naming for entry in part.get("files", [])]
-
-
-def short_hash(resolved: Mapping[str, Any]) -> str:
+def short_hash(resolved: Resolved) -> str:
     """Return eight hexadecimal digits that identify a resolved experiment."""
-    canonical = json.dumps(resolved, sort_keys=True, separators=(",", ":"))
+    canonical = json.dumps(resolved.as_json(), sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()[:8]
 
 

@@ -28,6 +28,7 @@ from crosswind.results.documents import (
     read_document,
     read_resolved,
 )
+from crosswind.spec.resolved import Resolved
 
 
 class NotAResultsFolder(CrosswindError):
@@ -157,10 +158,10 @@ class Results:
         self.path = path
 
     @cached_property
-    def resolved(self) -> dict[str, Any]:
-        """The resolved experiment, {} if it is missing."""
+    def resolved(self) -> Resolved:
+        """The resolved experiment; if it is missing, one that says nothing."""
         path = self.path / "resolved.json"
-        return read_resolved(path) if path.exists() else {}
+        return read_resolved(path) if path.exists() else Resolved.unknown()
 
     @cached_property
     def provenance(self) -> dict[str, Any]:

@@ -1,11 +1,10 @@
 """trials.parquet and metrics.parquet, rewritten from the journal after every trial."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from crosswind.results.journal import Journal
 from crosswind.results.query import write_rows
+from crosswind.spec.resolved import Resolved
 
 TRIALS = {
     "trial": "VARCHAR",
@@ -34,7 +33,7 @@ METRICS = {
 _SUFFIXES = {"bit/s": "_bps", "B": "_bytes", "ns": "_ns", "bit": "_bits", "share": "_share", "1": ""}
 
 
-def write_tables(folder: Path, journal: Journal, resolved: Mapping[str, Any]) -> None:
+def write_tables(folder: Path, journal: Journal, resolved: Resolved) -> None:
     """Rewrite both tables from the journal, each at once, so a reader never sees half of one.
 
     Args:
@@ -42,12 +41,12 @@ def write_tables(folder: Path, journal: Journal, resolved: Mapping[str, Any]) ->
     """
     columns = factor_columns(resolved)
     levels = {
-        condition["name"]: {columns[name]: level for name, level in condition.get("factors", {}).items()}
-        for condition in resolved["conditions"]
+        condition.name: {columns[name]: level for name, level in condition.factors.items()}
+        for condition in resolved.conditions
     }
     types = {
-        columns[name]: "VARCHAR" if factor["unit"] is None else "DOUBLE"
-        for name, factor in resolved.get("factors", {}).items()
+        columns[name]: "VARCHAR" if factor.unit is None else "DOUBLE"
+        for name, factor in resolved.factors.items()
     }
     trials = [{**row.as_dict(), **levels[row.condition]} for row in journal.rows()]
     metrics = [{"trial": trial, **metric._asdict()} for trial, metric in journal.metrics()]
@@ -55,9 +54,9 @@ def write_tables(folder: Path, journal: Journal, resolved: Mapping[str, Any]) ->
     write_rows(folder / "metrics.parquet", METRICS, metrics)
 
 
-def factor_columns(resolved: Mapping[str, Any]) -> dict[str, str]:
+def factor_columns(resolved: Resolved) -> dict[str, str]:
     """Return the column that each factor has in trials.parquet, such as `factor_delay_ns`."""
     return {
-        name: f"factor_{name}{_SUFFIXES.get(factor['unit'], '')}"
-        for name, factor in resolved.get("factors", {}).items()
+        name: f"factor_{name}{'' if factor.unit is None else _SUFFIXES.get(factor.unit, '')}"
+        for name, factor in resolved.factors.items()
     }

@@ -1,7 +1,6 @@
 """One attempt of a trial from its first journal entry to its last: whatever happens, a row says what."""
 
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from sqlite3 import OperationalError
@@ -27,17 +26,18 @@ from crosswind.runner.interruption import Interrupted, Interruption
 from crosswind.runner.plausible import check_plausible
 from crosswind.runner.reason import reason_of
 from crosswind.runner.trial import Measured, run_trial
+from crosswind.spec import Resolved
 from crosswind.testbed import Files, WorkFolder
 
 
-def planned_row(trial: Trial, resolved: Mapping[str, Any]) -> TrialRow:
+def planned_row(trial: Trial, resolved: Resolved) -> TrialRow:
     """Return the row of a trial that nobody has tried yet."""
     return TrialRow(
         trial=trial.id,
         block=trial.block,
         position=trial.position,
         condition=trial.condition,
-        application=resolved["application"]["name"],
+        application=resolved.application.name,
         status="pending",
         reason=None,
         fidelity=None,
@@ -54,7 +54,7 @@ class Attempt:
 
     def __init__(
         self,
-        resolved: Mapping[str, Any],
+        resolved: Resolved,
         application: Application,
         folder: ResultsFolder,
         journal: Journal,
@@ -100,7 +100,7 @@ class Attempt:
                 )
             self._step("measured")
             metrics = [*measured.outcome.metrics, *self._store(measured)]
-            check_plausible(metrics, self._resolved["application"]["figures"])
+            check_plausible(metrics, self._resolved.application.figures)
             row = self._row("done", judge(measured.measurement))
             self._journal.stored(self._trial.id, row, metrics)
             return row, metrics
@@ -151,15 +151,17 @@ class Attempt:
 
     def _files(self) -> Files:
         """Return the files that this attempt is to leave, and make their folders."""
-        trials, files = self._resolved["trials"], Files()
-        if trials["record"]:
+        trials, files = self._resolved.trials, Files()
+        if trials.record:
             path = self._folder.path / "recordings" / f"{self._name}.cwr"
             path.parent.mkdir(exist_ok=True)
             files = replace(files, record=path)
-        if trials["capture"] is not None:
+        if (capture := trials.capture) is not None:
             path = self._folder.path / "captures" / f"{self._name}.pcapng"
             path.parent.mkdir(exist_ok=True)
-            files = replace(files, capture=path, **trials["capture"])
+            files = replace(
+                files, capture=path, snap_bytes=capture.snap_bytes, limit_bytes=capture.limit_bytes
+            )
         return files
 
     def _step(self, step: Any) -> None:

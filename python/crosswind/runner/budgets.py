@@ -17,6 +17,7 @@ from typing import Any, Self
 
 from crosswind.results.documents import RESTORE, blaming
 from crosswind.results.durable import write_text
+from crosswind.spec import Resolved
 from crosswind.testbed import Fabric, TestbedError
 
 
@@ -65,11 +66,9 @@ class Budgets:
                 }
 
     @classmethod
-    def of(cls, resolved: Mapping[str, Any], folder: Path) -> Self:
+    def of(cls, resolved: Resolved, folder: Path) -> Self:
         """Return those of a run, whose results are in `folder`."""
-        # A run of an earlier version says nothing of budgets, and had fresh ones.
-        kept = resolved["trials"].get("budgets") == "kept"
-        return cls(folder / "budgets.json" if kept else None)
+        return cls(folder / "budgets.json" if resolved.trials.budgets == "kept" else None)
 
     def rest_s(self, condition: str) -> float:
         """Return the time until every bucket of a condition holds what it held when its first trial began."""

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from crosswind.doctor import auto_domains_here
 from crosswind.results import ResultsFolder
 from crosswind.results.documents import WITHOUT_IT, blaming
 from crosswind.results.durable import write_text
 from crosswind.results.folder import Side, fingerprint_file
-from crosswind.spec import fabric_of
+from crosswind.spec import Resolved, fabric_of
 from crosswind.testbed import TestbedError
 
 
 def attach_fingerprint(
-    resolved: Mapping[str, Any], folder: ResultsFolder, side: Side, say: Callable[[str], None]
+    resolved: Resolved, folder: ResultsFolder, side: Side, say: Callable[[str], None]
 ) -> None:
     """Measure the network as was planned when the run began, and keep the document.
 
@@ -27,7 +26,7 @@ def attach_fingerprint(
         if not planned or planned["left_out"]:
             return
         first, second = planned["between"]
-        spec = fabric_of(dict(resolved), planned["condition"], auto_domains=auto_domains_here(resolved))
+        spec = fabric_of(resolved, planned["condition"], auto_domains=auto_domains_here(resolved))
         length_s = float(planned["length_s"])
     # Here, since it takes a while to import and most runs are too short for one.
     from crosswind.analysis.network.document import text_of

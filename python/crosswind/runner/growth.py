@@ -3,19 +3,19 @@
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from crosswind.results import Journal, Metric
 from crosswind.results.buckets import Credits, bucket_histories, credits_of
 from crosswind.results.documents import WITHOUT_IT, Measurement, read_document
 from crosswind.runner.figures import value_of
+from crosswind.spec.resolved import Resolved, ResolvedFigure
 from crosswind.stats import Look, PerTrial, StoppingRule, guard_together
 
 # Where operations are known, a trial is judged by their median: tails are too restless to wait for.
 OPERATIONS = ("latency", "response")
 
 
-def unsettled(resolved: Mapping[str, Any], journal: Journal, folder: Path) -> dict[str, Look]:
+def unsettled(resolved: Resolved, journal: Journal, folder: Path) -> dict[str, Look]:
     """Return what is seen of the conditions that the stopping rule wants more trials of.
 
     The rule looks at the interval of `until.quantile` over trials of their median latency or, where the
@@ -23,14 +23,21 @@ def unsettled(resolved: Mapping[str, Any], journal: Journal, folder: Path) -> di
     buckets that outlive trials, as the trials' measurements in `folder` tell of them. Without `until` there
     is nothing to ask: the number of trials was fixed in advance.
     """
-    repeat = resolved["trials"]["repeat"]
-    if repeat["until"] is None:
+    repeat = resolved.trials.repeat
+    until = repeat.until
+    if until is None:
         return {}
-    rule = StoppingRule(**repeat["until"], at_least=repeat["at_least"], at_most=repeat["at_most"])
-    figure = _judged_by(resolved["application"]["figures"])
+    rule = StoppingRule(
+        quantile=until.quantile,
+        within=until.within,
+        confidence=until.confidence,
+        at_least=repeat.at_least,
+        at_most=repeat.at_most,
+    )
+    figure = _judged_by(resolved.application.figures)
     values = _values(journal, figure)
-    worst = math.inf if figure["better"] == "lower" else -math.inf
-    names = [condition["name"] for condition in resolved["conditions"]]
+    worst = math.inf if figure.better == "lower" else -math.inf
+    names = [condition.name for condition in resolved.conditions]
     credits = _credits(journal, folder)
     trials = {name: PerTrial.of(values.get(name, {}), failed=worst) for name in names}
     # Together, as the report judges them: a condition that is refused here by chance alone costs a block.
@@ -44,14 +51,14 @@ def can_settle(looks: Mapping[str, Look]) -> bool:
     return any(look.guard.leak != "bucket" for look in looks.values())
 
 
-def performance(resolved: Mapping[str, Any], journal: Journal) -> dict[str, list[float]]:
+def performance(resolved: Resolved, journal: Journal) -> dict[str, list[float]]:
     """Return condition -> what each believable trial gave in the figure that profiles are drawn in.
 
     That is what a closed loop gets through, or else the first figure; a trial that failed gave nothing.
     """
-    figures = resolved["application"]["figures"]
-    closed_loop = figures[0]["metric"] == "latency"
-    figure = next((f for f in figures if closed_loop and f["better"] == "higher"), figures[0])
+    figures = resolved.application.figures
+    closed_loop = figures[0].metric == "latency"
+    figure = next((f for f in figures if closed_loop and f.better == "higher"), figures[0])
     return {
         condition: [value for value in trials.values() if value is not None and 0 < value < math.inf]
         for condition, trials in _values(journal, figure).items()
@@ -79,12 +86,12 @@ def _credits(journal: Journal, folder: Path) -> dict[str, list[Credits]]:
     return found
 
 
-def _judged_by(figures: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    medians = (f for f in figures if f["metric"] in OPERATIONS and f["statistic"] == "p50")
+def _judged_by(figures: Sequence[ResolvedFigure]) -> ResolvedFigure:
+    medians = (f for f in figures if f.metric in OPERATIONS and f.statistic == "p50")
     return next(medians, figures[0])
 
 
-def _values(journal: Journal, figure: Mapping[str, Any]) -> dict[str, dict[str, float | None]]:
+def _values(journal: Journal, figure: ResolvedFigure) -> dict[str, dict[str, float | None]]:
     """Return condition -> trial -> value, for each trial its best attempt; None where none counts."""
     metrics: dict[str, list[Metric]] = {}
     for trial, metric in journal.metrics():

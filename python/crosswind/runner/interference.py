@@ -9,13 +9,15 @@ import hashlib
 import random
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from crosswind.app.requirements.iperf3 import IPERF3
 from crosswind.errors import CrosswindError
+from crosswind.spec import ResolvedInterference, neighbours
+from crosswind.spec.resolved import ConstantRate
 from crosswind.testbed.errors import NotHere, TestbedError
 from crosswind.testbed.fabric import Fabric, Process
 
@@ -25,7 +27,7 @@ NS_PER_S = 1_000_000_000
 READY_S = 5.0
 
 
-def check_iperf3(entries: Sequence[Mapping[str, Any]]) -> None:
+def check_iperf3(entries: Sequence[ResolvedInterference]) -> None:
     """Check before a run that real interference can be made.
 
     Raises:
@@ -38,16 +40,16 @@ def check_iperf3(entries: Sequence[Mapping[str, Any]]) -> None:
             "or write `by: ghost`"
         )
     for entry in entries:
-        if entry["hold_ns"] % NS_PER_S:
+        if entry.hold_ns % NS_PER_S:
             raise CrosswindError(
-                f"interference {'-'.join(entry['between'])}: hold {entry['hold_ns'] / NS_PER_S:g}s is not a "
+                f"interference {'-'.join(entry.between)}: hold {entry.hold_ns / NS_PER_S:g}s is not a "
                 "whole number of seconds and iperf3 counts in seconds; write 1s, 2s ..., or `by: ghost`"
             )
 
 
 @contextmanager
 def real_noise(
-    fabric: Fabric, entries: Sequence[Mapping[str, Any]], seed: int, folder: Path
+    fabric: Fabric, entries: Sequence[ResolvedInterference], seed: int, folder: Path
 ) -> Iterator[list[dict[str, Any]]]:
     """Keep iperf3 running between the neighbours while the block runs.
 
@@ -66,27 +68,28 @@ def real_noise(
         measured.extend(pair.record())
 
 
-def draws(entry: Mapping[str, Any], seed: int) -> Iterator[int]:
+def draws(entry: ResolvedInterference, seed: int) -> Iterator[int]:
     """Yield the rates of one pair for ever, in IP bits per second."""
-    law = entry["rate"]
-    key = f"{seed} {' '.join(entry['between'])}"
+    law = entry.rate
+    assert law is not None  # Only a replay has none, and processes replay nothing.
+    key = f"{seed} {' '.join(entry.between)}"
     stream = random.Random(int.from_bytes(hashlib.sha256(key.encode()).digest(), "big"))
     while True:
-        if "constant_bps" in law:
-            yield law["constant_bps"]
+        if isinstance(law, ConstantRate):
+            yield law.constant_bps
         else:
-            normal = law["normal"]
-            drawn = round(stream.normalvariate(normal["mean_bps"], normal["sd_bps"]))
-            yield min(max(drawn, normal["low_bps"]), normal["high_bps"])
+            normal = law.normal
+            drawn = round(stream.normalvariate(normal.mean_bps, normal.sd_bps))
+            yield min(max(drawn, normal.low_bps), normal.high_bps)
 
 
 class _Pair:
     """A server, and one client after another, in both directions at once."""
 
-    def __init__(self, fabric: Fabric, entry: Mapping[str, Any], seed: int, folder: Path) -> None:
+    def __init__(self, fabric: Fabric, entry: ResolvedInterference, seed: int, folder: Path) -> None:
         self._fabric, self._entry, self._folder = fabric, entry, folder
         self._seed = seed
-        self._client_node, self._server_node = entry["nodes"]
+        self._client_node, self._server_node = neighbours(entry)
         self._draws: list[dict[str, Any]] = []
         self._end = threading.Event()
         self._failure: Exception | None = None
@@ -115,10 +118,10 @@ class _Pair:
 
     def raise_failure(self) -> None:
         if self._failure is not None:
-            raise TestbedError(f"interference {'-'.join(self._entry['between'])}: {self._failure}")
+            raise TestbedError(f"interference {'-'.join(self._entry.between)}: {self._failure}")
 
     def record(self) -> list[dict[str, Any]]:
-        first, second = self._entry["between"]
+        first, second = self._entry.between
         return [
             {"source": f"{here}->{there}", "draws": list(self._draws)}
             for here, there in ((first, second), (second, first))
@@ -134,8 +137,8 @@ class _Pair:
             self._failure = error
 
     def _hold(self, rate_bps: int) -> None:
-        hold_s = self._entry["hold_ns"] // NS_PER_S
-        if rate_bps == 0 and self._entry["zero"] == "silence":
+        hold_s = self._entry.hold_ns // NS_PER_S
+        if rate_bps == 0 and self._entry.zero == "silence":
             self._note(0)
             self._end.wait(hold_s)
             return
@@ -152,19 +155,21 @@ class _Pair:
         self._note(0)
 
     def _start_client(self, rate_bps: int, hold_s: int) -> Process:
-        packet_bytes = self._entry["packet_ip_bytes"]
-        flows = self._entry["tcp"]["flows"]
+        packet_bytes, tcp = self._entry.packet_ip_bytes, self._entry.tcp
+        # Refused when the file was read: iperf3 is TCP, and its packets have one size.
+        assert isinstance(packet_bytes, int)
+        assert tcp is not None
         # iperf3 gives its rate to every connection.
-        payload_bps = rate_bps * (packet_bytes - HEADER_BYTES) // packet_bytes // flows
+        payload_bps = rate_bps * (packet_bytes - HEADER_BYTES) // packet_bytes // tcp.flows
         program = IPERF3.program("iperf3")
         command = [
             program.path,
             *("-c", self._fabric.nodes[self._server_node].address),
             *("-t", str(hold_s)),
-            *("-P", str(flows)),
+            *("-P", str(tcp.flows)),
             # To iperf3 a bit rate of 0 is no limit, which is what it means here too.
             *("-b", str(payload_bps)),
-            *("--pacing-timer", str(self._entry["pacing_ns"] // 1000)),
+            *("--pacing-timer", str(self._entry.pacing_ns // 1000)),
             "--bidir",
         ]
         return self._fabric.start(

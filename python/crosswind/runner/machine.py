@@ -10,7 +10,7 @@ from crosswind.app.requirements.iperf3 import IPERF3
 from crosswind.doctor import auto_domains_here
 from crosswind.errors import CrosswindError, Exit
 from crosswind.machine import machine_fingerprint, provenance
-from crosswind.spec import domains_of
+from crosswind.spec import Resolved, domains_of
 from crosswind.testbed import Hello
 from crosswind.testbed.binaries import AGENT
 
@@ -22,7 +22,7 @@ class MachineChanged(CrosswindError):
 
 
 def machine_now(
-    resolved: Mapping[str, Any], application: Application, hello: Hello, experiment_folder: Path
+    resolved: Resolved, application: Application, hello: Hello, experiment_folder: Path
 ) -> dict[str, Any]:
     """Return the provenance of this instant."""
     tools = {
@@ -30,11 +30,9 @@ def machine_now(
         **application.versions(application.variant),
         **application.own_versions(),
     }
-    if any(
-        entry["by"] == "iperf3" for condition in resolved["conditions"] for entry in condition["interference"]
-    ):
+    if any(condition.is_real for condition in resolved.conditions):
         tools |= IPERF3.versions()
-    found = provenance(experiment_folder, resolved["trials"]["seed"], tools)
+    found = provenance(experiment_folder, resolved.trials.seed, tools)
     domains = domains_of(resolved, auto_domains_here(resolved))
     return {**found, "rootless": hello.rootless, "domains": domains}
 

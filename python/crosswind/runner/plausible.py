@@ -5,18 +5,18 @@ tool and checks it in `Load.outcome`; what must hold for every application is ch
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from crosswind.results import Metric
 from crosswind.runner.figures import value_of
+from crosswind.spec.resolved import ResolvedFigure
 from crosswind.testbed import TestbedError
 
 # As `crosswind-load --error-share-max` (contracts.md, section 4): above it a load has not met its target.
 ERROR_SHARE_MAX = 0.01
 
 
-def check_plausible(metrics: Sequence[Metric], figures: Sequence[Mapping[str, Any]]) -> None:
+def check_plausible(metrics: Sequence[Metric], figures: Sequence[ResolvedFigure]) -> None:
     """Check the numbers of a trial.
 
     Args:
@@ -41,15 +41,15 @@ def _numbers(metrics: Sequence[Metric]) -> Iterator[str]:
             yield f"{metric.metric} ({metric.statistic}) is {metric.value}, which is no number"
 
 
-def _figures(metrics: Sequence[Metric], figures: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _figures(metrics: Sequence[Metric], figures: Sequence[ResolvedFigure]) -> Iterator[str]:
     for figure in figures:
-        value, name = value_of(figure, metrics), f"{figure['metric']} ({figure['statistic']})"
+        value, name = value_of(figure, metrics), f"{figure.metric} ({figure.statistic})"
         if value is None:
             yield f"{name} is missing, which every trial of this application gives"
         elif value < 0:
-            yield f"{name} is {value:g} {figure['unit']}, below zero"
-        elif value == 0 and (figure["better"] == "higher" or figure["unit"] == "ns"):
-            yield f"{name} is 0 {figure['unit']}: nothing was done, or nothing was measured"
+            yield f"{name} is {value:g} {figure.unit}, below zero"
+        elif value == 0 and (figure.better == "higher" or figure.unit == "ns"):
+            yield f"{name} is 0 {figure.unit}: nothing was done, or nothing was measured"
 
 
 def _total(metrics: Sequence[Metric], name: str) -> float | None:

@@ -1,21 +1,18 @@
 """Everything that can be known to be wrong before a run starts, found before it starts."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from crosswind.app import Application, Missing, find
 from crosswind.errors import CrosswindError
 from crosswind.runner.interference import check_iperf3
 from crosswind.runner.room import lack_of_room
-from crosswind.spec import real_interference
+from crosswind.spec import Resolved
 from crosswind.spec.restored import restored
 from crosswind.testbed import Agent, Hello, NotHere
 
 
-def application_of(resolved: Mapping[str, Any]) -> Application:
+def application_of(resolved: Resolved) -> Application:
     """Return the application of a resolved experiment with its parameters."""
-    kind = find(resolved["application"]["name"])
-    return kind(restored(kind.Parameters, resolved["application"]["parameters"]))
+    kind = find(resolved.application.name)
+    return kind(restored(kind.Parameters, resolved.application.parameters))
 
 
 def missing_for(application: Application) -> list[Missing]:
@@ -23,7 +20,7 @@ def missing_for(application: Application) -> list[Missing]:
     return [*type(application).missing(application.variant), *application.own_missing()]
 
 
-def preflight(resolved: Mapping[str, Any]) -> Hello:
+def preflight(resolved: Resolved) -> Hello:
     """Check that this machine can do what is asked; start nothing but one agent that says who it is.
 
     Raises:
@@ -33,7 +30,7 @@ def preflight(resolved: Mapping[str, Any]) -> Hello:
     """
     application = application_of(resolved)
     kind = type(application)
-    lacking = kind.roles_missing(resolved["topology"]["nodes"])
+    lacking = kind.roles_missing(resolved.topology.nodes)
     if lacking:
         raise CrosswindError(
             f"topology: {kind.name} needs the node{'s' if len(lacking) > 1 else ''} {', '.join(lacking)}; "
@@ -41,14 +38,10 @@ def preflight(resolved: Mapping[str, Any]) -> Hello:
         )
     if missing := missing_for(application):
         raise NotHere("\n".join(f"{item.what}; {item.remedy}" for item in missing))
-    if too_little := lack_of_room(application, resolved["topology"]["nodes"]):
+    if too_little := lack_of_room(application, resolved.topology.nodes):
         raise NotHere("\n".join(too_little))
     check_iperf3(
-        [
-            entry
-            for condition in resolved["conditions"]
-            for entry in real_interference(dict(resolved), condition["name"])
-        ]
+        [entry for condition in resolved.conditions for entry in condition.interference if entry.is_real]
     )
     with Agent() as agent:
         return agent.hello

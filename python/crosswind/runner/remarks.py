@@ -1,16 +1,14 @@
 """What a user should know about this machine before the first trial; none of it stops a run."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import psutil
 
 from crosswind.doctor import check_here
+from crosswind.spec import Resolved
 
 AGENT = "crosswind-agent"
 
 
-def remarks(resolved: Mapping[str, Any]) -> list[str]:
+def remarks(resolved: Resolved) -> list[str]:
     """Return what the calibration says of the experiment, and who would share the emulator's core."""
     found = check_here(resolved)
     agents = other_agents()

@@ -3,9 +3,7 @@
 import contextlib
 import hashlib
 import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from crosswind.app import Application
 from crosswind.errors import CrosswindError, Exit
@@ -14,7 +12,6 @@ from crosswind.fingerprint.measure.machines import ANYTHING, Bounds, refuse_busy
 from crosswind.plan import planned, planned_fingerprint, selected
 from crosswind.results import ResultsFolder
 from crosswind.results.documents import WITHOUT_IT, blaming
-from crosswind.results.folder import files_named
 from crosswind.runner.attempt import planned_row
 from crosswind.runner.machine import check_same_machine, machine_now
 from crosswind.runner.outcome import Outcome
@@ -22,7 +19,7 @@ from crosswind.runner.preflight import application_of, preflight
 from crosswind.runner.progress import Progress
 from crosswind.runner.remarks import remarks
 from crosswind.runner.sitting import Sitting
-from crosswind.spec import load_experiment, resolve
+from crosswind.spec import Resolved, load_experiment, resolve
 from crosswind.spec.read_file import read_file
 from crosswind.testbed import Hello
 
@@ -36,7 +33,7 @@ class ExperimentChanged(CrosswindError):
 
 
 def run(
-    resolved: Mapping[str, Any],
+    resolved: Resolved,
     source_text: str,
     source_folder: Path,
     results: Path,
@@ -72,7 +69,7 @@ def run(
     with folder.writing():
         folder.write_provenance(before=now)
         with folder.journal() as journal:
-            journal.plan(planned_row(trial, resolved) for trial in planned(dict(resolved)))
+            journal.plan(planned_row(trial, resolved) for trial in planned(resolved))
             sitting = Sitting(resolved, application, folder, journal, progress, keep_going=keep_going)
             outcome = sitting.execute()
         _write_after(folder, resolved, application, hello, source_folder, since)
@@ -102,10 +99,12 @@ def _continued(
 ) -> Outcome:
     resolved = folder.resolved()
     source = load_experiment(folder.path / "experiment.yaml", folder.kept_files())
-    again = json.loads(json.dumps(selected(resolve(source), **resolved.get("selection", {}))))
-    if again != resolved:
-        keys = dict.fromkeys((*resolved, *again))
-        differing = ", ".join(key for key in keys if resolved.get(key) != again.get(key))
+    part = resolved.selection
+    again = selected(resolve(source), part.only, part.once) if part is not None else resolve(source)
+    was, found = (json.loads(json.dumps(side.as_json())) for side in (resolved, again))
+    if was != found:
+        keys = dict.fromkeys((*was, *found))
+        differing = ", ".join(key for key in keys if was.get(key) != found.get(key))
         raise ExperimentChanged(
             f"{folder.path}/experiment.yaml: its meaning is not that of resolved.json, with which the run "
             f"started ({differing}); undo the change of either file, or start a new run"
@@ -134,23 +133,23 @@ def _continued(
     return outcome
 
 
-def _named_files(resolved: Mapping[str, Any], folder: Path) -> dict[str, bytes]:
+def _named_files(resolved: Resolved, folder: Path) -> dict[str, bytes]:
     """Return the files that conditions and the application name, by SHA-256.
 
     Raises: ExperimentChanged: a file is not what it was when the experiment was read.
     """
     files = {}
-    for entry in files_named(resolved):
-        content = read_file(folder / entry["file"])
-        if hashlib.sha256(content).hexdigest() != entry["sha256"]:
-            raise ExperimentChanged(f"{folder / entry['file']}: changed while the run started; start again")
-        files[entry["sha256"]] = content
+    for named in resolved.files():
+        content = read_file(folder / named.file)
+        if hashlib.sha256(content).hexdigest() != named.sha256:
+            raise ExperimentChanged(f"{folder / named.file}: changed while the run started; start again")
+        files[named.sha256] = content
     return files
 
 
 def _write_after(
     folder: ResultsFolder,
-    resolved: Mapping[str, Any],
+    resolved: Resolved,
     application: Application,
     hello: Hello,
     source: Path,

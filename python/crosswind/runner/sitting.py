@@ -2,8 +2,6 @@
 
 import time
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any
 
 import duckdb
 
@@ -24,6 +22,7 @@ from crosswind.runner.outcome import Outcome, judge_run
 from crosswind.runner.progress import Progress
 from crosswind.runner.reason import exception_text, same_reason
 from crosswind.runner.trial import prepare_application
+from crosswind.spec import Resolved
 from crosswind.testbed import TestbedError, WorkFolder
 
 # A void trial says that the machine was disturbed; three in a row say that it will stay so.
@@ -39,7 +38,7 @@ class Sitting:
 
     def __init__(
         self,
-        resolved: Mapping[str, Any],
+        resolved: Resolved,
         application: Application,
         folder: ResultsFolder,
         journal: Journal,
@@ -48,12 +47,12 @@ class Sitting:
         keep_going: bool,
     ) -> None:
         self._keep_going = keep_going
-        self._resolved = dict(resolved)
+        self._resolved = resolved
         self._application = application
         self._folder = folder
         self._journal = journal
         self._progress = progress
-        self._limits = resolved["trials"]["limits"]
+        self._limits = resolved.trials.limits
         self._interruption = Interruption()
         self._tries: Counter[str] = Counter()  # Attempts of this sitting, by planned trial.
         self._budgets = Budgets.of(resolved, folder.path)
@@ -79,13 +78,13 @@ class Sitting:
         return judge_run(
             self._folder.path,
             self._journal.attempts(),
-            accept_void=self._limits["void"] == "accept",
+            accept_void=self._limits.void == "accept",
             stopped=stopped,
             unsettled={} if stopped else unsettled(self._resolved, self._journal, self._folder.path),
         )
 
     def _prepare(self, work: WorkFolder) -> None:
-        if not self._application.is_prepared(self._resolved["topology"]["nodes"]):
+        if not self._application.is_prepared(self._resolved.topology.nodes):
             self._progress.say(f"preparing the data of {self._application.name}; later runs will find them")
         logs = self._folder.path / "logs" / "prepare"
         try:
@@ -119,12 +118,12 @@ class Sitting:
                 self._progress.say(f"another block: {forecast(looks)}")
             self._journal.plan(planned_row(trial, self._resolved) for trial in block)
             waiting = self._open_trials()
-        if not waiting and "design" in self._resolved:
+        if not waiting and self._resolved.design is not None:
             self._journal.plan(planned_row(trial, self._resolved) for trial in self._chosen())
             waiting = self._open_trials()
         if not waiting:
             return None
-        limit_s = self._limits["duration_s"]
+        limit_s = self._limits.duration_s
         if limit_s is not None and time.monotonic() - self._started_s > limit_s:
             raise _Stopped(f"limits: duration {limit_s:g} s reached")
         total = len(self._journal.planned())
@@ -172,12 +171,12 @@ class Sitting:
             self._resolved, self._application, self._folder, self._journal, trial, number, self._budgets
         )
         row, metrics = attempt.run(work, self._interruption)
-        self._progress.end(row, said(self._resolved["application"]["figures"], metrics))
+        self._progress.end(row, said(self._resolved.application.figures, metrics))
         if row.duration_s is not None:
             self._durations_s.append(rested_s + row.duration_s)
         self._write_tables()
         attempt.raise_if_it_stops_the_run()
-        if row.status == "failed" and self._limits["failed"] == "stop":
+        if row.status == "failed" and self._limits.failed == "stop":
             raise _Stopped("limits: stopped after a failed trial, as `failed: stop` says")
         if row.status == "failed" and not self._keep_going:
             self._stop_if_nothing_works(trial)
@@ -199,7 +198,7 @@ class Sitting:
         last = [attempts[row.trial][-1] for row in first if self._tries[row.trial]]
         if trial.id not in {row.trial for row in first} or len(last) < len(first) or len(first) < 2:
             return
-        grows = self._resolved["trials"]["repeat"]["until"] is not None or "design" in self._resolved
+        grows = self._resolved.trials.repeat.until is not None or self._resolved.design is not None
         left = len(self._open_trials())
         if not left and not grows:
             return
@@ -220,7 +219,7 @@ class Sitting:
 
     def _rest(self, trial: Trial) -> float:
         """Wait until a trial may begin; return the seconds that it took."""
-        rest_s: float | None = self._resolved["trials"]["rest_s"]
+        rest_s = self._resolved.trials.rest_s
         if rest_s is None:
             rest_s = self._budgets.rest_s(trial.condition)
             if rest_s:

@@ -15,7 +15,7 @@ from crosswind.runner.budgets import Budgets
 from crosswind.runner.interference import real_noise
 from crosswind.runner.limits import check_limits, within_limits
 from crosswind.runner.reason import exception_text
-from crosswind.spec import fabric_of, limits_of, real_interference
+from crosswind.spec import Resolved, fabric_of, limits_of, real_interference
 from crosswind.spec.network import STAR_SWITCH, star_links
 from crosswind.testbed import Agent, Ended, Fabric, Files, TestbedError, WorkFolder
 
@@ -34,7 +34,7 @@ class Measured:
 
 
 def run_trial(
-    resolved: Mapping[str, Any],
+    resolved: Resolved,
     trial: Trial,
     application: Application,
     *,
@@ -58,9 +58,9 @@ def run_trial(
         on_step: told `up` and `prepared` as they are reached.
     Raises: TestbedError: anything that did not work; the text is the reason of the failed trial.
     """
-    spec = fabric_of(dict(resolved), trial.condition, trial.seed, auto_domains_here(resolved))
+    spec = fabric_of(resolved, trial.condition, trial.seed, auto_domains_here(resolved))
     condition, spec["condition"] = spec["condition"], EMPTY_CONDITION
-    noise_entries = real_interference(dict(resolved), trial.condition)
+    noise_entries = real_interference(resolved, trial.condition)
     limits = limits_of(resolved)
     with (
         Agent() as agent,
@@ -116,7 +116,7 @@ def _check_kept(kept: Mapping[str, Any]) -> None:
 
 
 def prepare_application(
-    resolved: Mapping[str, Any],
+    resolved: Resolved,
     application: Application,
     *,
     work: WorkFolder,
@@ -124,21 +124,21 @@ def prepare_application(
     named: Mapping[str, Path],
 ) -> None:
     """Make the data that every trial starts from, unless they are there already."""
-    if application.is_prepared(resolved["topology"]["nodes"]):
+    if application.is_prepared(resolved.topology.nodes):
         return
-    spec = fabric_of(dict(resolved), resolved["conditions"][0]["name"], resolved["trials"]["seed"])
+    spec = fabric_of(resolved, resolved.conditions[0].name, resolved.trials.seed)
     # At full speed: how the data came about is no part of the experiment.
     spec |= {
         "condition": EMPTY_CONDITION,
         "switches": [STAR_SWITCH],
-        "links": [link.resolved(1.0) for link in star_links(spec["hosts"])],
+        "links": [link.resolved(1.0).as_json() for link in star_links(spec["hosts"])],
         "routes": "shortest",
     }
     # Its links are other ones, which no domains can be cut at.
     spec.pop("domains", None)
     with Agent() as agent, Fabric(agent, spec, logs) as fabric:
         folder = work.fresh("prepare", *fabric.application_account)
-        application.prepare(Stage(fabric, folder, resolved["trials"]["seed"], named))
+        application.prepare(Stage(fabric, folder, resolved.trials.seed, named))
 
 
 def await_end(load: Load, began_s: float, application: Application, stage: Stage) -> None:

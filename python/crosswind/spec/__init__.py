@@ -14,6 +14,7 @@ from crosswind.spec.fabric import (
     domains_of,
     fabric_of,
     limits_of,
+    neighbours,
     real_interference,
 )
 from crosswind.spec.load import (
@@ -24,12 +25,17 @@ from crosswind.spec.load import (
 )
 from crosswind.spec.problems import Problem, SpecErrors
 from crosswind.spec.resolve import resolve
+from crosswind.spec.resolved import AnyResolved, Resolved, ResolvedCondition, ResolvedInterference
 from crosswind.spec.setup import Setup, carried_out, load_setup
 
 __all__ = [
+    "AnyResolved",
     "Condition",
     "Experiment",
     "Problem",
+    "Resolved",
+    "ResolvedCondition",
+    "ResolvedInterference",
     "Setup",
     "SpecErrors",
     "carried_out",
@@ -44,6 +50,7 @@ __all__ = [
     "load_condition_file",
     "load_experiment",
     "load_setup",
+    "neighbours",
     "real_interference",
     "resolve",
 ]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import asdict
 from typing import Any
 
 from crosswind.spec import installed
 from crosswind.spec.base import SpecModel
-from crosswind.spec.declared import DeclaredApplication
+from crosswind.spec.declared import DeclaredApplication, Figure
 from crosswind.spec.document import Document, Path
 from crosswind.spec.node_limits import NodeLimits
 from crosswind.spec.restored import restored
@@ -33,9 +32,9 @@ def sizes(name: str) -> dict[str, dict[str, Any]]:
     return sizes_of(_find(name))
 
 
-def figures(name: str, parameters: SpecModel) -> list[dict[str, str]]:
-    """Return what a report shows of each trial, as resolved.json has it."""
-    return [asdict(figure) for figure in _find(name)(parameters).figures()]
+def figures(name: str, parameters: SpecModel) -> tuple[Figure, ...]:
+    """Return what a report shows of each trial, the most important number first."""
+    return _find(name)(parameters).figures()
 
 
 def roles_missing(name: str, nodes: Collection[str]) -> list[str]:

@@ -6,8 +6,15 @@ condition and becomes neighbour nodes, on which the runner starts real processes
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
+
+from crosswind.spec.resolved import (
+    AnyResolved,
+    RequestedLimits,
+    ResolvedCondition,
+    ResolvedInterference,
+)
 
 # A receiver's interrupt coalescing: segments of one super-packet due within this time are handed over
 # together.
@@ -15,12 +22,12 @@ MERGE_WINDOW_NS = 20_000
 
 
 def fabric_of(
-    resolved: dict[str, Any], condition: str, seed: int | None = None, auto_domains: int = 1
+    resolved: AnyResolved, condition: str, seed: int | None = None, auto_domains: int = 1
 ) -> dict[str, Any]:
     """Return the fabric under a condition.
 
     Args:
-        condition: a name in `resolved["conditions"]`.
+        condition: the name of one of `resolved.conditions`.
         seed: the trial's; the experiment's own when absent.
         auto_domains: what `domains: auto` comes to on the machine that carries the packets
             (crosswind/doctor/domains.py).
@@ -28,80 +35,78 @@ def fabric_of(
     Raises: KeyError: the experiment has no such condition.
     """
     fabric = _fabric(
-        resolved, condition_of(resolved, condition), resolved["trials"]["seed"] if seed is None else seed
+        resolved, condition_of(resolved, condition), resolved.trials.seed if seed is None else seed
     )
     domains = domains_of(resolved, auto_domains)
     return fabric if count_of(domains) == 1 else {**fabric, "domains": domains}
 
 
-def domains_of(resolved: Mapping[str, Any], auto_domains: int) -> int | list[list[str]]:
+def domains_of(resolved: AnyResolved, auto_domains: int) -> int | list[list[str]]:
     """Return how many domains a network has, or which, where `auto` comes to `auto_domains`."""
-    # A folder of an earlier version has none.
-    declared: str | int | list[list[str]] = resolved["topology"].get("domains", "auto")
+    declared = resolved.topology.domains
     return auto_domains if isinstance(declared, str) else declared
 
 
-def count_of(domains: int | Sequence[Any]) -> int:
+def count_of(domains: int | Sequence[Sequence[str]]) -> int:
     """Return how many domains these are."""
     return domains if isinstance(domains, int) else len(domains)
 
 
-def limits_of(resolved: Mapping[str, Any]) -> dict[str, dict[str, int | None]]:
+def limits_of(resolved: AnyResolved) -> dict[str, RequestedLimits]:
     """Return the limits of nodes, as the agent takes them (contracts.md, section 2)."""
-    # A folder of an earlier version has none.
-    return dict(resolved["topology"].get("limits", {}))
+    return dict(resolved.topology.limits)
 
 
-def condition_of(resolved: dict[str, Any], name: str) -> dict[str, Any]:
+def condition_of(resolved: AnyResolved, name: str) -> ResolvedCondition:
     """Return one condition of a resolved experiment.
 
     Raises: KeyError: there is no such condition.
     """
-    for condition in resolved["conditions"]:
-        if condition["name"] == name:
-            return dict(condition)
+    for condition in resolved.conditions:
+        if condition.name == name:
+            return condition
     raise KeyError(name)
 
 
-def real_interference(resolved: dict[str, Any], condition: str) -> list[dict[str, Any]]:
-    """Return the interference that the runner carries out with iperf3, each with its two `nodes`."""
-    return [
-        {**entry, "nodes": [name for name, _ in _neighbours(entry)]}
-        for entry in condition_of(resolved, condition)["interference"]
-        if entry["by"] == "iperf3"
-    ]
+def real_interference(resolved: AnyResolved, condition: str) -> list[ResolvedInterference]:
+    """Return the interference that the runner carries out with iperf3."""
+    return [entry for entry in condition_of(resolved, condition).interference if entry.is_real]
 
 
-def condition_for_agent(condition: dict[str, Any]) -> dict[str, Any]:
+def condition_for_agent(condition: ResolvedCondition) -> dict[str, Any]:
     """Return a resolved condition as the agent takes it: without summary and real interference."""
     return {
-        "name": condition["name"],
-        "places": condition["places"],
-        "interference": [entry for entry in condition["interference"] if entry["by"] == "ghost"],
-        "timeline": condition["timeline"],
+        "name": condition.name,
+        "places": condition.places,
+        "interference": [entry.as_json() for entry in condition.interference if not entry.is_real],
+        "timeline": [step.as_json() for step in condition.timeline],
     }
 
 
-def _fabric(resolved: dict[str, Any], condition: dict[str, Any], seed: int) -> dict[str, Any]:
-    topology = resolved["topology"]
-    nodes = [{"name": name, "host": host} for name, host in topology["nodes"].items()]
+def _fabric(resolved: AnyResolved, condition: ResolvedCondition, seed: int) -> dict[str, Any]:
+    topology = resolved.topology
+    network = topology.as_json()
+    nodes = [{"name": name, "host": host} for name, host in topology.nodes.items()]
     # After the real nodes, so that these have the same addresses under every condition.
-    for entry in condition["interference"]:
-        if entry["by"] == "iperf3":
-            nodes += [{"name": name, "host": host} for name, host in _neighbours(entry)]
+    for entry in condition.interference:
+        if entry.is_real:
+            nodes += [
+                {"name": name, "host": host}
+                for name, host in zip(neighbours(entry), entry.between, strict=True)
+            ]
     return {
         "seed": seed,
-        **{key: topology[key] for key in ("hosts", "switches", "links", "routes")},
+        **{key: network[key] for key in ("hosts", "switches", "links", "routes")},
         "nodes": nodes,
-        "mtu_bytes": topology["mtu_bytes"],
-        "tcp": dict(resolved["tcp"]),
+        "mtu_bytes": topology.mtu_bytes,
+        "tcp": resolved.tcp.as_json(),
         "merge_window_ns": MERGE_WINDOW_NS,
-        "wait": topology["wait"],
+        "wait": topology.wait,
         "condition": condition_for_agent(condition),
     }
 
 
-def _neighbours(entry: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return (node, host) of the two ends: a node of its own for each host and pair."""
-    first, second = entry["between"]
-    return [(f"noise-{first}-{second}", first), (f"noise-{second}-{first}", second)]
+def neighbours(entry: ResolvedInterference) -> tuple[str, str]:
+    """Return the nodes at the two ends of real interference: one of its own for each host and pair."""
+    first, second = entry.between
+    return f"noise-{first}-{second}", f"noise-{second}-{first}"

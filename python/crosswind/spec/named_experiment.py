@@ -13,6 +13,7 @@ from crosswind.spec.document import document_of
 from crosswind.spec.experiment import Experiment
 from crosswind.spec.load import experiment_of, find_experiment, load_experiment
 from crosswind.spec.resolve import resolve
+from crosswind.spec.resolved import Resolved
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class NamedExperiment:
     """An experiment; `folder` is where its file lies, or the current one where it has none."""
 
     experiment: Experiment
-    resolved: dict[str, Any]
+    resolved: Resolved
     text: str
     folder: Path
 

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Literal
 
 from crosswind.spec.buffer import Bdp, Room, resolved_buffer
+from crosswind.spec.resolved import Form, ResolvedDomains, ResolvedLink, ResolvedTopology, WrittenRoutes
 from crosswind.spec.scale import scaled
 
-Form = Literal["star", "zones", "graph"]
 Routes = Literal["shortest", "ecmp"] | tuple[tuple[str, ...], ...]
 Domains = Literal["auto"] | int | tuple[tuple[str, ...], ...]
 
@@ -52,34 +52,35 @@ class Link:
         """What conditions and results call it."""
         return f"{self.source}{ARROW}{self.target}"
 
-    def resolved(self, scale: float) -> dict[str, Any]:
+    def resolved(self, scale: float) -> ResolvedLink:
         """Return it as the agent takes it (contracts.md, section 1)."""
-        # The agent reads the bytes of every link; null stands beside a limit in packets or in time.
-        buffer: dict[str, int | None] = {"buffer_bytes": None}
-        buffer |= resolved_buffer(self.buffer, self.rate_bps, scale)
-        found = {
-            "from": self.source,
-            "to": self.target,
-            "rate_bps": scaled(self.rate_bps, scale),
-            "delay_ns": self.delay_ns,
-            **buffer,
-        }
-        more = {"jitter_ns": self.jitter_ns, "loss_ppb": self.loss_ppb}
-        found |= {key: value for key, value in more.items() if value}
-        return found if self.cost == 1 else {**found, "cost": self.cost}
+        buffer = resolved_buffer(self.buffer, self.rate_bps, scale)
+        return ResolvedLink(
+            source=self.source,
+            target=self.target,
+            rate_bps=scaled(self.rate_bps, scale),
+            delay_ns=self.delay_ns,
+            # The agent reads the bytes of every link; null stands beside a limit in packets or in time.
+            buffer_bytes=buffer.get("buffer_bytes"),
+            buffer_packets=buffer.get("buffer_packets"),
+            buffer_ns=buffer.get("buffer_ns"),
+            jitter_ns=self.jitter_ns,
+            loss_ppb=self.loss_ppb,
+            cost=self.cost,
+        )
 
     @classmethod
-    def of(cls, resolved: Mapping[str, Any]) -> Link:
+    def of(cls, resolved: ResolvedLink) -> Link:
         """Return the link that a resolved experiment or a fabric describes."""
         return cls(
-            resolved["from"],
-            resolved["to"],
-            resolved["rate_bps"],
-            resolved["delay_ns"],
-            Room(resolved.get("buffer_bytes"), resolved.get("buffer_packets"), resolved.get("buffer_ns")),
-            resolved.get("jitter_ns", 0),
-            resolved.get("loss_ppb", 0),
-            resolved.get("cost", 1),
+            resolved.source,
+            resolved.target,
+            resolved.rate_bps,
+            resolved.delay_ns,
+            Room(resolved.buffer_bytes, resolved.buffer_packets, resolved.buffer_ns),
+            resolved.jitter_ns,
+            resolved.loss_ppb,
+            resolved.cost,
         )
 
 
@@ -105,39 +106,38 @@ class Network:
     domains: Domains = "auto"
 
     @classmethod
-    def of(cls, topology: Mapping[str, Any]) -> Network:
+    def of(cls, topology: ResolvedTopology) -> Network:
         """Return the network of a resolved experiment, from its `topology`."""
-        written = topology["routes"]
-        routes: Routes = "ecmp" if written == "ecmp" else "shortest"
-        if isinstance(written, Mapping):
-            routes = tuple(tuple(way) for way in written["written"])
-        # A folder of an earlier version has none.
-        domains = topology.get("domains", "auto")
+        written, domains = topology.routes, topology.domains
         return cls(
-            topology["form"],
-            tuple(topology["hosts"]),
-            tuple(topology["switches"]),
-            tuple(map(Link.of, topology["links"])),
-            dict(topology["nodes"]),
-            routes,
+            topology.form,
+            tuple(topology.hosts),
+            tuple(topology.switches),
+            tuple(map(Link.of, topology.links)),
+            dict(topology.nodes),
+            written if isinstance(written, str) else tuple(tuple(way) for way in written.written),
             tuple(map(tuple, domains)) if isinstance(domains, list) else domains,
         )
 
-    def resolved(self, scale: float) -> dict[str, Any]:
-        """Return it as a resolved experiment has it."""
-        return {
-            "form": self.form,
-            "hosts": list(self.hosts),
-            "switches": list(self.switches),
-            "links": [link.resolved(scale) for link in self.links],
-            "routes": self.routes
-            if isinstance(self.routes, str)
-            else {"written": [list(way) for way in self.routes]},
-            "nodes": dict(self.nodes),
-            "domains": [list(names) for names in self.domains]
-            if isinstance(self.domains, tuple)
-            else self.domains,
-        }
+    def resolved(self, scale: float) -> ResolvedTopology:
+        """Return it as a resolved experiment has it, without what is no part of the graph."""
+        return ResolvedTopology(
+            form=self.form,
+            hosts=list(self.hosts),
+            switches=list(self.switches),
+            links=[link.resolved(scale) for link in self.links],
+            routes=self._resolved_routes(),
+            nodes=dict(self.nodes),
+            domains=self._resolved_domains(),
+        )
+
+    def _resolved_routes(self) -> Literal["shortest", "ecmp"] | WrittenRoutes:
+        routes = self.routes
+        return routes if isinstance(routes, str) else WrittenRoutes(written=[list(way) for way in routes])
+
+    def _resolved_domains(self) -> ResolvedDomains:
+        domains = self.domains
+        return [list(names) for names in domains] if isinstance(domains, tuple) else domains
 
     # --- links ---------------------------------------------------------------------------------------------
 

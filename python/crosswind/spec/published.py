@@ -19,6 +19,7 @@ from crosswind.spec.document import Path, read_document
 from crosswind.spec.level import LevelValue
 from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.quantities import shown
+from crosswind.spec.resolved import PublishedFigure, ResolvedPublished
 
 Statistics = Annotated[dict[str, LevelValue], Field(min_length=1)]
 
@@ -70,23 +71,25 @@ def published_findings(entry: PublishedEntry, conditions: Sequence[str]) -> Iter
                     yield place, f"{shown(value.written)} is no number; write it with its unit, such as 246us"
 
 
-def resolved_published(entry: PublishedEntry, conditions: Sequence[str]) -> dict[str, Any]:
+def resolved_published(entry: PublishedEntry, conditions: Sequence[str]) -> ResolvedPublished:
     """Return `published` of the resolved experiment; figures of conditions that it lacks are left out."""
     published = load_published(entry) if isinstance(entry, str) else entry
-    return {
-        "source": published.source,
-        "figures": [
-            {
-                "metric": metric,
-                "condition": name,
-                "statistic": statistic,
-                "unit": value.unit,
-                "value": value.number,
-            }
+    return ResolvedPublished(
+        source=published.source,
+        figures=[
+            PublishedFigure(
+                metric=metric,
+                condition=name,
+                statistic=statistic,
+                unit=value.unit,
+                value=value.number,
+            )
             for metric, by_condition in published.figures.items()
             for condition, statistics in by_condition.items()
             for name in conditions
             if condition in (name, name.rpartition("/")[2])
             for statistic, value in statistics.items()
+            # One that is no number was refused when the file was read.
+            if value.unit is not None and value.number is not None
         ],
-    }
+    )

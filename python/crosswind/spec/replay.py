@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 from crosswind.spec.capture_file import CaptureError, read_capture
 from crosswind.spec.interference import Replay
 from crosswind.spec.read_file import read_file
+from crosswind.spec.resolved import ReplayedPackets
 
 # They travel with the condition, and are kept with every result: about 2 MB.
 PACKETS_MAX = 100_000
@@ -22,7 +22,7 @@ def replay_finding(replay: Replay) -> str | None:
     return None
 
 
-def replayed(replay: Replay, mtu_bytes: int, scale: float) -> dict[str, Any]:
+def replayed(replay: Replay, mtu_bytes: int, scale: float) -> ReplayedPackets:
     """Return what the agent replays (contracts.md, section 1).
 
     Packets above the MTU are those that a sender's card cuts up later: each becomes packets of the MTU and a
@@ -57,4 +57,4 @@ def replayed(replay: Replay, mtu_bytes: int, scale: float) -> dict[str, Any]:
             f"{replay.file}: {len(packets)} packets, at most {PACKETS_MAX} can be replayed; "
             "cut it (editcap -r)"
         )
-    return {"packets": packets, "repeat": replay.repeat}
+    return ReplayedPackets(packets=packets, repeat=replay.repeat)

@@ -6,53 +6,83 @@ resumed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
 from crosswind.spec import applications
 from crosswind.spec.condition import Condition, Places
+from crosswind.spec.design import Point
 from crosswind.spec.element import Element
 from crosswind.spec.experiment import Experiment
 from crosswind.spec.factor import Range, unit_of
 from crosswind.spec.interference_resolved import resolve_interference
 from crosswind.spec.load import load_catalogue_condition
-from crosswind.spec.named_file import named_files
+from crosswind.spec.named_file import NamedFile, named_files
 from crosswind.spec.network import Network
 from crosswind.spec.node_limits import NodeLimits
 from crosswind.spec.published import resolved_published
+from crosswind.spec.resolved import (
+    SCHEMA,
+    Parameters,
+    Resolved,
+    ResolvedAdaptive,
+    ResolvedApplication,
+    ResolvedCapture,
+    ResolvedCondition,
+    ResolvedDesign,
+    ResolvedFactor,
+    ResolvedFigure,
+    ResolvedFile,
+    ResolvedLevel,
+    ResolvedLimits,
+    ResolvedPublished,
+    ResolvedRepeat,
+    ResolvedStep,
+    ResolvedTcp,
+    ResolvedTopology,
+    ResolvedTrials,
+    ResolvedUntil,
+    SentElement,
+)
+from crosswind.spec.resolved import Places as ResolvedPlaces
 from crosswind.spec.scale import not_preserved, preserved
 from crosswind.spec.topology import AnyTopology
-from crosswind.spec.trials import Trials
-
-SCHEMA = 2
+from crosswind.spec.trials import Growing, Trials
 
 
-def resolve(experiment: Experiment) -> dict[str, Any]:
-    """Return everything that decides what a run does, as plain values ready for JSON.
+def resolve(experiment: Experiment) -> Resolved:
+    """Return everything that decides what a run does.
 
     Raises: SpecErrors: a condition is no longer in the catalogue.
     """
-    return {
-        "schema": SCHEMA,
-        "name": experiment.name,
-        "summary": experiment.summary,
-        "source": experiment.source,
-        "scale": experiment.scale,
-        **resolve_topology(experiment.topology, experiment.scale, _own_limits(experiment)),
-        "application": _application(experiment),
-        "trials": _trials(experiment.trials),
-        **_factors(experiment),
-        **_design(experiment),
-        "conditions": [
-            resolve_condition(name, condition, experiment.topology, experiment.scale)
-            | _levels(experiment, name)
+    factors = _factors(experiment)
+    return Resolved(
+        schema_version=SCHEMA,
+        name=experiment.name,
+        summary=experiment.summary,
+        source=experiment.source,
+        scale=experiment.scale,
+        topology=resolve_topology(experiment.topology, experiment.scale, _own_limits(experiment)),
+        tcp=resolve_tcp(experiment.topology),
+        application=_application(experiment),
+        trials=_trials(experiment.trials),
+        factors=factors,
+        design=_design(experiment),
+        conditions=[
+            resolve_condition(
+                name,
+                condition,
+                experiment.topology,
+                experiment.scale,
+                _levels(experiment.points.get(name, {}), factors),
+            )
             for name, condition in named_conditions(experiment)
         ],
-        **_published(experiment),
-        "warnings": [*not_preserved(experiment.scale), *_remarks(experiment)],
-        "preserved": preserved(experiment.scale),
-    }
+        published=_published(experiment),
+        warnings=[*not_preserved(experiment.scale), *_remarks(experiment)],
+        preserved=preserved(experiment.scale),
+    )
 
 
 def named_conditions(experiment: Experiment) -> Iterator[tuple[str, Condition]]:
@@ -66,8 +96,8 @@ def named_conditions(experiment: Experiment) -> Iterator[tuple[str, Condition]]:
 
 def resolve_topology(
     topology: AnyTopology, scale: float, own_limits: Mapping[str, NodeLimits] = MappingProxyType({})
-) -> dict[str, Any]:
-    """Return `topology` and `tcp` of the resolved experiment.
+) -> ResolvedTopology:
+    """Return `topology` of the resolved experiment.
 
     Args:
         own_limits: what the application's own files limit nodes to.
@@ -76,61 +106,72 @@ def resolve_topology(
         name: placed.limits.filled(own_limits.get(name, NodeLimits())).as_request()
         for name, placed in topology.nodes.items()
     }
-    files = {file.file: file.sha256 for file in named_files(topology)}
-    return {
-        "topology": {
-            **topology.network().resolved(scale),
-            "limits": {name: limit for name, limit in limits.items() if limit},
-            "mtu_bytes": topology.mtu_bytes,
-            "wait": topology.wait,
-            **({"files": _hashes(files)} if files else {}),
-        },
-        "tcp": {
-            "congestion_control": topology.tcp.congestion_control,
-            "rto_min_us": topology.tcp.rto_min_ns // 1000,
-            "ecn": topology.tcp.ecn,
-            "socket_buffer_bytes": topology.tcp.socket_buffer_bytes,
-        },
+    more = {
+        "limits": {name: limit for name, limit in limits.items() if limit},
+        "mtu_bytes": topology.mtu_bytes,
+        "wait": topology.wait,
+        "files": _hashes(named_files(topology)),
     }
+    return topology.network().resolved(scale).model_copy(update=more)
 
 
-def resolve_condition(name: str, condition: Condition, topology: AnyTopology, scale: float) -> dict[str, Any]:
-    """Return one condition of the resolved experiment: elements and interference in SI integers."""
+def resolve_tcp(topology: AnyTopology) -> ResolvedTcp:
+    """Return `tcp` of the resolved experiment."""
+    return ResolvedTcp(
+        congestion_control=topology.tcp.congestion_control,
+        rto_min_us=topology.tcp.rto_min_ns // 1000,
+        ecn=topology.tcp.ecn,
+        socket_buffer_bytes=topology.tcp.socket_buffer_bytes,
+    )
+
+
+def resolve_condition(
+    name: str,
+    condition: Condition,
+    topology: AnyTopology,
+    scale: float,
+    levels: Mapping[str, ResolvedLevel] = MappingProxyType({}),
+) -> ResolvedCondition:
+    """Return one condition of the resolved experiment: elements and interference in SI integers.
+
+    Args:
+        levels: of the factors that it is made of.
+    """
     timeline, network = sorted((condition.at or {}).items()), topology.network()
-    resolved = {
-        "name": name,
-        "summary": condition.summary,
-        "places": _places(condition, network, scale),
-        "interference": [
+    return ResolvedCondition(
+        name=name,
+        summary=condition.summary,
+        places=_places(condition, network, scale),
+        interference=[
             resolved
             for entry in condition.interferences()
             for resolved in resolve_interference(entry, topology, network, scale)
         ],
-        "timeline": [
-            {"at_ns": at_ns, "places": _places(places, network, scale)} for at_ns, places in timeline
+        timeline=[
+            ResolvedStep(at_ns=at_ns, places=_places(places, network, scale)) for at_ns, places in timeline
         ],
-    }
-    files = _files([condition, *(places for _, places in timeline)])
-    return {**resolved, "files": files} if files else resolved
+        files=_files([condition, *(places for _, places in timeline)]),
+        factors=dict(levels),
+    )
 
 
-def _files(parts: list[Places]) -> list[dict[str, str]]:
+def _files(parts: list[Places]) -> list[ResolvedFile]:
     """Return the files that a condition names, each once, with the hash of what it said."""
-    found = [
+    return _hashes(
         file
         for part in parts
         for elements in part.by_place().values()
         for element in elements
         for file in named_files(element.given)
-    ]
-    return _hashes({file.file: file.sha256 for file in found})
+    )
 
 
-def _hashes(files: dict[str, str]) -> list[dict[str, str]]:
-    return [{"file": file, "sha256": sha256} for file, sha256 in sorted(files.items())]
+def _hashes(named: Iterable[NamedFile[Any]]) -> list[ResolvedFile]:
+    files = {file.file: file.sha256 for file in named}
+    return [ResolvedFile(file=file, sha256=sha256) for file, sha256 in sorted(files.items())]
 
 
-def _places(places: Places, network: Network, scale: float) -> dict[str, Any]:
+def _places(places: Places, network: Network, scale: float) -> ResolvedPlaces:
     return {
         place: [
             sent
@@ -147,12 +188,12 @@ def _sent(
     network: Network,
     place: str,
     scale: float,
-) -> list[dict[str, Any]]:
+) -> list[SentElement]:
     """Return an element as the agent takes it.
 
     Several where it is another one on links of other rates, none where it does nothing.
     """
-    found: list[tuple[dict[str, Any] | None, list[str]]] = []
+    found: list[tuple[Parameters | None, list[str]]] = []
     for link in network.wires(place, on):
         parameters = element.sent(link.rate_bps, scale)
         # A host has a name at its own places, where links have none.
@@ -167,57 +208,66 @@ def _sent(
         parameters = found[0][0] if found else element.sent(None, scale)
         if parameters is None:
             return []
-        return [{element.word: parameters if on is None else {**parameters, "on": list(on)}}]
-    return [{element.word: {**(parameters or {}), "on": names}} for parameters, names in found]
+        return [{element.word: parameters if on is None else {**parameters, "on": [*on]}}]
+    return [{element.word: {**(parameters or {}), "on": [*names]}} for parameters, names in found]
 
 
-def _factors(experiment: Experiment) -> dict[str, Any]:
-    """Return `factors`, each with the levels that conditions have; nothing without factors."""
+def _factors(experiment: Experiment) -> dict[str, ResolvedFactor]:
+    """Return `factors`, each with the levels that conditions have."""
     found = {}
     for name, factor in (experiment.factors or {}).items():
         levels = [point[name] for point in experiment.points.values() if name in point]
-        found[name] = {
-            "unit": unit_of(levels),
-            "spacing": factor.spacing if isinstance(factor, Range) else None,
-            "levels": list(dict.fromkeys(level.text for level in levels)),
-        }
-    return {"factors": found} if found else {}
+        found[name] = ResolvedFactor(
+            unit=unit_of(levels),
+            spacing=factor.spacing if isinstance(factor, Range) else None,
+            levels=list(dict.fromkeys(level.text for level in levels)),
+        )
+    return found
 
 
-def _published(experiment: Experiment) -> dict[str, Any]:
-    """Return `published`; nothing where an experiment has none."""
+def _published(experiment: Experiment) -> ResolvedPublished | None:
     if experiment.published is None:
-        return {}
+        return None
     names = [name for name, _ in named_conditions(experiment)]
-    return {"published": resolved_published(experiment.published, names)}
+    return resolved_published(experiment.published, names)
 
 
-def _design(experiment: Experiment) -> dict[str, Any]:
-    """Return `design` where conditions are chosen while the run goes on; nothing where all are run."""
+def _design(experiment: Experiment) -> ResolvedDesign | None:
+    """Return `design` where conditions are chosen while the run goes on; None where all are run."""
     adaptive = None if experiment.design is None else experiment.design.adaptive
-    return {} if adaptive is None else {"design": {"adaptive": adaptive.model_dump()}}
+    if adaptive is None:
+        return None
+    return ResolvedDesign(
+        adaptive=ResolvedAdaptive(start=adaptive.start, at_most=adaptive.at_most, step=adaptive.step)
+    )
 
 
-def _levels(experiment: Experiment, condition: str) -> dict[str, Any]:
-    """Return `factors` of a condition: levels as written, not scaled, in their factor's unit; or as text."""
-    factors = _factors(experiment).get("factors", {})
-    levels = {
-        name: level.text if factors[name]["unit"] is None else level.number
-        for name, level in experiment.points.get(condition, {}).items()
+def _levels(point: Point, factors: Mapping[str, ResolvedFactor]) -> dict[str, ResolvedLevel]:
+    """Return levels as written, not scaled, in their factor's unit; or as text."""
+    return {
+        name: level.text if level.number is None or factors[name].unit is None else level.number
+        for name, level in point.items()
     }
-    return {"factors": levels} if levels else {}
 
 
-def _application(experiment: Experiment) -> dict[str, Any]:
+def _application(experiment: Experiment) -> ResolvedApplication:
     (name,) = experiment.application
-    resolved = {
-        "name": name,
-        "size": experiment.size,
-        "parameters": experiment.parameters.model_dump(mode="json"),
-        "figures": applications.figures(name, experiment.parameters),
-    }
-    files = {file.file: file.sha256 for file in named_files(experiment.parameters)}
-    return {**resolved, "files": _hashes(files)} if files else resolved
+    return ResolvedApplication(
+        name=name,
+        size=experiment.size,
+        parameters=experiment.parameters.model_dump(mode="json"),
+        figures=[
+            ResolvedFigure(
+                metric=figure.metric,
+                statistic=figure.statistic,
+                unit=figure.unit,
+                label=figure.label,
+                better=figure.better,
+            )
+            for figure in applications.figures(name, experiment.parameters)
+        ],
+        files=_hashes(named_files(experiment.parameters)),
+    )
 
 
 def _own_limits(experiment: Experiment) -> Mapping[str, NodeLimits]:
@@ -230,27 +280,30 @@ def _remarks(experiment: Experiment) -> list[str]:
     return applications.remarks(name, experiment.parameters)
 
 
-def _trials(trials: Trials) -> dict[str, Any]:
-    if isinstance(trials.repeat, int):
-        repeat: dict[str, Any] = {"at_least": trials.repeat, "at_most": trials.repeat, "until": None}
-    else:
-        repeat = {
-            "at_least": trials.repeat.at_least,
-            "at_most": trials.repeat.at_most,
-            "until": trials.repeat.until.model_dump(),
-        }
-    limit_ns = trials.limits.duration_ns
-    return {
-        "repeat": repeat,
-        "order": trials.order,
-        "rest_s": None if trials.rest_ns is None else trials.rest_ns / 1e9,
-        "budgets": trials.budgets,
-        "seed": trials.seed,
-        "limits": {
-            "duration_s": None if limit_ns is None else limit_ns / 1e9,
-            "void": trials.limits.void,
-            "failed": trials.limits.failed,
-        },
-        "record": trials.record,
-        "capture": None if trials.capture is None else trials.capture.model_dump(),
-    }
+def _trials(trials: Trials) -> ResolvedTrials:
+    limit_ns, capture = trials.limits.duration_ns, trials.capture
+    return ResolvedTrials(
+        repeat=_repeat(trials.repeat),
+        order=trials.order,
+        rest_s=None if trials.rest_ns is None else trials.rest_ns / 1e9,
+        budgets=trials.budgets,
+        seed=trials.seed,
+        limits=ResolvedLimits(
+            duration_s=None if limit_ns is None else limit_ns / 1e9,
+            void=trials.limits.void,
+            failed=trials.limits.failed,
+        ),
+        record=trials.record,
+        capture=None
+        if capture is None
+        else ResolvedCapture(snap_bytes=capture.snap_bytes, limit_bytes=capture.limit_bytes),
+    )
+
+
+def _repeat(repeat: int | Growing) -> ResolvedRepeat:
+    if isinstance(repeat, int):
+        return ResolvedRepeat(at_least=repeat, at_most=repeat, until=None)
+    until = ResolvedUntil(
+        quantile=repeat.until.quantile, within=repeat.until.within, confidence=repeat.until.confidence
+    )
+    return ResolvedRepeat(at_least=repeat.at_least, at_most=repeat.at_most, until=until)

@@ -25,7 +25,8 @@ from crosswind.spec.load import Source, conditions_of, experiment_of, load_catal
 from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.own_nodes import with_own_nodes
 from crosswind.spec.problems import Problem, SpecErrors
-from crosswind.spec.resolve import named_conditions, resolve_condition, resolve_topology
+from crosswind.spec.resolve import named_conditions, resolve_condition, resolve_tcp, resolve_topology
+from crosswind.spec.resolved import ResolvedCondition, ResolvedSetup, ResolvedTrials
 from crosswind.spec.rules import condition_findings
 from crosswind.spec.setting import Setting
 from crosswind.spec.topology import AnyTopology, Topology
@@ -54,16 +55,17 @@ class Setup:
     setting: Setting
     network: dict[str, Any]  # Topology and scale as written: a setup by themselves, for another process.
 
-    def resolved(self, seed: int) -> dict[str, Any]:
+    def resolved(self, seed: int) -> ResolvedSetup:
         """Return what `fabric_of` needs, with the setup's own conditions."""
-        return {
-            "scale": self.scale,
-            **resolve_topology(self.topology, self.scale),
-            "trials": {"seed": seed},
-            "conditions": [self._resolve(name, condition) for name, condition in self.conditions.items()],
-        }
+        return ResolvedSetup(
+            scale=self.scale,
+            topology=resolve_topology(self.topology, self.scale),
+            tcp=resolve_tcp(self.topology),
+            trials=ResolvedTrials(seed=seed),
+            conditions=[self._resolve(name, condition) for name, condition in self.conditions.items()],
+        )
 
-    def condition(self, text: str, known: Collection[str] = ()) -> dict[str, Any]:
+    def condition(self, text: str, known: Collection[str] = ()) -> ResolvedCondition:
         """Return a resolved condition for this network.
 
         Args:
@@ -82,7 +84,7 @@ class Setup:
         source: Source = catalog.condition_file(text) if in_catalogue else text
         return self.condition_in(read_document(source), text if in_catalogue else None)
 
-    def condition_in(self, document: Document, name: str | None = None) -> dict[str, Any]:
+    def condition_in(self, document: Document, name: str | None = None) -> ResolvedCondition:
         """Return the one condition of a document, resolved for this network.
 
         Args:
@@ -105,18 +107,18 @@ class Setup:
         ((own_name, condition),) = named.items()
         return self._resolve(name or own_name, condition)
 
-    def _resolve(self, name: str, condition: Condition) -> dict[str, Any]:
+    def _resolve(self, name: str, condition: Condition) -> ResolvedCondition:
         return resolve_condition(name, condition, self.topology, self.scale)
 
 
-def carried_out(condition: dict[str, Any]) -> dict[str, Any]:
+def carried_out(condition: ResolvedCondition) -> ResolvedCondition:
     """Return a resolved condition, if the agent alone can carry it out.
 
     Raises: CrosswindError: it needs processes that only a run starts.
     """
-    if any(entry["by"] == "iperf3" for entry in condition["interference"]):
+    if condition.is_real:
         raise CrosswindError(
-            f"condition {condition['name']}: `by: iperf3` is interference that only `crosswind run` starts; "
+            f"condition {condition.name}: `by: iperf3` is interference that only `crosswind run` starts; "
             "write `by: ghost`, or start iperf3 in the nodes yourself"
         )
     return condition

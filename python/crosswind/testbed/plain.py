@@ -33,7 +33,9 @@ def plain_fabric(
         "seed": seed,
         "hosts": hosts,
         "switches": [STAR_SWITCH],
-        "links": [link.resolved(1.0) for link in star_links(hosts, rate_bps, delay_ns, Room(buffer_bytes))],
+        "links": [
+            link.resolved(1.0).as_json() for link in star_links(hosts, rate_bps, delay_ns, Room(buffer_bytes))
+        ],
         "routes": "shortest",
         "nodes": [{"name": name, "host": f"h{number}"} for number, name in enumerate(nodes)],
         "mtu_bytes": 1500,

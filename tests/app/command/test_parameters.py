@@ -48,7 +48,7 @@ def problems(folder: Path, application: str) -> list[str]:
 
 def test_parameters_survive_the_resolved_experiment(tmp_path: Path) -> None:
     experiment = load_experiment(written(tmp_path, TEN_LINES))
-    resolved = json.loads(json.dumps(resolve(experiment)))
+    resolved = json.loads(json.dumps(resolve(experiment).as_json()))
     assert restored(CommandParameters, resolved["application"]["parameters"]) == experiment.parameters
     assert [entry["file"] for entry in resolved["application"]["files"]] == ["serve.py"]
 

@@ -61,7 +61,7 @@ def refusal(path: Path) -> str:
 
 def test_the_compose_file_and_what_it_binds_are_kept(tmp_path: Path) -> None:
     experiment = load_experiment(written(tmp_path))
-    resolved = json.loads(json.dumps(resolve(experiment)))
+    resolved = json.loads(json.dumps(resolve(experiment).as_json()))
     assert [entry["file"] for entry in resolved["application"]["files"]] == [
         "sub/compose.yaml",
         "sub/conf/site.conf",
@@ -212,9 +212,7 @@ LIMITED = FILE.replace("image: nginx,", "image: nginx, mem_limit: 64m, cpus: 0.5
 )
 def test_limits_of_services_are_limits_of_their_nodes(tmp_path: Path, web: str) -> None:
     experiment = load_experiment(written(tmp_path, EXPERIMENT.replace("web: h0", f"web: {web}"), LIMITED))
-    assert resolve(experiment)["topology"]["limits"] == {
-        "web": {"memory_bytes": 64 << 20, "cpus_ppm": 500_000}
-    }
+    assert resolve(experiment).topology.limits == {"web": {"memory_bytes": 64 << 20, "cpus_ppm": 500_000}}
 
 
 @pytest.mark.parametrize(
@@ -236,7 +234,7 @@ def test_a_topology_that_limits_a_service_otherwise_is_refused(
 
 def test_a_node_that_only_the_topology_limits_keeps_its_limit(tmp_path: Path) -> None:
     written_so = EXPERIMENT.replace("client: h1", "client: {host: h1, memory: 8MiB}")
-    limits = resolve(load_experiment(written(tmp_path, written_so, LIMITED)))["topology"]["limits"]
+    limits = resolve(load_experiment(written(tmp_path, written_so, LIMITED))).topology.limits
     assert limits["client"] == {"memory_bytes": 8 << 20, "cpus_ppm": None}
     assert set(limits) == {"web", "client"}
 

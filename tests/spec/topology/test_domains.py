@@ -10,6 +10,7 @@ import pytest
 from crosswind.spec import SpecErrors, fabric_of
 from crosswind.spec.document import parse_document
 from crosswind.spec.network import Network
+from crosswind.spec.resolved import ResolvedSetup
 from crosswind.spec.setup import setup_of
 
 STAR = "{hosts: 2, uplink: {rate: 1Gbit/s, delay: 200us}, nodes: {a: h0, b: h1}DOMAINS}"
@@ -27,7 +28,7 @@ graph [
 """
 
 
-def resolved(folder: Path, topology: str, domains: str | None) -> dict[str, Any]:
+def resolved(folder: Path, topology: str, domains: str | None) -> ResolvedSetup:
     (folder / "g.gml").write_text(GML)
     declared = "" if domains is None else f", domains: {domains}"
     text = f"topology: {topology.replace('DOMAINS', declared)}\n"
@@ -57,10 +58,10 @@ def test_every_form_of_topology_takes_a_number_lists_or_auto(
         (None, "auto"), ("auto", "auto"), ("1", 1), ("2", 2), ("64", 64), (str(written), written)
     ]  # fmt: skip
     for text, expected in declared:
-        found = resolved(tmp_path, topology, text)["topology"]
-        assert found["domains"] == expected
+        found = resolved(tmp_path, topology, text).topology
+        assert found.domains == expected
         # What is read again is the same network.
-        assert Network.of(found).resolved(1.0)["domains"] == expected
+        assert Network.of(found).resolved(1.0).domains == expected
 
 
 @pytest.mark.parametrize(
@@ -83,9 +84,9 @@ def test_the_agent_is_given_domains_where_there_are_several(
 
 
 def test_a_host_that_is_not_named_goes_with_its_switch(tmp_path: Path) -> None:
-    found = Network.of(resolved(tmp_path, STAR, "[[h1], [switch]]")["topology"])
+    found = Network.of(resolved(tmp_path, STAR, "[[h1], [switch]]").topology)
     assert found.domain_of == {"h0": 1, "h1": 0, "switch": 1}
-    assert Network.of(resolved(tmp_path, STAR, "2")["topology"]).domain_of == {}
+    assert Network.of(resolved(tmp_path, STAR, "2").topology).domain_of == {}
 
 
 @pytest.mark.parametrize(

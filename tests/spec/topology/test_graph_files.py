@@ -44,7 +44,7 @@ GRAPHML = """\
 def network(folder: Path, content: str | bytes, more: str = "", nodes: str = "a: Wien, b: Graz") -> Network:
     (folder / "g").write_bytes(content if isinstance(content, bytes) else content.encode())
     text = f"topology: {{graph: {{file: g{more}}}, nodes: {{{nodes}}}}}\n"
-    return Network.of(setup_of(parse_document(text.encode(), str(folder / "x.yaml"))).resolved(1)["topology"])
+    return Network.of(setup_of(parse_document(text.encode(), str(folder / "x.yaml"))).resolved(1).topology)
 
 
 def refusal(folder: Path, content: str | bytes, more: str = "") -> str:

@@ -12,6 +12,7 @@ from crosswind.spec import SpecErrors, fabric_of, load_experiment, resolve
 from crosswind.spec.document import parse_document, read_document
 from crosswind.spec.network import Network
 from crosswind.spec.quantities import RATE, TIME
+from crosswind.spec.resolved import ConstantRate
 from crosswind.spec.scale import scaled
 from crosswind.spec.setup import load_setup, setup_of
 from crosswind.spec.topology.written_back import topology_of
@@ -42,7 +43,7 @@ topology:
 
 
 def network(text: str, folder: Path = Path()) -> Network:
-    return Network.of(setup_of(parse_document(text.encode(), str(folder / "x.yaml"))).resolved(1)["topology"])
+    return Network.of(setup_of(parse_document(text.encode(), str(folder / "x.yaml"))).resolved(1).topology)
 
 
 def refusal(text: str, folder: Path = Path()) -> str:
@@ -56,7 +57,7 @@ def refusal(text: str, folder: Path = Path()) -> str:
 def condition(text: str, places: str) -> Any:
     """Return the places of a condition as the agent reads them."""
     setup = setup_of(parse_document(f"{text}condition: {{mine: {places}}}\n".encode(), "x.yaml"))
-    return setup.resolved(1)["conditions"][0]["places"]
+    return setup.resolved(1).conditions[0].places
 
 
 # --- what they become --------------------------------------------------------------------------------------
@@ -88,7 +89,7 @@ def test_nodes_share_a_host_that_is_named_and_have_their_own_otherwise() -> None
 
 def test_links_keep_what_they_are_given_each_way() -> None:
     found = network(GRAPH)
-    assert found.link["spine1->leaf0"].resolved(0.5) == {
+    assert found.link["spine1->leaf0"].resolved(0.5).as_json() == {
         "from": "spine1",
         "to": "leaf0",
         "rate_bps": 5 * 10**9,
@@ -98,7 +99,7 @@ def test_links_keep_what_they_are_given_each_way() -> None:
         "loss_ppb": 10**6,
         "cost": 3,
     }
-    assert "jitter_ns" not in found.link["leaf1->spine1"].resolved(1.0)
+    assert "jitter_ns" not in found.link["leaf1->spine1"].resolved(1.0).as_json()
 
 
 def test_the_shortest_way_has_the_least_cost_and_a_written_one_is_as_written() -> None:
@@ -133,7 +134,7 @@ def test_the_set_ups_of_icpe_are_the_stars_that_they_were(name: str) -> None:
     topology = read_document(catalog.experiment_file(name)).data["topology"]
     scale = read_document(catalog.experiment_file(name)).data.get("scale", 1)
     uplink = topology["uplink"]
-    found = Network.of(resolve(load_experiment(catalog.experiment_file(name)))["topology"])
+    found = Network.of(resolve(load_experiment(catalog.experiment_file(name))).topology)
     assert found.form == "star"
     assert [link.name for link in found.links] == [
         each for host in found.hosts for each in (f"{host}->switch", f"switch->{host}")
@@ -222,7 +223,7 @@ topology:
   nodes: {n0: a, n1: b}
 """
     for link in network(text, tmp_path).trunks:
-        assert link.resolved(1.0) == {
+        assert link.resolved(1.0).as_json() == {
             "from": link.source, "to": link.target, "rate_bps": 10**8, "delay_ns": 10**7,
             "buffer_bytes": 250_000, "jitter_ns": 500_000, "loss_ppb": 2_500_000,
         }  # fmt: skip
@@ -231,9 +232,9 @@ topology:
 def test_the_files_of_a_topology_are_kept_with_the_results(tmp_path: Path) -> None:
     text = in_file(tmp_path, "x,a,b\na,0,7\nb,8,0\n", "unit: ms, value: one-way")
     (tmp_path / "x.yaml").write_text(text)
-    (entry,) = load_setup(tmp_path / "x.yaml").resolved(1)["topology"]["files"]
-    assert entry["file"] == "m.csv"
-    assert len(entry["sha256"]) == 64
+    (entry,) = load_setup(tmp_path / "x.yaml").resolved(1).topology.files
+    assert entry.file == "m.csv"
+    assert len(entry.sha256) == 64
 
 
 # --- bad input ---------------------------------------------------------------------------------------------
@@ -443,4 +444,4 @@ def test_interference_is_a_share_of_the_slower_host() -> None:
             f"{text}condition: {{i: {{interference: {{between: [h0-h2], rate: 50%}}}}}}\n".encode(), "x.yaml"
         )
     )
-    assert setup.resolved(1)["conditions"][0]["interference"][0]["rate"] == {"constant_bps": 50_000_000}
+    assert setup.resolved(1).conditions[0].interference[0].rate == ConstantRate(constant_bps=50_000_000)

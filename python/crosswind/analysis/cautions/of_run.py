@@ -113,7 +113,7 @@ def _repetitions(summary: Summary) -> list[Caution]:
 
 def _rest(summary: Summary) -> list[Caution]:
     """Tell where a rest that should have brought budgets back did not."""
-    if (summary.resolved.get("trials") or {}).get("rest_s", 0) is not None:
+    if summary.resolved.trials.rest_s is not None:
         return []
     short = short_names(condition.name for condition in summary.conditions)
     return [
@@ -216,19 +216,18 @@ def _loop(summary: Summary) -> list[Caution]:
 
 
 def _scale(summary: Summary) -> list[Caution]:
-    scale = summary.resolved.get("scale")
-    if scale in (None, 1):
+    scale = summary.resolved.scale
+    if scale is None or scale == 1:
         return []
-    preserved = summary.resolved.get("preserved") or []
+    preserved = summary.resolved.preserved
     kept = f"Preserved are: {', '.join(preserved)}." if preserved else "No ratio is declared as preserved."
     return [caution(Kind.SCALED, f"Run at scale {scale:g}", kept)]
 
 
 def _declared(summary: Summary) -> list[Caution]:
     """Tell what the experiment says of itself, what it says of a `durability` under a name of its own."""
-    application = summary.resolved.get("application") or {}
-    durability = (application.get("parameters") or {}).get("durability")
-    texts = summary.resolved.get("warnings") or []
+    durability = summary.resolved.application.parameters.get("durability")
+    texts = summary.resolved.warnings
     weak = [text for text in texts if durability and str(durability) in text.split()]
     others = [text for text in texts if text not in weak]
     title = "w=0 never meets the network" if durability == "w=0" else "Writes are confirmed early"

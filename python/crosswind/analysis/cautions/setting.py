@@ -73,12 +73,12 @@ def _remarks(summary: Summary) -> list[Caution]:
 
 def _tcp(summary: Summary) -> list[Caution]:
     """Tell where the machine's default TCP is not that of the nodes, or did not stay what it was."""
-    declared = summary.resolved.get("tcp") or {}
+    declared = summary.resolved.tcp
     default, after = (_sysctls(summary, when) for when in ("before", "after"))
     pairs = {
-        "congestion control": (declared.get("congestion_control"), default.get("tcp_congestion_control")),
+        "congestion control": (declared.congestion_control, default.get("tcp_congestion_control")),
         "smallest retransmission timeout in us": (
-            declared.get("rto_min_us"),
+            declared.rto_min_us,
             default.get("tcp_rto_min_us"),
         ),
     }

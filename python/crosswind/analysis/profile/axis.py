@@ -1,10 +1,10 @@
 """A factor as the axis of a surface."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
+from crosswind.spec.resolved import ResolvedFactor
 from crosswind.text.units import Unit, units_of
 
 # Whether more of a quantity is a better network; a burst or a buffer can be either.
@@ -69,7 +69,7 @@ class Axis:
         return f"{level / unit.size:.4g}\u00a0{unit.name}".rstrip()
 
 
-def axis_of(name: str, factor: Mapping[str, Any], levels: set[float]) -> Axis:
+def axis_of(name: str, factor: ResolvedFactor, levels: set[float]) -> Axis:
     """Return the axis of a factor.
 
     Args:
@@ -79,6 +79,6 @@ def axis_of(name: str, factor: Mapping[str, Any], levels: set[float]) -> Axis:
     ascending = tuple(sorted(levels))
     spans = ascending[-1] > _SPAN_OF_LOGARITHMS * (next((v for v in ascending if v > 0), ascending[-1]))
     scale: Literal["linear", "log", "steps"] = "linear"
-    if factor["spacing"] == "log" or (spans and factor["spacing"] is None):
+    if factor.spacing == "log" or (spans and factor.spacing is None):
         scale = "log" if ascending[0] > 0 else "steps"
-    return Axis(name, factor["unit"], ascending, scale)
+    return Axis(name, factor.unit or "1", ascending, scale)

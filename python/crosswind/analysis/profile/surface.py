@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from crosswind.analysis.measure import Measure
 from crosswind.analysis.profile.axis import Axis, axis_of
 from crosswind.analysis.summary import ConditionSummary, Summary
+from crosswind.spec.resolved import ResolvedLevel
 from crosswind.stats import Interval, RefusedInterval
 
 
@@ -86,8 +87,8 @@ class Surface:
 
 def profile_of(summary: Summary) -> Surface | None:
     """Return the network profile of a run; None without a factor that is a quantity and has two levels."""
-    factors = summary.resolved.get("factors", {})
-    levels = {c["name"]: c["factors"] for c in summary.resolved.get("conditions", []) if "factors" in c}
+    factors = summary.resolved.factors
+    levels = {c.name: c.factors for c in summary.resolved.conditions if c.factors}
     measure = _performance(summary)
     found = [
         (condition, levels[condition.name])
@@ -100,14 +101,14 @@ def profile_of(summary: Summary) -> Surface | None:
     axes: list[Axis] = []
     for name, factor in factors.items():
         known = {at[name] for _, at in found if name in at}
-        if factor["unit"] is not None and len(known) > 1 and name in at_best and len(axes) < 2:
-            axes.append(axis_of(name, factor, known))
+        if factor.unit is not None and len(known) > 1 and name in at_best and len(axes) < 2:
+            axes.append(axis_of(name, factor, {_number(level) for level in known}))
     if not axes:
         return None
     names = [axis.name for axis in axes]
     others = {name: level for name, level in at_best.items() if name not in names}
     points = [
-        _point(condition, {name: at[name] for name in names}, measure)
+        _point(condition, {name: _number(at[name]) for name in names}, measure)
         for condition, at in found
         if set(at) == set(at_best) and all(at[name] == level for name, level in others.items())
     ]
@@ -118,6 +119,12 @@ def profile_of(summary: Summary) -> Surface | None:
         points,
         next(point for point in points if point.condition is best),
     )
+
+
+def _number(level: ResolvedLevel) -> float:
+    if isinstance(level, str):
+        raise ValueError(f"{level!r} is a level of a factor that has a unit, and no number")
+    return level
 
 
 def _performance(summary: Summary) -> Measure:

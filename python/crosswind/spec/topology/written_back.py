@@ -7,6 +7,7 @@ from typing import Any
 
 from crosswind.spec.buffer import Bdp, Room
 from crosswind.spec.network import STAR_SWITCH, Link, Network
+from crosswind.spec.resolved import ResolvedLink, ResolvedTopology
 
 
 def topology_of(fabric: Mapping[str, Any]) -> dict[str, Any]:
@@ -17,7 +18,16 @@ def topology_of(fabric: Mapping[str, Any]) -> dict[str, Any]:
     """
     # Neighbours that generate real interference are the runner's, no condition can name them.
     nodes = {node["name"]: node["host"] for node in fabric["nodes"] if not node["name"].startswith("noise-")}
-    network = Network.of({**fabric, "form": "graph", "nodes": nodes})
+    network = Network.of(
+        ResolvedTopology(
+            form="graph",
+            hosts=fabric["hosts"],
+            switches=fabric["switches"],
+            links=[ResolvedLink.model_validate(link) for link in fabric["links"]],
+            routes=fabric["routes"],
+            nodes=nodes,
+        )
+    )
     mtu = {"mtu": f"{fabric['mtu_bytes']}B"}
     uplinks = {(link.rate_bps, link.delay_ns, link.buffer) for link in network.uplinks.values()}
     if network.switches == (STAR_SWITCH,) and len(uplinks) == 1:

@@ -1,0 +1,55 @@
+"""A condition of a resolved experiment: what is done to packets, where and when."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from crosswind.spec.resolved.interference import ResolvedInterference
+from crosswind.spec.resolved.part import (
+    Parameters,
+    Places,
+    ResolvedFile,
+    ResolvedPart,
+    left_out_if_empty,
+)
+
+# A level of a factor: a number in the factor's unit, as written and not scaled, or text.
+ResolvedLevel = int | float | str
+
+
+class ResolvedStep(ResolvedPart):
+    """What changes `at_ns` after the start of the measurement: each place named has these elements then."""
+
+    at_ns: int
+    places: Places
+
+
+class ResolvedCondition(ResolvedPart):
+    """Elements and interference in SI integers, scaled.
+
+    Attributes:
+        files: those that it names.
+        factors: the level of each factor, where it is made of levels.
+    """
+
+    name: str
+    summary: str | None = None
+    places: Places = Field(default_factory=dict)
+    interference: list[ResolvedInterference] = Field(default_factory=list)
+    timeline: list[ResolvedStep] = Field(default_factory=list)
+    files: list[ResolvedFile] = left_out_if_empty([])
+    factors: dict[str, ResolvedLevel] = left_out_if_empty({})
+
+    @property
+    def is_real(self) -> bool:
+        """Whether processes make some of its interference."""
+        return any(entry.is_real for entry in self.interference)
+
+    def elements(self) -> Iterator[tuple[str, str, Parameters]]:
+        """Yield place, kind and parameters of every element, those of the timeline included."""
+        for places in (self.places, *(step.places for step in self.timeline)):
+            for place, elements in places.items():
+                for element in elements:
+                    yield from ((place, kind, parameters) for kind, parameters in element.items())

@@ -1,0 +1,139 @@
+"""A resolved experiment as a whole: resolved.json (docs/reference/contracts.md, section 5)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from crosswind.spec.resolved.condition import ResolvedCondition
+from crosswind.spec.resolved.part import Parameters, ResolvedFile, ResolvedPart, left_out_if_empty
+from crosswind.spec.resolved.topology import ResolvedTcp, ResolvedTopology
+from crosswind.spec.resolved.trials import ResolvedDesign, ResolvedTrials, Selection
+
+SCHEMA = 2
+
+
+class ResolvedFigure(ResolvedPart):
+    """A number that reports and progress show of each trial, as in metrics.parquet."""
+
+    metric: str
+    statistic: str
+    unit: str
+    label: str
+    better: Literal["lower", "higher"]
+
+
+class ResolvedApplication(ResolvedPart):
+    """The application under test.
+
+    Attributes:
+        size: the name of its size, where the file gives one.
+        parameters: in base units, as its own model dumps them.
+        figures: the most important first.
+        files: those that its parameters name.
+    """
+
+    name: str
+    size: str | None = None
+    parameters: Parameters = Field(default_factory=dict)
+    figures: list[ResolvedFigure] = Field(default_factory=list)
+    files: list[ResolvedFile] = left_out_if_empty([])
+
+
+class ResolvedFactor(ResolvedPart):
+    """What varies between conditions.
+
+    Attributes:
+        unit: `bit/s`, `B`, `ns`, `bit`, `share`, `1`; None where levels are text.
+        spacing: of a range, `linear` or `log`.
+        levels: as written.
+    """
+
+    unit: str | None
+    spacing: str | None = None
+    levels: list[str] = Field(default_factory=list)
+
+
+class PublishedFigure(ResolvedPart):
+    """A number that was published; metric and statistic as in metrics.parquet, unit as of a level."""
+
+    metric: str
+    condition: str
+    statistic: str
+    unit: str
+    value: int | float
+
+
+class ResolvedPublished(ResolvedPart):
+    """Figures that were published of the same experiment, and where."""
+
+    source: str
+    figures: list[PublishedFigure] = Field(default_factory=list)
+
+
+class ResolvedSetup(ResolvedPart):
+    """A network without an experiment, and the conditions that it can be put under.
+
+    Attributes:
+        scale: every rate, buffer, burst and budget was multiplied by it.
+    """
+
+    scale: float
+    topology: ResolvedTopology
+    tcp: ResolvedTcp
+    trials: ResolvedTrials
+    conditions: list[ResolvedCondition]
+
+    def under(self, *conditions: ResolvedCondition) -> ResolvedSetup:
+        """Return the same network with these conditions alone."""
+        return self.model_copy(update={"conditions": list(conditions)})
+
+
+class Resolved(ResolvedPart):
+    """Everything that decides what a run does, all defaults and conditions written out.
+
+    Attributes:
+        scale: every rate, buffer, burst and budget was multiplied by it.
+        design: None where all conditions are run.
+        conditions: with a design, the candidates.
+        warnings: what a reader of the results has to know.
+        preserved: what a scaled experiment has in common with the full-scale one.
+        selection: None where the whole experiment is run.
+    """
+
+    schema_version: int | None = Field(None, alias="schema")
+    name: str = ""
+    summary: str | None = None
+    source: str | None = None
+    scale: float | None = None
+    topology: ResolvedTopology = ResolvedTopology()
+    tcp: ResolvedTcp = ResolvedTcp()
+    application: ResolvedApplication
+    trials: ResolvedTrials = ResolvedTrials()
+    factors: dict[str, ResolvedFactor] = left_out_if_empty({})
+    design: ResolvedDesign | None = left_out_if_empty(None)
+    conditions: list[ResolvedCondition]
+    published: ResolvedPublished | None = left_out_if_empty(None)
+    warnings: list[str] = Field(default_factory=list)
+    preserved: list[str] = Field(default_factory=list)
+    selection: Selection | None = left_out_if_empty(None)
+
+    @staticmethod
+    def unknown() -> Resolved:
+        """Return what stands for the experiment of a folder that has lost its resolved.json: defaults."""
+        return Resolved.model_construct(
+            _fields_set=set(), application=ResolvedApplication(name=""), conditions=[]
+        )
+
+    def condition(self, name: str) -> ResolvedCondition | None:
+        """Return the condition of this name, if there is one."""
+        return next((condition for condition in self.conditions if condition.name == name), None)
+
+    def files(self) -> list[ResolvedFile]:
+        """Return the files that the topology, conditions and the application name."""
+        of_conditions = [file for condition in self.conditions for file in condition.files]
+        return [*self.topology.files, *of_conditions, *self.application.files]
+
+
+AnyResolved = Resolved | ResolvedSetup

@@ -1,0 +1,82 @@
+"""How often, in which order and for how long a resolved experiment runs, and which part of it."""
+
+from __future__ import annotations
+
+from crosswind.spec.resolved.part import ResolvedPart
+
+
+class ResolvedUntil(ResolvedPart):
+    """When an interval is narrow enough; all three are shares of 1."""
+
+    quantile: float
+    within: float
+    confidence: float
+
+
+class ResolvedRepeat(ResolvedPart):
+    """Trials of each condition; `until` is None where their number is fixed."""
+
+    at_least: int = 1
+    at_most: int = 1
+    until: ResolvedUntil | None = None
+
+
+class ResolvedLimits(ResolvedPart):
+    """What ends a run early, and what does not.
+
+    Attributes:
+        duration_s: of the whole run; None without a limit.
+        void: `stop` or `accept`, of a trial that is void after its repetitions.
+        failed: `continue` or `stop`, after a failed trial.
+    """
+
+    duration_s: float | None = None
+    void: str = "stop"
+    failed: str = "continue"
+
+
+class ResolvedCapture(ResolvedPart):
+    """How much of the packets is kept: of each frame, and of each trial's file."""
+
+    snap_bytes: int
+    limit_bytes: int
+
+
+class ResolvedTrials(ResolvedPart):
+    """Repetitions of every condition.
+
+    Attributes:
+        order: `randomised-blocks` or `sequential`.
+        rest_s: between trials; None is until kept budgets hold what they first held.
+        budgets: `fresh` or `kept`: what credit buckets hold as a trial begins.
+    """
+
+    repeat: ResolvedRepeat = ResolvedRepeat()
+    order: str = ""
+    rest_s: float | None = 0
+    budgets: str = "fresh"
+    seed: int = 0
+    limits: ResolvedLimits = ResolvedLimits()
+    record: bool = False
+    capture: ResolvedCapture | None = None
+
+
+class ResolvedAdaptive(ResolvedPart):
+    """Points before the first look, points in all, and points between two looks."""
+
+    start: int
+    at_most: int
+    step: int
+
+
+class ResolvedDesign(ResolvedPart):
+    """How conditions are chosen while the run goes on."""
+
+    adaptive: ResolvedAdaptive
+
+
+class Selection(ResolvedPart):
+    """What a run was narrowed to: these conditions (all when empty), one trial of each if `once`."""
+
+    only: list[str]
+    once: bool
