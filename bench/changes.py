@@ -9,6 +9,7 @@ from bench.engine import example, no_cargo
 from bench.figures import Figure, figure, skipped
 from crosswind.probe.pairs import run_tasks
 from crosswind.probe.single_packets import probe_task
+from crosswind.spec import FabricCondition
 from crosswind.testbed import Agent, Fabric, WorkFolder
 from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.plain import plain_fabric
@@ -81,7 +82,7 @@ def _change(fabric: Fabric) -> None:
     """Let all delays be 2 ms and 1 ms in turns."""
     for number in range(CHANGES):
         places = {"link": [{"delay": {"time_ns": 1_000_000 * (2 - number % 2)}}]}
-        fabric.set({"name": f"{number}", "places": places})
+        fabric.set(FabricCondition.model_validate({"name": f"{number}", "places": places}))
         time.sleep(PAUSE_S)
 
 
@@ -93,7 +94,7 @@ def _ask_in_vain(fabric: Fabric) -> None:
             "host.egress": [{"delay": {"time_ns": -1}}],
         }
         try:
-            fabric.set({"name": f"{number}", "places": places})
+            fabric.set(FabricCondition.model_validate({"name": f"{number}", "places": places}))
         except TestbedError:
             time.sleep(PAUSE_S / 2)
         else:

@@ -1,11 +1,11 @@
 """`traffic` beside iperf3 on the same fabric: two tools that count the same bytes must say the same."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from bench.figures import Figure, figure, skipped
 from crosswind.app import Application, Stage, find
 from crosswind.app.requirements.iperf3 import IPERF3
+from crosswind.spec import FabricSpec
 from crosswind.testbed import Agent, Ended, Fabric, TestbedError, WorkFolder
 from crosswind.testbed.plain import plain_fabric
 from crosswind.text.quantities import rate_text
@@ -47,7 +47,7 @@ def crosscheck_traffic(rounds: int) -> Iterator[Figure]:
         )
 
 
-def measured(spec: Mapping[str, Any], kind: type[Application]) -> float:
+def measured(spec: FabricSpec, kind: type[Application]) -> float:
     """Run an application once; return its goodput in bit/s."""
     application = kind(kind.Parameters.model_validate(ASKED[kind.name]))
     with WorkFolder() as work, Agent() as agent, Fabric(agent, spec, work.path / "logs") as fabric:

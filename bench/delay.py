@@ -72,7 +72,7 @@ def delay(rounds: int) -> Iterator[Figure]:
         for case in CASES:
             count = min(case.rate_per_s, COUNT_MAX)
             bare = probe_bare(case.rate_per_s, count)
-            spec = {**plain_fabric(delay_ns=case.declared_us * 500), "wait": case.wait}
+            spec = plain_fabric(delay_ns=case.declared_us * 500).with_changes(wait=case.wait)
             through, measurement = probe_fabric(spec, case.rate_per_s, count)
             seen[case].add(case, bare, through, measurement)
     for case, result in seen.items():

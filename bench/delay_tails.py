@@ -76,7 +76,7 @@ def measured() -> Measured:
             found.floor_us[wait].append(bare.delay_ns / 1e3)
             late_us.setdefault(CONTROL, []).append((bare.received_ns - bare.planned_ns) / 1e3)
             for delay_us in delays_us:
-                spec = {**plain_fabric(delay_ns=delay_us * 500), "wait": wait}
+                spec = plain_fabric(delay_ns=delay_us * 500).with_changes(wait=wait)
                 through, _ = probe_fabric(spec, RATE_PER_S, RATE_PER_S)
                 late_us.setdefault(f"link of {delay_us} us", []).append(through.delay_ns / 1e3 - delay_us)
         ended = sleeps.late_us(RATE_PER_S, SLEEP_US)

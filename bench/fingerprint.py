@@ -22,6 +22,7 @@ from crosswind.fingerprint.fingerprint import bucket_parts
 from crosswind.fingerprint.fit.fitted import NoFit
 from crosswind.fingerprint.measure.duty_cycle import duty_cycle
 from crosswind.fingerprint.measure.own_ends import own_fabric
+from crosswind.spec import FabricSpec
 from crosswind.testbed.plain import plain_fabric
 from crosswind.text.quantities import rate_text
 
@@ -77,7 +78,7 @@ class Bucket:
         """Whether the test ends before the bucket is empty."""
         return self.empty_s > TEST_S + LOW_S
 
-    def fabric(self) -> dict[str, Any]:
+    def fabric(self) -> FabricSpec:
         """Return the network that it is emulated in."""
         credit = {
             "budget_bits": self.budget_bits,
@@ -89,7 +90,7 @@ class Bucket:
         }
         return plain_fabric(places={"host.egress": [{"credit": credit}]})
 
-    def measured(self, fabric: Mapping[str, Any]) -> "Measured":
+    def measured(self, fabric: FabricSpec) -> "Measured":
         """Measure a network at full speed for longer than the bucket lasts; and once more, after a rest."""
         rest_s = AGAIN_S * (1 / self.refill - 1)
         on_s = [TEST_S] if self.outlasts else [self.empty_s + LOW_S, AGAIN_S + LOW_S]

@@ -35,6 +35,7 @@ from crosswind.fingerprint.fit.floor import Floor
 from crosswind.fingerprint.measure.one_way import PACKETS_PER_S, one_way
 from crosswind.fingerprint.measure.own_ends import own_fabric
 from crosswind.probe.single_packets import probe_bare
+from crosswind.spec import FabricSpec
 from crosswind.testbed.plain import plain_fabric
 
 SHARES = (0.5, 0.9, 0.99)
@@ -60,7 +61,7 @@ class Piece:
     bare_ns: NDArray[np.int64]
 
     @classmethod
-    def of(cls, fabric: Mapping[str, Any] | None) -> "Piece":
+    def of(cls, fabric: FabricSpec | None) -> "Piece":
         """Measure a network as a fingerprint does, behind a bare pair; or another bare pair."""
         bare_ns = probe_bare(PACKETS_PER_S, PACKETS).delay_ns
         if fabric is None:
@@ -140,7 +141,7 @@ class Patience:
         )
         return Piece(found_ns, bare_ns)
 
-    def _piece(self, fabric: Mapping[str, Any] | None) -> Piece | None:
+    def _piece(self, fabric: FabricSpec | None) -> Piece | None:
         """Return a piece that counts; None where there was none."""
         for _ in range(TRIES_MAX):
             with Standstill() as still, Watch() as watch:

@@ -25,4 +25,4 @@ def fitted_places(content: bytes, **reading: Any) -> dict[str, Any]:
         file = Path(folder) / "measured.yaml"
         file.write_text(made.text)
         condition = setup_of(parse_document(_NETWORK, "network.yaml")).condition(str(file))
-    return dict(condition["places"])
+    return dict(condition.places)

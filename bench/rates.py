@@ -12,6 +12,7 @@ from crosswind.certify.live.rates import ALONE_NS, LIMITS, OVERLOAD, RATES_BPS, 
 from crosswind.curves import window_excesses
 from crosswind.probe.bare import BarePair
 from crosswind.probe.flood import IP_BYTES, Flood, flood_bare, flood_fabric, paced_bare
+from crosswind.spec import FabricSpec
 from crosswind.testbed.plain import plain_fabric
 from crosswind.text.quantities import rate_text
 
@@ -58,10 +59,10 @@ def rate(rounds: int) -> Iterator[Figure]:
             )
 
 
-def bucket(rate_bps: int, burst: int) -> dict[str, object]:
+def bucket(rate_bps: int, burst: int) -> FabricSpec:
     """Return a fabric with a token bucket in it, whose packets leave alone; `burst` in bytes."""
     shape = {"rate_bps": rate_bps, "burst_bytes": burst, "buffer_bytes": None}
-    return plain_fabric(places={"switch.ingress": [{"shape": shape}]}) | {"merge_window_ns": ALONE_NS}
+    return plain_fabric(places={"switch.ingress": [{"shape": shape}]}).with_changes(merge_window_ns=ALONE_NS)
 
 
 def flood_tbf(rate_bps: int, burst: int, duration_s: float) -> Flood:

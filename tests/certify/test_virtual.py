@@ -1,6 +1,5 @@
 """The virtual suite holds, and would not hold for an engine that is a little wrong."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -23,6 +22,7 @@ from crosswind.certify.virtual import (
     queueing,
     schedulers,
 )
+from crosswind.spec import FabricSpec
 from crosswind.testbed import NotHere, TestbedError, find_binary
 from crosswind.testbed.binaries import SIMULATE
 from crosswind.testbed.plain import plain_fabric
@@ -57,7 +57,7 @@ def test_a_refused_table_names_the_line() -> None:
 
 
 def _late_by(ns: int) -> Any:
-    def played(fabric: Mapping[str, Any], packets: Packets) -> Fates:
+    def played(fabric: FabricSpec, packets: Packets) -> Fates:
         fates = play(fabric, packets)
         return replace(fates, at_ns=fates.at_ns + ns)
 
@@ -78,7 +78,7 @@ def test_an_engine_that_is_late_is_not_certified(module: Any, monkeypatch: pytes
 def test_a_bucket_that_lets_one_packet_too_many_pass_is_not_certified(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def generous(fabric: Mapping[str, Any], packets: Packets) -> Fates:
+    def generous(fabric: FabricSpec, packets: Packets) -> Fates:
         fates = play(fabric, packets)
         fate = fates.fate.astype("U16")
         fate[np.flatnonzero(fate != "departed")[:1]] = "departed"
@@ -97,7 +97,7 @@ def test_a_bucket_that_lets_one_packet_too_many_pass_is_not_certified(
 
 
 def test_a_meter_that_colours_too_little_is_not_certified(monkeypatch: pytest.MonkeyPatch) -> None:
-    def stingy(fabric: Mapping[str, Any], packets: Packets) -> Fates:
+    def stingy(fabric: FabricSpec, packets: Packets) -> Fates:
         fates = play(fabric, packets)
         fate = fates.fate.astype("U16")
         fate[np.flatnonzero(fate == "departed")[1::2]] = "colour"
@@ -110,7 +110,7 @@ def test_a_meter_that_colours_too_little_is_not_certified(monkeypatch: pytest.Mo
 
 
 def test_a_law_that_is_a_twentieth_too_wide_is_not_near(monkeypatch: pytest.MonkeyPatch) -> None:
-    def wide(fabric: Mapping[str, Any], packets: Packets) -> Fates:
+    def wide(fabric: FabricSpec, packets: Packets) -> Fates:
         fates = play(fabric, packets)
         sent_ns = packets.at_ns[fates.packet] + delays.MEAN_NS
         return replace(fates, at_ns=sent_ns + (fates.at_ns - sent_ns) * 105 // 100)
@@ -120,7 +120,7 @@ def test_a_law_that_is_a_twentieth_too_wide_is_not_near(monkeypatch: pytest.Monk
 
 
 def test_a_lost_fate_and_a_swap_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    def forgetful(fabric: Mapping[str, Any], packets: Packets) -> Fates:
+    def forgetful(fabric: FabricSpec, packets: Packets) -> Fates:
         fates = play(fabric, packets)
         return replace(fates, packet=fates.packet[:0:-1], at_ns=fates.at_ns[:0:-1], fate=fates.fate[:0:-1])
 
@@ -142,7 +142,7 @@ def test_the_chain_of_a_loss_gives_what_is_known_of_gilbert_and_elliott() -> Non
 
 
 def test_losses_of_the_right_share_but_one_by_one_are_not_certified(monkeypatch: pytest.MonkeyPatch) -> None:
-    def shuffled(fabric: Mapping[str, Any], packets: Packets) -> Fates:
+    def shuffled(fabric: FabricSpec, packets: Packets) -> Fates:
         fates = play(fabric, packets)
         return replace(fates, fate=np.random.default_rng(1).permutation(fates.fate))
 
@@ -155,8 +155,8 @@ def test_losses_of_the_right_share_but_one_by_one_are_not_certified(monkeypatch:
 def _with_drops(change: Any) -> Any:
     """Return a `play` of an engine whose drop policy is a little wrong."""
 
-    def played(fabric: Mapping[str, Any], packets: Packets) -> Fates:
-        ((_, drop),) = fabric["condition"]["places"]["host.egress"][0]["queue"]["drop"].items()
+    def played(fabric: FabricSpec, packets: Packets) -> Fates:
+        ((_, drop),) = fabric.condition.places["host.egress"][0]["queue"]["drop"].items()
         change(drop)
         return play(fabric, packets)
 

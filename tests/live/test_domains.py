@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from test_zones import ECHO, await_ready, waited
 
+from crosswind.spec import FabricCondition, FabricSpec
 from crosswind.spec.document import parse_document
 from crosswind.spec.fabric import fabric_of
 from crosswind.spec.setup import setup_of
@@ -70,7 +71,7 @@ print({BULK_BYTES}, digest.hexdigest())
 """
 
 
-def network(folder: str, domains: Any) -> dict[str, Any]:
+def network(folder: str, domains: int | list[list[str]]) -> FabricSpec:
     delay = f"{BETWEEN_NS}ns"
     topology = {
         "zones": {"delay": {"left": {"right": delay}, "right": {"left": delay}}},
@@ -78,7 +79,7 @@ def network(folder: str, domains: Any) -> dict[str, Any]:
         "nodes": NODES,
     }
     setup = setup_of(parse_document(json.dumps({"topology": topology}).encode(), f"{folder}/x.yaml"))
-    return {**fabric_of(setup.resolved(1), "none"), "domains": domains}
+    return fabric_of(setup.resolved(1), "none").with_changes(domains=domains)
 
 
 def test_round_trips_of_all_pairs_and_a_bulk_transfer_cross_between_two_domains(live: Live) -> None:
@@ -101,7 +102,7 @@ def test_round_trips_of_all_pairs_and_a_bulk_transfer_cross_between_two_domains(
         measurement = fabric.read()
         assert fabric.domains == measurement["domains"] == 2
         # New elements in both domains, while the network is up.
-        fabric.set({"name": "marked", "places": {"host.egress": [{"mark": {"dscp": 10}}]}})
+        fabric.set(FabricCondition(name="marked", places={"host.egress": [{"mark": {"dscp": 10}}]}))
         fabric.measure()
         sink = start("d", "sink", [sys.executable, "-c", SINK])
         await_ready([sink])
@@ -139,8 +140,8 @@ def test_round_trips_of_all_pairs_and_a_bulk_transfer_cross_between_two_domains(
 
 def test_what_cannot_be_divided_is_refused_with_a_remedy(live: Live) -> None:
     close = network(str(live.folder), [["left"], ["right"]])
-    for link in close["links"]:
-        link["delay_ns"] = 50_000
+    links = [link.model_copy(update={"delay_ns": 50_000}) for link in close.links]
+    close = close.with_changes(links=links)
     refused = pytest.raises(TestbedError, match="a cut needs 100000 ns or more")
     with Agent() as agent, refused, Fabric(agent, close, live.folder / "logs"):
         pass

@@ -29,6 +29,7 @@ from crosswind.results import ResultsFolder
 from crosswind.results.folder import SIDES
 from crosswind.runner.fingerprints import attach_fingerprint
 from crosswind.spec import load_experiment, resolve
+from crosswind.spec.resolved import FabricNode
 from crosswind.testbed import TestbedError
 from crosswind.testbed.plain import plain_fabric
 
@@ -118,7 +119,7 @@ def test_the_way_between_two_nodes_is_made_found_and_carries(
     if os.geteuid() != 0:
         pytest.skip("SKIPPED: routes and tunnels take root")
     spec = plain_fabric(("h0", "h1", "h2"), rate_bps=100_000_000)
-    spec["nodes"] = [{"name": name, "host": host} for name, host in nodes.items()]
+    spec = spec.with_changes(nodes=[FabricNode(name=name, host=host) for name, host in nodes.items()])
     with own_fabric(spec, "traffic", tunnel) as ends:
         way = Way.of(ends, near_facts(ends))
         assert (way.place, way.distance, way.tunnel) == (place, distance, tunnel)

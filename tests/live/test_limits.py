@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import pytest
 
+from crosswind.spec import FabricSpec
 from crosswind.spec.network import star_links
 from crosswind.testbed import Agent, Fabric
 
@@ -88,18 +89,20 @@ DEAF = "trap '' TERM; while :; do sleep 1; done"
 
 
 def test_many_processes_that_do_not_listen_stop_within_five_seconds(live: Live, tmp_path: Path) -> None:
-    spec = {
-        "seed": 1,
-        "hosts": ["h0"],
-        "switches": ["switch"],
-        "links": [link.resolved(1.0).as_json() for link in star_links(["h0"])],
-        "routes": "shortest",
-        "nodes": [{"name": "a", "host": "h0"}],
-        "mtu_bytes": 1500,
-        "tcp": {"congestion_control": "cubic", "rto_min_us": 200_000},
-        "merge_window_ns": 0,
-        "condition": {"name": "none"},
-    }
+    spec = FabricSpec.model_validate(
+        {
+            "seed": 1,
+            "hosts": ["h0"],
+            "switches": ["switch"],
+            "links": [link.resolved(1.0).as_json() for link in star_links(["h0"])],
+            "routes": "shortest",
+            "nodes": [{"name": "a", "host": "h0"}],
+            "mtu_bytes": 1500,
+            "tcp": {"congestion_control": "cubic", "rto_min_us": 200_000},
+            "merge_window_ns": 0,
+            "condition": {"name": "none"},
+        }
+    )
     with Agent() as agent, Fabric(agent, spec, tmp_path / "logs") as fabric:
         deaf = [
             fabric.start("a", f"deaf{number}", ["sh", "-c", f"{DEAF} #{live.folder}"], cwd=live.folder)

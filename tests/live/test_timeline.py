@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from crosswind.probe.single_packets import probe_fabric
+from crosswind.spec.resolved import ResolvedStep
 from crosswind.testbed.plain import plain_fabric
 
 pytestmark = pytest.mark.usefixtures("live")  # Skips where no agent can work.
@@ -22,10 +23,12 @@ PROBES, PER_S = 800, 200.0
 def test_a_step_holds_from_its_instant_until_the_next() -> None:
     fabric = plain_fabric()
     delayed = {"host.ingress": [{"delay": {"time_ns": DELAY_NS}}]}
-    fabric["condition"]["timeline"] = [
-        {"at_ns": at_ns, "places": places}
+    timeline = [
+        ResolvedStep(at_ns=at_ns, places=places)
         for at_ns, places in zip(STEPS_NS, (delayed, {"host.ingress": []}), strict=True)
     ]
+    condition = fabric.condition.model_copy(update={"timeline": timeline})
+    fabric = fabric.with_changes(condition=condition)
     probes, measurement = probe_fabric(fabric, PER_S, PROBES)
 
     before, *steps = measurement["changes"]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from crosswind.spec import FabricSpec
 from crosswind.spec.document import parse_document
 from crosswind.spec.fabric import fabric_of
 from crosswind.spec.setup import setup_of
@@ -63,7 +64,7 @@ def delay_ns(source: int, target: int) -> int:
     return 20_000_000 + 497_000 * (number * 61 % 156)
 
 
-def network(folder: str) -> dict[str, Any]:
+def network(folder: str) -> FabricSpec:
     rows = {
         f"z{one}": {f"z{other}": f"{delay_ns(one, other)}ns" for other in range(ZONES) if other != one}
         for one in range(ZONES)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from crosswind.runner.budgets import Bucket, Budgets
-from crosswind.spec.resolved import Resolved, ResolvedTrials
+from crosswind.spec.resolved import FabricCondition, Resolved, ResolvedTrials
 
 # Full with 400 Mbit at first; 100 were left 1000 s after the epoch, and 20 come back every second.
 SPENT = Bucket(400_000_000, 20_000_000, 400_000_000, 100_000_000, 1000.0)
@@ -31,13 +31,13 @@ def test_a_continued_run_knows_what_is_left_and_each_condition_has_its_own(tmp_p
     just_now = Bucket(400_000_000, 1000, 400_000_000, 100_000_000, time.time())
     (tmp_path / "budgets.json").write_text(json.dumps({"slow": {NAME: asdict(just_now)}}))
     budgets = Budgets.of(resolved, tmp_path)
-    held = budgets.applied({"name": "slow", "places": {}})["held_bits"]
+    held = budgets.applied(FabricCondition(name="slow")).held_bits
     assert held == {NAME: pytest.approx(100_000_000, abs=100_000)}
     assert budgets.rest_s("slow") == pytest.approx(300_000, rel=0.001)
-    assert budgets.applied({"name": "other", "places": {}}) == {"name": "other", "places": {}}
+    assert budgets.applied(FabricCondition(name="other")) == FabricCondition(name="other")
     assert budgets.rest_s("other") == 0
 
 
 def test_fresh_budgets_are_never_told_to_the_agent(tmp_path: Path) -> None:
     budgets = Budgets.of(Resolved.unknown(), tmp_path)
-    assert budgets.applied({"name": "slow"}) == {"name": "slow"}
+    assert budgets.applied(FabricCondition(name="slow")) == FabricCondition(name="slow")

@@ -14,7 +14,7 @@ from crosswind.plan import planned
 from crosswind.runner import machine, trial
 from crosswind.runner.budgets import Budgets
 from crosswind.runner.preflight import application_of
-from crosswind.spec import Resolved, load_experiment, resolve
+from crosswind.spec import FabricSpec, Resolved, load_experiment, resolve
 from crosswind.testbed import Files, Hello, WorkFolder
 
 
@@ -28,10 +28,10 @@ def resolved(domains: str | int | list[list[str]]) -> Resolved:
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]], dict[str, Any]]:
+def asked(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]], FabricSpec]:
     """Return the fabric that something asks for on a machine where `auto` is 4."""
 
-    def refuse(_: object, spec: dict[str, Any], *__: object) -> None:
+    def refuse(_: object, spec: FabricSpec, *__: object) -> None:
         raise Asked(spec)
 
     for module in (trial, machine):
@@ -39,10 +39,10 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]], d
     monkeypatch.setattr(trial, "Agent", nullcontext)
     monkeypatch.setattr(trial, "Fabric", refuse)
 
-    def spec_of(act: Callable[[], object]) -> dict[str, Any]:
+    def spec_of(act: Callable[[], object]) -> FabricSpec:
         with pytest.raises(Asked) as caught:
             act()
-        spec: dict[str, Any] = caught.value.args[0]
+        spec: FabricSpec = caught.value.args[0]
         return spec
 
     return spec_of
@@ -71,7 +71,7 @@ def test_a_trial_has_the_domains_that_are_declared_or_that_the_machine_can_spare
                 on_step=lambda _: None,
             )
 
-        assert asked(run).get("domains") == given
+        assert asked(run).domains == given
 
 
 def test_data_are_prepared_in_one_domain(asked: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,7 +83,7 @@ def test_data_are_prepared_in_one_domain(asked: Any, tmp_path: Path, monkeypatch
         def prepare() -> object:
             return trial.prepare_application(found, application, work=work, logs=tmp_path, named={})
 
-        assert "domains" not in asked(prepare)
+        assert asked(prepare).domains is None
 
 
 @pytest.mark.parametrize(("declared", "kept"), [("auto", 4), (1, 1), (2, 2), ([["switch"], ["h1"]],) * 2])

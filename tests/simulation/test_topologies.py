@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from itertools import permutations
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 from crosswind.certify.table import Packets, play
+from crosswind.spec import FabricSpec
 from crosswind.spec.document import parse_document
 from crosswind.spec.fabric import fabric_of
 from crosswind.spec.setup import setup_of
@@ -33,13 +33,13 @@ def simulator() -> None:
         pytest.skip(f"SKIPPED: {reason}")
 
 
-def fabric(text: str, folder: Path = Path()) -> dict[str, Any]:
+def fabric(text: str, folder: Path = Path()) -> FabricSpec:
     setup = setup_of(parse_document(text.encode(), str(folder / "network.yaml")))
     resolved = setup.resolved(7)
     return fabric_of(resolved, resolved.conditions[0].name)
 
 
-def delays_ns(made: dict[str, Any], pairs: list[tuple[int, int]]) -> list[int]:
+def delays_ns(made: FabricSpec, pairs: list[tuple[int, int]]) -> list[int]:
     """Return how long one packet takes for each pair of nodes by their numbers, in their order."""
     at = np.arange(len(pairs)) * GAP_NS
     source, target = np.array(pairs).T
@@ -104,12 +104,11 @@ topology:
 SIDE = 16
 
 
-def spines(routes: str, seed: int = 7) -> dict[str, Any]:
+def spines(routes: str, seed: int = 7) -> FabricSpec:
     hosts = ", ".join(f"h{number}: leaf{number // SIDE}" for number in range(2 * SIDE))
     nodes = ", ".join(f"n{number}: h{number}" for number in range(2 * SIDE))
-    return fabric(SPINES.replace("ROUTES", routes).replace("HOSTS", hosts).replace("NODES", nodes)) | {
-        "seed": seed
-    }
+    made = fabric(SPINES.replace("ROUTES", routes).replace("HOSTS", hosts).replace("NODES", nodes))
+    return made.with_changes(seed=seed)
 
 
 ACROSS = [(one, SIDE + other) for one in range(SIDE) for other in range(SIDE)]

@@ -198,4 +198,4 @@ def test_only_what_the_agent_knows_reaches_it(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("time_s,rate_mbps\n0,1\n")
     (tmp_path / "experiment.yaml").write_text(EXPERIMENT.replace("CAPACITY", "trace: a.csv"))
     resolved = resolve(load_experiment(tmp_path / "experiment.yaml"))
-    assert "files" not in fabric_of(resolved, "changing")["condition"]
+    assert "files" not in fabric_of(resolved, "changing").condition.as_json()

@@ -25,7 +25,7 @@ def test_an_experiment_is_valid_and_can_be_built(name: str) -> None:
     assert experiment.name == name
     resolved = resolve(experiment)
     for condition in resolved.conditions:
-        assert fabric_of(resolved, condition.name)["hosts"] == resolved.topology.hosts
+        assert fabric_of(resolved, condition.name).hosts == resolved.topology.hosts
 
 
 @pytest.mark.parametrize("name", catalog.experiment_names())

@@ -199,27 +199,27 @@ def test_resolving_is_plain_json() -> None:
 
 def test_ghosts_stay_with_the_condition_of_the_fabric() -> None:
     fabric = fabric_of(resolved(), "shaped", seed=9)
-    assert fabric["seed"] == 9
-    assert [node["name"] for node in fabric["nodes"]] == ["server", "client"]
-    assert len(fabric["condition"]["interference"]) == 1
+    assert fabric.seed == 9
+    assert [node.name for node in fabric.nodes] == ["server", "client"]
+    assert len(fabric.condition.interference) == 1
     assert real_interference(resolved(), "shaped") == []
 
 
 def test_real_interference_gets_nodes_of_its_own_and_leaves_the_condition() -> None:
     fabric = fabric_of(resolved("iperf3"), "shaped")
-    assert fabric["nodes"] == [
+    assert [node.as_json() for node in fabric.nodes] == [
         {"name": "server", "host": "h0"},
         {"name": "client", "host": "h1"},
         {"name": "noise-h0-h1", "host": "h0"},
         {"name": "noise-h1-h0", "host": "h1"},
     ]
-    assert fabric["condition"]["interference"] == []
+    assert fabric.condition.interference == []
     (entry,) = real_interference(resolved("iperf3"), "shaped")
     assert neighbours(entry) == ("noise-h0-h1", "noise-h1-h0")
 
 
 def test_a_fabric_has_exactly_the_keys_that_the_agent_knows() -> None:
-    fabric = fabric_of(resolved(), "none")
+    fabric = fabric_of(resolved(), "none").as_json()
     assert set(fabric) == {
         "seed",
         "hosts",

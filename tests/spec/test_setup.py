@@ -27,13 +27,13 @@ def test_a_topology_alone_is_under_the_empty_condition(file: Path) -> None:
     setup = load_setup(file)
     assert list(setup.conditions) == ["none"]
     fabric = fabric_of(setup.resolved(seed=3), "none")
-    assert [node["name"] for node in fabric["nodes"]] == ["a", "b"]
+    assert [node.name for node in fabric.nodes] == ["a", "b"]
 
 
 def test_a_condition_can_be_written_in_the_file(file: Path) -> None:
     file.write_text(TEXT + "condition: {slow: {link: [{delay: {time: 1ms}}]}}\n")
     fabric = fabric_of(load_setup(file).resolved(seed=3), "slow")
-    assert fabric["condition"]["places"] == {"link": [{"delay": {"time_ns": 1_000_000}}]}
+    assert fabric.condition.places == {"link": [{"delay": {"time_ns": 1_000_000}}]}
 
 
 def test_an_experiment_brings_its_conditions() -> None:

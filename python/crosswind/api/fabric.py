@@ -17,6 +17,7 @@ from crosswind.api.reading import Reading, reading_of
 from crosswind.doctor import auto_domains_here
 from crosswind.errors import CrosswindError
 from crosswind.spec import (
+    FabricCondition,
     ResolvedCondition,
     Setup,
     carried_out,
@@ -193,7 +194,7 @@ class Fabric:
             resolved = self._own.get(condition) or self._setup.condition(condition, self._own)
         return self.apply(condition_for_agent(carried_out(resolved)))
 
-    def apply(self, condition: Mapping[str, Any]) -> int:
+    def apply(self, condition: FabricCondition) -> int:
         """As `set`, with a condition as the agent takes it (docs/reference/contracts.md, section 1)."""
         fabric = self._up()
         effective_ns = fabric.set(condition)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from crosswind.spec import FabricSpec
 from crosswind.testbed import TestbedError, find_binary
 from crosswind.testbed.binaries import SIMULATE
 
@@ -102,7 +101,7 @@ class Fates:
         return count
 
 
-def play(fabric: Mapping[str, Any], packets: Packets) -> Fates:
+def play(fabric: FabricSpec, packets: Packets) -> Fates:
     """Return what a fabric does to packets; instant 0 is the start of its condition.
 
     Raises: TestbedError: the fabric or a packet was refused; the message has the line.
@@ -110,7 +109,7 @@ def play(fabric: Mapping[str, Any], packets: Packets) -> Fates:
     table = np.column_stack(
         (packets.at_ns, packets.source, packets.destination, packets.ip_bytes, packets.dscp)
     )
-    lines = [json.dumps(dict(fabric), separators=(",", ":"))]
+    lines = [json.dumps(fabric.as_json(), separators=(",", ":"))]
     lines += [",".join(map(str, row)) for row in table.tolist()]
     done = subprocess.run(
         [str(find_binary(SIMULATE)), "table"],

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 from click.core import ParameterSource
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from crosswind.fingerprint.measure.ends import Network, Tool
     from crosswind.fingerprint.measure.machines import Bounds
     from crosswind.fingerprint.regime.record import Header
+    from crosswind.spec import FabricSpec
 
 # Of what the network draws; two fingerprints should not differ without a reason.
 SEED = 1
@@ -202,14 +203,12 @@ def _made(asked: Asked, file: str) -> _Target:
     from crosswind.fingerprint.regime.record import Header
 
     spec = _fabric(file, asked.condition, asked.between, asked.through)
-    _refuse_impossible_way(
-        [node["name"] for node in spec["nodes"]], asked.through, asked.tunnel, asked.regime
-    )
+    _refuse_impossible_way([node.name for node in spec.nodes], asked.through, asked.tunnel, asked.regime)
     network = partial(own_fabric, spec, asked.tool or "traffic", asked.tunnel)
-    return _Target(network, spec["condition"]["name"], partial(Header.of, spec), None)
+    return _Target(network, spec.condition.name, partial(Header.of, spec), None)
 
 
-def _fabric(file: str, condition: str | None, between: str | None, through: str | None) -> dict[str, Any]:
+def _fabric(file: str, condition: str | None, between: str | None, through: str | None) -> FabricSpec:
     """Return the fabric of a file, of the two nodes that are meant and the one between them, if any."""
     from crosswind.doctor import auto_domains_here
     from crosswind.fingerprint.measure.own_ends import with_nodes
@@ -219,7 +218,7 @@ def _fabric(file: str, condition: str | None, between: str | None, through: str 
     meant = carried_out(setup.condition(condition or next(iter(setup.conditions))))
     resolved = setup.resolved(SEED).under(meant)
     spec = fabric_of(resolved, meant.name, auto_domains=auto_domains_here(resolved))
-    nodes = [node["name"] for node in spec["nodes"]]
+    nodes = [node.name for node in spec.nodes]
     ends = _two(between, nodes)
     if through is not None and (through not in nodes or through in ends):
         raise CrosswindError(

@@ -42,7 +42,7 @@ def command(condition: str, pid: int | None) -> None:
         # Read and resolved here: a file that never ends holds nobody up but this command.
         setup = setup_of(document_of(up["network"], "the network that is up"))
         resolved = carried_out(_resolved(condition, setup, up["conditions"]))
-        request = {"do": "set", "condition": condition_for_agent(resolved)}
+        request = {"do": "set", "condition": condition_for_agent(resolved).as_json()}
     changed = ask(request, pid)
     click.echo(f"{changed['condition']} effective_ns {changed['effective_ns']}")
 

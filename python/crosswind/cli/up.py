@@ -45,6 +45,7 @@ def command(file: str, condition: str | None, record: Path | None, capture: Path
     """
     from crosswind.api.fabric import Fabric
     from crosswind.runner.interruption import Interruption
+    from crosswind.spec import FabricCondition
     from crosswind.testbed.control import ControlServer
 
     for option, path in (("--record", record), ("--capture", capture)):
@@ -61,8 +62,8 @@ def command(file: str, condition: str | None, record: Path | None, capture: Path
         if request["do"] == "set":
             own = request.get("own")
             if own is None:
-                changed = request["condition"]
-                return {"condition": changed["name"], "effective_ns": net.apply(changed)}
+                changed = FabricCondition.model_validate(request["condition"])
+                return {"condition": changed.name, "effective_ns": net.apply(changed)}
             if own in net.conditions:
                 return {"condition": own, "effective_ns": net.set(own)}
         raise CrosswindError(f"{request['do']!r}: no such request; is this the same version of crosswind?")

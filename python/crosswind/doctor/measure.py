@@ -23,6 +23,7 @@ from crosswind.doctor.calibration import Calibration, DelayCheck, RateCheck
 from crosswind.doctor.kernel import DEFAULT_CONGESTION_CONTROL, available_congestion_controls
 from crosswind.doctor.machine import this_machine
 from crosswind.probe.single_packets import read_probes
+from crosswind.spec import FabricCondition, FabricSpec
 from crosswind.testbed import Agent, Ended, Fabric, Process, TestbedError, find_binary
 from crosswind.testbed.binaries import LOAD
 from crosswind.testbed.plain import plain_fabric
@@ -46,7 +47,7 @@ STEP_S = 15.0
 _PROBE_PORT, _RPC_PORT = 5002, 7077
 
 
-def two_nodes() -> dict[str, Any]:
+def two_nodes() -> FabricSpec:
     """Return a fabric of two nodes on two hosts, with a link that neither limits nor delays."""
     available = available_congestion_controls()
     known = DEFAULT_CONGESTION_CONTROL in available or not available
@@ -118,7 +119,8 @@ class _Bench:
     def delays(self, declared_ns: int) -> tuple[np.ndarray[Any, np.dtype[np.int64]], dict[str, Any]]:
         """Return the one-way delays of packets that arrived, shape (arrived,) in ns, and the measurement."""
         place = [{"delay": {"time_ns": declared_ns, "on": [RECEIVER]}}] if declared_ns else []
-        self._fabric.set({"name": f"delay {declared_ns} ns", "places": {"host.ingress": place}})
+        condition = {"name": f"delay {declared_ns} ns", "places": {"host.ingress": place}}
+        self._fabric.set(FabricCondition.model_validate(condition))
         out = self._folder / f"delay-{declared_ns}.csv"
         with self._window() as measurement, self._receiver(PROBES, out) as receiver:
             self._send(PROBE_RATE_PER_S, PROBES)
@@ -128,7 +130,7 @@ class _Bench:
 
     def rates(self) -> Iterator[RateCheck]:
         """Offer rising packet rates; end with the first that loses packets."""
-        self._fabric.set({"name": "none"})
+        self._fabric.set(FabricCondition(name="none"))
         for rate_per_s in RATES_PER_S:
             check = self._rate(rate_per_s)
             yield check

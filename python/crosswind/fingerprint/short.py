@@ -6,7 +6,6 @@ bucket holds shows only when it is empty. There is no rest: a refill that is not
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from crosswind.fingerprint.measure.one_way import PACKETS, PACKETS_PER_S, one_wa
 from crosswind.fingerprint.measure.own_ends import own_fabric, with_nodes
 from crosswind.fingerprint.measure.round_trips import CONNECTIONS
 from crosswind.machine.provenance import provenance
+from crosswind.spec import FabricSpec
 
 # Three fabrics come up, and connections are made and warmed up.
 _AROUND_S = 1.0
@@ -28,7 +28,7 @@ _LONGEST_BULK_S = 2.0
 
 
 def short_fingerprint(
-    spec: Mapping[str, Any],
+    spec: FabricSpec,
     between: tuple[str, str],
     length_s: float,
 ) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def short_fingerprint(
         between: the sending node and the receiving one.
     Raises: TestbedError: nothing arrived, or a connection was lost.
     """
-    before = provenance(Path.cwd(), spec["seed"], {})
+    before = provenance(Path.cwd(), spec.seed, {})
     network = partial(own_fabric, with_nodes(spec, between))
     left_s = length_s - _AROUND_S
     packets = min(PACKETS, round(_SHARE * left_s * PACKETS_PER_S))
@@ -54,7 +54,7 @@ def short_fingerprint(
     return {
         "schema": SCHEMA,
         "between": list(between),
-        "condition": spec["condition"]["name"],
+        "condition": spec.condition.name,
         "delay": delay_part(probes.delay_ns, probes.lost),
         "bulk": transfer.as_dict(),
         **bucket_parts(offered_bps, identify(trace), trace),

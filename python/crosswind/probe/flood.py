@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from crosswind.probe.bare import BarePair
 from crosswind.probe.pairs import Task, over_bare, over_fabric
+from crosswind.spec import FabricSpec
 from crosswind.testbed import find_binary
 from crosswind.testbed.binaries import LOAD
 
@@ -64,7 +65,7 @@ class Flood:
 
 
 def flood_fabric(
-    spec: Mapping[str, Any], ip_rate_bps: float, duration_s: float, record: Path | None = None
+    spec: FabricSpec, ip_rate_bps: float, duration_s: float, record: Path | None = None
 ) -> tuple[Flood, dict[str, Any]]:
     """Send IP packets of 1500 bytes through a fabric; return what arrived, and the measurement.
 

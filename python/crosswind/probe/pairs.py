@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from crosswind.app.load import await_listening
 from crosswind.probe.bare import BarePair
+from crosswind.spec import FabricSpec
 from crosswind.testbed import Agent, Ended, Fabric, Files, Process, TestbedError, WorkFolder
 
 END_S = 60.0
@@ -52,7 +53,7 @@ def over_bare(
 
 
 def over_fabric(
-    task: Task, collect: Callable[[Path], T], spec: Mapping[str, Any], record: Path | None = None
+    task: Task, collect: Callable[[Path], T], spec: FabricSpec, record: Path | None = None
 ) -> tuple[T, dict[str, Any]]:
     """Run a task through the emulator; return what `collect` makes of its folder, and the measurement.
 
@@ -65,14 +66,14 @@ def over_fabric(
 
 
 def onto_one(
-    tasks: Sequence[Task], collect: Callable[[Path], T], spec: Mapping[str, Any], record: Path | None = None
+    tasks: Sequence[Task], collect: Callable[[Path], T], spec: FabricSpec, record: Path | None = None
 ) -> tuple[T, dict[str, Any]]:
     """Run tasks side by side through the emulator, from a node each to the fabric's last one.
 
     Args:
         record: a new file for a recording of the emulator's decisions.
     """
-    *senders, receiver = (node["name"] for node in spec["nodes"])
+    *senders, receiver = (node.name for node in spec.nodes)
     with WorkFolder() as work, Agent() as agent:
         folder = work.path
         folder.chmod(0o777)  # The agent runs processes under an unprivileged account.

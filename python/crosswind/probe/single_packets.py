@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crosswind.probe.pairs import Task, over_bare, over_fabric
+from crosswind.spec import FabricSpec
 from crosswind.testbed import find_binary
 from crosswind.testbed.binaries import LOAD
 
@@ -85,7 +85,7 @@ def probe_bare(rate_per_s: float, count: int) -> Probes:
 
 
 def probe_fabric(
-    spec: Mapping[str, Any],
+    spec: FabricSpec,
     rate_per_s: float,
     count: int,
     payload_bytes: int = PAYLOAD_BYTES,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from crosswind.results.documents import RESTORE, blaming
 from crosswind.results.durable import write_text
-from crosswind.spec import Resolved
+from crosswind.spec import FabricCondition, Resolved
 from crosswind.testbed import Fabric, TestbedError
 
 
@@ -74,12 +74,12 @@ class Budgets:
         """Return the time until every bucket of a condition holds what it held when its first trial began."""
         return max((bucket.rest_s(time.time()) for bucket in self._of(condition).values()), default=0.0)
 
-    def applied(self, condition: Mapping[str, Any]) -> dict[str, Any]:
+    def applied(self, condition: FabricCondition) -> FabricCondition:
         """Return a condition as it is to come into force now: with what its buckets hold."""
         held = {
-            element: bucket.held_bits(time.time()) for element, bucket in self._of(condition["name"]).items()
+            element: bucket.held_bits(time.time()) for element, bucket in self._of(condition.name).items()
         }
-        return {**condition, "held_bits": held} if held else dict(condition)
+        return condition.model_copy(update={"held_bits": held}) if held else condition
 
     @contextmanager
     def followed(self, condition: str, fabric: Fabric) -> Iterator[None]:

@@ -15,11 +15,11 @@ from crosswind.runner.budgets import Budgets
 from crosswind.runner.interference import real_noise
 from crosswind.runner.limits import check_limits, within_limits
 from crosswind.runner.reason import exception_text
-from crosswind.spec import Resolved, fabric_of, limits_of, real_interference
+from crosswind.spec import FabricCondition, Resolved, fabric_of, limits_of, real_interference
 from crosswind.spec.network import STAR_SWITCH, star_links
 from crosswind.testbed import Agent, Ended, Fabric, Files, TestbedError, WorkFolder
 
-EMPTY_CONDITION = {"name": "none", "places": {}, "interference": [], "timeline": []}
+EMPTY_CONDITION = FabricCondition(name="none", places={}, interference=[], timeline=[])
 # After a failed load: how long an end that another node has seen may take to be told.
 LATE_REPORT_S = 0.5
 
@@ -59,7 +59,7 @@ def run_trial(
     Raises: TestbedError: anything that did not work; the text is the reason of the failed trial.
     """
     spec = fabric_of(resolved, trial.condition, trial.seed, auto_domains_here(resolved))
-    condition, spec["condition"] = spec["condition"], EMPTY_CONDITION
+    condition, spec = spec.condition, spec.with_changes(condition=EMPTY_CONDITION)
     noise_entries = real_interference(resolved, trial.condition)
     limits = limits_of(resolved)
     with (
@@ -128,14 +128,14 @@ def prepare_application(
         return
     spec = fabric_of(resolved, resolved.conditions[0].name, resolved.trials.seed)
     # At full speed: how the data came about is no part of the experiment.
-    spec |= {
-        "condition": EMPTY_CONDITION,
-        "switches": [STAR_SWITCH],
-        "links": [link.resolved(1.0).as_json() for link in star_links(spec["hosts"])],
-        "routes": "shortest",
-    }
-    # Its links are other ones, which no domains can be cut at.
-    spec.pop("domains", None)
+    spec = spec.with_changes(
+        condition=EMPTY_CONDITION,
+        switches=[STAR_SWITCH],
+        links=[link.resolved(1.0) for link in star_links(spec.hosts)],
+        routes="shortest",
+        # Its links are other ones, which no domains can be cut at.
+        domains=None,
+    )
     with Agent() as agent, Fabric(agent, spec, logs) as fabric:
         folder = work.fresh("prepare", *fabric.application_account)
         application.prepare(Stage(fabric, folder, resolved.trials.seed, named))

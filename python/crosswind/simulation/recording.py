@@ -2,9 +2,9 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 from crosswind.errors import CrosswindError
+from crosswind.spec import FabricSpec
 from crosswind.spec.document import parse_document
 from crosswind.spec.read_file import require_file
 from crosswind.spec.setup import Setup, load_setup, setup_of
@@ -41,16 +41,17 @@ def setup_of_recording(path: Path) -> Setup:
     experiment = path.resolve().parent.parent / "experiment.yaml"
     if path.resolve().parent.name == "recordings" and experiment.is_file():
         return load_setup(experiment)
-    network = {"topology": topology_of(_header(path)["fabric"])}
+    network = {"topology": topology_of(_fabric(path))}
     return setup_of(parse_document(json.dumps(network).encode(), str(path)))
 
 
-def _header(path: Path) -> dict[str, Any]:
+def _fabric(path: Path) -> FabricSpec:
     try:
         with path.open("rb") as file:
             file.readline()
             length = int.from_bytes(file.read(4), "little")
-            header: dict[str, Any] = json.loads(file.read(length))
-    except (OSError, ValueError) as error:
+            fabric = json.loads(file.read(length))["fabric"]
+            # The condition is as the engine writes it, and other ones are what is asked for.
+            return FabricSpec.model_validate(fabric | {"condition": {"name": "recorded"}})
+    except (OSError, ValueError, LookupError, TypeError) as error:
         raise NotARecording(f"{path}: its header cannot be read ({error}); record it again") from None
-    return header

@@ -3,12 +3,13 @@
 import json
 import re
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from crosswind.errors import CrosswindError
+from crosswind.spec import FabricCondition, FabricSpec
 from crosswind.spec.quantities import QuantityError, read_rate, shown
 from crosswind.testbed.binaries import SIMULATE, find_binary
 from crosswind.testbed.folders import WorkFolder
@@ -47,7 +48,7 @@ def read_offer(text: str) -> Offer:
     return Offer(match["sender"], match["receiver"], rate_bps)
 
 
-def replay(recording: Path, condition: Mapping[str, Any] | None, packets: Path | None) -> dict[str, Any]:
+def replay(recording: Path, condition: FabricCondition | None, packets: Path | None) -> dict[str, Any]:
     """Replay a recording and return what came of it.
 
     Args:
@@ -59,7 +60,7 @@ def replay(recording: Path, condition: Mapping[str, Any] | None, packets: Path |
         arguments = ["replay", str(recording), *_packets(packets)]
         if condition is not None:
             file = work.path / "condition.json"
-            file.write_text(json.dumps(dict(condition)))
+            file.write_text(json.dumps(condition.as_json()))
             arguments += ["--condition", str(file)]
         return _ask(arguments, None)
 
@@ -75,7 +76,7 @@ def flows_of_capture(path: Path, rto_ns: int) -> dict[str, Any]:
 
 
 def offer(
-    fabric: Mapping[str, Any],
+    fabric: FabricSpec,
     offers: Sequence[Offer],
     *,
     packet_bytes: int,
@@ -93,7 +94,7 @@ def offer(
     Raises: Refused: an offer does not fit the fabric.
     """
     plan = {
-        "fabric": dict(fabric),
+        "fabric": fabric.as_json(),
         "duration_ns": duration_ns,
         "offers": [
             _plan_of(entry) | {"packet_ip_bytes": packet_bytes, "arrivals": arrivals} for entry in offers

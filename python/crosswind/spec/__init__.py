@@ -25,13 +25,22 @@ from crosswind.spec.load import (
 )
 from crosswind.spec.problems import Problem, SpecErrors
 from crosswind.spec.resolve import resolve
-from crosswind.spec.resolved import AnyResolved, Resolved, ResolvedCondition, ResolvedInterference
+from crosswind.spec.resolved import (
+    AnyResolved,
+    FabricCondition,
+    FabricSpec,
+    Resolved,
+    ResolvedCondition,
+    ResolvedInterference,
+)
 from crosswind.spec.setup import Setup, carried_out, load_setup
 
 __all__ = [
     "AnyResolved",
     "Condition",
     "Experiment",
+    "FabricCondition",
+    "FabricSpec",
     "Problem",
     "Resolved",
     "ResolvedCondition",

@@ -7,10 +7,12 @@ condition and becomes neighbour nodes, on which the runner starts real processes
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from crosswind.spec.resolved import (
     AnyResolved,
+    FabricCondition,
+    FabricNode,
+    FabricSpec,
     RequestedLimits,
     ResolvedCondition,
     ResolvedInterference,
@@ -23,7 +25,7 @@ MERGE_WINDOW_NS = 20_000
 
 def fabric_of(
     resolved: AnyResolved, condition: str, seed: int | None = None, auto_domains: int = 1
-) -> dict[str, Any]:
+) -> FabricSpec:
     """Return the fabric under a condition.
 
     Args:
@@ -38,7 +40,7 @@ def fabric_of(
         resolved, condition_of(resolved, condition), resolved.trials.seed if seed is None else seed
     )
     domains = domains_of(resolved, auto_domains)
-    return fabric if count_of(domains) == 1 else {**fabric, "domains": domains}
+    return fabric if count_of(domains) == 1 else fabric.with_changes(domains=domains)
 
 
 def domains_of(resolved: AnyResolved, auto_domains: int) -> int | list[list[str]]:
@@ -73,37 +75,37 @@ def real_interference(resolved: AnyResolved, condition: str) -> list[ResolvedInt
     return [entry for entry in condition_of(resolved, condition).interference if entry.is_real]
 
 
-def condition_for_agent(condition: ResolvedCondition) -> dict[str, Any]:
+def condition_for_agent(condition: ResolvedCondition) -> FabricCondition:
     """Return a resolved condition as the agent takes it: without summary and real interference."""
-    return {
-        "name": condition.name,
-        "places": condition.places,
-        "interference": [entry.as_json() for entry in condition.interference if not entry.is_real],
-        "timeline": [step.as_json() for step in condition.timeline],
-    }
+    return FabricCondition(
+        name=condition.name,
+        places=condition.places,
+        interference=[entry for entry in condition.interference if not entry.is_real],
+        timeline=condition.timeline,
+    )
 
 
-def _fabric(resolved: AnyResolved, condition: ResolvedCondition, seed: int) -> dict[str, Any]:
+def _fabric(resolved: AnyResolved, condition: ResolvedCondition, seed: int) -> FabricSpec:
     topology = resolved.topology
-    network = topology.as_json()
-    nodes = [{"name": name, "host": host} for name, host in topology.nodes.items()]
+    nodes = [FabricNode(name=name, host=host) for name, host in topology.nodes.items()]
     # After the real nodes, so that these have the same addresses under every condition.
     for entry in condition.interference:
         if entry.is_real:
-            nodes += [
-                {"name": name, "host": host}
-                for name, host in zip(neighbours(entry), entry.between, strict=True)
-            ]
-    return {
-        "seed": seed,
-        **{key: network[key] for key in ("hosts", "switches", "links", "routes")},
-        "nodes": nodes,
-        "mtu_bytes": topology.mtu_bytes,
-        "tcp": resolved.tcp.as_json(),
-        "merge_window_ns": MERGE_WINDOW_NS,
-        "wait": topology.wait,
-        "condition": condition_for_agent(condition),
-    }
+            ends = zip(neighbours(entry), entry.between, strict=True)
+            nodes += [FabricNode(name=name, host=host) for name, host in ends]
+    return FabricSpec(
+        seed=seed,
+        hosts=topology.hosts,
+        switches=topology.switches,
+        links=topology.links,
+        routes=topology.routes,
+        nodes=nodes,
+        mtu_bytes=topology.mtu_bytes,
+        tcp=resolved.tcp,
+        merge_window_ns=MERGE_WINDOW_NS,
+        wait=topology.wait,
+        condition=condition_for_agent(condition),
+    )
 
 
 def neighbours(entry: ResolvedInterference) -> tuple[str, str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from crosswind.spec import FabricCondition, FabricSpec
 from crosswind.testbed.agent import Agent, Ended
 from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.outputs import KEEP, last_words, printed, shorten
@@ -156,7 +157,7 @@ class Fabric:
     def __init__(
         self,
         agent: Agent,
-        spec: Mapping[str, Any],
+        spec: FabricSpec,
         logs: Path,
         files: Files | None = None,
         limits: Mapping[str, Any] | None = None,
@@ -181,7 +182,7 @@ class Fabric:
         request = self._files.as_request()
         if self._limits:
             request["limits"] = self._limits
-        made = self._agent.request("up", fabric=dict(self._spec), **request)
+        made = self._agent.request("up", fabric=self._spec.as_json(), **request)
         self.nodes = {
             node["name"]: Node(node["name"], node["host"], node["address"], node["pid"])
             for node in made["nodes"]
@@ -300,9 +301,9 @@ class Fabric:
                 raise TestbedError(f"{waited}: not ready after {timeout_s:g} s (probe: {name} on {node})")
             time.sleep(PROBE_INTERVAL_S)
 
-    def set(self, condition: Mapping[str, Any]) -> int:
+    def set(self, condition: FabricCondition) -> int:
         """Change the condition; return the instant from which it holds, in ns of CLOCK_MONOTONIC."""
-        effective: int = self._agent.request("set", condition=dict(condition))["effective_ns"]
+        effective: int = self._agent.request("set", condition=condition.as_json())["effective_ns"]
         return effective
 
     def measure(self) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 
 from crosswind.spec.buffer import Room
 from crosswind.spec.network import STAR_SWITCH, star_links
+from crosswind.spec.resolved import FabricCondition, FabricNode, FabricSpec, ResolvedTcp
 
 
 def plain_fabric(
@@ -19,7 +20,7 @@ def plain_fabric(
     congestion_control: str = "cubic",
     socket_buffer_bytes: int | None = None,
     seed: int = 1,
-) -> dict[str, Any]:
+) -> FabricSpec:
     """Return a fabric (docs/reference/contracts.md, section 1) of nodes with a host each, h0, h1 and so on.
 
     Args:
@@ -29,21 +30,26 @@ def plain_fabric(
         socket_buffer_bytes: the most that a connection's socket holds; None leaves it to the machine.
     """
     hosts = [f"h{number}" for number in range(len(nodes))]
-    return {
-        "seed": seed,
-        "hosts": hosts,
-        "switches": [STAR_SWITCH],
-        "links": [
-            link.resolved(1.0).as_json() for link in star_links(hosts, rate_bps, delay_ns, Room(buffer_bytes))
-        ],
-        "routes": "shortest",
-        "nodes": [{"name": name, "host": f"h{number}"} for number, name in enumerate(nodes)],
-        "mtu_bytes": 1500,
-        "tcp": {
-            "congestion_control": congestion_control,
-            "rto_min_us": 200_000,
-            "socket_buffer_bytes": socket_buffer_bytes,
-        },
-        "merge_window_ns": 20_000,
-        "condition": {"name": "plain", "places": dict(places or {})},
-    }
+    return FabricSpec(
+        seed=seed,
+        hosts=hosts,
+        switches=[STAR_SWITCH],
+        links=[link.resolved(1.0) for link in star_links(hosts, rate_bps, delay_ns, Room(buffer_bytes))],
+        routes="shortest",
+        nodes=[FabricNode(name=name, host=host) for name, host in zip(nodes, hosts, strict=True)],
+        mtu_bytes=1500,
+        tcp=ResolvedTcp(
+            congestion_control=congestion_control,
+            rto_min_us=200_000,
+            socket_buffer_bytes=socket_buffer_bytes,
+        ),
+        merge_window_ns=20_000,
+        condition=FabricCondition.model_validate({"name": "plain", "places": _plain(places or {})}),
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Return mappings as dictionaries and sequences as lists, as JSON has them."""
+    if isinstance(value, Mapping):
+        return {key: _plain(member) for key, member in value.items()}
+    return [_plain(member) for member in value] if isinstance(value, list | tuple) else value

@@ -80,7 +80,7 @@ def test_the_agent_is_given_domains_where_there_are_several(
     tmp_path: Path, domains: str | None, auto: int, given: Any
 ) -> None:
     fabric = fabric_of(resolved(tmp_path, GRAPH, domains), "none", auto_domains=auto)
-    assert fabric.get("domains") == given
+    assert fabric.domains == given
 
 
 def test_a_host_that_is_not_named_goes_with_its_switch(tmp_path: Path) -> None:

@@ -113,11 +113,11 @@ def test_the_shortest_way_has_the_least_cost_and_a_written_one_is_as_written() -
 def test_a_fabric_has_the_links_and_the_routes() -> None:
     setup = setup_of(parse_document(GRAPH.replace("  nodes:", "  routes: ecmp\n  nodes:").encode(), "x.yaml"))
     fabric = fabric_of(setup.resolved(1), "none")
-    assert fabric["routes"] == "ecmp"
-    assert fabric["links"][0] == {
+    assert fabric.routes == "ecmp"
+    assert fabric.links[0].as_json() == {
         "from": "h0", "to": "leaf0", "rate_bps": 10**9, "delay_ns": 0, "buffer_bytes": 524288,
     }  # fmt: skip
-    assert len(fabric["links"]) == 2 * 3 + 2 * 4
+    assert len(fabric.links) == 2 * 3 + 2 * 4
 
 
 @pytest.mark.parametrize("text", [ZONES, GRAPH, GRAPH.replace("cost: 3, j", "buffer: 9packets, j")])
@@ -126,7 +126,7 @@ def test_a_recorded_fabric_becomes_the_same_topology_again(text: str) -> None:
     import json
 
     again = setup_of(parse_document(json.dumps({"topology": topology_of(fabric)}).encode(), "y.yaml"))
-    assert fabric_of(again.resolved(1), "none")["links"] == fabric["links"]
+    assert fabric_of(again.resolved(1), "none").links == fabric.links
 
 
 @pytest.mark.parametrize("name", [name for name in catalog.experiment_names() if name.startswith("icpe23-")])

@@ -17,6 +17,7 @@ from crosswind.certify.quiet import Tries, Watch
 from crosswind.certify.virtual.exact import wire_bytes
 from crosswind.probe.flood import WIRE_BYTES, Flood, flood_fabric
 from crosswind.probe.single_packets import HEADER_BYTES, PAYLOAD_BYTES, Probes, probe_fabric
+from crosswind.spec import FabricSpec
 from crosswind.testbed.plain import plain_fabric
 
 FAMILY = "capacity"
@@ -126,12 +127,12 @@ def _drawn(tries: Tries) -> Claim:
     )
 
 
-def _fabric() -> dict[str, Any]:
+def _fabric() -> FabricSpec:
     return _driven({"levels": {"at_ns": [0, HALF_NS], "rate_bps": [RATE_BPS, 0], "repeat_ns": 2 * HALF_NS}})
 
 
-def _driven(process: Mapping[str, Any]) -> dict[str, Any]:
+def _driven(process: Mapping[str, Any]) -> FabricSpec:
     """Return a fabric in which a process drives the first host's uplink, and nothing else limits."""
     capacity = {"capacity": {"process": process, "direction": "up", "on": ["h0"]}}
     # Packets that are handed over together would all count as late as the last of them.
-    return {**plain_fabric(places={"link": [capacity]}), "merge_window_ns": 0}
+    return plain_fabric(places={"link": [capacity]}).with_changes(merge_window_ns=0)

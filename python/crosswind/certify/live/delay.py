@@ -108,7 +108,7 @@ def claims(wait_mode: str, tries: Tries) -> Iterator[Claim]:
 
 def _probed(tries: Tries, wait: str, declared_ns: int) -> Tried[tuple[Probes, Mapping[str, Any]]]:
     # Half on each of the two links.
-    fabric = {**plain_fabric(delay_ns=declared_ns // 2), "wait": wait}
+    fabric = plain_fabric(delay_ns=declared_ns // 2).with_changes(wait=wait)
 
     def once(watch: Watch) -> tuple[Probes, Mapping[str, Any]]:
         probes, measurement = probe_fabric(fabric, RATE_PER_S, PROBES)

@@ -7,8 +7,7 @@ sends a burst afterwards, and that is no Poisson process: its own stamps say wha
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from crosswind.certify.virtual.queueing import FAMILY
 from crosswind.certify.virtual.waiting import RATE_BPS, SERVICE_NS, Margin, waiting
 from crosswind.curves import MD1
 from crosswind.probe.single_packets import PAYLOAD_BYTES, Probes, probe_fabric
+from crosswind.spec import FabricSpec
 from crosswind.testbed.plain import plain_fabric
 from crosswind.text.quantities import time_text
 
@@ -45,13 +45,13 @@ def claims(tries: Tries) -> Iterator[Claim]:
 
 
 def _send(
-    tries: Tries, name: str, fabric: Mapping[str, Any], per_s: float, payload_bytes: int
+    tries: Tries, name: str, fabric: FabricSpec, per_s: float, payload_bytes: int
 ) -> tuple[Probes, str]:
     """Return what came of Poisson arrivals, and why nothing should be concluded from it, if so."""
 
     def once(watch: Watch) -> Probes:
         # A packet is given to its receiver when it is due, not when its window ends.
-        alone = {**fabric, "merge_window_ns": 0}
+        alone = fabric.with_changes(merge_window_ns=0)
         count = int(per_s * DURATION_S)
         probes, measurement = probe_fabric(alone, per_s, count, payload_bytes, gaps="exponential")
         watch.judge(measurement)

@@ -14,6 +14,7 @@ from crosswind.certify.claim import Claim, at_most
 from crosswind.certify.quiet import Tried, Tries, Watch
 from crosswind.curves import arrival_curve_excess
 from crosswind.probe.flood import IP_BYTES, WIRE_BYTES, Flood, flood_fabric
+from crosswind.spec import FabricSpec
 from crosswind.testbed.plain import plain_fabric
 from crosswind.text.quantities import rate_text, time_text
 
@@ -38,7 +39,7 @@ class Limit:
     name: str
     bytes_each: int
 
-    def fabric(self, rate_bps: int) -> dict[str, Any]:
+    def fabric(self, rate_bps: int) -> FabricSpec:
         """Return a fabric in which nothing else limits; the buffer holds whatever is offered."""
         if self.name == "link":
             return plain_fabric(rate_bps=rate_bps)
@@ -94,7 +95,7 @@ def _rate(tries: Tries, limit: Limit, rate_bps: int) -> Claim:
 
 
 def _excess(tries: Tries, kind: str, parameters: Mapping[str, Any], rate_bps: int) -> Claim:
-    fabric = {**_with({kind: dict(parameters)}), "merge_window_ns": ALONE_NS}
+    fabric = _with({kind: dict(parameters)}).with_changes(merge_window_ns=ALONE_NS)
     tried = _flood(tries, f"bursts of {kind}", fabric, OVERLOAD * rate_bps, SHORT_S)
     flood, measurement = tried.result
     excess = arrival_curve_excess(
@@ -122,7 +123,7 @@ def _excess(tries: Tries, kind: str, parameters: Mapping[str, Any], rate_bps: in
 
 
 def _flood(
-    tries: Tries, of: str, fabric: Mapping[str, Any], ip_rate_bps: float, duration_s: float
+    tries: Tries, of: str, fabric: FabricSpec, ip_rate_bps: float, duration_s: float
 ) -> Tried[tuple[Flood, dict[str, Any]]]:
     def once(watch: Watch) -> tuple[Flood, dict[str, Any]]:
         flood, measurement = flood_fabric(fabric, ip_rate_bps, duration_s)
@@ -132,5 +133,5 @@ def _flood(
     return tries.measure(of, once)
 
 
-def _with(element: Mapping[str, Any]) -> dict[str, Any]:
+def _with(element: Mapping[str, Any]) -> FabricSpec:
     return plain_fabric(places={"switch.ingress": [element]})

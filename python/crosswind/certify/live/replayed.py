@@ -11,6 +11,7 @@ from typing import Any
 from crosswind.certify.claim import Claim, at_most
 from crosswind.certify.elements import ELEMENTS, INTERFERED_BPS, INTERFERENCE, OFFERED_BPS, OFFERED_S
 from crosswind.probe.flood import flood_fabric
+from crosswind.spec import FabricSpec, ResolvedInterference
 from crosswind.testbed import TestbedError, WorkFolder, find_binary
 from crosswind.testbed.binaries import SIMULATE
 from crosswind.testbed.plain import plain_fabric
@@ -67,7 +68,7 @@ def agreement(name: str, compared: Mapping[str, Any]) -> Claim:
     )
 
 
-def fabrics() -> Mapping[str, Mapping[str, Any]]:
+def fabrics() -> Mapping[str, FabricSpec]:
     """Return a fabric for each element and for each kind of interference, by name."""
     buffer_bytes, seed = 30_000, 7
     by_name = {
@@ -76,7 +77,7 @@ def fabrics() -> Mapping[str, Mapping[str, Any]]:
     }
     beside = plain_fabric(rate_bps=INTERFERED_BPS, buffer_bytes=buffer_bytes, seed=seed)
     for name, source in INTERFERENCE.items():
-        by_name[name] = {**beside, "condition": {**beside["condition"], "interference": [source]}}
+        by_name[name] = beside.beside(ResolvedInterference.model_validate(source))
     return by_name
 
 

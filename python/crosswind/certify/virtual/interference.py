@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from crosswind.certify.claim import Claim
 from crosswind.certify.table import Packets, play
 from crosswind.certify.virtual.exact import wire_bytes
 from crosswind.certify.virtual.waiting import RATE_BPS, SERVICE_NS, Margin, waiting
+from crosswind.spec import FabricSpec, ResolvedInterference
 from crosswind.testbed.plain import plain_fabric
 
 FAMILY = "interference"
@@ -31,7 +31,7 @@ def claims() -> Iterator[Claim]:
     yield from waiting(FAMILY, f"behind Poisson interference of load {LOAD:g}", waits, LOAD, MARGIN)
 
 
-def ghosts(load: float) -> dict[str, Any]:
+def ghosts(load: float) -> FabricSpec:
     """Return a fabric in which packets of 1500 bytes load the one link that has a rate, the first uplink."""
     levels = {"at_ns": [0], "rate_bps": [RATE_BPS], "repeat_ns": None}
     capacity = {"capacity": {"process": {"levels": levels}, "direction": "up", "on": ["h0"]}}
@@ -46,4 +46,4 @@ def ghosts(load: float) -> dict[str, Any]:
         "pacing_ns": 1_000_000,
         "zero": "silence",
     }
-    return {**fabric, "condition": {**fabric["condition"], "interference": [source]}}
+    return fabric.beside(ResolvedInterference.model_validate(source))

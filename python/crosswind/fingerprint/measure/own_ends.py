@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from crosswind.app.nuttcp import Nuttcp
 from crosswind.app.requirements.iperf3 import IPERF3
 from crosswind.fingerprint.measure.crossing import Tunnel, forward, tunnelled
 from crosswind.fingerprint.measure.ends import End, Ends, Tool, words_here
+from crosswind.spec import FabricSpec
 from crosswind.testbed import Agent, Fabric, Node, WorkFolder, find_binary
 from crosswind.testbed.binaries import LOAD
 from crosswind.testbed.enter import words_to_enter
@@ -21,9 +21,7 @@ _LOOPBACK = "127.0.0.1"
 
 
 @contextmanager
-def own_fabric(
-    spec: Mapping[str, Any], tool: Tool = "traffic", tunnel: Tunnel | None = None
-) -> Iterator[Ends]:
+def own_fabric(spec: FabricSpec, tool: Tool = "traffic", tunnel: Tunnel | None = None) -> Iterator[Ends]:
     """Bring a fabric up; its first node sends to its second one, or to itself where it is alone.
 
     Args:
@@ -31,7 +29,7 @@ def own_fabric(
         tunnel: is made between the two.
     Raises: CannotCross: a node cannot forward, or a tunnel not be made.
     """
-    names = [node["name"] for node in spec["nodes"]]
+    names = [node.name for node in spec.nodes]
     with WorkFolder() as work, Agent() as agent, Fabric(agent, spec, work.path / "logs") as fabric:
         fabric.measure()
         near, *others = (_end_at(fabric.nodes[name], work.path) for name in names)
@@ -52,7 +50,7 @@ def _end_at(node: Node, work: Path) -> End:
     return End(node.name, enter, node.address, load, sys.executable, iperf3, nuttcp, node.host, work)
 
 
-def with_nodes(spec: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+def with_nodes(spec: FabricSpec, names: Sequence[str]) -> FabricSpec:
     """Return a fabric with but these of its nodes, each once, in this order."""
-    hosts = {node["name"]: node["host"] for node in spec["nodes"]}
-    return {**spec, "nodes": [{"name": name, "host": hosts[name]} for name in dict.fromkeys(names)]}
+    known = {node.name: node for node in spec.nodes}
+    return spec.with_changes(nodes=[known[name] for name in dict.fromkeys(names)])

@@ -28,6 +28,7 @@ from crosswind.errors import CrosswindError
 from crosswind.fingerprint.measure.machines import ANYTHING, Bounds
 from crosswind.fingerprint.regime.points import Point
 from crosswind.results.durable import sync_folder
+from crosswind.spec import FabricSpec
 
 SCHEMA = 1
 # A point with the longest of all numbers.
@@ -66,7 +67,7 @@ class Header:
     @classmethod
     def of(
         cls,
-        spec: Mapping[str, Any],
+        spec: FabricSpec,
         regime: str,
         point_s: float,
         connections: int,
@@ -74,15 +75,15 @@ class Header:
         bounds: Bounds = ANYTHING,
     ) -> Header:
         """Return the header of a regime from a fabric's first node to its second one."""
-        first, second = (node["name"] for node in spec["nodes"])
+        first, second = (node.name for node in spec.nodes)
         return cls(
             regime=regime,
             point_s=point_s,
             connections=connections,
             between=(first, second),
-            condition=spec["condition"]["name"],
-            network=_told_apart(spec),
-            ip_per_payload=_ip_per_payload(spec["mtu_bytes"]),
+            condition=spec.condition.name,
+            network=_told_apart(spec.as_json()),
+            ip_per_payload=_ip_per_payload(spec.mtu_bytes),
             provenance=provenance,
             bounds=bounds,
         )

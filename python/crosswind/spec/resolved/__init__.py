@@ -12,6 +12,7 @@ from crosswind.spec.resolved.experiment import (
     ResolvedPublished,
     ResolvedSetup,
 )
+from crosswind.spec.resolved.fabric import FabricCondition, FabricNode, FabricSpec
 from crosswind.spec.resolved.interference import (
     ConstantRate,
     InterferenceTcp,
@@ -56,6 +57,9 @@ __all__ = [
     "SCHEMA",
     "AnyResolved",
     "ConstantRate",
+    "FabricCondition",
+    "FabricNode",
+    "FabricSpec",
     "Form",
     "InterferenceTcp",
     "NormalRate",

@@ -60,7 +60,7 @@ class InterferenceTcp(ResolvedPart):
 
     flows: int
     congestion_control: str
-    ecn: bool
+    ecn: bool = False
 
 
 class ResolvedInterference(ResolvedPart):

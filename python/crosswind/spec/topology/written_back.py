@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from crosswind.spec.buffer import Bdp, Room
 from crosswind.spec.network import STAR_SWITCH, Link, Network
-from crosswind.spec.resolved import ResolvedLink, ResolvedTopology
+from crosswind.spec.resolved import FabricSpec, ResolvedTopology
 
 
-def topology_of(fabric: Mapping[str, Any]) -> dict[str, Any]:
+def topology_of(fabric: FabricSpec) -> dict[str, Any]:
     """Return the topology, as plain values of a file, of which this fabric was made.
 
     A fabric has no zones any more. Where each switch has a link to each other one, and nothing says which way
     packets take, the switches are read as zones, so that conditions may say `wan`.
     """
     # Neighbours that generate real interference are the runner's, no condition can name them.
-    nodes = {node["name"]: node["host"] for node in fabric["nodes"] if not node["name"].startswith("noise-")}
+    nodes = {node.name: node.host for node in fabric.nodes if not node.name.startswith("noise-")}
     network = Network.of(
         ResolvedTopology(
             form="graph",
-            hosts=fabric["hosts"],
-            switches=fabric["switches"],
-            links=[ResolvedLink.model_validate(link) for link in fabric["links"]],
-            routes=fabric["routes"],
+            hosts=fabric.hosts,
+            switches=fabric.switches,
+            links=fabric.links,
+            routes=fabric.routes,
             nodes=nodes,
         )
     )
-    mtu = {"mtu": f"{fabric['mtu_bytes']}B"}
+    mtu = {"mtu": f"{fabric.mtu_bytes}B"}
     uplinks = {(link.rate_bps, link.delay_ns, link.buffer) for link in network.uplinks.values()}
     if network.switches == (STAR_SWITCH,) and len(uplinks) == 1:
         first = next(iter(network.uplinks.values()))

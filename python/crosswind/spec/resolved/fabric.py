@@ -1,0 +1,66 @@
+"""The fabric that the agent builds (docs/reference/contracts.md, section 1)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from crosswind.spec.resolved.condition import ResolvedStep
+from crosswind.spec.resolved.interference import ResolvedInterference
+from crosswind.spec.resolved.part import Places, ResolvedPart, left_out_if_empty
+from crosswind.spec.resolved.topology import ResolvedLink, ResolvedTcp, WrittenRoutes
+
+
+class FabricNode(ResolvedPart):
+    """A node and the host that it is on."""
+
+    name: str
+    host: str
+
+
+class FabricCondition(ResolvedPart):
+    """A condition as the agent takes it: interference is that of ghosts alone.
+
+    Attributes:
+        held_bits: what credit buckets hold when they are made, by element, where that is not all they can.
+    """
+
+    name: str
+    places: Places = Field(default_factory=dict)
+    interference: list[ResolvedInterference] = Field(default_factory=list)
+    timeline: list[ResolvedStep] = Field(default_factory=list)
+    held_bits: dict[str, int] = left_out_if_empty({})
+
+
+class FabricSpec(ResolvedPart):
+    """What one fabric is made of.
+
+    Attributes:
+        nodes: in the order of their addresses.
+        merge_window_ns: segments of one super-packet that are due within it are handed over together.
+        wait: `spin` or `sleep`: what the emulator does between packets.
+        domains: how many, or which, where there are several.
+    """
+
+    seed: int
+    hosts: list[str]
+    switches: list[str]
+    links: list[ResolvedLink]
+    routes: Literal["shortest", "ecmp"] | WrittenRoutes
+    nodes: list[FabricNode]
+    mtu_bytes: int
+    tcp: ResolvedTcp
+    merge_window_ns: int
+    wait: str = "spin"
+    condition: FabricCondition
+    domains: int | list[list[str]] | None = left_out_if_empty(None)
+
+    def beside(self, source: ResolvedInterference) -> FabricSpec:
+        """Return the same fabric with this interference alone."""
+        condition = self.condition.model_copy(update={"interference": [source]})
+        return self.with_changes(condition=condition)
+
+    def with_changes(self, **changes: object) -> FabricSpec:
+        """Return the same fabric but for these attributes."""
+        return self.model_copy(update=changes)
