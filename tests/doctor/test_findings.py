@@ -97,8 +97,8 @@ def test_applications_that_nobody_asked_for_are_one_line_and_no_warning(
 ) -> None:
     lacking = [Missing("no Java", "install it")]
     found = {"rpc": [], "spark": lacking, "ycsb/redis": [], "ycsb/mongodb": lacking}
-    monkeypatch.setattr(programs.registry, "names", lambda: ["all"])
-    monkeypatch.setattr(programs.registry, "find", lambda _: Application)
+    monkeypatch.setattr(programs, "names", lambda: ["all"])
+    monkeypatch.setattr(programs, "find", lambda _: Application)
     parts = [Availability(name, missing) for name, missing in found.items()]
     monkeypatch.setattr(programs, "availability", lambda _: parts)
     said = "ready: rpc, ycsb/redis; not installed: 2, see `crosswind apps`"

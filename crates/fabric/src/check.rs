@@ -159,7 +159,7 @@ impl Fabric {
                 if let Treatment::Monitor(MonitorParameters { what: quantities, .. }) = &entry.treatment {
                     let queue = quantities.iter().any(|quantity| quantity.needs_queue());
                     if queue && !monitor_spec::has_queue_behind(place, entries, index) {
-                        wrong.push(format!("{what}: no queue stands behind it; put a shape, credit or pace behind it, or move it to host.egress, link, wan or switch.egress"));
+                        wrong.push(format!("{what}: no queue follows it; put a shape, credit or pace after it, or move it to host.egress, link, wan or switch.egress"));
                     }
                 }
             }

@@ -145,7 +145,7 @@ impl Ends {
                 let vertex = vertices.get(end.as_str()).copied();
                 if vertex.is_none() {
                     wrong.push(format!(
-                        "link {name}: {end} is no host and no switch; declare it, or name another"
+                        "link {name}: {end} is neither a host nor a switch; declare it, or name another"
                     ));
                 }
                 vertex
