@@ -31,7 +31,7 @@ def test_an_experiment_brings_its_conditions(tmp_path: Path) -> None:
 
 
 def load_conditions(name: str) -> list[str]:
-    return [condition["name"] for condition in named_experiment(name).resolved["conditions"]]
+    return [condition.name for condition in named_experiment(name).resolved.conditions]
 
 
 def test_own_conditions_come_first() -> None:

@@ -85,7 +85,7 @@ def test_answers_are_those_of_the_report(run: crosswind.LoadedRun, folder: Path)
     found, expected = run.summary, summarise(folder)
     assert [each.estimates for each in found.conditions] == [each.estimates for each in expected.conditions]
     assert run.profile is None
-    assert run.resolved["name"] == "icpe23-ycsb-b"
+    assert run.resolved.name == "icpe23-ycsb-b"
 
 
 def test_a_run_with_factors_has_a_profile(tmp_path: Path) -> None:

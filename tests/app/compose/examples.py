@@ -56,7 +56,7 @@ def outcomes(checkout: Path) -> Iterator[Outcome]:
             found = [line.strip() for error in errors.problems for line in error.message.splitlines()]
             yield Outcome(name, 0, [], found[1:] or found)
             continue
-        nodes = resolve(read)["topology"]["nodes"]
+        nodes = resolve(read).topology.nodes
         assert isinstance(read.parameters, ComposeParameters)
         yield Outcome(name, len(nodes), Compose(read.parameters).notes(), [])
 

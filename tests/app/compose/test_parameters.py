@@ -76,9 +76,9 @@ def test_a_run_is_gone_on_with_from_its_results_alone(tmp_path: Path) -> None:
     copies = tmp_path / "results" / "files"
     copies.mkdir(parents=True)
     kept = {}
-    for entry in resolved["application"]["files"]:
-        kept[entry["file"]] = copies / entry["sha256"]
-        kept[entry["file"]].write_bytes((tmp_path / "here" / entry["file"]).read_bytes())
+    for entry in resolved.application.files:
+        kept[entry.file] = copies / entry.sha256
+        kept[entry.file].write_bytes((tmp_path / "here" / entry.file).read_bytes())
     (tmp_path / "results/experiment.yaml").write_text(EXPERIMENT)
     assert resolve(load_experiment(tmp_path / "results/experiment.yaml", kept)) == resolved
 
@@ -92,7 +92,7 @@ def test_an_experiment_may_lie_below_the_compose_file(tmp_path: Path) -> None:
     )
     (folder / "own.conf").write_text("x")
     resolved = resolve(load_experiment(folder / "shop.yaml"))
-    assert [entry["file"] for entry in resolved["application"]["files"]] == [
+    assert [entry.file for entry in resolved.application.files] == [
         "../../compose.yaml",
         "../../conf/site.conf",
         "own.conf",
@@ -102,7 +102,7 @@ def test_an_experiment_may_lie_below_the_compose_file(tmp_path: Path) -> None:
 def test_a_network_of_such_an_experiment_can_be_brought_up(tmp_path: Path) -> None:
     text = EXPERIMENT.replace("hosts: 2, ", "").replace(", nodes: {web: h0, client: h1}", "")
     setup = load_setup(written(tmp_path, text))
-    assert setup.resolved(1)["topology"]["nodes"] == {"web": "h0", "client": "h1"}
+    assert setup.resolved(1).topology.nodes == {"web": "h0", "client": "h1"}
     assert setup.network["topology"]["nodes"] == {"web": "h0", "client": "h1"}
 
 
@@ -137,7 +137,7 @@ def nodes_with(folder: Path, topology: str, load: str = "client") -> tuple[list[
         "{hosts: 2, uplink: {rate: 1Gbit/s, delay: 1us}, nodes: {web: h0, client: h1}}", topology
     )
     resolved = resolve(load_experiment(written(folder, text.replace("load: client", f"load: {load}"))))
-    return resolved["topology"]["hosts"], resolved["topology"]["nodes"]
+    return resolved.topology.hosts, resolved.topology.nodes
 
 
 @pytest.mark.parametrize(
