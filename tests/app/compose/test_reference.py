@@ -1,6 +1,8 @@
 """Held against compose-go, the implementation inside Docker Compose, where its program is at hand.
 
-(cd tests/app/compose/reference && go build -o /tmp/compose-reference .)
+cp -r tests/app/compose/reference /tmp/reference && cd /tmp/reference
+go mod init reference && go get github.com/compose-spec/compose-go/v2@v2.16.2
+go mod tidy && go build -o /tmp/compose-reference .
 CROSSWIND_COMPOSE_REFERENCE=/tmp/compose-reference pytest tests/app/compose/test_reference.py
 """
 
