@@ -14,7 +14,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := $(shell find crates python -type f -not -name '*.pyc' -not -path '*/target/*') Cargo.toml Cargo.lock pyproject.toml setup.py
 
-.PHONY: build demo test floors wheel test-wheel bench lint lint-cargo-fmt lint-clippy lint-ruff lint-ruff-format lint-mypy lint-layers lint-words docs clean
+.PHONY: build programs demo test floors wheel test-wheel bench lint lint-cargo-fmt lint-clippy lint-ruff lint-ruff-format lint-mypy lint-layers lint-words docs clean
 
 build: .venv/.built
 
@@ -25,13 +25,18 @@ $(BIN)/python:
 	$(PYTHON) -m venv .venv
 
 .venv/.tools: $(BIN)/python requirements.txt requirements-dev.txt
-	$(BIN)/pip install -q --disable-pip-version-check -r requirements-dev.txt
+	$(BIN)/pip install -q --no-compile --disable-pip-version-check -r requirements-dev.txt
 	@touch $@
 
-.venv/.built: .venv/.tools $(SOURCES)
+# Libraries are fetched while the programs compile; pip then finds the programs compiled.
+.venv/.built: $(BIN)/python requirements.txt requirements-dev.txt $(SOURCES)
+	@$(MAKE) --no-print-directory --jobs 2 .venv/.tools programs
 	$(BIN)/pip install -q --disable-pip-version-check --no-deps --no-build-isolation .
 	@rm -rf build
 	@touch $@
+
+programs: $(BIN)/python
+	cargo build --release --quiet $(foreach program,agent load simulator,-p crosswind-$(program))
 
 demo: build
 	$(BIN)/crosswind demo
