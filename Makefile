@@ -2,7 +2,8 @@
 #
 #   make build   the crosswind command with its agent and load generator, in .venv/bin
 #   make demo    the ten shaping set-ups of the ICPE '23 study against a replicated PostgreSQL, and a report
-#   make test    every test that this machine can run; what it cannot run says SKIPPED and why
+#   make test    every claim once, within a quarter of an hour on two cores; what this machine cannot run says SKIPPED and why
+#   make test-all  what make test leaves out: every store and server, long runs, 50 kills, and make floors
 #   make floors  the tests of statistics, experiments, plans, tables and loaded results with the oldest versions that pyproject.toml declares
 #   make wheel   a wheel for release in dist/, for glibc 2.28 and newer; make test-wheel installs it and runs it as an ordinary user
 #   make bench   speed and size, one JSON line per figure
@@ -14,7 +15,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := $(shell find crates python -type f -not -name '*.pyc' -not -path '*/target/*') Cargo.toml Cargo.lock pyproject.toml setup.py
 
-.PHONY: build programs demo test floors wheel test-wheel bench lint lint-cargo-fmt lint-clippy lint-ruff lint-ruff-format lint-mypy lint-layers lint-words docs clean
+.PHONY: build programs demo test test-all floors wheel test-wheel bench lint lint-cargo-fmt lint-clippy lint-ruff lint-ruff-format lint-mypy lint-layers lint-words docs clean
 
 build: .venv/.built
 
@@ -44,10 +45,16 @@ demo: build
 test: build
 	@bash tests/prepare.sh
 	cargo test --workspace
-	$(MAKE) --no-print-directory floors
 	$(BIN)/pytest --numprocesses auto --ignore tests/live
-	# Live tests need the machine; one that fails is run once more, and named in the summary.
-	$(BIN)/pytest --reruns 1 -r aR tests/live
+	$(LIVE) --numprocesses 2 --dist loadfile -m "not long"
+
+# A live test that fails is run once more, and named in the summary: a hypervisor may have taken the core away.
+LIVE := $(BIN)/pytest --reruns 1 -r aR tests/live
+
+test-all: build
+	@bash tests/prepare.sh
+	$(MAKE) --no-print-directory floors
+	$(LIVE) -m long
 
 # The oldest versions have wheels for the oldest Python alone, 3.11; they are installed once.
 FLOORS := .venv/floors/bin

@@ -37,7 +37,13 @@ APPLICATIONS = {
 NODES = {"ycsb": "db0: h0, client: h1", "spark": "master: h0, worker0: h0, worker1: h1, client: h1"}
 
 
-@pytest.mark.parametrize(("name", "variant"), APPLICATIONS)
+LONG = (("spark", None), ("web", "apache"))
+
+
+@pytest.mark.parametrize(
+    ("name", "variant"),
+    [pytest.param(*each, marks=[pytest.mark.long] if each in LONG else []) for each in APPLICATIONS],
+)
 def test_a_server_needs_no_root(
     live: Live, as_nobody: tuple[str, ...], name: str, variant: str | None
 ) -> None:

@@ -23,12 +23,12 @@ conditions:
   - none
   - bucket: {{host.egress: [{{police: {{rate: 20Mbit/s, burst: 30kB, on: [server]}}}}]}}
 application: {{{application}}}
-trials: {{repeat: 3, rest: 0s, seed: 7}}
+trials: {{repeat: 1, rest: 0s, seed: 7}}
 """
 
 
 def measure(live: Live, application: str, variant: str | None = None) -> None:
-    """Run three trials of each condition."""
+    """Run a trial of each condition: what the bucket does is many times what a busy machine does."""
     name = application.partition(":")[0]
     for missing in find(name).missing(variant):
         pytest.skip(f"{missing.what}; {missing.remedy}")
@@ -37,17 +37,17 @@ def measure(live: Live, application: str, variant: str | None = None) -> None:
     live.measured("live.yaml", timeout_s=240)
 
 
-def values(live: Live, metric: str, statistic: str) -> tuple[list[float], list[float]]:
-    """Return the values of a metric without and with the bucket, three each."""
+def values(live: Live, metric: str, statistic: str) -> tuple[float, float]:
+    """Return a metric without and with the bucket."""
     folder = live.run_folder
     found = dict(
         duckdb.execute(
-            f"SELECT condition, list(value) FROM '{folder}/metrics.parquet' JOIN '{folder}/trials.parquet' "
-            "USING (trial) WHERE metric = ? AND statistic = ? AND fidelity <> 'void' GROUP BY 1",
+            f"SELECT condition, value FROM '{folder}/metrics.parquet' JOIN '{folder}/trials.parquet' "
+            "USING (trial) WHERE metric = ? AND statistic = ? AND fidelity <> 'void'",
             [metric, statistic],
         ).fetchall()
     )
-    assert {condition: len(each) for condition, each in found.items()} == {"none": 3, "bucket": 3}
+    assert found.keys() == {"none", "bucket"}
     return found["none"], found["bucket"]
 
 
@@ -56,15 +56,18 @@ def test_memcached_waits_for_retransmissions_behind_a_bucket(live: Live) -> None
     # follows on its connection is sent again after the retransmission timeout, 200 ms.
     measure(live, "memcached: {keys: 5000, connections: 64, duration: 1500ms, warm_up: 500ms}")
     without, behind = values(live, "latency", "p99")
-    assert min(behind) > max(without)
-    assert max(behind) > 200e6
-    gets, _ = values(live, "latency.get", "p50")
-    sets, _ = values(live, "latency.set", "p50")
-    assert min(gets + sets) > 0
+    assert behind > without
+    assert behind > 200e6
+    assert min(values(live, "latency.get", "p50") + values(live, "latency.set", "p50")) > 0
 
 
 @pytest.mark.parametrize(
-    ("server", "client"), [("nginx", "crosswind"), ("apache", "crosswind"), ("nginx", "vegeta")]
+    ("server", "client"),
+    [
+        ("nginx", "crosswind"),
+        pytest.param("apache", "crosswind", marks=pytest.mark.long),
+        pytest.param("nginx", "vegeta", marks=pytest.mark.long),
+    ],
 )
 def test_objects_come_no_faster_than_a_bucket_fills(live: Live, server: str, client: str) -> None:
     # 300 objects of 20 kB a second are 48 Mbit/s.
@@ -76,9 +79,9 @@ def test_objects_come_no_faster_than_a_bucket_fills(live: Live, server: str, cli
     )
     without, behind = values(live, "transfer", "mean")
     # What is left of the warm-up's burst, 30 kB, adds 0.16 Mbit/s at most.
-    assert max(behind) * 8 < 20.2e6 < min(without) * 8
+    assert behind * 8 < 20.2e6 < without * 8
     response_without, response_behind = values(live, "response", "p50")
-    assert min(response_behind) > 2 * max(response_without)
+    assert response_behind > 2 * response_without
 
 
 def test_a_bucket_loses_answers_over_udp(live: Live) -> None:
@@ -86,9 +89,9 @@ def test_a_bucket_loses_answers_over_udp(live: Live) -> None:
     # rate dnsperf sends fewer.
     measure(live, "dns: {names: 500, text: 1000B, rate: 4000/s, duration: 1500ms, warm_up: 500ms}")
     without, behind = values(live, "lost", "share")
-    assert min(behind) > max(without) + 0.1
+    assert behind > without + 0.1
     answered_without, answered_behind = values(live, "throughput", "mean")
-    assert max(answered_behind) < min(answered_without)
+    assert answered_behind < answered_without
 
 
 def test_answers_over_tcp_wait_for_retransmissions_behind_a_bucket(live: Live) -> None:
@@ -97,7 +100,7 @@ def test_answers_over_tcp_wait_for_retransmissions_behind_a_bucket(live: Live) -
         live, "dns: {names: 500, text: 4kB, protocol: tcp, rate: 700/s, duration: 1500ms, warm_up: 500ms}"
     )
     without, behind = values(live, "latency", "p99")
-    assert min(behind) > max(without)
+    assert behind > without
 
 
 def test_a_server_without_the_keys_is_a_failed_trial_with_its_reason(live: Live) -> None:
@@ -108,7 +111,7 @@ def test_a_server_without_the_keys_is_a_failed_trial_with_its_reason(live: Live)
     text = EXPERIMENT.format(
         application="memcached: {keys: 300000, memory: 8MiB, protocol: binary, duration: 500ms}"
     )
-    (live.folder / "live.yaml").write_text(text.replace("repeat: 3", "repeat: 1"))
+    (live.folder / "live.yaml").write_text(text)
     status, said = live.run("run", "live.yaml", timeout_s=240)
     assert status == 4, said
     found = duckdb.execute(f"SELECT DISTINCT reason FROM '{live.run_folder}/trials.parquet'").fetchall()
@@ -134,7 +137,7 @@ def test_a_tool_that_ends_well_without_one_answer_is_a_failed_trial(
     live.env["CROSSWIND_CACHE_DIR"] = str(cache_folder())
     start, _, rest = EXPERIMENT.partition("conditions:")
     cut = "conditions: [{{cut: {{link: [{{lose: {{bernoulli: 100%}}}}]}}}}]\n"
-    text = start + cut + rest[rest.index("application:") :].replace("repeat: 3", "repeat: 1")
+    text = start + cut + rest[rest.index("application:") :]
     (live.folder / "live.yaml").write_text(text.format(application=application))
     status, printed = live.run("run", "live.yaml")
     assert status == 4, printed

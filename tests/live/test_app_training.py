@@ -48,21 +48,22 @@ def write(live: Live, steps: int, repeat: int) -> None:
 
 
 def test_a_token_bucket_makes_steps_as_long_as_the_gradients_take_to_pass_it(live: Live) -> None:
-    write(live, steps=20, repeat=3)
+    write(live, steps=10, repeat=1)
     live.measured("training.yaml", timeout_s=400)
     metrics = f"'{live.run_folder}/metrics.parquet' JOIN '{live.run_folder}/trials.parquet' USING (trial)"
     found = duckdb.sql(
-        f"SELECT condition, list(value / 1e9) FROM {metrics} "
-        "WHERE metric = 'latency' AND statistic = 'p50' AND fidelity <> 'void' GROUP BY 1"
+        f"SELECT condition, value / 1e9 FROM {metrics} "
+        "WHERE metric = 'latency' AND statistic = 'p50' AND fidelity <> 'void'"
     ).fetchall()
     steps_s = dict(found)
-    assert [len(values) for values in steps_s.values()] == [3, 3]
+    assert steps_s.keys() == {"none", "slow"}
     # Each worker sends one gradient in a step; at most a full bucket of it passes at once.
     gradient_bytes = TrainingParameters(width=WIDTH).least_sent_bytes(2)
-    assert min(steps_s["slow"]) > (gradient_bytes - BURST_BYTES) * 8 / RATE_BPS
-    assert min(steps_s["slow"]) > max(steps_s["none"])
-    ((losses,),) = duckdb.sql(f"SELECT count(*) FROM {metrics} WHERE metric = 'loss'").fetchall()
-    assert losses == 2 * 6
+    assert steps_s["slow"] > (gradient_bytes - BURST_BYTES) * 8 / RATE_BPS
+    assert steps_s["slow"] > steps_s["none"]
+    query = f"SELECT count(*) FROM {metrics} WHERE metric = 'loss' AND fidelity <> 'void'"
+    ((losses,),) = duckdb.sql(query).fetchall()
+    assert losses == 2 * 2
 
 
 def test_a_worker_that_dies_fails_the_trial_and_is_named(live: Live) -> None:

@@ -35,11 +35,14 @@ conditions:
   - none
   - bucket: {{host.egress: [{{shape: {{rate: 20Mbit/s, burst: 30kB, buffer: 64KiB}}}}]}}
 application: {{ycsb: {{store: {store}, {parameters}, clients: 4, duration: 1s, warm_up: 300ms}}}}
-trials: {{repeat: 2, rest: 0s, seed: 7}}
+trials: {{repeat: 1, rest: 0s, seed: 7}}
 """
 
 
-@pytest.fixture(params=STORES)
+# One store shows what a bucket does to all of them; the others show that each can be driven.
+@pytest.fixture(
+    params=[pytest.param(store, marks=[] if store == "redis" else pytest.mark.long) for store in STORES]
+)
 def store(request: pytest.FixtureRequest) -> str:
     name: str = request.param
     if missing := Ycsb.missing(name):
@@ -54,12 +57,8 @@ def test_a_token_bucket_lowers_the_throughput_of_a_replicated_store(live: Live, 
     live.measured("store.yaml", timeout_s=300)
     folder = (live.results / "live-store" / "latest").resolve()
     found = duckdb.sql(
-        f"SELECT condition, min(value), max(value), count(*) FROM '{folder}/metrics.parquet' "
-        f"JOIN '{folder}/trials.parquet' USING (trial) "
-        "WHERE metric = 'throughput' AND fidelity <> 'void' GROUP BY condition"
+        f"SELECT condition, value FROM '{folder}/metrics.parquet' "
+        f"JOIN '{folder}/trials.parquet' USING (trial) WHERE metric = 'throughput' AND fidelity <> 'void'"
     ).fetchall()
-    lowest = {condition: value for condition, value, _, _ in found}
-    highest = {condition: value for condition, _, value, _ in found}
-    assert [count for _, _, _, count in found] == [2, 2]
-    # The worst of two trials without the bucket is above the best of two with it.
-    assert lowest["none"] > highest["bucket"], found
+    throughput = dict(found)
+    assert throughput["none"] > throughput["bucket"], found

@@ -60,7 +60,13 @@ SERVICES = {"server": {"command": ["sh", "-c", UP]}, "client": {"command": ["tru
 NODES = ("server", "client", "worker0", "worker1", "rank0", "rank1")
 
 
-@pytest.fixture(params=Ycsb.variants)
+# Three that end in ways of their own; the others are variations of these.
+SHORT = ("postgresql", "redis", "etcd")
+
+
+@pytest.fixture(
+    params=[pytest.param(name, marks=[] if name in SHORT else pytest.mark.long) for name in Ycsb.variants]
+)
 def store(request: pytest.FixtureRequest) -> Application:
     if missing := Ycsb.missing(request.param):
         pytest.skip("; ".join(item.what for item in missing))
@@ -142,6 +148,7 @@ def test_a_load_and_its_server_that_hang_end_together_within_five_seconds(live: 
     assert time.monotonic() - began < STOPPED_S
 
 
+@pytest.mark.long
 @pytest.mark.skipif(
     bool(Spark.missing("hdfs")), reason="; ".join(item.what for item in Spark.missing("hdfs"))
 )
