@@ -82,7 +82,8 @@ def main(arguments: list[str]) -> int:
     changed = 0
     for make in (elements, pages):
         wanted = make()
-        for name in differing(wanted):
+        stale = differing(wanted)
+        for name in stale:
             changed += 1
             if arguments:
                 print(f"{name}: is not what the code says; run `make docs`", file=sys.stderr)
@@ -91,6 +92,9 @@ def main(arguments: list[str]) -> int:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(wanted[name], encoding="utf-8")
             print(f"wrote {name}")
+        if make is elements and stale and not arguments:
+            # Finding the program has imported what read the file as it was before.
+            return subprocess.run([sys.executable, __file__], check=False).returncode
     return 1 if arguments and changed else 0
 
 
