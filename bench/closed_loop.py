@@ -1,4 +1,4 @@
-"""Print the tables of docs/explanation/closed-loop.md: `python -m bench.closed_loop LINES`.
+"""Print the tables of docs/lab/2026-11-closed-loop.md: `python -m bench.closed_loop LINES`.
 
 LINES is what `python -m bench --rounds 1 fingerprint fingerprint-delays` printed. Bold is what is more than
 wanted.

@@ -181,7 +181,7 @@ EDITS = {
     ("own-application", "broken.yaml"): ("shop.yaml", {"http://shop:8080": "http://{addres:shop}:8080"}),
     ("own-application", "compose-shop.yaml"): None,  # The page shows its parts.
     ("first-experiment", "experiment.yaml"): None,  # A test of its own, below.
-    ("conditions", "experiment.yaml"): None,  # An excerpt of that.
+    ("conditions", "broken.yaml"): ("reads.yaml", {"rate: 20Mbit/s": "rate: 20"}),
 }
 
 
