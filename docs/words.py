@@ -26,10 +26,24 @@ INSTEAD = {
 }
 WORDS = re.compile("|".join(rf"(?P<w{n}>\b(?:{words})\b)" for n, words in enumerate(INSTEAD)), re.IGNORECASE)
 
+CODE = re.compile(r"{[{%].*?[%}]}|^( *)```.*?^\1```$|`[^`\n]+`|\]\([^)\s]+\)", re.MULTILINE | re.DOTALL)
+
 ROOT = Path(__file__).parents[1]
 # What has been rewritten so far; it grows until it is everything.
 READ = (
     "README.md",
+    "CONTRIBUTING.md",
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "docs/README.md",
+    "docs/limits.md",
+    "docs/sources.md",
+    "docs/gallery/README.md",
+    "docs/guides",
+    "docs/explanation",
+    "docs/contribute",
+    "docs/tutorial",
+    "docs/reference/faq.md",
     "python/crosswind/cli",
     "python/crosswind/analysis/cautions",
     "python/crosswind/text/assets",
@@ -40,8 +54,8 @@ def texts(path: Path) -> Iterator[tuple[int, str]]:
     """Yield what people read in a file, each with its first line."""
     source = path.read_text(encoding="utf-8")
     if path.suffix != ".py":
-        # Code of a template names what it likes.
-        lines = (re.sub(r"{[{%].*?[%}]}", "", line) for line in source.splitlines())
+        # Code names what it likes: that of a template, blocks and spans of Markdown, targets of links.
+        lines = CODE.sub(lambda code: "\n" * code.group().count("\n"), source).split("\n")
         yield from enumerate(lines, 1)
         return
     for node in ast.walk(ast.parse(source)):
