@@ -43,6 +43,7 @@ READ = (
     "docs/explanation",
     "docs/contribute",
     "docs/tutorial",
+    "docs/reference/failures.md",
     "docs/reference/faq.md",
     "python/crosswind/cli",
     "python/crosswind/analysis/cautions",
