@@ -10,7 +10,7 @@ from bench.figures import Figure, figure, skipped
 from crosswind.probe.pairs import run_tasks
 from crosswind.probe.single_packets import probe_task
 from crosswind.spec import FabricCondition
-from crosswind.testbed import Agent, Fabric, WorkFolder
+from crosswind.testbed import Agent, RunningFabric, WorkFolder
 from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.plain import plain_fabric
 
@@ -69,7 +69,7 @@ def _ledger(work: str) -> dict[str, Any]:
     spec = plain_fabric([f"n{number}" for number in range(NODES)], delay_ns=100_000, places=delay)
     with WorkFolder() as folder, Agent() as agent:
         folder.path.chmod(0o777)  # The agent runs processes under an unprivileged account.
-        with Fabric(agent, spec, folder.path / "logs") as fabric, ThreadPoolExecutor(1) as beside:
+        with RunningFabric(agent, spec, folder.path / "logs") as fabric, ThreadPoolExecutor(1) as beside:
             fabric.measure()
             done = beside.submit(WORK[work], fabric)
             run_tasks([probe_task(RATE_PER_S, COUNT)], fabric, ["n0"], "n1", folder.path)
@@ -78,7 +78,7 @@ def _ledger(work: str) -> dict[str, Any]:
             return ledger
 
 
-def _change(fabric: Fabric) -> None:
+def _change(fabric: RunningFabric) -> None:
     """Let all delays be 2 ms and 1 ms in turns."""
     for number in range(CHANGES):
         places = {"link": [{"delay": {"time_ns": 1_000_000 * (2 - number % 2)}}]}
@@ -86,7 +86,7 @@ def _change(fabric: Fabric) -> None:
         time.sleep(PAUSE_S)
 
 
-def _ask_in_vain(fabric: Fabric) -> None:
+def _ask_in_vain(fabric: RunningFabric) -> None:
     """Send twice as many, refused before the packet thread hears of them: each takes half the time."""
     for number in range(2 * CHANGES):
         places = {
@@ -101,12 +101,12 @@ def _ask_in_vain(fabric: Fabric) -> None:
             raise AssertionError("a delay below zero was accepted")
 
 
-def _nothing(_: Fabric) -> None:
+def _nothing(_: RunningFabric) -> None:
     pass
 
 
 # By name: what the controlling program and the agent do while packets cross.
-WORK: dict[str, Callable[[Fabric], None]] = {
+WORK: dict[str, Callable[[RunningFabric], None]] = {
     "changes": _change,
     "refused": _ask_in_vain,
     "nothing": _nothing,

@@ -21,7 +21,7 @@ from crosswind.app.requirements import GoProgram, OwnProgram
 from crosswind.app.ycsb.redis import PORT, Redis
 from crosswind.app.ycsb.servers import run_to_end
 from crosswind.app.ycsb.store import PRIMARY, address_of
-from crosswind.testbed import Agent, Fabric
+from crosswind.testbed import Agent, RunningFabric
 from crosswind.testbed.binaries import LOAD, find_binary
 from crosswind.testbed.folders import WorkFolder
 from crosswind.testbed.plain import plain_fabric
@@ -107,9 +107,9 @@ def _measured(set_up: SetUp, rounds: int) -> tuple[list[Reported], list[Reported
     ours, theirs = [], []
     with WorkFolder() as work, tempfile.TemporaryDirectory() as logs:
         if not store.is_prepared((PRIMARY, CLIENT)):
-            with Agent() as agent, Fabric(agent, spec, Path(logs)) as fabric:
+            with Agent() as agent, RunningFabric(agent, spec, Path(logs)) as fabric:
                 store.prepare(_stage(fabric, work), CLIENT)
-        with Agent() as agent, Fabric(agent, spec, Path(logs)) as fabric:
+        with Agent() as agent, RunningFabric(agent, spec, Path(logs)) as fabric:
             stage = _stage(fabric, work)
             store.start(stage)
             # Its keys have a prefix, so both sets of records are there at once.
@@ -127,7 +127,7 @@ def _measured(set_up: SetUp, rounds: int) -> tuple[list[Reported], list[Reported
     return ours, theirs
 
 
-def _stage(fabric: Fabric, work: WorkFolder) -> Stage:
+def _stage(fabric: RunningFabric, work: WorkFolder) -> Stage:
     return Stage(fabric, work.fresh("crosscheck", *fabric.application_account), seed=1)
 
 

@@ -21,7 +21,7 @@ from crosswind.app.memcached import Memcached, MemcachedParameters
 from crosswind.app.memcached.application import CLIENT, PORT, SERVER
 from crosswind.app.requirements import DebianPackages
 from crosswind.app.web import Web, WebParameters
-from crosswind.testbed import Agent, Fabric, TestbedError
+from crosswind.testbed import Agent, RunningFabric, TestbedError
 from crosswind.testbed.plain import plain_fabric
 
 MEMCASLAP = DebianPackages("memcaslap", packages=("libmemcached-tools",), programs=("memcaslap",))
@@ -128,7 +128,7 @@ def _in_turns(both: Callable[[Stage], dict[str, Seen]], rounds: int, delay_ns: i
         spec = plain_fabric((SERVER, CLIENT), rate_bps=_NS_PER_S, delay_ns=delay_ns)
         with Agent() as agent, tempfile.TemporaryDirectory() as logs, tempfile.TemporaryDirectory() as work:
             Path(work).chmod(0o777)
-            with Fabric(agent, spec, Path(logs)) as fabric:
+            with RunningFabric(agent, spec, Path(logs)) as fabric:
                 for side, each in both(Stage(fabric, Path(work), number)).items():
                     seen[side].append(each)
     return seen

@@ -6,7 +6,7 @@ from bench.figures import Figure, figure, skipped
 from crosswind.app import Application, Stage, find
 from crosswind.app.requirements.iperf3 import IPERF3
 from crosswind.spec import FabricSpec
-from crosswind.testbed import Agent, Ended, Fabric, TestbedError, WorkFolder
+from crosswind.testbed import Agent, Ended, RunningFabric, TestbedError, WorkFolder
 from crosswind.testbed.plain import plain_fabric
 from crosswind.text.quantities import rate_text
 
@@ -50,7 +50,7 @@ def crosscheck_traffic(rounds: int) -> Iterator[Figure]:
 def measured(spec: FabricSpec, kind: type[Application]) -> float:
     """Run an application once; return its goodput in bit/s."""
     application = kind(kind.Parameters.model_validate(ASKED[kind.name]))
-    with WorkFolder() as work, Agent() as agent, Fabric(agent, spec, work.path / "logs") as fabric:
+    with WorkFolder() as work, Agent() as agent, RunningFabric(agent, spec, work.path / "logs") as fabric:
         stage = Stage(fabric, work.fresh("trial", *fabric.application_account), seed=1)
         application.start(stage)
         load = application.load(stage)

@@ -24,7 +24,7 @@ from crosswind.probe.single_packets import read_probes
 from crosswind.runner.interference import check_iperf3, real_noise
 from crosswind.spec import fabric_of, real_interference, resolve
 from crosswind.spec.load import parse_experiment
-from crosswind.testbed import Agent, Fabric, WorkFolder, find_binary
+from crosswind.testbed import Agent, RunningFabric, WorkFolder, find_binary
 
 ROUNDS = 3
 SETTLE_S = 3.0
@@ -88,7 +88,7 @@ def measured(kind: str, uplink: Network, policed: bool, rate: str, seed: int) ->
         TemporaryDirectory(prefix="crosswind-bench-") as logs,
         WorkFolder() as work,
         Agent() as agent,
-        Fabric(agent, spec, Path(logs)) as fabric,
+        RunningFabric(agent, spec, Path(logs)) as fabric,
     ):
         folder = work.fresh("bench", *fabric.application_account)
         with real_noise(fabric, real, seed, folder):
@@ -99,7 +99,7 @@ def measured(kind: str, uplink: Network, policed: bool, rate: str, seed: int) ->
     return _figures(measurement, delays)
 
 
-def _probe(fabric: Fabric, folder: Path) -> "np.ndarray[Any, np.dtype[np.int64]]":
+def _probe(fabric: RunningFabric, folder: Path) -> "np.ndarray[Any, np.dtype[np.int64]]":
     """Return the one-way delays of the probes that arrived, in ns."""
     load, there = str(find_binary("crosswind-load")), f"{fabric.nodes['client'].address}:5002"
     count, out = str(round(WINDOW_S * PROBES_PER_S)), folder / "probe.csv"

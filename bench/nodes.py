@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bench import kernel_nodes
 from bench.figures import Figure, figure
-from crosswind.testbed import Agent, Fabric, find_binary
+from crosswind.testbed import Agent, RunningFabric, find_binary
 from crosswind.testbed.plain import plain_fabric
 
 NODES = 1000
@@ -22,7 +22,7 @@ def hosts(rounds: int) -> Iterator[Figure]:
     for _ in range(rounds + 2):
         with Agent() as agent, tempfile.TemporaryDirectory() as folder:
             started = time.monotonic()
-            with Fabric(agent, plain_fabric(("n0", "n1", "n2", "n3")), Path(folder)) as fabric:
+            with RunningFabric(agent, plain_fabric(("n0", "n1", "n2", "n3")), Path(folder)) as fabric:
                 ups.append(time.monotonic() - started)
                 fabric.measure()
                 time.sleep(0.5)
@@ -49,7 +49,7 @@ def nodes(rounds: int) -> Iterator[Figure]:
         kernel.append(_kernel())
         with Agent() as agent, tempfile.TemporaryDirectory() as folder:
             started = time.monotonic()
-            with Fabric(agent, spec, Path(folder)):
+            with RunningFabric(agent, spec, Path(folder)):
                 ups.append(time.monotonic() - started)
                 ending = time.monotonic()
             downs.append(time.monotonic() - ending)

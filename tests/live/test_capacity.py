@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crosswind.testbed import Agent, Fabric
+from crosswind.testbed import Agent, RunningFabric
 from crosswind.testbed.plain import plain_fabric
 
 pytestmark = pytest.mark.usefixtures("live")  # Skips where no agent can work.
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("live")  # Skips where no agent can work.
 def measured(folder: Path, process: dict[str, Any], seed: int, seconds: float) -> tuple[int, dict[str, Any]]:
     """Return when a measurement started and what it says of each driven link."""
     spec = plain_fabric(places={"link": [{"capacity": {"process": process}}]}, seed=seed)
-    with Agent() as agent, Fabric(agent, spec, folder) as fabric:
+    with Agent() as agent, RunningFabric(agent, spec, folder) as fabric:
         time.sleep(0.05)  # What happens before the measurement is no part of it.
         fabric.measure()
         time.sleep(seconds)

@@ -14,7 +14,7 @@ from crosswind.spec import FabricCondition, FabricSpec
 from crosswind.spec.document import parse_document
 from crosswind.spec.fabric import fabric_of
 from crosswind.spec.setup import setup_of
-from crosswind.testbed import Agent, Ended, Fabric, TestbedError
+from crosswind.testbed import Agent, Ended, RunningFabric, TestbedError
 
 if TYPE_CHECKING:
     from conftest import Live
@@ -86,7 +86,7 @@ def test_round_trips_of_all_pairs_and_a_bulk_transfer_cross_between_two_domains(
     found: dict[tuple[str, str], list[int]] = {}
     with (
         Agent() as agent,
-        Fabric(agent, network(str(live.folder), 2), live.folder / "logs") as fabric,
+        RunningFabric(agent, network(str(live.folder), 2), live.folder / "logs") as fabric,
     ):
         address = {name: node.address for name, node in fabric.nodes.items()}
         name_of = {at: name for name, at in address.items()}
@@ -143,5 +143,5 @@ def test_what_cannot_be_divided_is_refused_with_a_remedy(live: Live) -> None:
     links = [link.model_copy(update={"delay_ns": 50_000}) for link in close.links]
     close = close.with_changes(links=links)
     refused = pytest.raises(TestbedError, match="a cut needs 100000 ns or more")
-    with Agent() as agent, refused, Fabric(agent, close, live.folder / "logs"):
+    with Agent() as agent, refused, RunningFabric(agent, close, live.folder / "logs"):
         pass

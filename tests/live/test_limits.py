@@ -12,7 +12,7 @@ import pytest
 
 from crosswind.spec import FabricSpec
 from crosswind.spec.network import star_links
-from crosswind.testbed import Agent, Fabric
+from crosswind.testbed import Agent, RunningFabric
 
 if TYPE_CHECKING:
     from conftest import Live
@@ -103,7 +103,7 @@ def test_many_processes_that_do_not_listen_stop_within_five_seconds(live: Live, 
             "condition": {"name": "none"},
         }
     )
-    with Agent() as agent, Fabric(agent, spec, tmp_path / "logs") as fabric:
+    with Agent() as agent, RunningFabric(agent, spec, tmp_path / "logs") as fabric:
         deaf = [
             fabric.start("a", f"deaf{number}", ["sh", "-c", f"{DEAF} #{live.folder}"], cwd=live.folder)
             for number in range(50)

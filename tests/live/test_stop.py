@@ -19,7 +19,7 @@ from crosswind.app.spark import Spark, SparkParameters
 from crosswind.app.ycsb import Ycsb, YcsbParameters
 from crosswind.runner.trial import await_end
 from crosswind.spec import load_experiment
-from crosswind.testbed import Agent, Fabric, TestbedError
+from crosswind.testbed import Agent, RunningFabric, TestbedError
 from crosswind.testbed.plain import plain_fabric
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def store(request: pytest.FixtureRequest) -> Application:
     return Ycsb(YcsbParameters.model_validate(asked))
 
 
-def staged(fabric: Fabric, folder: Path) -> Stage:
+def staged(fabric: RunningFabric, folder: Path) -> Stage:
     folder.mkdir()
     os.chown(folder, *fabric.application_account)
     return Stage(fabric, folder, seed=1)
@@ -84,9 +84,9 @@ def test_a_store_that_hangs_ends_within_five_seconds(live: Live, store: Applicat
     spec = plain_fabric(DATABASE)
     if not store.is_prepared(DATABASE):
         # As in a run, where preparing has logs of its own: processes of one name share one.
-        with Agent() as agent, Fabric(agent, spec, live.folder / "prepare-logs") as fabric:
+        with Agent() as agent, RunningFabric(agent, spec, live.folder / "prepare-logs") as fabric:
             store.prepare(staged(fabric, live.folder / "prepared"))
-    with Agent() as agent, Fabric(agent, spec, live.folder / "logs") as fabric:
+    with Agent() as agent, RunningFabric(agent, spec, live.folder / "logs") as fabric:
         stage = staged(fabric, live.folder / "work")
         store.start(stage)
         for node in DATABASE[:2]:
@@ -103,7 +103,7 @@ def test_whatever_the_application_what_hangs_ends_within_five_seconds(live: Live
         item.what for each in found.values() for item in (*each.missing(each.variant), *each.own_missing())
     ]
     ready = [each for each in found.values() if not each.missing(each.variant) and not each.own_missing()]
-    with Agent() as agent, Fabric(agent, plain_fabric(NODES), live.folder / "logs") as fabric:
+    with Agent() as agent, RunningFabric(agent, plain_fabric(NODES), live.folder / "logs") as fabric:
         stages = [staged(fabric, live.folder / application.name) for application in ready]
         with ThreadPoolExecutor(len(ready)) as threads:
             list(threads.map(lambda each, stage: each.start(stage), ready, stages))
@@ -136,7 +136,7 @@ def test_a_load_and_its_server_that_hang_end_together_within_five_seconds(live: 
     command = SIDE_BY_SIDE["command"]
     asked = command | {"roles": command["roles"] | {"client": {"command": UP}}}
     application = Command(CommandParameters.model_validate(asked))
-    with Agent() as agent, Fabric(agent, plain_fabric(NODES[:2]), live.folder / "logs") as fabric:
+    with Agent() as agent, RunningFabric(agent, plain_fabric(NODES[:2]), live.folder / "logs") as fabric:
         stage = staged(fabric, live.folder / "work")
         application.start(stage)
         load = application.load(stage)
@@ -155,7 +155,7 @@ def test_a_load_and_its_server_that_hang_end_together_within_five_seconds(live: 
 def test_a_cluster_that_lost_a_worker_and_hangs_ends_within_five_seconds_and_names_it(live: Live) -> None:
     asked = {"workload": "wordcount", "records": 1000, "storage": "hdfs", "warm_up_runs": 0}
     spark = Spark(SparkParameters.model_validate(asked))
-    with Agent() as agent, Fabric(agent, plain_fabric(CLUSTER), live.folder / "logs") as fabric:
+    with Agent() as agent, RunningFabric(agent, plain_fabric(CLUSTER), live.folder / "logs") as fabric:
         stage = staged(fabric, live.folder / "work")
         spark.start(stage)
         for node in CLUSTER:
@@ -171,7 +171,7 @@ def test_a_cluster_that_lost_a_worker_and_hangs_ends_within_five_seconds_and_nam
 
 
 def test_a_server_that_ended_under_the_load_is_named_and_the_others_end(live: Live) -> None:
-    with Agent() as agent, Fabric(agent, plain_fabric(DATABASE), live.folder / "logs") as fabric:
+    with Agent() as agent, RunningFabric(agent, plain_fabric(DATABASE), live.folder / "logs") as fabric:
         stage = staged(fabric, live.folder / "work")
         servers = [fabric.start(node, node, ["sleep", "60"], cwd=stage.folder) for node in DATABASE]
         servers[1].signal(signal.SIGKILL)

@@ -11,7 +11,7 @@ import pytest
 
 from crosswind.app import Stage, find
 from crosswind.results import store_monitors
-from crosswind.testbed import Agent, Ended, Fabric
+from crosswind.testbed import Agent, Ended, RunningFabric
 from crosswind.testbed.plain import plain_fabric
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def test_what_a_tool_says_of_its_ends_is_what_the_kernel_counted(
     folder.mkdir()
     monitors.mkdir()
     spec = plain_fabric(("server", "client"), delay_ns=DELAY_NS, places=LOSSES)
-    with Agent() as agent, Fabric(agent, spec, live.folder / "logs") as fabric:
+    with Agent() as agent, RunningFabric(agent, spec, live.folder / "logs") as fabric:
         os.chown(folder, *fabric.application_account)
         stage = Stage(fabric, folder, seed=1)
         application.start(stage)

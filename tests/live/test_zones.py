@@ -16,7 +16,7 @@ from crosswind.spec import FabricSpec
 from crosswind.spec.document import parse_document
 from crosswind.spec.fabric import fabric_of
 from crosswind.spec.setup import setup_of
-from crosswind.testbed import Agent, Ended, Fabric, Process
+from crosswind.testbed import Agent, Ended, Process, RunningFabric
 
 if TYPE_CHECKING:
     from conftest import Live
@@ -93,7 +93,7 @@ def test_round_trips_of_all_pairs_of_thirteen_zones_are_those_of_the_matrix(live
     )
     spec = network(str(live.folder))
     found: dict[tuple[int, int], list[int]] = {}
-    with Agent() as agent, Fabric(agent, spec, live.folder / "logs") as fabric:
+    with Agent() as agent, RunningFabric(agent, spec, live.folder / "logs") as fabric:
         address = {name: node.address for name, node in fabric.nodes.items()}
         zone_of = {address[f"echo{zone}"]: zone for zone in range(ZONES)}
         start = partial(fabric.start, cwd=live.folder)

@@ -32,8 +32,7 @@ from crosswind.spec import (
 from crosswind.spec.document import document_of
 from crosswind.spec.quantities import SIZE, QuantityError
 from crosswind.spec.setup import setup_of
-from crosswind.testbed import Agent, Ended, Files, Node, TestbedError, WorkFolder
-from crosswind.testbed import Fabric as FabricOfAgent
+from crosswind.testbed import Agent, Ended, Files, Node, RunningFabric, TestbedError, WorkFolder
 from crosswind.testbed.enter import require_node, words_to_enter
 from crosswind.testbed.fabric import PROBE_INTERVAL_S
 
@@ -124,7 +123,7 @@ class Fabric:
         self.recording: Written | None = None
         self.capture: Written | None = None
         self._stack: ExitStack | None = None
-        self._fabric: FabricOfAgent | None = None
+        self._fabric: RunningFabric | None = None
         self._agent: Agent | None = None
         self._started: list[tuple[str, subprocess.Popen[str]]] = []
 
@@ -135,7 +134,7 @@ class Fabric:
             work = stack.enter_context(WorkFolder())
             self._agent = stack.enter_context(Agent())
             self._fabric = stack.enter_context(
-                FabricOfAgent(self._agent, self._spec, work.path, self._files, self._limits)
+                RunningFabric(self._agent, self._spec, work.path, self._files, self._limits)
             )
             stack.callback(self._end_programs)
             # A timeline counts from the start of a measurement.
@@ -302,7 +301,7 @@ class Fabric:
         assert self._agent is not None
         self._agent.check()
 
-    def _up(self) -> FabricOfAgent:
+    def _up(self) -> RunningFabric:
         if self._fabric is None:
             raise CrosswindError("the network is not up; use it inside `with crosswind.Fabric(...) as net:`")
         return self._fabric

@@ -10,7 +10,7 @@ from crosswind.app.demand import Demand
 from crosswind.app.requirements import Requirement
 from crosswind.results.rows import Metric
 from crosswind.spec.declared import DeclaredApplication
-from crosswind.testbed.fabric import Fabric, Process
+from crosswind.testbed.fabric import Process, RunningFabric
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Stage:
     `files` are copies of the files that the parameters name, by the names that they have there.
     """
 
-    fabric: Fabric
+    fabric: RunningFabric
     folder: Path
     seed: int
     files: Mapping[str, Path] = field(default_factory=dict)

@@ -29,7 +29,7 @@ from crosswind.certify.virtual import (
     schedulers,
 )
 from crosswind.machine.provenance import provenance
-from crosswind.testbed import Agent, Fabric, TestbedError, WorkFolder, find_binary
+from crosswind.testbed import Agent, RunningFabric, TestbedError, WorkFolder, find_binary
 from crosswind.testbed.binaries import AGENT, LOAD, SIMULATE, binary_version
 from crosswind.testbed.plain import plain_fabric
 
@@ -113,5 +113,9 @@ def _ask(families: Sequence[Family], clock: str, say: Callable[[str], None]) -> 
 
 
 def _wait_mode() -> str:
-    with WorkFolder() as work, Agent() as agent, Fabric(agent, plain_fabric(), work.path / "logs") as fabric:
+    with (
+        WorkFolder() as work,
+        Agent() as agent,
+        RunningFabric(agent, plain_fabric(), work.path / "logs") as fabric,
+    ):
         return fabric.wait_mode

@@ -17,7 +17,7 @@ from crosswind.doctor.machine import this_machine
 from crosswind.doctor.measure import calibrate, two_nodes
 from crosswind.doctor.privileges import look_at_privileges
 from crosswind.doctor.programs import look_at_programs
-from crosswind.testbed import Agent, Fabric, TestbedError, WorkFolder
+from crosswind.testbed import Agent, RunningFabric, TestbedError, WorkFolder
 from crosswind.text.quantities import moment_text
 
 
@@ -86,7 +86,7 @@ def _try_fabric(say: Callable[[str], None]) -> tuple[list[Finding], Calibration 
         try:
             work = stack.enter_context(WorkFolder())
             agent = stack.enter_context(Agent())
-            fabric = stack.enter_context(Fabric(agent, two_nodes(), work.path / "logs"))
+            fabric = stack.enter_context(RunningFabric(agent, two_nodes(), work.path / "logs"))
         except TestbedError as error:
             return [_no_nodes(error)], None
         how = "without root" if agent.hello.rootless else "as root"

@@ -24,7 +24,7 @@ from crosswind.doctor.kernel import DEFAULT_CONGESTION_CONTROL, available_conges
 from crosswind.doctor.machine import this_machine
 from crosswind.probe.single_packets import read_probes
 from crosswind.spec import FabricCondition, FabricSpec
-from crosswind.testbed import Agent, Ended, Fabric, Process, TestbedError, find_binary
+from crosswind.testbed import Agent, Ended, Process, RunningFabric, TestbedError, find_binary
 from crosswind.testbed.binaries import LOAD
 from crosswind.testbed.plain import plain_fabric
 
@@ -56,7 +56,7 @@ def two_nodes() -> FabricSpec:
     )
 
 
-def calibrate(agent: Agent, fabric: Fabric, folder: Path) -> Calibration:
+def calibrate(agent: Agent, fabric: RunningFabric, folder: Path) -> Calibration:
     """Measure and return a calibration.
 
     Args:
@@ -91,7 +91,7 @@ def calibrate(agent: Agent, fabric: Fabric, folder: Path) -> Calibration:
 class _Bench:
     """Two nodes with a probe in each; sums up what the measurements say about the machine."""
 
-    def __init__(self, fabric: Fabric, folder: Path) -> None:
+    def __init__(self, fabric: RunningFabric, folder: Path) -> None:
         self._fabric = fabric
         self._folder = folder
         self._load = str(find_binary(LOAD))

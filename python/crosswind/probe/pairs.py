@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from crosswind.app.load import await_listening
 from crosswind.probe.bare import BarePair
 from crosswind.spec import FabricSpec
-from crosswind.testbed import Agent, Ended, Fabric, Files, Process, TestbedError, WorkFolder
+from crosswind.testbed import Agent, Ended, Files, Process, RunningFabric, TestbedError, WorkFolder
 
 END_S = 60.0
 
@@ -77,7 +77,7 @@ def onto_one(
     with WorkFolder() as work, Agent() as agent:
         folder = work.path
         folder.chmod(0o777)  # The agent runs processes under an unprivileged account.
-        with Fabric(agent, spec, folder / "logs", Files(record=record)) as fabric:
+        with RunningFabric(agent, spec, folder / "logs", Files(record=record)) as fabric:
             fabric.measure()
             run_tasks(tasks, fabric, senders, receiver, folder)
             return collect(folder), fabric.read()
@@ -85,7 +85,7 @@ def onto_one(
 
 def run_tasks(
     tasks: Sequence[Task],
-    fabric: Fabric,
+    fabric: RunningFabric,
     senders: Sequence[str],
     receiver: str,
     folder: Path,

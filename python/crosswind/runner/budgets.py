@@ -18,7 +18,7 @@ from typing import Any, Self
 from crosswind.results.documents import RESTORE, blaming
 from crosswind.results.durable import write_text
 from crosswind.spec import FabricCondition, Resolved
-from crosswind.testbed import Fabric, TestbedError
+from crosswind.testbed import RunningFabric, TestbedError
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Budgets:
         return condition.model_copy(update={"held_bits": held}) if held else condition
 
     @contextmanager
-    def followed(self, condition: str, fabric: Fabric) -> Iterator[None]:
+    def followed(self, condition: str, fabric: RunningFabric) -> Iterator[None]:
         """Note what the buckets of a condition hold when the block ends, however it ends."""
         try:
             yield

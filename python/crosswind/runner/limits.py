@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from crosswind.testbed import Fabric, TestbedError
+from crosswind.testbed import RunningFabric, TestbedError
 
 # Processor time that only we check is counted in ticks of 10 ms, at the start and at the end,
 TICKS_NS = 20_000_000
@@ -24,7 +24,7 @@ def check_limits(measurement: Mapping[str, Any]) -> None:
 
 
 @contextmanager
-def within_limits(fabric: Fabric) -> Iterator[None]:
+def within_limits(fabric: RunningFabric) -> Iterator[None]:
     """Name a limit as the cause when something in the block fails because of it."""
     try:
         yield

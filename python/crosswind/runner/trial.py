@@ -17,7 +17,7 @@ from crosswind.runner.limits import check_limits, within_limits
 from crosswind.runner.reason import exception_text
 from crosswind.spec import FabricCondition, Resolved, fabric_of, limits_of, real_interference
 from crosswind.spec.network import STAR_SWITCH, star_links
-from crosswind.testbed import Agent, Ended, Fabric, Files, TestbedError, WorkFolder
+from crosswind.testbed import Agent, Ended, Files, RunningFabric, TestbedError, WorkFolder
 
 EMPTY_CONDITION = FabricCondition(name="none", places={}, interference=[], timeline=[])
 # After a failed load: how long an end that another node has seen may take to be told.
@@ -64,7 +64,7 @@ def run_trial(
     limits = limits_of(resolved)
     with (
         Agent() as agent,
-        Fabric(agent, spec, logs, files, limits) as fabric,
+        RunningFabric(agent, spec, logs, files, limits) as fabric,
         budgets.followed(trial.condition, fabric),
         within_limits(fabric),
     ):
@@ -136,7 +136,7 @@ def prepare_application(
         # Its links are other ones, which no domains can be cut at.
         domains=None,
     )
-    with Agent() as agent, Fabric(agent, spec, logs) as fabric:
+    with Agent() as agent, RunningFabric(agent, spec, logs) as fabric:
         folder = work.fresh("prepare", *fabric.application_account)
         application.prepare(Stage(fabric, folder, resolved.trials.seed, named))
 

@@ -6,7 +6,7 @@ It decides nothing about trials (see `crosswind.runner`) and knows no applicatio
 from crosswind.testbed.agent import Agent, Ended, Hello
 from crosswind.testbed.binaries import find_binary
 from crosswind.testbed.errors import AgentDied, AgentRefused, FabricFault, NotHere, TestbedError
-from crosswind.testbed.fabric import Fabric, Files, Node, Process
+from crosswind.testbed.fabric import Files, Node, Process, RunningFabric
 from crosswind.testbed.folders import WorkFolder
 
 __all__ = [
@@ -14,13 +14,13 @@ __all__ = [
     "AgentDied",
     "AgentRefused",
     "Ended",
-    "Fabric",
     "FabricFault",
     "Files",
     "Hello",
     "Node",
     "NotHere",
     "Process",
+    "RunningFabric",
     "TestbedError",
     "WorkFolder",
     "find_binary",

@@ -139,7 +139,7 @@ class Files:
         return request
 
 
-class Fabric:
+class RunningFabric:
     """Nodes and network of one trial; entering the block brings them up, leaving it takes them down.
 
     Args:

@@ -18,7 +18,7 @@ from crosswind.app.compose.readiness import await_service, listening_look, may_r
 from crosswind.app.compose.service import Service
 from crosswind.testbed.agent import Ended
 from crosswind.testbed.errors import TestbedError
-from crosswind.testbed.fabric import Fabric, Node, Process
+from crosswind.testbed.fabric import Node, Process, RunningFabric
 
 
 def made(folder: Path, mounts: list[Mount], files: Mapping[str, str] | None = None) -> dict[str, Path]:
@@ -32,7 +32,7 @@ def made(folder: Path, mounts: list[Mount], files: Mapping[str, str] | None = No
         copies[name] = folder / f"copy{number}"
         copies[name].write_text(text)
     fabric = SimpleNamespace(application_account=(os.geteuid(), os.getegid()))
-    stage = Stage(cast(Fabric, fabric), folder / "stage", 1, copies)
+    stage = Stage(cast(RunningFabric, fabric), folder / "stage", 1, copies)
     binds = MountMaker(stage, [Service.model_validate({"image": "i", "mounts": mounts})]).binds(
         "web", root, mounts
     )

@@ -13,7 +13,7 @@ from crosswind.app.requirements.iperf3 import IPERF3
 from crosswind.fingerprint.measure.crossing import Tunnel, forward, tunnelled
 from crosswind.fingerprint.measure.ends import End, Ends, Tool, words_here
 from crosswind.spec import FabricSpec
-from crosswind.testbed import Agent, Fabric, Node, WorkFolder, find_binary
+from crosswind.testbed import Agent, Node, RunningFabric, WorkFolder, find_binary
 from crosswind.testbed.binaries import LOAD
 from crosswind.testbed.enter import words_to_enter
 
@@ -30,7 +30,7 @@ def own_fabric(spec: FabricSpec, tool: Tool = "traffic", tunnel: Tunnel | None =
     Raises: CannotCross: a node cannot forward, or a tunnel not be made.
     """
     names = [node.name for node in spec.nodes]
-    with WorkFolder() as work, Agent() as agent, Fabric(agent, spec, work.path / "logs") as fabric:
+    with WorkFolder() as work, Agent() as agent, RunningFabric(agent, spec, work.path / "logs") as fabric:
         fabric.measure()
         near, *others = (_end_at(fabric.nodes[name], work.path) for name in names)
         if not others:
