@@ -85,7 +85,7 @@ def measured(rounds: int) -> dict[int, Rate]:
                 flood, measurement = flood_fabric(bucket(rate_bps, burst), OVERLOAD * rate_bps, SHORT_S)
                 rate.kinds[kind].add(flood, IP_BYTES, rate_bps, burst)
                 if kind == OURS:
-                    rate.ledger_us.append(measurement["ledger"]["error_ns"]["max"] / 1e3)
+                    rate.ledger_us.append((measurement.ledger.error_ns["max"] or 0) / 1e3)
             rate.kinds[TBF].add(flood_tbf(rate_bps, TBF_BYTES, SHORT_S), TBF_BYTES, rate_bps, TBF_BYTES)
     return rates
 

@@ -3,12 +3,12 @@
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 from bench.engine import example, no_cargo
 from bench.figures import Figure, figure, skipped
 from crosswind.probe.pairs import run_tasks
 from crosswind.probe.single_packets import probe_task
+from crosswind.results.measurement import Ledger
 from crosswind.spec import FabricCondition
 from crosswind.testbed import Agent, RunningFabric, WorkFolder
 from crosswind.testbed.errors import TestbedError
@@ -43,7 +43,7 @@ def changes(rounds: int) -> Iterator[Figure]:
     turns = [{work: _ledger(work) for work in WORK} for _ in range(rounds)]
     beside = {work: [turn[work] for turn in turns] for work in WORK}
     for p in ("p50", "p99", "p999", "max"):
-        late_us = {work: [ledger["error_ns"][p] / 1e3 for ledger in beside[work]] for work in WORK}
+        late_us = {work: [(ledger.error_ns[p] or 0) / 1e3 for ledger in beside[work]] for work in WORK}
         yield figure(
             f"late by the ledger, {p}, 1 kpps beside {CHANGES} changes of {NODES} nodes",
             "us",
@@ -52,7 +52,7 @@ def changes(rounds: int) -> Iterator[Figure]:
             beside_refused_changes_us=late_us["refused"],
             beside_nothing_us=late_us["nothing"],
         )
-    missed = {work: [float(ledger["missed"]) for ledger in beside[work]] for work in WORK}
+    missed = {work: [float(ledger.missed) for ledger in beside[work]] for work in WORK}
     yield figure(
         f"packets beyond the bound, 1 kpps beside {CHANGES} changes of {NODES} nodes",
         "packets",
@@ -63,7 +63,7 @@ def changes(rounds: int) -> Iterator[Figure]:
     )
 
 
-def _ledger(work: str) -> dict[str, Any]:
+def _ledger(work: str) -> Ledger:
     """Let packets cross beside work of this kind, and return the ledger."""
     delay = {"link": [{"delay": {"time_ns": 1_000_000}}]}
     spec = plain_fabric([f"n{number}" for number in range(NODES)], delay_ns=100_000, places=delay)
@@ -74,8 +74,7 @@ def _ledger(work: str) -> dict[str, Any]:
             done = beside.submit(WORK[work], fabric)
             run_tasks([probe_task(RATE_PER_S, COUNT)], fabric, ["n0"], "n1", folder.path)
             done.result()
-            ledger: dict[str, Any] = fabric.read()["ledger"]
-            return ledger
+            return fabric.read().ledger
 
 
 def _change(fabric: RunningFabric) -> None:

@@ -3,12 +3,12 @@
 import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from bench.figures import Figure, figure
 from crosswind.probe.single_packets import Probes, probe_bare, probe_fabric
+from crosswind.results import Measurement
 from crosswind.testbed.plain import plain_fabric
 
 # One second of each; less at the higher rates, where a round is then one second in all.
@@ -44,17 +44,15 @@ class _Rounds:
     lost: list[float] = field(default_factory=list)
     core_share: list[float] = field(default_factory=list)
 
-    def add(self, case: Case, bare: Probes, through: Probes, measurement: dict[str, Any]) -> None:
+    def add(self, case: Case, bare: Probes, through: Probes, measurement: Measurement) -> None:
         floor_us = {p: float(np.quantile(bare.delay_ns, p)) / 1e3 for p in self.errors_us}
         for p, errors in self.errors_us.items():
             errors.append(float(np.quantile(through.delay_ns, p)) / 1e3 - case.declared_us - floor_us[p])
             self.paced_us[p].append(round(paced_us(bare, p), 2))
-            self.ledger_us[p].append(measurement["ledger"]["error_ns"][f"p{p * 100:g}"] / 1e3)
-        self.early += measurement["ledger"]["early"] + int(np.sum(through.delay_ns < case.declared_us * 1000))
+            self.ledger_us[p].append((measurement.ledger.error_ns[f"p{p * 100:g}"] or 0) / 1e3)
+        self.early += measurement.ledger.early + int(np.sum(through.delay_ns < case.declared_us * 1000))
         self.lost.append(float(through.lost))
-        window = measurement["window"]
-        took_ns = window["ended_ns"] - window["started_ns"]
-        self.core_share.append(measurement["host"]["emulator_cpu_ns"] / took_ns)
+        self.core_share.append((measurement.host.emulator_cpu_ns or 0) / measurement.window.length_ns)
 
 
 def paced_us(bare: Probes, p: float) -> float:

@@ -21,6 +21,8 @@ from typing import Any
 import numpy as np
 
 from crosswind.probe.single_packets import read_probes
+from crosswind.results import Measurement
+from crosswind.results.measurement import SeriesRow
 from crosswind.runner.interference import check_iperf3, real_noise
 from crosswind.spec import fabric_of, real_interference, resolve
 from crosswind.spec.load import parse_experiment
@@ -124,20 +126,20 @@ def _probe(fabric: RunningFabric, folder: Path) -> "np.ndarray[Any, np.dtype[np.
     return read_probes(out, int(count)).delay_ns
 
 
-def _figures(measurement: dict[str, Any], delays: "np.ndarray[Any, np.dtype[np.int64]]") -> Figures:
-    elements = {element["element"]: element for element in measurement["elements"]}
-    window = measurement["window"]
-    seconds = (window["ended_ns"] - window["started_ns"]) / 1e9
+def _figures(measurement: Measurement, delays: "np.ndarray[Any, np.dtype[np.int64]]") -> Figures:
+    elements = {element.element: element for element in measurement.elements}
+    seconds = measurement.window.length_ns / 1e9
     probes_bps = PROBES_PER_S * PROBE_IP_BYTES * 8 * WINDOW_S / seconds
 
     def mbps(element: str, key: str) -> float:
-        total_bytes: int = sum(elements[element][kind][key] for kind in ("real", "ghost"))
+        counts = elements[element]
+        total_bytes: int = sum(getattr(kind, key) for kind in (counts.real, counts.ghost))
         return float((total_bytes * 8 / seconds - probes_bps) / 1e6)
 
     def dropped(element: str) -> float:
-        counts = [elements[element][kind] for kind in ("real", "ghost")]
-        lost: int = sum(reason["packets"] for count in counts for reason in count["dropped"].values())
-        arrived: int = sum(count["arrived_packets"] for count in counts)
+        counts = [elements[element].real, elements[element].ghost]
+        lost = sum(reason.packets for count in counts for reason in count.dropped.values())
+        arrived = sum(count.arrived_packets for count in counts)
         return 100 * lost / max(1, arrived)
 
     policers = [name for name in elements if name == "h0/switch.ingress/0:police"]
@@ -145,23 +147,23 @@ def _figures(measurement: dict[str, Any], delays: "np.ndarray[Any, np.dtype[np.i
     return {
         "offered Mbit/s": mbps("h0/uplink", "arrived_bytes"),
         "carried Mbit/s": mbps("h1/downlink", "departed_bytes"),
-        "cv of 100 ms volumes": _variation(measurement["series"]["rows"]),
+        "cv of 100 ms volumes": _variation(measurement.series.rows),
         "dropped at the uplink %": dropped("h0/uplink"),
         "dropped at the policer %": dropped(policers[0]) if policers else 0.0,
         "probes lost %": 100 * (1 - len(delays) / (WINDOW_S * PROBES_PER_S)),
         "probe waits us p50": float(np.quantile(waited_us, 0.5)),
         "probe waits us p90": float(np.quantile(waited_us, 0.9)),
         "probe waits us p99": float(np.quantile(waited_us, 0.99)),
-        "emulator late us p99": measurement["ledger"]["error_ns"]["p99"] / 1e3,
+        "emulator late us p99": (measurement.ledger.error_ns["p99"] or 0) / 1e3,
     }
 
 
-def _variation(rows: list[dict[str, Any]]) -> float:
+def _variation(rows: list[SeriesRow]) -> float:
     """Return standard deviation / mean of what the first host's uplink was offered in each step."""
     volumes: dict[int, int] = defaultdict(int)
     for row in rows:
-        if row["element"] == "h0/uplink":
-            volumes[row["at_ns"]] += row["arrived_bytes"]
+        if row.element == "h0/uplink":
+            volumes[row.at_ns] += row.arrived_bytes
     # The last step is not whole.
     whole: list[int] = [volumes[at_ns] for at_ns in sorted(volumes)][:-1]
     return float(statistics.pstdev(whole) / statistics.mean(whole))

@@ -29,8 +29,7 @@ def hosts(rounds: int) -> Iterator[Figure]:
                 fabric.measure()
                 time.sleep(1)
                 measured = fabric.read()
-                window = measured["window"]
-                idle.append(measured["host"]["emulator_cpu_ns"] / (window["ended_ns"] - window["started_ns"]))
+                idle.append((measured.host.emulator_cpu_ns or 0) / measured.window.length_ns)
                 ending = time.monotonic()
             downs.append(time.monotonic() - ending)
     yield figure("four hosts up", "s", ups, "at most 0.5")

@@ -72,11 +72,12 @@ def main(folders: list[str]) -> int:
 
 def made(summary: Summary) -> str:
     """Return with what command, when and on what machine the results came about, as HTML."""
-    before = summary.provenance["before"]
-    kernel = re.match(r"\d+\.\d+", before["kernel"])
-    machine = f"{before['cpu']}, {before['cores']} processors, Linux {kernel[0] if kernel else '?'}"
+    before = summary.provenance.before
+    assert before is not None
+    kernel = re.match(r"\d+\.\d+", before.kernel or "")
+    machine = f"{before.cpu}, {before.cores} processors, Linux {kernel[0] if kernel else '?'}"
     return (
-        f"<br>Made with <code>crosswind run {escape(summary.name)}</code> on {before['time'][:10]}: "
+        f"<br>Made with <code>crosswind run {escape(summary.name)}</code> on {(before.time or '')[:10]}: "
         f"{escape(machine)}. A still copy of <code>report.html</code>."
     )
 

@@ -3,11 +3,11 @@
 import subprocess
 import sys
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
 from crosswind.certify.quiet import TRIES_MAX, Tries, Watch
+from crosswind.results import Measurement
 
 
 @pytest.fixture
@@ -24,13 +24,14 @@ def _rest(program: "subprocess.Popen[bytes]") -> None:
         program.wait(0.4)
 
 
-def _measurement(*, late: int = 0, stolen_ms: int = 0, overruns: int = 0) -> dict[str, Any]:
-    return {
+def _measurement(*, late: int = 0, stolen_ms: int = 0, overruns: int = 0) -> Measurement:
+    measured = {
         "ledger": {"packets": 1000, "early": 0, "missed": late, "bound_ns": 120_000},
         "conservation": {"holds": True},
         "host": {"ring_overruns": overruns, "steal_ns": stolen_ms * 1_000_000, "canary_gap_ns_max": 0},
         "window": {"started_ns": 0, "ended_ns": 500_000_000},
     }
+    return Measurement.model_validate(measured)
 
 
 def test_a_program_that_computes_disturbs_a_measurement(hog: "subprocess.Popen[bytes]") -> None:

@@ -12,6 +12,7 @@ from documents import fingerprint
 from crosswind.analysis.comparable import Sameness, sameness
 from crosswind.analysis.network.document import text_of
 from crosswind.report.network_section import NetworkSection, network_section
+from crosswind.results import Provenance
 from crosswind.results.folder import fingerprint_file
 from crosswind.spec import Resolved
 
@@ -28,12 +29,16 @@ def run_folder(path: Path, documents: Documents) -> Path:
 def compared(tmp_path: Path, base: Documents, other: Documents) -> Sameness:
     folders = [run_folder(tmp_path / name, side) for name, side in (("base", base), ("other", other))]
     return sameness(
-        *(SimpleNamespace(folder=folder, provenance={}, resolved=Resolved.unknown()) for folder in folders)
+        *(
+            SimpleNamespace(folder=folder, provenance=Provenance(), resolved=Resolved.unknown())
+            for folder in folders
+        )
     )  # type: ignore[arg-type]
 
 
 def reported(folder: Path, provenance: dict[str, Any]) -> NetworkSection:
-    return network_section(SimpleNamespace(path=folder, provenance=provenance))  # type: ignore[arg-type]
+    stored = Provenance.model_validate(provenance)
+    return network_section(SimpleNamespace(path=folder, provenance=stored))  # type: ignore[arg-type]
 
 
 def test_runs_of_one_network_may_be_compared(tmp_path: Path) -> None:

@@ -100,7 +100,7 @@ def test_round_trips_of_all_pairs_and_a_bulk_transfer_cross_between_two_domains(
             for target, times_ns in json.loads(ping.printed()).items():
                 found[name, name_of[target]] = times_ns
         measurement = fabric.read()
-        assert fabric.domains == measurement["domains"] == 2
+        assert fabric.domains == measurement.domains == 2
         # New elements in both domains, while the network is up.
         fabric.set(FabricCondition(name="marked", places={"host.egress": [{"mark": {"dscp": 10}}]}))
         fabric.measure()
@@ -112,18 +112,16 @@ def test_round_trips_of_all_pairs_and_a_bulk_transfer_cross_between_two_domains(
         assert sink.printed().split()[1:] == bulk.printed().split()
         busy = fabric.read()
     for one in (measurement, busy):
-        assert one["conservation"]["holds"]
-        assert one["ledger"]["early"] == 0
-    assert measurement["conservation"]["in"]["real"] >= 12 * 2 * PINGS
-    assert busy["conservation"]["in"]["real"] >= BULK_BYTES / 1448
+        assert one.conservation.holds
+        assert one.ledger.early == 0
+    assert measurement.conservation.entered.real >= 12 * 2 * PINGS
+    assert busy.conservation.entered.real >= BULK_BYTES / 1448
     cut = next(
-        element
-        for element in busy["elements"]
-        if element["of"] == "left->right" and element["real"]["arrived_packets"]
+        element for element in busy.elements if element.of == "left->right" and element.real.arrived_packets
     )
-    assert cut["real"]["departed_bytes"] >= BULK_BYTES
-    marked = [element["real"] for element in busy["elements"] if element["element"].endswith(":mark")]
-    assert sum(counts["departed_bytes"] for counts in marked) >= BULK_BYTES
+    assert cut.real.departed_bytes >= BULK_BYTES
+    marked = [element.real for element in busy.elements if element.element.endswith(":mark")]
+    assert sum(counts.departed_bytes for counts in marked) >= BULK_BYTES
     assert len(found) == 12
     expected_ns = {
         (one, other): 4 * UPLINK_NS + (2 * BETWEEN_NS if NODES[one] != NODES[other] else 0)

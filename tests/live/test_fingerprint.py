@@ -25,8 +25,9 @@ from crosswind.fingerprint.measure.way import Way
 from crosswind.fingerprint.page import render
 from crosswind.fingerprint.trace.trace_file import TraceFileError, read_trace
 from crosswind.probe.pairs import Task, over_fabric
-from crosswind.results import ResultsFolder
+from crosswind.results import MachineFacts, ResultsFolder
 from crosswind.results.folder import SIDES
+from crosswind.results.provenance import PlannedFingerprint
 from crosswind.runner.fingerprints import attach_fingerprint
 from crosswind.spec import load_experiment, resolve
 from crosswind.spec.resolved import FabricNode
@@ -165,8 +166,8 @@ def test_a_run_keeps_a_fingerprint_of_two_seconds(live: Live, experiment: Callab
     path = live.folder / experiment()
     resolved = resolve(load_experiment(path))
     folder = ResultsFolder.create(live.results, resolved, path.read_text())
-    planned = {"length_s": 2.0, "condition": "none", "between": ["server", "client"], "left_out": None}
-    folder.write_provenance(before={"fingerprint": planned})
+    planned = PlannedFingerprint(length_s=2.0, condition="none", between=("server", "client"))
+    folder.write_provenance(before=MachineFacts(fingerprint=planned))
     for side in SIDES:
         attach_fingerprint(resolved, folder, side, lambda _: None)
     found = attached(folder.path)

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from crosswind.probe.pairs import Task, over_fabric
+from crosswind.results import Measurement
+from crosswind.results.measurement import Histogram
 from crosswind.testbed import find_binary
 from crosswind.testbed.plain import plain_fabric
 
@@ -28,10 +30,10 @@ def probes() -> Task:
     )
 
 
-def of(measurement: dict[str, Any], element: str, what: str) -> dict[str, Any]:
-    (found,) = [one for one in measurement["monitors"] if one["element"] == element]
-    (histogram,) = [one for one in found["histograms"] if one["what"] == what]
-    return dict(histogram)
+def of(measurement: Measurement, element: str, what: str) -> Histogram:
+    (found,) = [one for one in measurement.monitors if one.element == element]
+    (histogram,) = [one for one in found.histograms if one.what == what]
+    return histogram
 
 
 def test_probes_a_millisecond_apart_have_gaps_of_a_millisecond() -> None:
@@ -40,17 +42,18 @@ def test_probes_a_millisecond_apart_have_gaps_of_a_millisecond() -> None:
     fabric = plain_fabric(rate_bps=1_000_000_000, places={"link": [udp]})
     _, measurement = over_fabric(probes(), lambda _: None, fabric)
     up = "h0/link.up/0:monitor"
-    assert of(measurement, up, "packet-size")["count"] == PROBES
-    assert of(measurement, up, "packet-size")["sum"] == 128 * PROBES
+    assert of(measurement, up, "packet-size").count == PROBES
+    assert of(measurement, up, "packet-size").sum == 128 * PROBES
     gaps = of(measurement, up, "interarrival")
-    assert gaps["count"] == PROBES - 1
+    assert gaps.count == PROBES - 1
     # The sender keeps to its plan however late it is, so only the ends of a busy run move the mean.
-    assert abs(gaps["sum"] / gaps["count"] - 1e6) < 0.1e6
-    assert of(measurement, up, "burst-packets")["sum"] == PROBES
+    assert gaps.sum is not None
+    assert abs(gaps.sum / gaps.count - 1e6) < 0.1e6
+    assert of(measurement, up, "burst-packets").sum == PROBES
     # 128 + 38 bytes of wire are 1,328 ns of 1 Gbit/s, a thousand times a second: 1.3 per mille, rounded down.
-    assert of(measurement, up, "utilisation")["sum"] <= 1.4 * of(measurement, up, "utilisation")["count"]
-    assert of(measurement, up, "queue-delay")["count"] == PROBES
-    assert of(measurement, "h1/link.up/0:monitor", "packet-size")["count"] == 0
+    assert of(measurement, up, "utilisation").sum <= 1.4 * of(measurement, up, "utilisation").count
+    assert of(measurement, up, "queue-delay").count == PROBES
+    assert of(measurement, "h1/link.up/0:monitor", "packet-size").count == 0
 
 
 def test_a_round_trip_is_at_least_the_delay_of_its_way() -> None:
@@ -68,12 +71,12 @@ def test_a_round_trip_is_at_least_the_delay_of_its_way() -> None:
     _, measurement = over_fabric(task, lambda _: None, fabric)
     up = "h0/link.up/0:monitor"
     handshake = of(measurement, up, "rtt-handshake")
-    assert handshake["count"] == 1
-    assert 6_000_000 <= handshake["min"] < 60_000_000
+    assert handshake.count == 1
+    assert 6_000_000 <= handshake.min < 60_000_000
     echoes = of(measurement, up, "rtt-timestamps")
-    assert echoes["count"] > 10
-    assert echoes["min"] >= 6_000_000
-    assert of(measurement, up, "flow-bytes")["max"] > 1_000_000
-    assert of(measurement, up, "tcp-window")["max"] > 60_000
-    (found,) = [one for one in measurement["monitors"] if one["element"] == up]
-    assert found["counts"]["reordering"]["reordered"] == 0
+    assert echoes.count > 10
+    assert echoes.min >= 6_000_000
+    assert of(measurement, up, "flow-bytes").max > 1_000_000
+    assert of(measurement, up, "tcp-window").max > 60_000
+    (found,) = [one for one in measurement.monitors if one.element == up]
+    assert found.counts["reordering"]["reordered"] == 0

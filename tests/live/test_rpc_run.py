@@ -104,7 +104,7 @@ def test_a_result_that_nobody_can_read_costs_its_trial_and_not_the_run(
     assert status == 4, said
     found = rows(live.run_folder, "SELECT status, reason FROM TRIALS")
     assert [row[0] for row in found] == ["failed", "failed"]
-    reason = f"load on client: what it brought home cannot be read ({error}"
+    reason = f"load on client: its result cannot be read ({error}"
     assert all(reason in row[1] for row in found)
 
 

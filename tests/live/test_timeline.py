@@ -31,17 +31,17 @@ def test_a_step_holds_from_its_instant_until_the_next() -> None:
     fabric = fabric.with_changes(condition=condition)
     probes, measurement = probe_fabric(fabric, PER_S, PROBES)
 
-    before, *steps = measurement["changes"]
-    assert (before["by"], [step["by"] for step in steps]) == ("up", ["timeline", "timeline"])
-    started_ns = measurement["window"]["started_ns"]
-    assert tuple(step["asked_ns"] - started_ns for step in steps) == STEPS_NS
-    assert all(step["asked_ns"] <= step["at_ns"] for step in steps)
-    assert [len(step["places"]["host.ingress"]) for step in steps] == [1, 0]
+    before, *steps = measurement.changes
+    assert (before.by, [step.by for step in steps]) == ("up", ["timeline", "timeline"])
+    started_ns = measurement.window.started_ns
+    assert tuple(step.asked_ns - started_ns for step in steps) == STEPS_NS
+    assert all(step.asked_ns <= step.at_ns for step in steps)
+    assert [len(step.places["host.ingress"]) for step in steps] == [1, 0]
 
     # Packets have stamps of the wall clock, changes of the one that never steps.
     to_monotonic_ns = time.clock_gettime_ns(time.CLOCK_MONOTONIC) - time.clock_gettime_ns(time.CLOCK_REALTIME)
     sent_ns = probes.sent_ns + to_monotonic_ns
-    from_ns, until_ns = (step["at_ns"] for step in steps)
+    from_ns, until_ns = (step.at_ns for step in steps)
     # What is sent just before a step may come in behind it: 20 ms are left out there, of 1 s.
     first = probes.delay_ns[sent_ns < from_ns - 20 * MS]
     within = probes.delay_ns[(sent_ns > from_ns) & (sent_ns < until_ns - 20 * MS)]

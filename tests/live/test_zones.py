@@ -8,10 +8,11 @@ import sys
 import time
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
+from crosswind.results import Measurement
 from crosswind.spec import FabricSpec
 from crosswind.spec.document import parse_document
 from crosswind.spec.fabric import fabric_of
@@ -119,8 +120,7 @@ def test_round_trips_of_all_pairs_of_thirteen_zones_are_those_of_the_matrix(live
     assert wrong == {}
 
 
-def waited(measurement: dict[str, Any]) -> str | None:
+def waited(measurement: Measurement) -> str | None:
     """Return how long the emulator waited for a CPU; None where that is little: then others were not busy."""
-    length_ns = measurement["window"]["ended_ns"] - measurement["window"]["started_ns"]
-    share = measurement["host"]["run_queue_delay_ns"] / length_ns
+    share = (measurement.host.run_queue_delay_ns or 0) / measurement.window.length_ns
     return f"the emulator waited {share:.1%} of the time for a CPU that others had" if share > 0.01 else None

@@ -355,12 +355,16 @@ def _resolved(names: list[str], blocks: int, operations: int, rate_per_s: float 
 
 def _provenance() -> dict[str, Any]:
     machine = {
-        "kernel": "6.18.44", "cpu": "AMD EPYC (2 cores)", "clock_source": "tsc", "steal_ns": 0,
-        "offloads": {"gso": True}, "sysctls": {"net.ipv4.tcp_congestion_control": "cubic"},
-        "tools": {"crosswind": "0.1.0", "postgresql": "15.14"}, "git": "0123abc", "seed": 7,
+        "kernel": "6.18.44", "cpu": "AMD EPYC (2 cores)", "clock_source": "tsc", "steal_s": 0.0,
+        "offloads": "of the nodes", "sysctls": {"net.ipv4.tcp_congestion_control": "cubic"},
+        "tools": {"crosswind": "0.1.0", "postgresql": "15.14"}, "seed": 7,
+        "git": {"commit": "0123abc", "clean": True},
     }  # fmt: skip
-    before = machine | {"time": "2026-11-20T09:29:58Z", "load": 0.2}
-    return {"before": before, "after": machine | {"time": "2026-11-20T09:37:03Z", "load": 0.9}}
+    before = machine | {"time": "2026-11-20T09:29:58Z", "load_average": [0.2, 0.1, 0.1]}
+    return {
+        "before": before,
+        "after": machine | {"time": "2026-11-20T09:37:03Z", "load_average": [0.9, 0.3, 0.1]},
+    }
 
 
 # A new connection takes 20 ms, and two hundred trials have a thousand files.

@@ -2,6 +2,7 @@
 
 import pytest
 
+from crosswind.results import Measurement
 from crosswind.results.buckets import bucket_histories, credits_of
 from crosswind.spec.resolved import Resolved, ResolvedTrials
 
@@ -9,9 +10,17 @@ KEPT = Resolved.unknown().model_copy(update={"trials": ResolvedTrials(budgets="k
 NAME = "client/host.egress/0:credit"
 
 
-def measured(first_bits: int, left_bits: int) -> dict[str, object]:
+def measured(first_bits: int, left_bits: int) -> Measurement:
     credit = {"budget_bits": 8000, "refill_bps": 80, "first_bits": first_bits, "left_bits": left_bits}
-    return {"elements": [{"element": "h0/uplink"}, {"element": NAME, "credit": credit}]}
+    return Measurement.model_validate(
+        {
+            "window": {"started_ns": 0, "ended_ns": 1},
+            "ledger": {"packets": 0, "early": 0, "missed": 0, "bound_ns": 0},
+            "conservation": {"holds": True},
+            "host": {},
+            "elements": [{"element": "h0/uplink"}, {"element": NAME, "credit": credit}],
+        }
+    )
 
 
 def test_the_history_of_a_kept_bucket_has_a_level_for_every_trial() -> None:
@@ -25,4 +34,4 @@ def test_the_history_of_a_kept_bucket_has_a_level_for_every_trial() -> None:
 def test_fresh_buckets_have_no_history() -> None:
     trials = [credits_of(measured(8000, 0))] * 3
     assert bucket_histories(Resolved.unknown(), trials) == []
-    assert bucket_histories(KEPT, [credits_of({})]) == []
+    assert bucket_histories(KEPT, [{}]) == []

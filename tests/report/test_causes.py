@@ -17,7 +17,8 @@ from crosswind.analysis.causes import (
     stood_still_ns,
 )
 from crosswind.analysis.queueing import Queues, waited_at
-from crosswind.results.reading import HeldRow, Operations, PacketRow, QueueRow, Results
+from crosswind.results.measurement import HeldRow, LoadConnection, LoadSummary, Stall
+from crosswind.results.reading import Operations, PacketRow, QueueRow, Results
 
 POLICED = "retransmission timeout after a drop at h0/switch.ingress/0:police (no-tokens)"
 SERVER, CLIENT = "10.77.0.1:5432", "10.77.0.4:40001"
@@ -89,7 +90,7 @@ def test_a_held_acknowledgement_explains_what_waited_for_it_for_half_of_its_time
 
 
 def test_only_the_part_of_a_stall_within_an_operation_counts():
-    stalls = [{"at_ns": 10, "length_ns": 20}, {"at_ns": 50, "length_ns": 100}]
+    stalls = [Stall(at_ns=10, length_ns=20), Stall(at_ns=50, length_ns=100)]
     assert stood_still_ns(stalls, 0, 60) == 30
     assert stood_still_ns(stalls, 20, 25) == 5
     assert stood_still_ns(stalls, 31, 49) == 0
@@ -183,10 +184,13 @@ def test_an_unknown_connection_is_said_to_be_unknown(folder):
     ]
 
 
-def test_a_connection_made_again_has_both_addresses():
-    rows = [{"connection": 0, "local": f"10.77.0.4:{port}", "remote": SERVER} for port in (40001, 40002)]
-    assert len(connection_ends({"load": {"connections": rows}})[0]) == 2
-    assert connection_ends({}) == {}
+def test_a_connection_made_again_has_both_addresses(folder):
+    rows = [LoadConnection(connection=0, local=f"10.77.0.4:{port}", remote=SERVER) for port in (40001, 40002)]
+    measurement = Results(folder).measurement(next(Results(folder).path.glob("monitors/*.json")).stem)
+    assert measurement is not None
+    again = measurement.model_copy(update={"load": LoadSummary(connections=rows)})
+    assert len(connection_ends(again)[0]) == 2
+    assert connection_ends(None) == {}
 
 
 def test_counts_of_trials_add_up():

@@ -9,6 +9,8 @@ from crosswind.analysis.cautions.catalogue import Kind
 from crosswind.analysis.cautions.of_run import cautions
 from crosswind.analysis.generator import generator
 from crosswind.analysis.summary import summarise
+from crosswind.results import Measurement
+from crosswind.results.measurement import Conservation, EmulatorHost, Ledger, NodeUsage, Window
 from crosswind.results.reading import Operations
 from synthetic import write_folder
 
@@ -53,29 +55,32 @@ def test_a_generator_that_is_late_by_itself_is_told_from_one_that_waits_for_an_a
     # generator begins 9 ms after it could.
     waits = operations([0, 20, 40, 60], [20, 40, 60, 80], intended=[0, 10, 20, 30])
     late = operations([0, 19, 29, 39], [1, 20, 30, 40], intended=[0, 10, 20, 30])
-    assert generator(waits, {}, None).late_share == 0
-    assert generator(late, {}, None).late_share == pytest.approx(0.9)
+    assert generator(waits, None, None).late_share == 0
+    assert generator(late, None, None).late_share == pytest.approx(0.9)
     closed = operations([0, 20, 40], [20, 40, 60])
-    assert generator(closed, {}, None).late_share is None
+    assert generator(closed, None, None).late_share is None
 
 
 @pytest.mark.parametrize(("wait_mode", "share"), [("hybrid", 0.9), ("sleep", 0.45)])
 def test_a_generator_is_busy_against_the_processors_that_are_left_to_it(wait_mode, share):
     # Two clients in a window of 100 ms used 90 ms. Of two processors the emulator keeps one unless it sleeps.
     clients = together(operations([0], [100]), operations([0], [100], connection=1))
-    measurement = {
-        "window": {"started_ns": 0, "ended_ns": 100 * MS},
-        "nodes": [{"node": "client", "cpu_time_ns": 90 * MS}],
-        "wait_mode": wait_mode,
-    }
+    measurement = Measurement(
+        window=Window(started_ns=0, ended_ns=100 * MS),
+        ledger=Ledger(packets=0, early=0, missed=0, bound_ns=0),
+        conservation=Conservation(holds=True),
+        host=EmulatorHost(),
+        nodes=[NodeUsage(node="client", cpu_time_ns=90 * MS)],
+        wait_mode=wait_mode,
+    )
     assert generator(clients, measurement, 2).busy_share == pytest.approx(share)
-    assert generator(clients, {}, 2).busy_share is None
+    assert generator(clients, None, 2).busy_share is None
 
 
 def test_windows_that_overlap_by_half_are_found():
     apart = together(operations([0, 50], [50, 100], node="a"), operations([50, 100], [100, 150], node="b"))
-    assert generator(apart, {}, None).common_share == pytest.approx(1 / 3)
-    assert generator(operations([0], [1]), {}, None).common_share is None
+    assert generator(apart, None, None).common_share == pytest.approx(1 / 3)
+    assert generator(operations([0], [1]), None, None).common_share is None
 
 
 def changed(folder, tmp_path, file, change):

@@ -5,11 +5,15 @@ import pytest
 
 from crosswind.analysis.summary import summarise
 from crosswind.report.page import render
-from crosswind.results.host import Host, host_of, standstill_ns
+from crosswind.results import Measurement
+from crosswind.results.host import Host, host_of
+from crosswind.results.measurement import EmulatorHost, Stall
 from crosswind.results.reading import Results
 
 MEASUREMENT = {
     "window": {"started_ns": 1_000, "ended_ns": 2_001_000},
+    "ledger": {"packets": 0, "early": 0, "missed": 0, "bound_ns": 0},
+    "conservation": {"holds": True},
     "host": {
         "canary_gap_ns_max": 310_000,
         "stalls": [{"at_ns": 5, "length_ns": 6_000_000}],
@@ -21,23 +25,25 @@ MEASUREMENT = {
 
 
 def test_a_measurement_says_what_the_emulator_had_of_its_processor():
-    assert host_of(MEASUREMENT) == Host(0.25, 120_000, 0, 6_000_000)
+    assert host_of(Measurement.model_validate(MEASUREMENT)) == Host(0.25, 120_000, 0, 6_000_000)
 
 
 @pytest.mark.parametrize("told", [{"run_queue_delay_ns": None}, {}])
 def test_what_the_kernel_or_an_older_version_does_not_tell_is_unknown_and_not_0(told):
     counted = {key: value for key, value in MEASUREMENT["host"].items() if key != "run_queue_delay_ns"}
-    assert host_of({**MEASUREMENT, "host": {**counted, **told}}).run_queue_delay_ns is None
+    measurement = Measurement.model_validate({**MEASUREMENT, "host": {**counted, **told}})
+    assert host_of(measurement).run_queue_delay_ns is None
 
 
 def test_a_trial_without_a_measurement_says_nothing_of_its_host():
-    assert host_of({}) == Host(None, None, None, None)
+    assert host_of(None) == Host(None, None, None, None)
 
 
 def test_a_standstill_is_told_by_the_canary_or_a_stall_whichever_is_longer():
-    assert standstill_ns({"canary_gap_ns_max": 7, "stalls": [{"at_ns": 1, "length_ns": 5}]}) == 7
-    assert standstill_ns({"canary_gap_ns_max": None, "stalls": [{"at_ns": 1, "length_ns": 5}]}) == 5
-    assert standstill_ns({"canary_gap_ns_max": None}) is None
+    stalls = [Stall(at_ns=1, length_ns=5)]
+    assert EmulatorHost(canary_gap_ns_max=7, stalls=stalls).longest_stall_ns == 7
+    assert EmulatorHost(canary_gap_ns_max=None, stalls=stalls).longest_stall_ns == 5
+    assert EmulatorHost(canary_gap_ns_max=None).longest_stall_ns is None
 
 
 def test_the_table_of_trials_has_it_and_a_dash_for_an_older_trial(folder, tmp_path):

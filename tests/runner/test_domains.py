@@ -37,7 +37,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]], F
     for module in (trial, machine):
         monkeypatch.setattr(module, "auto_domains_here", lambda _: 4)
     monkeypatch.setattr(trial, "Agent", nullcontext)
-    monkeypatch.setattr(trial, "Fabric", refuse)
+    monkeypatch.setattr(trial, "RunningFabric", refuse)
 
     def spec_of(act: Callable[[], object]) -> FabricSpec:
         with pytest.raises(Asked) as caught:

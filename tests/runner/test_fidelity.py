@@ -4,12 +4,13 @@ from typing import Any
 
 import pytest
 
+from crosswind.results import Measurement
 from crosswind.results.fidelity import judge
 
 SECOND_NS = 1_000_000_000
 
 
-def measurement(**changes: Any) -> dict[str, Any]:
+def measurement(**changes: Any) -> Measurement:
     """Return a faultless measurement of one second, with some values changed by their dotted names."""
     sound: dict[str, Any] = {
         "window": {"started_ns": 0, "ended_ns": SECOND_NS},
@@ -20,7 +21,7 @@ def measurement(**changes: Any) -> dict[str, Any]:
     for name, value in changes.items():
         part, _, key = name.partition("__")
         sound[part][key] = value
-    return sound
+    return Measurement.model_validate(sound)
 
 
 def test_a_faultless_measurement_is_faithful_without_a_reason() -> None:
@@ -110,7 +111,7 @@ def test_what_a_machine_cannot_measure_is_not_held_against_it() -> None:
     assert judge(measurement(host__steal_ns=None, host__canary_gap_ns_max=None)).fidelity == "faithful"
 
 
-WAITED = "the emulator waited 600 ms for its processor"
+WAITED = "the emulator waited 600 ms for its CPU"
 
 
 @pytest.mark.parametrize(
@@ -121,7 +122,7 @@ WAITED = "the emulator waited 600 ms for its processor"
         {"host__ring_overruns": 3},
     ],
 )
-def test_waiting_for_a_processor_is_named_behind_what_it_made_late(change: dict[str, Any]) -> None:
+def test_waiting_for_a_cpu_is_named_after_what_it_made_late(change: dict[str, Any]) -> None:
     alone = judge(measurement(**change)).reason
     assert judge(measurement(**change, host__run_queue_delay_ns=600_000_000)).reason == f"{alone}; {WAITED}"
 
@@ -142,6 +143,6 @@ def test_a_wait_of_half_a_standstill_explains_it_in_any_window() -> None:
     # Of 20 s, 25 ms are far below a hundredth; of 50 ms they are half.
     still = {"window__ended_ns": 20 * SECOND_NS, "host__canary_gap_ns_max": 50_000_000}
     assert judge(measurement(**still, host__run_queue_delay_ns=25_000_000)).reason.endswith(
-        "stood still for 50 ms; the emulator waited 25 ms for its processor"
+        "stood still for 50 ms; the emulator waited 25 ms for its CPU"
     )
     assert "waited" not in judge(measurement(**still, host__run_queue_delay_ns=24_000_000)).reason

@@ -4,19 +4,28 @@ from typing import Any
 
 import pytest
 
+from crosswind.results import Measurement
 from crosswind.runner.limits import broken_limits, check_limits
 from crosswind.testbed import TestbedError
 
 MIB = 1 << 20
 
 
-def measurement(**node: Any) -> dict[str, Any]:
+def measurement(**node: Any) -> Measurement:
     """Return one second of a node that used 1 MiB and 10 ms, changed by `node`."""
     sound = {"node": "db0", "memory_peak_bytes": MIB, "cpu_time_ns": 10_000_000} | {
         "memory_limit": None,
         "cpus_limit": None,
     }
-    return {"window": {"started_ns": 0, "ended_ns": 10**9}, "nodes": [sound | node]}
+    return Measurement.model_validate(
+        {
+            "window": {"started_ns": 0, "ended_ns": 10**9},
+            "ledger": {"packets": 0, "early": 0, "missed": 0, "bound_ns": 0},
+            "conservation": {"holds": True},
+            "host": {},
+            "nodes": [sound | node],
+        }
+    )
 
 
 def memory(kept_by: str, kills: int = 0) -> dict[str, Any]:
@@ -30,7 +39,7 @@ def cpus(kept_by: str) -> dict[str, Any]:
 def test_a_node_within_its_limits_is_sound() -> None:
     check_limits(measurement())
     check_limits(measurement(memory_limit=memory("checks"), cpus_limit=cpus("checks")))
-    # The kernel keeps these: what was seen beyond is how it is counted.
+    # The kernel enforces these: what was seen beyond is how it is counted.
     above = {"memory_peak_bytes": 20 * MIB, "cpu_time_ns": 510_000_000}
     check_limits(measurement(memory_limit=memory("cgroup-v1"), cpus_limit=cpus("cgroup-v2"), **above))
 
@@ -43,7 +52,7 @@ def test_a_process_that_the_kernel_killed_fails_the_trial() -> None:
 def test_a_limit_that_nobody_keeps_is_checked() -> None:
     with pytest.raises(TestbedError, match=r"used 11\.0 MiB of memory, its limit is 10\.0 MiB; this machine"):
         check_limits(measurement(memory_limit=memory("checks"), memory_peak_bytes=11 * MIB))
-    with pytest.raises(TestbedError, match=r"used 0\.90 processors, its limit is 0\.5"):
+    with pytest.raises(TestbedError, match=r"used 0\.90 CPUs, its limit is 0\.5"):
         check_limits(measurement(cpus_limit=cpus("checks"), cpu_time_ns=900_000_000))
 
 

@@ -34,7 +34,7 @@ def test_sound_numbers_pass() -> None:
         ([metric("rate", "mean", 0, "bit/s")], r"rate \(mean\) is 0 bit/s: nothing was done"),
         ([metric("latency", "p99", 0, "ns")], r"latency \(p99\) is 0 ns"),
         ([metric("rate", "mean", -1, "bit/s")], r"rate \(mean\) is -1 bit/s, below zero"),
-        ([metric("rate", "mean", float("nan"), "bit/s")], r"rate \(mean\) is nan, which is no number"),
+        ([metric("rate", "mean", float("nan"), "bit/s")], r"rate \(mean\) is nan, which is not a number"),
         ([metric("other", "mean", 1)], r"\(p99\) is missing|\(mean\) is missing"),
     ],
 )

@@ -147,6 +147,8 @@ def test_a_kept_bucket_that_drains_leaves_nothing_to_wait_for(tmp_path: Path) ->
         credit = {"budget_bits": 80, "refill_bps": 1, "first_bits": 80 - 10 * position, "left_bits": 0}
         measured = {
             "window": {"started_ns": 0, "ended_ns": 1, "realtime_minus_monotonic_ns": 0},
+            "ledger": {"packets": 0, "early": 0, "missed": 0, "bound_ns": 0},
+            "conservation": {"holds": True},
             "host": {},
             "elements": [{"element": "client/host.egress/0:credit", "credit": credit}],
         }

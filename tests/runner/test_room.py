@@ -22,7 +22,7 @@ def test_what_fits_exactly_is_not_refused() -> None:
     [
         (
             Demand(memory_bytes=9 * GIB, remedy="write fewer `records`"),
-            "memory: thing takes 9 GiB at least, and this machine has 8 GiB; write fewer `records`, or take",
+            "memory: thing takes 9 GiB at least, and this machine has 8 GiB; write fewer `records`, or use",
         ),
         (
             Demand(work_bytes=11 * GIB),

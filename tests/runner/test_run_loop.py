@@ -14,7 +14,7 @@ import pytest
 from crosswind.errors import CrosswindError, Exit
 from crosswind.fingerprint.measure.machines import ANYTHING, Bounds, TooBusy
 from crosswind.plan import Trial, selected
-from crosswind.results import Journal, Metric, ResultsFolder, TrialRow
+from crosswind.results import Journal, MachineFacts, Metric, ResultsFolder, TrialRow
 from crosswind.results.rows import attempt_name
 from crosswind.runner import runs, sitting
 from crosswind.runner.attempt import planned_row
@@ -95,8 +95,8 @@ def play(
     monkeypatch.setattr(sitting, "WorkFolder", work_folder)
     monkeypatch.setattr(runs, "preflight", lambda resolved: None)
     monkeypatch.setattr(runs, "application_of", lambda resolved: None)
-    monkeypatch.setattr(runs, "machine_now", lambda *_: {})
-    monkeypatch.setattr(runs, "remarks", lambda resolved: [])
+    monkeypatch.setattr(runs, "machine_now", lambda *_: MachineFacts())
+    monkeypatch.setattr(runs, "machine_notes", lambda resolved: [])
     monkeypatch.setattr(sitting.Sitting, "_prepare", lambda self, work: None)
 
     def run(
@@ -152,9 +152,11 @@ def test_every_trial_is_tried_once_when_all_goes_well(play: Play) -> None:
 
 def test_what_the_machine_does_beside_is_kept_or_refused(play: Play, tmp_path: Path) -> None:
     outcome, _ = play("faithful faithful")
-    state = ResultsFolder(outcome.folder).provenance()["before"]["state"]
-    assert state["memory_bytes"] > 0
-    assert all(rates["received"] >= 0 for rates in state["interfaces_bps"].values())
+    before = ResultsFolder(outcome.folder).provenance().before
+    assert before is not None
+    assert before.state is not None
+    assert before.state.memory_bytes > 0
+    assert all(rates.received >= 0 for rates in before.state.interfaces_bps.values())
     kept = sorted((tmp_path / "results").rglob("*"))
     with pytest.raises(TooBusy, match=r"memory .* used, above 0% \(--memory-at-most\)"):
         play("faithful faithful", bounds=Bounds(memory_share=0.0))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from crosswind.results import Journal, ResultsFolder
+from crosswind.results import Journal, MachineFacts, ResultsFolder
 from crosswind.results.documents import Damaged, EarlierVersion
 from crosswind.runner.budgets import Budgets
 from crosswind.spec import Resolved
@@ -18,7 +18,7 @@ RESOLVED = {"schema": 2, "name": "x", "application": {"name": "rpc"}, "condition
 @pytest.fixture
 def folder(tmp_path: Path) -> ResultsFolder:
     made = ResultsFolder.create(tmp_path, Resolved.model_validate(RESOLVED), "name: x\n")
-    made.write_provenance(before={"cores": 2, "sysctls": {}})
+    made.write_provenance(before=MachineFacts(cores=2))
     return made
 
 
@@ -59,7 +59,8 @@ def test_bytes_that_are_no_text_are_told_as_well(folder: ResultsFolder) -> None:
 
 def test_what_older_versions_did_not_write_is_no_damage(folder: ResultsFolder) -> None:
     (folder.path / "provenance.json").write_text('{"before": {}, "later": 1}')
-    assert folder.provenance() == {"before": {}, "after": None}
+    assert folder.provenance().before == MachineFacts()
+    assert folder.provenance().after is None
     assert folder.resolved().as_json() == RESOLVED
 
 

@@ -12,6 +12,7 @@ import pytest
 from crosswind.machine import machine_fingerprint, provenance
 from crosswind.results import (
     Journal,
+    Measurement,
     Metric,
     NoSamples,
     ResultsFolder,
@@ -116,7 +117,7 @@ def test_a_load_without_a_success_has_nothing_to_say(tmp_path: Path) -> None:
     assert not (tmp_path / "t0.parquet").exists()
 
 
-def measurement(**changes: Any) -> dict[str, Any]:
+def measurement(**changes: Any) -> Measurement:
     element = {
         "element": "h0/switch.ingress/0:police",
         "place": "switch.ingress",
@@ -125,10 +126,19 @@ def measurement(**changes: Any) -> dict[str, Any]:
         "ghost": {"dropped": {"no-tokens": {"packets": 500, "bytes": 750000}}},
     }
     drop = {"at_ns": 5, "element": element["element"], "reason": "no-tokens", "tcp_seq": 2**32 - 1}
+    held = {"at_ns": 9, "node": "db0", "src": "10.77.0.1:80", "dst": "10.77.0.2:9", "held_ns": 40}
     draws = [{"at_ns": 0, "rate_bps": 100}, {"at_ns": 75, "rate_bps": 20}]
-    return {
+    measured = {
         "window": {"started_ns": 0, "ended_ns": 100, "realtime_minus_monotonic_ns": 3},
-        "ledger": {"packets": 10, "error_ns": {"p50": 1, "p90": 2, "p99": 3, "p999": 4, "max": 5}},
+        "ledger": {
+            "packets": 10,
+            "early": 0,
+            "missed": 0,
+            "bound_ns": 100,
+            "error_ns": {"p50": 1, "p90": 2, "p99": 3, "p999": 4, "max": 5},
+        },
+        "conservation": {"holds": True},
+        "host": {"canary_gap_ns_max": 1, "ring_overruns": 0},
         "elements": [element, {**element, "of": "h1"}],
         "series": {"step_ns": 100, "rows": []},
         "monitors": [],
@@ -138,13 +148,14 @@ def measurement(**changes: Any) -> dict[str, Any]:
         ],
         "drops": {"lost_records": 0, "rows": [drop]},
         "retransmissions": {"lost_records": 4, "rows": []},
-        "held_acknowledgements": {"lost_records": 0, "rows": [{"at_ns": 9, "node": "db0", "held_ns": 40}]},
+        "held_acknowledgements": {"lost_records": 0, "rows": [held]},
         "nodes": [
             {"node": "db0", "memory_peak_bytes": 1000, "cpu_time_ns": 20},
             {"node": "lost", "memory_peak_bytes": None, "cpu_time_ns": None},
         ],
         **changes,
     }
+    return Measurement.model_validate(measured)
 
 
 def test_monitors_become_tables_and_metrics(tmp_path: Path) -> None:
@@ -278,6 +289,6 @@ def test_a_folder_that_is_no_run_is_refused_by_name(tmp_path: Path) -> None:
 
 def test_load_and_time_are_no_part_of_the_machines_fingerprint(tmp_path: Path) -> None:
     before = provenance(tmp_path, 7, {"crosswind-agent": "1"})
-    after = {**before, "time": "later", "load_average": [9.0, 9.0, 9.0], "steal_s": 1e9}
+    after = before.with_changes(time="later", load_average=[9.0, 9.0, 9.0], steal_s=1e9)
     assert machine_fingerprint(before) == machine_fingerprint(after)
-    assert machine_fingerprint(before) != machine_fingerprint({**before, "kernel": "another"})
+    assert machine_fingerprint(before) != machine_fingerprint(before.with_changes(kernel="another"))

@@ -4,16 +4,16 @@ import os
 import select
 import socket
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 from crosswind.errors import CrosswindError
 from crosswind.testbed import NotHere, WorkFolder, find_binary
-from crosswind.testbed.control import ControlServer, NothingUp, ask, stale_sockets
+from crosswind.testbed.control import ControlServer, NothingUp, Request, ask, stale_sockets
 from crosswind.testbed.folders import LOCK_NAME, runtime_folder, stale_work_folders
 
 
@@ -43,12 +43,18 @@ def test_a_run_that_has_not_locked_its_folder_yet_is_left_alone() -> None:
         assert stale_work_folders() == []
 
 
-def answer(request: Mapping[str, Any]) -> dict[str, Any]:
-    if request["do"] == "fail":
+class Echo(BaseModel):
+    echo: str
+
+
+def answer(request: Request) -> Echo:
+    if request.do == "fail":
         raise CrosswindError("refused with a reason")
-    if request["do"] == "much":
-        return {"much": "x" * (4 << 20)}
-    return {"echo": request["do"]}
+    return Echo(echo="x" * (4 << 20) if request.do == "much" else request.do)
+
+
+def asked(do: str, **more: str) -> str:
+    return ask(Request.model_validate({"do": do, **more}), Echo).echo
 
 
 @contextmanager
@@ -81,11 +87,11 @@ def client() -> socket.socket:
 
 def test_requests_are_answered_and_refusals_carried_over() -> None:
     with serving():
-        assert ask({"do": "nodes"}) == {"echo": "nodes"}
+        assert asked("nodes") == "nodes"
         with pytest.raises(CrosswindError, match="refused with a reason"):
-            ask({"do": "fail"})
+            asked("fail")
         with pytest.raises(CrosswindError, match="malformed request"):
-            ask({})
+            ask(Request.model_construct(), Echo)
 
 
 @pytest.mark.parametrize(
@@ -98,10 +104,10 @@ def test_no_client_can_block_another(sent: bytes) -> None:
         blocking = [client() for _ in range(3)]
         for connection in blocking:
             connection.sendall(sent)
-        assert ask({"do": "nodes"}) == {"echo": "nodes"}
+        assert asked("nodes") == "nodes"
         for connection in blocking:
             connection.close()
-        assert ask({"do": "nodes"}) == {"echo": "nodes"}
+        assert asked("nodes") == "nodes"
 
 
 def test_a_client_that_does_nothing_is_dropped_in_time() -> None:
@@ -113,16 +119,16 @@ def test_of_too_many_clients_the_oldest_is_dropped() -> None:
     with serving():
         clients = [client() for _ in range(40)]
         assert clients[0].recv(1) == b""
-        assert ask({"do": "nodes"}) == {"echo": "nodes"}
+        assert asked("nodes") == "nodes"
         clients[-1].sendall(b'{"do": "nodes"}\n')
         assert clients[-1].recv(100) == b'{"ok": {"echo": "nodes"}}\n'
 
 
 def test_a_long_request_and_a_long_reply_are_carried_whole() -> None:
     with serving():
-        assert len(ask({"do": "much", "padding": "y" * (4 << 20)})["much"]) == 4 << 20
+        assert len(asked("much", padding="y" * (4 << 20))) == 4 << 20
         with pytest.raises(CrosswindError, match="at most"):
-            ask({"do": "nodes", "padding": "y" * (17 << 20)})
+            asked("nodes", padding="y" * (17 << 20))
 
 
 @pytest.mark.parametrize(
@@ -132,14 +138,14 @@ def test_nonsense_is_answered_as_such(line: bytes) -> None:
     with serving(), client() as connection:
         connection.sendall(line)
         assert b"malformed request" in connection.makefile("rb").readline()
-        assert ask({"do": "nodes"}) == {"echo": "nodes"}
+        assert asked("nodes") == "nodes"
 
 
 def test_a_server_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crosswind.testbed.control._REPLY_S", 0.05)
     with ControlServer(answer):
         with pytest.raises(NothingUp, match="does not answer"):
-            ask({"do": "nodes"})
+            asked("nodes")
         assert stale_sockets() == []
 
 
@@ -152,7 +158,7 @@ def test_nobody_but_the_user_may_connect() -> None:
 
 def test_nothing_up_says_how_to_start_something() -> None:
     with pytest.raises(NothingUp, match="crosswind up FILE"):
-        ask({"do": "nodes"})
+        asked("nodes")
 
 
 def test_the_socket_of_a_dead_up_is_stale_and_not_asked() -> None:
@@ -161,7 +167,7 @@ def test_the_socket_of_a_dead_up_is_stale_and_not_asked() -> None:
         dead.bind(str(path))
         dead.listen()
     with serving():
-        assert ask({"do": "nodes"}) == {"echo": "nodes"}
+        assert asked("nodes") == "nodes"
         assert stale_sockets() == [path]
 
 

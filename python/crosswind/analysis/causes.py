@@ -25,13 +25,14 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from crosswind.analysis.generator import free_since_ns
-from crosswind.analysis.queueing import STEP_NS, Queues, waited_at
-from crosswind.results.reading import HeldRow, Operations, PacketRow, Results
+from crosswind.analysis.queueing import Queues, waited_at
+from crosswind.results.measurement import HeldRow, Measurement, Series, Stall
+from crosswind.results.reading import Operations, PacketRow, Results
 
 SLOW_NS = 100_000_000  # between any plausible reply and Linux's smallest retransmission timeout of 200 ms
 # Of a trial with a shorter tail: below Linux's delayed acknowledgement of 40 ms, above most replies.
@@ -94,10 +95,11 @@ def slow_operations(
     count = operations.ok.size
     if not (slow | tail).any():
         return SlowOperations(count), SlowOperations(count)
-    lost = sum(
-        int((folder.measurement(trial).get(table) or {}).get("lost_records") or 0)
-        for table in ("drops", "retransmissions", "held_acknowledgements")
-    )
+    measured = folder.measurement(trial)
+    lost = 0
+    if measured is not None:
+        tables = (measured.drops, measured.retransmissions, measured.held_acknowledgements)
+        lost = sum(table.lost_records for table in tables)
     cause = _Causes(folder, trial, operations)
     return (
         SlowOperations(count, int(slow.sum()), Counter(map(cause.of, np.flatnonzero(slow).tolist())), lost),
@@ -115,9 +117,9 @@ class _Causes:
         self._drops = _by_connection(folder.drops(trial))
         self._retransmissions = _by_connection(folder.retransmissions(trial))
         self._held = _by_connection(folder.held_acknowledgements(trial))
-        self._stalls = (measurement.get("host") or {}).get("stalls") or []
-        step_ns = (measurement.get("series") or {}).get("step_ns", STEP_NS)
-        self._queues = Queues(folder.queues(trial), step_ns)
+        self._stalls = [] if measurement is None else measurement.host.stalls or []
+        series = Series() if measurement is None else measurement.series
+        self._queues = Queues(folder.queues(trial), series.step_ns)
         rto_min_us = folder.resolved.tcp.rto_min_us
         self._rto_min_ns = RTO_MIN_NS if rto_min_us is None else 1000 * rto_min_us
         self._free_ns = free_since_ns(operations)
@@ -144,9 +146,9 @@ class _Causes:
         )
 
 
-def stood_still_ns(stalls: Iterable[Mapping[str, int]], begin_ns: int, end_ns: int) -> int:
+def stood_still_ns(stalls: Iterable[Stall], begin_ns: int, end_ns: int) -> int:
     """Return for how much of that time the emulator stood still."""
-    parts = (min(s["at_ns"] + s["length_ns"], end_ns) - max(s["at_ns"], begin_ns) for s in stalls)
+    parts = (min(s.at_ns + s.length_ns, end_ns) - max(s.at_ns, begin_ns) for s in stalls)
     return sum(part for part in parts if part > 0)
 
 
@@ -189,12 +191,12 @@ def _queue_cause(queues: Queues, begin_ns: int, end_ns: int) -> str | None:
     return None if element is None else waited_at(element)
 
 
-def connection_ends(measurement: dict[str, Any]) -> dict[int, set[frozenset[str]]]:
+def connection_ends(measurement: Measurement | None) -> dict[int, set[frozenset[str]]]:
     """Return connection -> its pairs of addresses (several if it was made again) from the load generator's
     summary."""
     ends: dict[int, set[frozenset[str]]] = {}
-    for row in (measurement.get("load") or {}).get("connections") or []:
-        ends.setdefault(int(row["connection"]), set()).add(frozenset((row["local"], row["remote"])))
+    for row in [] if measurement is None else measurement.load.connections:
+        ends.setdefault(row.connection, set()).add(frozenset((row.local, row.remote)))
     return ends
 
 

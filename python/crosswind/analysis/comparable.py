@@ -87,18 +87,17 @@ def _networks(base: Summary, other: Summary) -> tuple[list[str], list[str]]:
 
 def _fingerprint(summary: Summary) -> dict[str, str] | None:
     """Return what has to be the same, None where the folder does not say it."""
-    try:
-        return machine_fingerprint(summary.provenance["before"])
-    except (KeyError, TypeError):
-        return None
+    before = summary.provenance.before
+    return None if before is None else machine_fingerprint(before)
 
 
 def _declared_tcp(summary: Summary) -> dict[str, Any]:
     return summary.resolved.tcp.as_json()
 
 
-def _default_tcp(summary: Summary) -> dict[str, Any]:
-    sysctls = (summary.provenance.get("before") or {}).get("sysctls") or {}
+def _default_tcp(summary: Summary) -> dict[str, str | int | None]:
+    before = summary.provenance.before
+    sysctls = {} if before is None else before.sysctls
     prefix = "net.ipv4.tcp_"
     return {name.removeprefix(prefix): sysctls[name] for name in sysctls if name.startswith(prefix)}
 

@@ -5,11 +5,11 @@ adds to what is measured; clients that measure at different times give sums that
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crosswind.results import Measurement
 from crosswind.results.reading import Operations
 
 
@@ -22,7 +22,7 @@ class Generator:
     common_share: float | None  # of the time in which any node sent, that in which all did; None for one node
 
 
-def generator(operations: Operations, measurement: dict[str, Any], cores: int | None) -> Generator:
+def generator(operations: Operations, measurement: Measurement | None, cores: int | None) -> Generator:
     """Return what a trial tells of its load generator.
 
     Args:
@@ -41,18 +41,19 @@ def generator(operations: Operations, measurement: dict[str, Any], cores: int | 
 
 
 def _busy_share(
-    measurement: dict[str, Any], nodes: list[str], clients: int, cores: int | None
+    measurement: Measurement | None, nodes: list[str], clients: int, cores: int | None
 ) -> float | None:
     """Return the share that was used of a processor for each client, or of those there are."""
-    window = measurement.get("window") or {}
-    used = {row["node"]: row["cpu_time_ns"] for row in measurement.get("nodes") or []}
-    if cores is None or not window or any(used.get(node) is None for node in nodes):
+    if cores is None or measurement is None:
+        return None
+    used_ns = {row.node: row.cpu_time_ns for row in measurement.nodes}
+    of_nodes_ns = [time_ns for node in nodes if (time_ns := used_ns.get(node)) is not None]
+    if len(of_nodes_ns) < len(nodes):
         return None
     # The emulator keeps a processor of its own for each domain unless it sleeps.
-    taken = 0 if measurement.get("wait_mode") == "sleep" else measurement.get("domains", 1)
+    taken = 0 if measurement.wait_mode == "sleep" else measurement.domains
     left = max(1, cores - taken)
-    length_ns = window["ended_ns"] - window["started_ns"]
-    return float(sum(used[node] for node in nodes) / (length_ns * min(clients, left)))
+    return sum(of_nodes_ns) / (measurement.window.length_ns * min(clients, left))
 
 
 def _late_share(operations: Operations) -> float | None:

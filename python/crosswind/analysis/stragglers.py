@@ -59,10 +59,10 @@ class _Course:
 def stragglers_of(results: Results, row: StoredTrial) -> list[Straggler]:
     """Return the stragglers of a trial, by name; none where its condition has no credit buckets."""
     buckets = _buckets(results.resolved, row.condition)
-    window = results.measurement(row.trial).get("window") or {}
-    if not buckets or not window:
+    measurement = results.measurement(row.trial)
+    if not buckets or measurement is None:
         return []
-    steps = max(1, (window["ended_ns"] - window["started_ns"]) // STEP_NS)
+    steps = max(1, measurement.window.length_ns // STEP_NS)
     with blaming(results.path / "resolved.json", RUN_AGAIN):
         return find_stragglers(results.counters(row.trial), buckets, steps)
 

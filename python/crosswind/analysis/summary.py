@@ -20,6 +20,7 @@ from crosswind.analysis.plain import as_plain
 from crosswind.analysis.stragglers import Straggler, stragglers_of
 from crosswind.analysis.together import corrected, guards
 from crosswind.curves import BucketHistory
+from crosswind.results import Provenance
 from crosswind.results.buckets import Credits, bucket_histories, credits_of
 from crosswind.results.documents import WITHOUT_IT, blaming
 from crosswind.results.host import Host, host_of
@@ -136,7 +137,7 @@ class Summary:
     baseline: str  # the condition that ratios refer to: the first of the experiment
     conditions: list[ConditionSummary]  # in the order of the experiment
     resolved: Resolved
-    provenance: dict[str, Any]
+    provenance: Provenance
 
     @property
     def trials(self) -> list[TrialSummary]:
@@ -236,11 +237,12 @@ def _trial(results: Results, row: StoredTrial, measures: Sequence[Measure]) -> T
     with blaming(results.path / "samples" / f"{row.trial}.parquet", WITHOUT_IT):
         latency_ns = _latency(operations, metrics)
     measurement = results.measurement(row.trial)
-    cores = (results.provenance.get("before") or {}).get("cores")
+    before = results.provenance.before
+    cores = None if before is None else before.cores
     values = {measure.key: _value(measure, latency_ns, metrics) for measure in measures}
     with blaming(results.path / "monitors" / f"{row.trial}.json", WITHOUT_IT):
         slow, tail = (None, None) if operations is None else slow_operations(results, row.trial, operations)
-        host, credits = host_of(measurement), credits_of(measurement)
+        host, credits = host_of(measurement), {} if measurement is None else credits_of(measurement)
         generated = (
             None
             if operations is None or not operations.ok.size
@@ -251,7 +253,7 @@ def _trial(results: Results, row: StoredTrial, measures: Sequence[Measure]) -> T
         counted=counted,
         operations=_total(metrics, "operations"),
         errors=_total(metrics, "errors"),
-        not_started=(measurement.get("load") or {}).get("not_started"),
+        not_started=None if measurement is None else measurement.load.not_started,
         latency_ns=latency_ns,
         values={key: value for key, value in values.items() if value is not None},
         slow=slow,

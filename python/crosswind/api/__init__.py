@@ -1,5 +1,5 @@
-"""What `import crosswind` gives to programs and tests: results, runs, networks, and the pytest plugin.
+"""The API behind `import crosswind`: results, runs, networks, and the pytest plugin.
 
-Nothing is imported here: `crosswind.load` and its like are imported when they are first named, so that
-`crosswind --help` stays fast.
+Nothing is imported here: `crosswind.load` and the others are imported when they are first named, so that
+`crosswind --help` is fast.
 """

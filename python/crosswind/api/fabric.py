@@ -1,4 +1,4 @@
-"""A network for programs of one's own: up with the block, gone with its end."""
+"""A network for your own programs: it is up while a block runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Self
+
+from pydantic import JsonValue
 
 from crosswind.api.reading import Reading, reading_of
 from crosswind.doctor import auto_domains_here
@@ -36,7 +38,7 @@ from crosswind.testbed import Agent, Ended, Files, Node, RunningFabric, TestbedE
 from crosswind.testbed.enter import require_node, words_to_enter
 from crosswind.testbed.fabric import PROBE_INTERVAL_S
 
-# Of what the network draws; two fabrics should not differ without a reason.
+# Of all that the network draws; two fabrics should not differ without a reason.
 SEED = 1
 # Between SIGTERM and SIGKILL for programs that still run when the block ends.
 _GRACE_S = 2.0
@@ -69,7 +71,7 @@ class Fabric:
             net.exec("client", ["curl", "-s", "http://server:8000"], check=True)
 
     Programs run as the caller, with the caller's files and environment, and with the node's network, host
-    name and processes. They find each other by the names of nodes. Nothing is left behind when the block ends
+    name and processes. They find each other by the names of nodes. Everything is removed when the block ends
     or this process is killed.
 
     Args:
@@ -91,14 +93,14 @@ class Fabric:
     Attributes:
         conditions: names that `set` knows besides those of the catalogue.
         declared_domains: threads of the emulator that the topology asks for.
-        recording, capture: what became of these files, after the block.
+        recording, capture: these files, after the block; None without one.
     """
 
     def __init__(
         self,
-        topology: Mapping[str, Any] | str | os.PathLike[str],
+        topology: Mapping[str, object] | str | os.PathLike[str],
         *,
-        conditions: Sequence[str | Mapping[str, Any]] = (),
+        conditions: Sequence[str | Mapping[str, object]] = (),
         condition: str | None = None,
         seed: int = SEED,
         record: str | os.PathLike[str] | None = None,
@@ -150,11 +152,15 @@ class Fabric:
         assert fabric is not None
         self._stack = self._fabric = self._agent = None
         stack.__exit__(kind, error, trace)
-        self.recording = _written(self._files.record, fabric.kept["recording"], "records", "lost_records")
-        self.capture = _written(self._files.capture, fabric.kept["capture"], "packets", "left_out_packets")
+        path, recording = self._files.record, fabric.written.recording
+        if path is not None and recording is not None:
+            self.recording = Written(path, recording.records, recording.lost_records, recording.error)
+        path, capture = self._files.capture, fabric.written.capture
+        if path is not None and capture is not None:
+            self.capture = Written(path, capture.packets, capture.left_out_packets, capture.error)
 
     @property
-    def network(self) -> Mapping[str, Any]:
+    def network(self) -> Mapping[str, JsonValue]:
         """Topology and scale as the file has them."""
         return self._setup.network
 
@@ -175,7 +181,7 @@ class Fabric:
         """
         return self._node(node).address
 
-    def set(self, condition: str | Mapping[str, Any], name: str = "inline") -> int:
+    def set(self, condition: str | Mapping[str, object], name: str = "inline") -> int:
         """Change the condition, and begin a new measurement window, from which its timeline counts.
 
         Packets under way keep the treatment that they had.
@@ -339,14 +345,16 @@ class Fabric:
             )
 
 
-def _setup_of(topology: Mapping[str, Any] | str | os.PathLike[str]) -> Setup:
+def _setup_of(topology: Mapping[str, object] | str | os.PathLike[str]) -> Setup:
     if isinstance(topology, Mapping):
         content = topology if "topology" in topology else {"topology": topology}
         return setup_of(document_of(content, "fabric"))
     return load_setup(find_experiment(os.fspath(topology)))
 
 
-def _conditions_of(setup: Setup, entries: Sequence[str | Mapping[str, Any]]) -> dict[str, ResolvedCondition]:
+def _conditions_of(
+    setup: Setup, entries: Sequence[str | Mapping[str, object]]
+) -> dict[str, ResolvedCondition]:
     """Return conditions by name, resolved for a network."""
     resolved = []
     for entry in entries:
@@ -369,14 +377,6 @@ def _files_of(
         capture=None if capture is None else Path(capture),
         snap_bytes=snap_bytes,
     )
-
-
-def _written(
-    path: Path | None, kept: Mapping[str, Any] | None, entries: str, left_out: str
-) -> Written | None:
-    if path is None or kept is None:
-        return None
-    return Written(path, kept[entries], kept[left_out], kept["error"])
 
 
 def _listens(pid: int, port: int) -> bool:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 import duckdb
 import numpy as np
+from pydantic import JsonValue
 
 from crosswind.analysis.profile import Surface, profile_of
 from crosswind.analysis.summary import Summary, summarise
@@ -97,7 +97,7 @@ class LoadedRun:
     def journal(self) -> duckdb.DuckDBPyRelation:
         """The steps of every attempt, in their order: `at`, `trial`, `attempt`, `step`, `detail` (JSON)."""
         rows = [
-            (step.at, step.trial, step.attempt, step.step, json.dumps(step.detail))
+            (step.at, step.trial, step.attempt, step.step, step.detail)
             for step in read_steps(self.folder / "journal.sqlite")
         ]
         names = ("at", "trial", "attempt", "step", "detail")
@@ -138,9 +138,9 @@ class LoadedRun:
         return self._results.resolved
 
     @property
-    def provenance(self) -> dict[str, Any]:
+    def provenance(self) -> dict[str, JsonValue]:
         """The machine before and after the trials (provenance.json)."""
-        return self._results.provenance
+        return self._results.provenance.as_json()
 
     def _monitor(self, table: str, trial: str | None) -> duckdb.DuckDBPyRelation:
         files = self._files("monitors", f".{table}", trial)

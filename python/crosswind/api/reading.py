@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
+from pydantic import JsonValue
+
+from crosswind.results import Measurement
 from crosswind.results.fidelity import judge
+from crosswind.results.measurement import ElementCounts
 from crosswind.results.rows import Fidelity
 
 
@@ -43,7 +46,7 @@ class Reading:
         error_ns: by how much packets were late: `p50`, `p90`, `p99`, `p999`, `max`; None without packets.
         elements: one entry for each element of the condition and each queue of the network.
         retransmissions: TCP segments that nodes sent again.
-        raw: everything that was measured, as docs/reference/contracts.md, section 3, describes it.
+        measurement: everything that was measured.
     """
 
     started_ns: int
@@ -55,7 +58,12 @@ class Reading:
     error_ns: Mapping[str, int | None]
     elements: tuple[ElementReading, ...]
     retransmissions: int
-    raw: Mapping[str, Any] = field(repr=False)
+    measurement: Measurement = field(repr=False)
+
+    @property
+    def raw(self) -> Mapping[str, JsonValue]:
+        """Everything that was measured, as JSON (docs/reference/contracts.md, section 3)."""
+        return self.measurement.as_json()
 
     @property
     def duration_s(self) -> float:
@@ -68,31 +76,30 @@ class Reading:
         return sum(sum(element.dropped.values()) for element in self.elements)
 
 
-def reading_of(measurement: Mapping[str, Any]) -> Reading:
-    """Return the reading of a measurement (docs/reference/contracts.md, section 3)."""
-    verdict = judge(measurement)
-    window, ledger, again = (measurement[key] for key in ("window", "ledger", "retransmissions"))
+def reading_of(measurement: Measurement) -> Reading:
+    """Return the reading of a measurement."""
+    verdict, window, ledger = judge(measurement), measurement.window, measurement.ledger
     return Reading(
-        started_ns=window["started_ns"],
-        ended_ns=window["ended_ns"],
+        started_ns=window.started_ns,
+        ended_ns=window.ended_ns,
         fidelity=verdict.fidelity,
         reason=verdict.reason,
-        packets=ledger["packets"],
-        missed=ledger["missed"],
-        error_ns=dict(ledger["error_ns"]),
-        elements=tuple(_element(element) for element in measurement["elements"]),
-        retransmissions=len(again["rows"]) + again["lost_records"],
-        raw=measurement,
+        packets=ledger.packets,
+        missed=ledger.missed,
+        error_ns=ledger.error_ns,
+        elements=tuple(_element(element) for element in measurement.elements),
+        retransmissions=measurement.retransmitted,
+        measurement=measurement,
     )
 
 
-def _element(element: Mapping[str, Any]) -> ElementReading:
-    real = element["real"]
+def _element(element: ElementCounts) -> ElementReading:
+    real = element.real
     return ElementReading(
-        element["element"],
-        element["place"],
-        real["arrived_packets"],
-        real["departed_packets"],
-        real["departed_bytes"],
-        {reason: dropped["packets"] for reason, dropped in real["dropped"].items()},
+        element.element,
+        element.place,
+        real.arrived_packets,
+        real.departed_packets,
+        real.departed_bytes,
+        {reason: dropped.packets for reason, dropped in real.dropped.items()},
     )

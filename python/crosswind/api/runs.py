@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from crosswind.analysis.compare import RunComparison
 from crosswind.analysis.compare import compare as compare_folders
@@ -36,7 +35,7 @@ class RunNotWhole(CrosswindError):
 
 
 def run(
-    experiment: str | os.PathLike[str] | Mapping[str, Any],
+    experiment: str | os.PathLike[str] | Mapping[str, object],
     folder: str | os.PathLike[str] = "results",
     *,
     only: Sequence[str] = (),

@@ -11,12 +11,13 @@ from __future__ import annotations
 import os
 import resource
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Generic, Self, TypeVar
+from typing import Generic, Self, TypeVar
 
+from crosswind.results import Measurement
 from crosswind.results.fidelity import STEAL_SHARE_MAX, judge, stolen
 
 # Taking namespaces down costs the kernel a few hundredths of a core that belong to nobody; a program that
@@ -37,7 +38,7 @@ class Watch:
     """Watches the machine while the block runs; `disturbed` then says what was wrong, or nothing."""
 
     def __init__(self) -> None:
-        self._measurements: list[Mapping[str, Any]] = []
+        self._measurements: list[Measurement] = []
         self.foreign_cores = 0.0
         self.stolen_s = 0.0
         self.took_s = 0.0
@@ -56,7 +57,7 @@ class Watch:
         foreign_s = (busy_s - self._busy_s) - (_own_s() - self._own_s)
         self.foreign_cores = max(0.0, foreign_s / self.took_s)
 
-    def judge(self, measurement: Mapping[str, Any]) -> None:
+    def judge(self, measurement: Measurement) -> None:
         """Take the emulator's account of a measurement into the verdict."""
         self._measurements.append(measurement)
 

@@ -88,7 +88,7 @@ def certify(say: Callable[[str], None]) -> Certificate:
     """
     began = time.monotonic()
     tools = {name: binary_version(find_binary(name)) for name in (AGENT, LOAD, SIMULATE)}
-    before = provenance(Path.cwd(), SEED, tools)
+    before = provenance(Path.cwd(), SEED, tools).as_json()
     claims = list(_ask(virtual_families(), "virtual", say))
     say("bringing two nodes up")
     tries = Tries()

@@ -66,7 +66,7 @@ def measure_regime(
         regime=str(pattern),
         point_s=point_s,
         connections=CONNECTIONS,
-        provenance=provenance(Path.cwd(), seed, {}) | {"state": here["state"]},
+        provenance=provenance(Path.cwd(), seed, {}).as_json() | {"state": here["state"]},
         bounds=bounds,
     )
     # Nobody is asked in the middle: the transfer would not wait for the answer.

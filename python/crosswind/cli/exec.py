@@ -17,14 +17,14 @@ def command(node: str, words: tuple[str, ...], pid: int | None) -> None:
     The command has your terminal and your files, and the node's network and name. Its exit status is
     returned.
     """
-    from crosswind.testbed.control import ask
+    from crosswind.testbed.control import NodePids, Request, ask
     from crosswind.testbed.enter import require_node, words_to_enter
 
     # Click leaves the separator in place when everything behind the node is passed on untouched.
     program = words[1:] if words[0] == "--" else words
     if not program:
         raise click.UsageError("no command; write crosswind exec NODE -- CMD")
-    nodes = ask({"do": "nodes"}, pid)
+    nodes = ask(Request(do="nodes"), NodePids, pid).root
     require_node(node, nodes)
     entering = words_to_enter(nodes[node])
     os.execv(entering[0], [*entering, *program])

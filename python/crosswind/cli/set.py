@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -33,21 +34,21 @@ def command(condition: str, pid: int | None) -> None:
     from crosswind.spec import carried_out, condition_for_agent
     from crosswind.spec.document import document_of
     from crosswind.spec.setup import setup_of
-    from crosswind.testbed.control import ask
+    from crosswind.testbed.control import ConditionChanged, NetworkUp, Request, ask
 
-    up = ask({"do": "network"}, pid)
-    if condition in up["conditions"] and not Path(condition).is_file():
-        request: dict[str, Any] = {"do": "set", "own": condition}
+    up = ask(Request(do="network"), NetworkUp, pid)
+    if condition in up.conditions and not Path(condition).is_file():
+        request = Request(do="set", own=condition)
     else:
         # Read and resolved here: a file that never ends holds nobody up but this command.
-        setup = setup_of(document_of(up["network"], "the network that is up"))
-        resolved = carried_out(_resolved(condition, setup, up["conditions"]))
-        request = {"do": "set", "condition": condition_for_agent(resolved).as_json()}
-    changed = ask(request, pid)
-    click.echo(f"{changed['condition']} effective_ns {changed['effective_ns']}")
+        setup = setup_of(document_of(up.network, "the network that is up"))
+        resolved = carried_out(_resolved(condition, setup, up.conditions))
+        request = Request(do="set", condition=condition_for_agent(resolved))
+    changed = ask(request, ConditionChanged, pid)
+    click.echo(f"{changed.condition} effective_ns {changed.effective_ns}")
 
 
-def _resolved(condition: str, setup: Setup, known: list[str]) -> ResolvedCondition:
+def _resolved(condition: str, setup: Setup, known: Sequence[str]) -> ResolvedCondition:
     """Return the condition that is meant, resolved for the network that is up."""
     from crosswind.spec.document import parse_document
 

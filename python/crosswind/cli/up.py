@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import select
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,6 +14,8 @@ from crosswind.cli._machine import require_writable
 from crosswind.errors import CrosswindError, Exit
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
+
     from crosswind.api.fabric import Fabric, Written
     from crosswind.runner.interruption import Interruption
     from crosswind.testbed.control import ControlServer
@@ -45,7 +46,7 @@ def command(file: str, condition: str | None, record: Path | None, capture: Path
     """
     from crosswind.api.fabric import Fabric
     from crosswind.runner.interruption import Interruption
-    from crosswind.spec import FabricCondition
+    from crosswind.testbed import control
     from crosswind.testbed.control import ControlServer
 
     for option, path in (("--record", record), ("--capture", capture)):
@@ -53,20 +54,18 @@ def command(file: str, condition: str | None, record: Path | None, capture: Path
             require_writable(path, f"name another file with {option}")
     net = Fabric(file, condition=condition, record=record, capture=capture, snap=snap)
 
-    def answer(request: Mapping[str, Any]) -> dict[str, Any]:
+    def answer(request: control.Request) -> BaseModel:
         # The client reads files and resolves conditions: nothing that it names is opened here.
-        if request["do"] == "nodes":
-            return {name: node.pid for name, node in net.nodes.items()}
-        if request["do"] == "network":
-            return {"network": net.network, "conditions": net.conditions}
-        if request["do"] == "set":
-            own = request.get("own")
-            if own is None:
-                changed = FabricCondition.model_validate(request["condition"])
-                return {"condition": changed.name, "effective_ns": net.apply(changed)}
-            if own in net.conditions:
-                return {"condition": own, "effective_ns": net.set(own)}
-        raise CrosswindError(f"{request['do']!r}: no such request; is this the same version of crosswind?")
+        match request:
+            case control.Request(do="nodes"):
+                return control.NodePids({name: node.pid for name, node in net.nodes.items()})
+            case control.Request(do="network"):
+                return control.NetworkUp(network=dict(net.network), conditions=net.conditions)
+            case control.Request(do="set", condition=condition) if condition is not None:
+                return control.ConditionChanged(condition=condition.name, effective_ns=net.apply(condition))
+            case control.Request(do="set", own=own) if own in net.conditions:
+                return control.ConditionChanged(condition=own, effective_ns=net.set(own))
+        raise CrosswindError(f"{request.do!r}: no such request; is this the same version of crosswind?")
 
     interruption = Interruption()
     with interruption.handling(), net, ControlServer(answer) as server:

@@ -23,6 +23,7 @@ from crosswind.doctor.calibration import Calibration, DelayCheck, RateCheck
 from crosswind.doctor.kernel import DEFAULT_CONGESTION_CONTROL, available_congestion_controls
 from crosswind.doctor.machine import this_machine
 from crosswind.probe.single_packets import read_probes
+from crosswind.results import Measurement
 from crosswind.spec import FabricCondition, FabricSpec
 from crosswind.testbed import Agent, Ended, Process, RunningFabric, TestbedError, find_binary
 from crosswind.testbed.binaries import LOAD
@@ -104,29 +105,29 @@ class _Bench:
         """Return how exactly a declared delay is honoured."""
         delays_ns, measurement = self.delays(declared_ns)
         error_ns_p50, error_ns_p99 = _quantiles(np.abs(delays_ns - declared_ns - floor_ns))
-        ledger = measurement["ledger"]
+        ledger = measurement.ledger
         return DelayCheck(
             declared_ns=declared_ns,
             packets=len(delays_ns),
             error_ns_p50=error_ns_p50,
             error_ns_p99=error_ns_p99,
-            ledger_ns_p50=ledger["error_ns"]["p50"],
-            ledger_ns_p99=ledger["error_ns"]["p99"],
-            ledger_ns_max=ledger["error_ns"]["max"],
-            early=ledger["early"],
+            ledger_ns_p50=ledger.error_ns["p50"] or 0,
+            ledger_ns_p99=ledger.error_ns["p99"] or 0,
+            ledger_ns_max=ledger.error_ns["max"] or 0,
+            early=ledger.early,
         )
 
-    def delays(self, declared_ns: int) -> tuple[np.ndarray[Any, np.dtype[np.int64]], dict[str, Any]]:
+    def delays(self, declared_ns: int) -> tuple[np.ndarray[Any, np.dtype[np.int64]], Measurement]:
         """Return the one-way delays of packets that arrived, shape (arrived,) in ns, and the measurement."""
         place = [{"delay": {"time_ns": declared_ns, "on": [RECEIVER]}}] if declared_ns else []
         condition = {"name": f"delay {declared_ns} ns", "places": {"host.ingress": place}}
         self._fabric.set(FabricCondition.model_validate(condition))
         out = self._folder / f"delay-{declared_ns}.csv"
-        with self._window() as measurement, self._receiver(PROBES, out) as receiver:
+        with self._window() as measured, self._receiver(PROBES, out) as receiver:
             self._send(PROBE_RATE_PER_S, PROBES)
             # It gives up by itself 2 s after the last packet.
             _finish(receiver, receiver.wait(STEP_S))
-        return read_probes(out, PROBES).delay_ns, measurement
+        return read_probes(out, PROBES).delay_ns, measured[0]
 
     def rates(self) -> Iterator[RateCheck]:
         """Offer rising packet rates; end with the first that loses packets."""
@@ -140,12 +141,12 @@ class _Bench:
     def _rate(self, rate_per_s: int) -> RateCheck:
         packets = round(rate_per_s * BURST_S)
         out = self._folder / f"rate-{rate_per_s}.csv"
-        with self._window() as measurement, self._receiver(packets, out):
+        with self._window() as measured, self._receiver(packets, out):
             began = time.monotonic()
             self._send(rate_per_s, packets)
             took_s = time.monotonic() - began
         # By the emulator's own count: what a receiving socket has no room for is not its loss.
-        passed: int = measurement["conservation"]["out"]["real"]
+        passed = measured[0].conservation.out.real
         return RateCheck(
             asked_per_s=rate_per_s,
             offered_per_s=round(packets / took_s),
@@ -178,16 +179,16 @@ class _Bench:
         return round(operations * RESPONSE_BYTES * 8 / seconds)
 
     @contextmanager
-    def _window(self) -> Iterator[dict[str, Any]]:
-        """Give a measurement that is filled in when the block ends."""
+    def _window(self) -> Iterator[list[Measurement]]:
+        """Give a list that has the measurement when the block has ended."""
         self._fabric.measure()
-        measurement: dict[str, Any] = {}
-        yield measurement
-        measurement.update(self._fabric.read())
-        host, window = measurement["host"], measurement["window"]
-        self.canary_gap_ns_max = max(self.canary_gap_ns_max, host["canary_gap_ns_max"] or 0)
-        self.steal_ns += host["steal_ns"] or 0
-        self.measured_ns += window["ended_ns"] - window["started_ns"]
+        measured: list[Measurement] = []
+        yield measured
+        measurement = self._fabric.read()
+        measured.append(measurement)
+        self.canary_gap_ns_max = max(self.canary_gap_ns_max, measurement.host.canary_gap_ns_max or 0)
+        self.steal_ns += measurement.host.steal_ns or 0
+        self.measured_ns += measurement.window.length_ns
 
     @contextmanager
     def _receiver(self, packets: int, out: Path) -> Iterator[Process]:

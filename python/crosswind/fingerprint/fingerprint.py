@@ -167,7 +167,7 @@ def begin(
         cloud: whether its metadata service is asked, once.
     Raises: TooBusy: a machine does more. TestbedError: an end cannot be reached.
     """
-    before = provenance(Path.cwd(), seed, {})
+    before = provenance(Path.cwd(), seed, {}).as_json()
     with network() as ends:
         seen = machines(ends, cloud=cloud)
         refuse_busy(seen, bounds)
@@ -229,7 +229,7 @@ def measure(
     found.offered_bps, found.trace, found.token_bucket = offered_bps, trace, identify(trace)
     with network() as ends:
         found.machines_after = machines(ends)
-    found.provenance_after = provenance(Path.cwd(), found.provenance["seed"], {})
+    found.provenance_after = provenance(Path.cwd(), found.provenance["seed"], {}).as_json()
 
 
 def delay_part(delay_ns: NDArray[np.int64], lost: int) -> dict[str, Any]:

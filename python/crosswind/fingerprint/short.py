@@ -39,7 +39,7 @@ def short_fingerprint(
         between: the sending node and the receiving one.
     Raises: TestbedError: nothing arrived, or a connection was lost.
     """
-    before = provenance(Path.cwd(), spec.seed, {})
+    before = provenance(Path.cwd(), spec.seed, {}).as_json()
     network = partial(own_fabric, with_nodes(spec, between))
     left_s = length_s - _AROUND_S
     packets = min(PACKETS, round(_SHARE * left_s * PACKETS_PER_S))

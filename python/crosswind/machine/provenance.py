@@ -1,6 +1,6 @@
 """What the results depend on besides the experiment: machine, kernel, settings, tools, load.
 
-The machine's fingerprint is the part of it that must not change within a run: results before and after such a
+The machine's fingerprint is the part of it that must not change within a run: trials before and after such a
 change are not repetitions of one experiment.
 """
 
@@ -11,9 +11,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
 import psutil
+
+from crosswind.results.provenance import GitState, MachineFacts
 
 _SYSCTLS = (
     "net/ipv4/tcp_congestion_control",
@@ -32,11 +33,12 @@ _SYSCTLS = (
     "kernel/sched_rt_runtime_us",
     "vm/swappiness",
 )
+_IDENTIFYING = {"kernel", "cpu", "cores", "clock_source", "tools"}
 OFFLOADS = "of the nodes: as the kernel makes a veth pair; the agent turns none off"
 
 
-def provenance(experiment_folder: Path, seed: int, tools: Mapping[str, str]) -> dict[str, Any]:
-    """Return what is true of this machine at this instant.
+def provenance(experiment_folder: Path, seed: int, tools: Mapping[str, str]) -> MachineFacts:
+    """Return the facts of this machine at this instant.
 
     Args:
         experiment_folder: folder of the experiment file; its git commit is recorded.
@@ -44,36 +46,38 @@ def provenance(experiment_folder: Path, seed: int, tools: Mapping[str, str]) -> 
         tools: versions of the binaries and of the application, by name.
     """
     memory = psutil.virtual_memory()
-    return {
-        "time": datetime.now(UTC).isoformat(timespec="seconds"),
-        "kernel": platform.release(),
-        "kernel_build": platform.version(),
-        "cpu": cpu_model(),
-        "cores": len(os.sched_getaffinity(0)),
-        "clock_source": _read("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
-        "governor": _read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
-        "virtualisation": _hypervisor(),
-        "steal_s": steal_s(),
-        "load_average": list(os.getloadavg()),
-        "memory_bytes": memory.total,
-        "memory_available_bytes": memory.available,
-        "offloads": OFFLOADS,
-        "sysctls": {name.replace("/", "."): _read(f"/proc/sys/{name}") for name in _SYSCTLS},
-        "tools": {"crosswind": tool_version(), "python": platform.python_version(), **tools},
-        "git": _git(experiment_folder),
-        "seed": seed,
-        "root": os.geteuid() == 0,
-    }
+    return MachineFacts(
+        time=datetime.now(UTC).isoformat(timespec="seconds"),
+        kernel=platform.release(),
+        kernel_build=platform.version(),
+        cpu=cpu_model(),
+        cores=len(os.sched_getaffinity(0)),
+        clock_source=_read("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        governor=_read("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        virtualisation=_hypervisor(),
+        steal_s=steal_s(),
+        load_average=list(os.getloadavg()),
+        memory_bytes=memory.total,
+        memory_available_bytes=memory.available,
+        offloads=OFFLOADS,
+        sysctls={name.replace("/", "."): _read(f"/proc/sys/{name}") for name in _SYSCTLS},
+        tools={"crosswind": tool_version(), "python": platform.python_version(), **tools},
+        git=_git(experiment_folder),
+        seed=seed,
+        root=os.geteuid() == 0,
+    )
 
 
-def machine_fingerprint(provenance: Mapping[str, Any]) -> dict[str, str]:
-    """Return the part of a provenance that must be the same when a run is continued."""
+def machine_fingerprint(facts: MachineFacts) -> dict[str, str] | None:
+    """Return the facts that must be the same when a run is continued; None where some are missing."""
+    if _IDENTIFYING - facts.model_fields_set:
+        return None
     return {
-        "kernel": str(provenance["kernel"]),
-        "CPU": str(provenance["cpu"]),
-        "cores": str(provenance["cores"]),
-        "clock source": str(provenance["clock_source"]),
-        **{f"version of {name}": str(value) for name, value in sorted(provenance["tools"].items())},
+        "kernel": str(facts.kernel),
+        "CPU": str(facts.cpu),
+        "cores": str(facts.cores),
+        "clock source": str(facts.clock_source),
+        **{f"version of {name}": value for name, value in sorted(facts.tools.items())},
     }
 
 
@@ -86,7 +90,7 @@ def tool_version() -> str:
 
 
 def cpu_model() -> str:
-    """Return the processor's name as the kernel prints it."""
+    """Return the name of the CPU as the kernel prints it."""
     for line in Path("/proc/cpuinfo").read_text().splitlines():
         if line.startswith("model name"):
             return line.partition(":")[2].strip()
@@ -94,7 +98,7 @@ def cpu_model() -> str:
 
 
 def steal_s() -> float:
-    """Return the seconds since boot in which the hypervisor ran somebody else, summed over cores."""
+    """Return the CPU time taken by the hypervisor since boot, in seconds, of all cores together."""
     fields = Path("/proc/stat").read_text().split("\n", 1)[0].split()
     return int(fields[8]) / os.sysconf("SC_CLK_TCK")
 
@@ -111,14 +115,14 @@ def _read(path: str) -> str | None:
         return None
 
 
-def _git(folder: Path) -> dict[str, Any] | None:
-    """Return commit and cleanness of the repository around the experiment file, or None outside of one."""
+def _git(folder: Path) -> GitState | None:
+    """Return the commit of the repository around the experiment file, or None outside a repository."""
     try:
         commit = _git_output(folder, "rev-parse", "HEAD")
         changed = _git_output(folder, "status", "--porcelain", "--untracked-files=no")
     except (OSError, subprocess.SubprocessError):
         return None
-    return {"commit": commit, "clean": not changed}
+    return GitState(commit=commit, clean=not changed)
 
 
 def _git_output(folder: Path, *arguments: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from crosswind.plan.expected import trial_s
 from crosswind.plan.fingerprint import planned_fingerprint
@@ -48,7 +47,7 @@ class Outline:
     warnings: list[str]
     preserved: list[str]
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return the outline as plain values, for `--json`."""
         return {**vars(self), "trials": [trial.as_dict() for trial in self.trials]}
 

@@ -18,7 +18,6 @@ import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from crosswind.plan.adaptive import first_conditions
 from crosswind.spec import Resolved
@@ -36,7 +35,7 @@ class Trial:
     condition: str
     seed: int  # In [0, 2^63).
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """Return the trial as plain values."""
         return asdict(self)
 

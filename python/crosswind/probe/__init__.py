@@ -1,1 +1,1 @@
-"""Measurements between two ends: single packets, floods, and a bare veth pair as the control."""
+"""Measurements between two ends: single packets, floods, and a bare veth pair for comparison."""

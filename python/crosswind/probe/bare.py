@@ -1,4 +1,4 @@
-"""A bare veth pair between two anonymous network namespaces: the floor that the emulator is compared with."""
+"""A bare veth pair between two anonymous network namespaces: the baseline for the emulator."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ ADDRESSES = ("10.77.0.1", "10.77.0.2")
 
 
 class BarePair:
-    """Two namespaces and a veth pair without anything in between; gone when the block is left.
+    """Two namespaces and a veth pair between them, removed when the block ends.
 
     The pair has the addresses, routes and TCP settings of a fabric's first two nodes.
     """
@@ -64,7 +64,7 @@ class BarePair:
 
 
 def bare_impossible() -> str | None:
-    """Return why no bare pair can be made here, or None when it can."""
+    """Return why no bare pair can be made here, or None if one can."""
     if os.geteuid() != 0:
         return "a bare veth pair needs root: it is made with unshare and nsenter"
     missing = [program for program in ("unshare", "nsenter", "ip") if shutil.which(program) is None]

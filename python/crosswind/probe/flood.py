@@ -1,17 +1,17 @@
-"""More packets than a path can take, and what the receiver's stamps say of the path's rate and bursts."""
+"""More packets than a path can carry; their times at the receiver show the path's rate and bursts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crosswind.probe.bare import BarePair
 from crosswind.probe.pairs import Task, over_bare, over_fabric
+from crosswind.results import Measurement
 from crosswind.spec import FabricSpec
 from crosswind.testbed import find_binary
 from crosswind.testbed.binaries import LOAD
@@ -19,19 +19,20 @@ from crosswind.testbed.binaries import LOAD
 IP_BYTES = 1500
 WIRE_BYTES = 1538
 HEADER_BYTES = 28
-# More than any gap of a path that still has packets to give: at 1 Mbit/s they are 12 ms apart.
+# Longer than any gap while the path still holds packets: at 1 Mbit/s they are 12 ms apart.
 SILENCE_S = 0.25
-# A system call for so much: for more, packets come in bursts; for less, the sender cannot keep up.
+# Each system call sends the packets of this time. Longer, they come in bursts; shorter, the sender is too
+# slow.
 _CALL_S = 50e-6
 _TRAIN_MAX = 44  # 44 x 1472 bytes are the most that one call can send.
 _WHERE = "10.77.0.2:5003"
-# What the receiver writes, in the folder of its task.
+# The file of the receiver, in the folder of its task.
 FILE = "flood.csv"
 
 
 @dataclass(frozen=True)
 class Flood:
-    """What arrived, call by call; each array has shape (calls,).
+    """The packets that arrived, by system call of the receiver; each array has shape (calls,).
 
     Attributes:
         received_ns: CLOCK_REALTIME.
@@ -46,14 +47,14 @@ class Flood:
 
     @property
     def span_s(self) -> float:
-        """From the first arrival to the last."""
+        """Time from the first arrival to the last."""
         return float(self.received_ns[-1] - self.received_ns[0]) / 1e9
 
     def packet_rate(self) -> float:
         """Return packets per second: the median over all windows of half the time after the first fifth.
 
-        In the first fifth trains go ahead and buckets give what they had saved. The median is not moved by
-        a single packet that came late because the machine stood still.
+        In the first fifth, trains are sent first, and buckets spend their burst. The median does not change
+        with a single packet that was late because of a stall of the machine.
         """
         begin = int(np.searchsorted(self.received_ns, self.received_ns[0] + self.span_s * 2e8))
         received_ns, arrived = self.received_ns[begin:], np.cumsum(self.packets[begin:])
@@ -66,8 +67,8 @@ class Flood:
 
 def flood_fabric(
     spec: FabricSpec, ip_rate_bps: float, duration_s: float, record: Path | None = None
-) -> tuple[Flood, dict[str, Any]]:
-    """Send IP packets of 1500 bytes through a fabric; return what arrived, and the measurement.
+) -> tuple[Flood, Measurement]:
+    """Send IP packets of 1500 bytes through a fabric; return those that arrived, and the measurement.
 
     Args:
         record: a new file for a recording of the emulator's decisions.
@@ -79,13 +80,13 @@ def flood_fabric(
 def flood_bare(
     ip_rate_bps: float, duration_s: float, prepare: Callable[[BarePair], None] = lambda _: None
 ) -> Flood:
-    """Send the same over a bare veth pair, after `prepare` has changed it."""
+    """Send the same packets over a bare veth pair, after `prepare` has changed the pair."""
     task = flood_task(ip_rate_bps, duration_s)
     return over_bare(task, lambda folder: read_flood(folder, duration_s), prepare)
 
 
 def paced_bare(ip_rate_bps: float, duration_s: float, train: int) -> Flood:
-    """Send `train` packets a call over a bare veth pair, each call at its instant: how this machine paces."""
+    """Send `train` packets a call over a bare veth pair, each call when it is due."""
     task = flood_task(ip_rate_bps, duration_s, train)
     return over_bare(task, lambda folder: read_flood(folder, duration_s))
 
@@ -100,7 +101,7 @@ def flood_task(
     """Return the commands that send IP packets of one size and record their arrival.
 
     Args:
-        train: packets that are sent in one call; by the rate when absent.
+        train: packets that are sent in one call; chosen by the rate when absent.
         where: address and port of the receiver.
         ip_bytes: of a packet, up to 1500.
     """
@@ -118,9 +119,9 @@ def flood_task(
 
 
 def read_flood(folder: Path, duration_s: float) -> Flood:
-    """Return what the receiver of a flood has written into the folder of its task."""
+    """Return the flood that a receiver has written into the folder of its task."""
     rows = np.loadtxt(folder / FILE, delimiter=",", skiprows=1, dtype=np.int64, ndmin=2)
-    # Two processors may queue packets in another order than they stamped them.
+    # Two CPUs may queue packets in another order than that of their timestamps.
     rows = rows.reshape(-1, 3)
     received_ns, payload, segment = rows[np.argsort(rows[:, 0], kind="stable")].T
     packets = -(-payload // segment)

@@ -6,10 +6,11 @@ import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from crosswind.app.load import await_listening
 from crosswind.probe.bare import BarePair
+from crosswind.results import Measurement
 from crosswind.spec import FabricSpec
 from crosswind.testbed import Agent, Ended, Files, Process, RunningFabric, TestbedError, WorkFolder
 
@@ -22,8 +23,8 @@ T = TypeVar("T")
 class Task:
     """A receiver at the second end and a sender at the first; both run to their end.
 
-    Each takes the folder that they share. The receiver prints one line when it listens, and the sender starts
-    after it.
+    Both functions are given the folder that the commands share. The receiver prints a line when it listens,
+    and then the sender starts.
     """
 
     receive: Callable[[Path], Sequence[str]]
@@ -33,10 +34,10 @@ class Task:
 def over_bare(
     task: Task, collect: Callable[[Path], T], prepare: Callable[[BarePair], None] = lambda _: None
 ) -> T:
-    """Run a task over a bare veth pair and return what `collect` makes of its folder.
+    """Run a task over a bare veth pair and return what `collect` reads from its folder.
 
     Args:
-        prepare: is given the pair before anything is sent, such as to put a queueing discipline on it.
+        prepare: called with the pair before packets are sent, for example to add a queueing discipline.
     """
     with BarePair() as pair, WorkFolder() as work:
         prepare(pair)
@@ -54,8 +55,8 @@ def over_bare(
 
 def over_fabric(
     task: Task, collect: Callable[[Path], T], spec: FabricSpec, record: Path | None = None
-) -> tuple[T, dict[str, Any]]:
-    """Run a task through the emulator; return what `collect` makes of its folder, and the measurement.
+) -> tuple[T, Measurement]:
+    """Run a task through the emulator; return what `collect` reads from its folder, and the measurement.
 
     The fabric's two nodes are the ends.
 
@@ -67,8 +68,8 @@ def over_fabric(
 
 def onto_one(
     tasks: Sequence[Task], collect: Callable[[Path], T], spec: FabricSpec, record: Path | None = None
-) -> tuple[T, dict[str, Any]]:
-    """Run tasks side by side through the emulator, from a node each to the fabric's last one.
+) -> tuple[T, Measurement]:
+    """Run tasks at once through the emulator, each from a node of its own to the fabric's last node.
 
     Args:
         record: a new file for a recording of the emulator's decisions.
@@ -90,7 +91,7 @@ def run_tasks(
     receiver: str,
     folder: Path,
 ) -> None:
-    """Run tasks side by side, from a node each to one, in a fabric that is up."""
+    """Run tasks at once in a fabric that is up, each from a node of its own to the receiver."""
     receiving = [
         fabric.start(receiver, f"receive-{number}", task.receive(folder), cwd=folder)
         for number, task in enumerate(tasks, 1)

@@ -1,15 +1,15 @@
-"""Single UDP packets between the two ends of a pair, and what their stamps say."""
+"""Single UDP packets between the two ends of a pair, with the times of sending and arrival."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crosswind.probe.pairs import Task, over_bare, over_fabric
+from crosswind.results import Measurement
 from crosswind.spec import FabricSpec
 from crosswind.testbed import find_binary
 from crosswind.testbed.binaries import LOAD
@@ -18,18 +18,18 @@ from crosswind.testbed.binaries import LOAD
 PAYLOAD_BYTES = 18
 HEADER_BYTES = 28
 _WHERE = "10.77.0.2:5002"
-# What the receiver writes, in the folder of its task.
+# The file of the receiver, in the folder of its task.
 FILE = "probe.csv"
 
 
 @dataclass(frozen=True)
 class Probes:
-    """Packets that arrived, in the order in which they did; each array has shape (arrived,).
+    """Packets in the order of their arrival; each array has shape (arrived,).
 
     Attributes:
-        sent: how many were.
+        sent: number of packets sent.
         sequence: from 0.
-        planned_ns, sent_ns, received_ns: CLOCK_REALTIME; the last is the kernel's.
+        planned_ns, sent_ns, received_ns: CLOCK_REALTIME; the last is the kernel's timestamp.
     """
 
     sent: int
@@ -63,12 +63,12 @@ def probe_task(
     where: str = _WHERE,
     file: str = FILE,
 ) -> Task:
-    """Return the commands that send so many packets and record their arrival.
+    """Return the commands that send packets and record their arrival.
 
     Args:
         gaps: `even` (about) or `exponential`.
         where: address and port of the receiver.
-        file: what it writes, in the folder of the task.
+        file: the file of the receiver, in the folder of the task.
     """
     load = str(find_binary(LOAD))
     send = ["--rate", f"{rate_per_s:g}", "--count", str(count), "--payload-bytes", str(payload_bytes)]
@@ -91,8 +91,8 @@ def probe_fabric(
     payload_bytes: int = PAYLOAD_BYTES,
     *,
     gaps: str = "even",
-) -> tuple[Probes, dict[str, Any]]:
-    """Send packets through a fabric; return them and the measurement."""
+) -> tuple[Probes, Measurement]:
+    """Send packets through a fabric; return those that arrived, and the measurement."""
     return over_fabric(
         probe_task(rate_per_s, count, payload_bytes, gaps=gaps),
         lambda folder: read_probes(folder / FILE, count),

@@ -95,7 +95,8 @@ def _course(
     figure = go.Figure()
     unit = ""
     for trial, rows in trials:
-        begin_ns = int((results.measurement(trial).get("window") or {}).get("started_ns", rows[0].at_ns))
+        measurement = results.measurement(trial)
+        begin_ns = rows[0].at_ns if measurement is None else measurement.window.started_ns
         by_element = sorted(rows, key=lambda row: (row.element, row.at_ns))
         for element, steps in groupby(by_element, lambda row: row.element):
             course = _thinned(list(steps))

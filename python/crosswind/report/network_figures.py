@@ -135,7 +135,7 @@ def _drops(results: Results, condition: ConditionSummary, number: int) -> Pictur
 def _window(results: Results, trial: str, instants_ns: list[int]) -> tuple[int, int]:
     """Return when the trial was measured from and to, in ns; by its records where the measurement is
     missing."""
-    window = results.measurement(trial).get("window") or {}
-    begin = window.get("started_ns", instants_ns[0])
-    end = window.get("ended_ns", instants_ns[-1])
-    return int(begin), int(end)
+    measurement = results.measurement(trial)
+    if measurement is None:
+        return instants_ns[0], instants_ns[-1]
+    return measurement.window.started_ns, measurement.window.ended_ns

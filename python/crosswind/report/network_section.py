@@ -41,9 +41,10 @@ def network_section(results: Results) -> NetworkSection:
     found = attached(results.path)
     compared = before_and_after(found)
     if compared is None:
-        planned = (results.provenance.get("before") or {}).get("fingerprint") or {"left_out": _OLDER}
+        planned = None if results.provenance.before is None else results.provenance.before.fingerprint
         lacking = " or ".join(side for side in ("before", "after") if side not in found)
-        return NetworkSection("", "", [], planned["left_out"] or f"the run has not got one from {lacking} it")
+        why = _OLDER if planned is None else planned.left_out
+        return NetworkSection("", "", [], why or f"the run has not got one from {lacking} it")
     before = found["before"]
     about = f"from {' to '.join(before['between'])} under {before['condition']}"
     return NetworkSection(about, _answer(compared), [_row(figure) for figure in compared.figures], "")

@@ -7,7 +7,9 @@ from it. Nothing here starts or measures anything.
 from crosswind.results.folder import ResultsFolder, latest_folder
 from crosswind.results.journal import AlreadyEnded, Journal, Step
 from crosswind.results.lock import FolderInUse, only_writer
+from crosswind.results.measurement import Measurement
 from crosswind.results.monitors import store_monitors
+from crosswind.results.provenance import MachineFacts, Provenance
 from crosswind.results.rows import Metric, TrialRow
 from crosswind.results.samples import NoSamples, store_samples
 from crosswind.results.tables import write_tables
@@ -16,8 +18,11 @@ __all__ = [
     "AlreadyEnded",
     "FolderInUse",
     "Journal",
+    "MachineFacts",
+    "Measurement",
     "Metric",
     "NoSamples",
+    "Provenance",
     "ResultsFolder",
     "Step",
     "TrialRow",

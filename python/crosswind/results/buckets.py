@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from crosswind.curves import BucketHistory
+from crosswind.results.measurement import Credit, Measurement
 from crosswind.spec.resolved import Resolved
 
-Credits = dict[str, dict[str, int]]  # element -> budget_bits, refill_bps, first_bits, left_bits
+Credits = dict[str, Credit]  # by element
 
 
-def credits_of(measurement: Mapping[str, Any]) -> Credits:
-    """Return what a trial's measurement says of credit buckets."""
-    return {
-        element["element"]: element["credit"]
-        for element in measurement.get("elements") or []
-        if "credit" in element
-    }
+def credits_of(measurement: Measurement) -> Credits:
+    """Return the credit buckets of a measurement."""
+    return {element.element: element.credit for element in measurement.elements if element.credit is not None}
 
 
 def bucket_histories(resolved: Resolved, trials: Sequence[Credits]) -> list[BucketHistory]:
@@ -34,11 +30,11 @@ def bucket_histories(resolved: Resolved, trials: Sequence[Credits]) -> list[Buck
         known = [credits[element] for credits in trials if element in credits]
         histories.append(
             BucketHistory(
-                refill_bps=known[0]["refill_bps"],
+                refill_bps=known[0].refill_bps,
                 rest_s=resolved.trials.rest_s or 0.0,
-                level_bytes=[credit["first_bits"] / 8 for credit in known],
-                left_bytes=[credit["left_bits"] / 8 for credit in known],
-                depth_bytes=known[0]["budget_bits"] / 8,
+                level_bytes=[credit.first_bits / 8 for credit in known],
+                left_bytes=[credit.left_bits / 8 for credit in known],
+                depth_bytes=known[0].budget_bits / 8,
                 name=f"the credit bucket {element}",
             )
         )

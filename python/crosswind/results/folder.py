@@ -1,4 +1,4 @@
-"""The results folder: its name, its parts, `latest`, and what may be resumed in it."""
+"""The results folder: its name, its parts, and the link `latest`."""
 
 import hashlib
 import json
@@ -8,15 +8,16 @@ from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Literal
 
-from crosswind.results.documents import WITHOUT_IT, Provenance, read_document, read_resolved
+from crosswind.results.documents import WITHOUT_IT, read_document, read_resolved
 from crosswind.results.durable import sync_folder, write_text
 from crosswind.results.journal import Journal
 from crosswind.results.lock import only_writer
+from crosswind.results.provenance import MachineFacts, Provenance
 from crosswind.spec.resolved import Resolved
 
-# Of a run: what is kept of the machine and the network comes from before its trials and from after them.
+# The machine and the network of a run are recorded before its trials and after them.
 Side = Literal["before", "after"]
 SIDES: tuple[Side, Side] = ("before", "after")
 
@@ -41,7 +42,7 @@ class ResultsFolder:
             results: the folder of all results.
             resolved: the resolved experiment.
             source_text: the experiment file as the user wrote it.
-            files: what it names, by SHA-256; kept in `files`, so that the folder stands alone.
+            files: those that it names, by SHA-256; copied to `files`, so that the folder is complete.
         """
         started = datetime.now(UTC)
         parent = results / resolved.name
@@ -55,7 +56,7 @@ class ResultsFolder:
             (path / "files" / sha256).write_bytes(content)
         write_text(path / "experiment.yaml", source_text)
         write_text(path / "resolved.json", json.dumps(resolved.as_json(), indent=2) + "\n")
-        # resolved.json comes before the journal: whoever finds a journal can also resume it.
+        # resolved.json comes before the journal: a run that has a journal can be resumed.
         with Journal(path / "journal.sqlite"):
             pass
         _point_latest(path)
@@ -74,9 +75,9 @@ class ResultsFolder:
         return cls(path)
 
     def writing(self) -> AbstractContextManager[None]:
-        """Be the only process that writes this folder while the block runs.
+        """Keep other processes from writing this folder while the block runs.
 
-        Raises: FolderInUse: another one does; names it.
+        Raises: FolderInUse: another process writes it; names that process.
         """
         return only_writer(self.path)
 
@@ -89,36 +90,31 @@ class ResultsFolder:
         return read_resolved(self.path / "resolved.json")
 
     def kept_files(self) -> dict[str, Path]:
-        """Return the copies of the files that this run's experiment names, by the names they have there."""
+        """Return the copies of the files that this run's experiment names, by their names in it."""
         return {named.file: self.path / "files" / named.sha256 for named in self.resolved().files()}
 
     def write_provenance(
-        self, *, before: Mapping[str, Any] | None = None, after: Mapping[str, Any] | None = None
+        self, *, before: MachineFacts | None = None, after: MachineFacts | None = None
     ) -> None:
-        """Write either side of provenance.json and keep the other."""
-        both = self.provenance()
-        if before is not None:
-            both["before"] = dict(before)
-        if after is not None:
-            both["after"] = dict(after)
-        write_text(self.path / "provenance.json", json.dumps(both, indent=2) + "\n")
+        """Write one side of provenance.json, or both; a side that is not given stays as it is."""
+        was = self.provenance()
+        sides = {"before": before or was.before, "after": after or was.after}
+        written = {side: None if facts is None else facts.as_json() for side, facts in sides.items()}
+        write_text(self.path / "provenance.json", json.dumps(written, indent=2) + "\n")
 
-    def provenance(self) -> dict[str, Any]:
-        """Return provenance.json; a side that was not written yet is null."""
+    def provenance(self) -> Provenance:
+        """Return provenance.json; a side that was not written yet is None."""
         path = self.path / "provenance.json"
-        if not path.is_file():
-            return {"before": None, "after": None}
-        both = read_document(path, Provenance, WITHOUT_IT)
-        return {"before": both.get("before"), "after": both.get("after")}
+        return read_document(path, Provenance, WITHOUT_IT) if path.is_file() else Provenance()
 
     def remove_partial_files(self) -> None:
-        """Remove the half-written files of a process that was killed; they were never part of the results."""
+        """Remove the half-written files of a process that was killed; they are not part of the results."""
         for partial in self.path.rglob(".*.part"):
             partial.unlink()
 
 
 def fingerprint_file(folder: Path, side: Side) -> Path:
-    """Return where a results folder keeps a fingerprint of the network, if it has one."""
+    """Return the path of a fingerprint of the network in a results folder."""
     return folder / f"fingerprint-{side}.json"
 
 
@@ -146,7 +142,7 @@ def latest_folder(results: Path) -> Path:
 
 
 def _fresh(parent: Path, name: str) -> Path:
-    """Make a folder; two runs that start within one second get names of their own."""
+    """Make a folder; of two runs that start within one second, the second has a number in its name."""
     for number in range(1, 1000):
         path = parent / (name if number == 1 else f"{name}-{number}")
         try:

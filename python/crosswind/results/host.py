@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+
+from crosswind.results.measurement import Measurement
 
 
 @dataclass(frozen=True)
 class Host:
-    """None where the kernel, or the version that measured, does not tell.
+    """None where the kernel, or the version that measured, does not report it.
 
     Attributes:
-        emulator_share: of one processor, that the emulator's thread used.
-        run_queue_delay_ns: that it could have run and waited for a processor.
-        steal_ns: that the hypervisor took, of all processors together.
+        emulator_share: of one CPU, used by the emulator's thread.
+        run_queue_delay_ns: time in which that thread could have run and waited for a CPU.
+        steal_ns: CPU time taken by the hypervisor, of all CPUs together.
         standstill_ns: the longest time in which it should have been awake and was not.
     """
 
@@ -24,25 +24,15 @@ class Host:
     standstill_ns: int | None = None
 
 
-def host_of(measurement: Mapping[str, Any]) -> Host:
-    """Return what a measurement (docs/reference/contracts.md, section 3) says of its host; nothing for {}."""
-    if not measurement:
+def host_of(measurement: Measurement | None) -> Host:
+    """Return what the machine did in a measurement; nothing is known without one."""
+    if measurement is None:
         return Host()
-    host, window = measurement["host"], measurement["window"]
-    used_ns = host.get("emulator_cpu_ns")
+    host = measurement.host
+    used_ns = host.emulator_cpu_ns
     return Host(
-        emulator_share=None if used_ns is None else used_ns / (window["ended_ns"] - window["started_ns"]),
-        run_queue_delay_ns=host.get("run_queue_delay_ns"),
-        steal_ns=host.get("steal_ns"),
-        standstill_ns=standstill_ns(host),
+        emulator_share=None if used_ns is None else used_ns / measurement.window.length_ns,
+        run_queue_delay_ns=host.run_queue_delay_ns,
+        steal_ns=host.steal_ns,
+        standstill_ns=host.longest_stall_ns,
     )
-
-
-def standstill_ns(host: Mapping[str, Any]) -> int | None:
-    """Return the longest time that the emulator stood still, by its canary and its stalls.
-
-    Args:
-        host: of a measurement.
-    """
-    gaps = [host.get("canary_gap_ns_max"), *(stall["length_ns"] for stall in host.get("stalls") or [])]
-    return max((gap for gap in gaps if gap is not None), default=None)

@@ -1,19 +1,21 @@
-"""The journal of a run: one row per step of an attempt, written while it happens.
+"""The journal of a run: one row per step of an attempt, written while the run goes on.
 
-SQLite in WAL mode with `synchronous=FULL`: a committed step survives a power cut, and a reader (`crosswind
-report` during a run) never blocks the writer. A trial counts as finished only at `stored`.
+SQLite runs in WAL mode with `synchronous=FULL`. A committed step survives a power cut, and a reader
+(`crosswind report` during a run) never blocks the writer. A trial counts as finished only at `stored`.
 """
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Literal, Self
 from urllib.parse import quote
+
+from pydantic import BaseModel, Field
 
 from crosswind.errors import CrosswindError, Exit
 from crosswind.results.documents import RUN_AGAIN, Damaged, blaming
@@ -40,22 +42,42 @@ class AlreadyEnded(CrosswindError):
     exit = Exit.INTERNAL
 
 
+class Detail(BaseModel):
+    """What `planned` and the last step of an attempt carry; only `stored` has metrics."""
+
+    row: TrialRow
+    metrics: list[Metric] = Field(default_factory=list)
+
+
 @dataclass(frozen=True)
 class Step:
-    """One entry; `trial` is the planned name, `attempt` counts from 1 (0 for `planned`)."""
+    """One entry.
+
+    Attributes:
+        trial: the planned name.
+        attempt: from 1; 0 for `planned`.
+        detail: JSON, `{}` where a step carries nothing.
+    """
 
     at: str
     trial: str
     attempt: int
     step: StepName
-    detail: dict[str, Any]
+    detail: str
+
+    def carried(self) -> Detail:
+        """Return the detail of a step that has one.
+
+        Raises: ValueError: it has none, or is damaged.
+        """
+        return Detail.model_validate_json(self.detail)
 
 
 class Journal:
     """journal.sqlite of a results folder."""
 
     def __init__(self, path: Path) -> None:
-        # Steps of one run come from one thread; autocommit makes each of them a transaction of its own.
+        # Steps of one run come from one thread; autocommit makes each of them a separate transaction.
         self._path = path
         self._connection = sqlite3.connect(path, isolation_level=None)
         with self._readable():
@@ -71,12 +93,14 @@ class Journal:
     ) -> None:
         self._connection.close()
 
-    def write(self, trial: str, attempt: int, step: StepName, detail: dict[str, Any] | None = None) -> None:
+    def write(
+        self, trial: str, attempt: int, step: StepName, detail: Mapping[str, object] | None = None
+    ) -> None:
         """Append a step durably."""
         self._append([(trial, attempt, step, detail or {})])
 
     def plan(self, rows: Iterable[TrialRow]) -> None:
-        """Append the trials of a block as `planned`, all or none; their rows say `pending`."""
+        """Append the trials of a block as `planned`, all or none; their rows are `pending`."""
         self._append([(row.trial, 0, "planned", {"row": row.as_dict()}) for row in rows])
 
     def stored(self, planned: str, row: TrialRow, metrics: Iterable[Metric]) -> None:
@@ -88,7 +112,7 @@ class Journal:
         self._end(planned, row, "stored", detail)
 
     def failed(self, planned: str, row: TrialRow) -> None:
-        """Append `failed` or, as the row's status says, `interrupted`; the row has the reason.
+        """Append `failed` or `interrupted`, whichever the row's status is; the row has the reason.
 
         Raises: AlreadyEnded: this attempt has ended.
         """
@@ -104,10 +128,10 @@ class Journal:
         return _steps(self._path, self._connection)
 
     def planned(self) -> list[TrialRow]:
-        """Return the planned trials in order of position; each row says `pending`."""
+        """Return the planned trials in order of position; each row is `pending`."""
         steps = self.steps()
         with self._readable():
-            rows = [TrialRow(**step.detail["row"]) for step in steps if step.step == "planned"]
+            rows = [step.carried().row for step in steps if step.step == "planned"]
             return sorted(rows, key=lambda row: row.position)
 
     def attempts(self) -> dict[str, list[TrialRow]]:
@@ -117,11 +141,11 @@ class Journal:
         with self._readable():
             for step in steps:
                 if step.step in _ENDS:
-                    ended[step.trial].append(TrialRow(**step.detail["row"]))
+                    ended[step.trial].append(step.carried().row)
         return ended
 
     def rows(self) -> list[TrialRow]:
-        """Return every ended attempt, and as `pending` every trial that has none, in order of position."""
+        """Return every ended attempt, and every trial without one as `pending`, in order of position."""
         attempts = self.attempts()
         return [row for planned in self.planned() for row in attempts[planned.trial] or [planned]]
 
@@ -130,16 +154,15 @@ class Journal:
         steps = self.steps()
         with self._readable():
             return [
-                (step.detail["row"]["trial"], Metric(*metric))
-                for step in steps
-                if step.step == "stored"
-                for metric in step.detail["metrics"]
+                (stored.row.trial, metric)
+                for stored in (step.carried() for step in steps if step.step == "stored")
+                for metric in stored.metrics
             ]
 
     def record_interruptions(self) -> list[TrialRow]:
-        """Turn attempts that were started and never ended into interrupted ones; return them.
+        """Record attempts that started and never ended as interrupted; return them.
 
-        They are left over when the command line, the agent or the machine was killed.
+        They remain where the command line, the agent or the machine was killed.
         """
         planned = {row.trial: row for row in self.planned()}
         begun: dict[tuple[str, int], str] = {}
@@ -150,24 +173,25 @@ class Journal:
                 begun.pop((step.trial, step.attempt), None)
         interrupted = []
         for (trial, attempt), started in begun.items():
-            fields = planned[trial].as_dict() | {
-                "trial": attempt_name(trial, attempt),
-                "attempt": attempt,
-                "status": "interrupted",
-                "reason": "interrupted: the run ended before this trial was stored",
-                "started": started,
-            }
-            interrupted.append(TrialRow(**fields))
+            row = replace(
+                planned[trial],
+                trial=attempt_name(trial, attempt),
+                attempt=attempt,
+                status="interrupted",
+                reason="interrupted: the run ended before this trial was stored",
+                started=started,
+            )
+            interrupted.append(row)
             self.failed(trial, interrupted[-1])
         return interrupted
 
     def _readable(self) -> AbstractContextManager[None]:
         return _readable(self._path)
 
-    def _end(self, planned: str, row: TrialRow, step: StepName, detail: dict[str, Any]) -> None:
+    def _end(self, planned: str, row: TrialRow, step: StepName, detail: Mapping[str, object]) -> None:
         """Append the last step of an attempt, unless it has one.
 
-        One transaction looks and writes, so this holds whoever else writes the journal.
+        One transaction checks and writes, so this holds although another process may write the journal.
         """
 
         def check() -> None:
@@ -183,7 +207,7 @@ class Journal:
 
     def _append(
         self,
-        entries: Iterable[tuple[str, int, StepName, dict[str, Any]]],
+        entries: Iterable[tuple[str, int, StepName, Mapping[str, object]]],
         check: Callable[[], None] = lambda: None,
     ) -> None:
         at = datetime.now(UTC).isoformat(timespec="microseconds")
@@ -203,7 +227,7 @@ class Journal:
 
 
 def read_steps(path: Path) -> list[Step]:
-    """Return every step of a journal that is only read, whoever else writes it; none where there is no file.
+    """Return every step of a journal, which another process may be writing; none where there is no file.
 
     Raises: Damaged: the file is not as it was written.
     """
@@ -220,12 +244,12 @@ def _steps(path: Path, connection: sqlite3.Connection) -> list[Step]:
     select = "SELECT at, trial, attempt, step, detail FROM steps ORDER BY rowid"
     with _readable(path):
         rows = connection.execute(select).fetchall()
-        return [Step(at, trial, attempt, step, json.loads(text)) for at, trial, attempt, step, text in rows]
+        return [Step(at, trial, attempt, step, detail) for at, trial, attempt, step, detail in rows]
 
 
 @contextmanager
 def _readable(path: Path) -> Iterator[None]:
-    """Name the file when it is damaged; a disk that is full or a lock is no damage."""
+    """Name the file when it is damaged; a full disk or a lock is not damage."""
     try:
         with blaming(path, RUN_AGAIN):
             yield

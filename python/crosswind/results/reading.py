@@ -1,8 +1,7 @@
-"""Read a results folder: tables as plain Python and numpy, one trial at a time where there is much of it.
+"""Read a results folder: tables as Python objects and NumPy arrays, large ones for one trial at a time.
 
-Knows the layout of the folder (docs/reference/contracts.md, section 5) and nothing of statistics. A part that
-a trial does not have (a failed trial has no samples) is answered with None or an empty table, never with an
-error.
+Knows the layout of the folder (docs/reference/contracts.md, section 5) and no statistics. A part that a trial
+does not have (a failed trial has no samples) is None or an empty table, never an error.
 """
 
 from collections.abc import Mapping
@@ -21,14 +20,16 @@ from crosswind.results.documents import (
     FROM_JOURNAL,
     WITHOUT_IT,
     Damaged,
-    Measurement,
-    Provenance,
-    Shape,
     blaming,
     read_document,
     read_resolved,
 )
+from crosswind.results.measurement import HeldRow, Measurement
+from crosswind.results.provenance import Provenance
 from crosswind.spec.resolved import Resolved
+
+# The cells of a row that DuckDB read: the SELECT says of which types they are.
+_Cells = tuple[Any, ...]
 
 
 class NotAResultsFolder(CrosswindError):
@@ -59,7 +60,7 @@ class Operations:
     """The operations of one trial that were measured; every array has one entry per operation, instants in
     ns."""
 
-    node: NDArray[Any]
+    node: NDArray[np.object_]
     connection: NDArray[np.int64]
     intended_ns: NDArray[np.int64]
     started_ns: NDArray[np.int64]
@@ -83,17 +84,6 @@ class PacketRow:
 
 
 @dataclass(frozen=True)
-class HeldRow:
-    """An acknowledgement that its node held back while the other end waited for it."""
-
-    at_ns: int  # when it was sent
-    node: str
-    src: str
-    dst: str
-    held_ns: int
-
-
-@dataclass(frozen=True)
 class QueueRow:
     """An element in one step of the series: what it sent, and what it held at the end."""
 
@@ -106,7 +96,7 @@ class QueueRow:
 
 @dataclass(frozen=True)
 class HistogramRow:
-    """One bin of what a monitor measured: low <= value < high; no high for the open one."""
+    """One bin of a monitor's histogram: low <= value < high; no high for the open one."""
 
     element: str
     what: str
@@ -129,7 +119,7 @@ class CounterRow:
 
 @dataclass(frozen=True)
 class TrendRow:
-    """One step of a quantity's course over time."""
+    """One step of a quantity over time."""
 
     element: str
     what: str
@@ -141,7 +131,7 @@ class TrendRow:
 
 
 class Results:
-    """One run's results, to be read only; `crosswind.results` writes them.
+    """One run's results, read only.
 
     Args:
         path: the folder of a run, or the folder of an experiment, whose `latest` is then taken.
@@ -156,17 +146,19 @@ class Results:
                 f"{path}: no trials.parquet in it; give the folder of one run, such as results/NAME/latest"
             )
         self.path = path
+        self._measured: tuple[str, Measurement | None] | None = None
 
     @cached_property
     def resolved(self) -> Resolved:
-        """The resolved experiment; if it is missing, one that says nothing."""
+        """The resolved experiment; if the file is missing, one with defaults."""
         path = self.path / "resolved.json"
         return read_resolved(path) if path.exists() else Resolved.unknown()
 
     @cached_property
-    def provenance(self) -> dict[str, Any]:
-        """The machine before and after, {} if it is missing."""
-        return _document(self.path / "provenance.json", Provenance, WITHOUT_IT)
+    def provenance(self) -> Provenance:
+        """The machine before and after; neither where the file is missing."""
+        path = self.path / "provenance.json"
+        return read_document(path, Provenance, WITHOUT_IT) if path.exists() else Provenance()
 
     @cached_property
     def trials(self) -> list[StoredTrial]:
@@ -218,9 +210,16 @@ class Results:
                 raise ValueError("a row lacks a value that every row has")
             return Operations(*(np.ma.getdata(table[field]) for field in Operations.__dataclass_fields__))
 
-    def measurement(self, trial: str) -> dict[str, Any]:
-        """Return the measurement of `trial` less its tables, {} if it has none."""
-        return _document(self.path / "monitors" / f"{trial}.json", Measurement, WITHOUT_IT)
+    def measurement(self, trial: str) -> Measurement | None:
+        """Return the measurement of `trial` without its tables, or None if it has none.
+
+        The last one is remembered: answers about a trial ask for it several times.
+        """
+        if self._measured is None or self._measured[0] != trial:
+            path = self.path / "monitors" / f"{trial}.json"
+            found = read_document(path, Measurement, WITHOUT_IT) if path.exists() else None
+            self._measured = trial, found
+        return self._measured[1]
 
     def drops(self, trial: str) -> list[PacketRow]:
         """Return the recorded drops of `trial`, oldest first."""
@@ -263,7 +262,7 @@ class Results:
         return self._monitor_rows(trial, "interference", columns, may_be_null=1)
 
     def histograms(self, trial: str) -> list[HistogramRow]:
-        """Return the bins that the monitors of `trial` filled, none where it has no monitors."""
+        """Return the bins of the histograms of `trial`; none where it has no monitors."""
         columns = (
             "element::varchar, what::varchar, unit::varchar, counts::varchar, low::bigint, "
             '"count"::bigint, high::bigint'
@@ -283,7 +282,7 @@ class Results:
         ]
 
     def trends(self, trial: str) -> list[TrendRow]:
-        """Return the courses over time that the monitors of `trial` kept."""
+        """Return the values over time that the monitors of `trial` stored."""
         columns = (
             "element::varchar, what::varchar, unit::varchar, at_ns::bigint, step_ns::bigint, mean::double, "
             '"max"::bigint'
@@ -297,8 +296,8 @@ class Results:
 
     def _monitor_rows(
         self, trial: str, table: str, columns: str, *, may_be_null: int = 0, order: str = "at_ns"
-    ) -> list[Any]:
-        """Return rows of a table of monitors, of which so many columns at the end may be null."""
+    ) -> list[_Cells]:
+        """Return rows of a table of monitors; only the last `may_be_null` columns may be null."""
         name = f"monitors/{trial}.{table}.parquet"
         if not (self.path / name).exists():
             return []
@@ -307,21 +306,17 @@ class Results:
             raise Damaged(self.path / name, "a row lacks a value that every row has", WITHOUT_IT)
         return rows
 
-    def _rows(self, name: str, columns: str, order: str = "1", remedy: str = FROM_JOURNAL) -> list[Any]:
+    def _rows(self, name: str, columns: str, order: str = "1", remedy: str = FROM_JOURNAL) -> list[_Cells]:
         select = f"select {columns} from read_parquet(?) order by {order}"
         with blaming(self.path / name, remedy):
             return self._database.execute(select, [str(self.path / name)]).fetchall()
 
     @cached_property
     def _database(self) -> duckdb.DuckDBPyConnection:
-        """One connection for all files: a new one takes 20 ms, and a large run has thousands of files."""
+        """One connection for all files: a connection takes 20 ms, and a large run has thousands of files."""
         database = duckdb.connect()
         database.execute("set timezone = 'UTC'")
         return database
-
-
-def _document(path: Path, shape: type[Shape], remedy: str) -> dict[str, Any]:
-    return read_document(path, shape, remedy) if path.exists() else {}
 
 
 def _utc(microseconds: int | None) -> datetime | None:

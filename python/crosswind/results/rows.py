@@ -1,9 +1,9 @@
 """The rows of trials.parquet and metrics.parquet, as they travel through the journal."""
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-# `interrupted`: the run was ended in the middle of the attempt, which says nothing of its condition.
+# `interrupted`: the run ended in the middle of the attempt, which says nothing about its condition.
 Status = Literal["done", "failed", "interrupted", "pending"]
 Fidelity = Literal["faithful", "degraded", "void"]
 
@@ -22,7 +22,7 @@ class Metric(NamedTuple):
 class TrialRow:
     """One attempt of one trial.
 
-    `trial` names the attempt: a repeated trial has `-a2`, `-a3` ... behind its planned name.
+    `trial` names the attempt: a repeated trial has `-a2`, `-a3` ... after its planned name.
     `started` is an ISO 8601 instant in UTC, null before the trial started.
     """
 
@@ -40,16 +40,16 @@ class TrialRow:
     attempt: int
     seed: int
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the row as JSON-ready values."""
+    def as_dict(self) -> dict[str, object]:
+        """Return the row as values that JSON can hold."""
         return asdict(self)
 
     @property
     def satisfies(self) -> bool:
-        """Whether this attempt may stand for its trial: it was measured and the emulation can be believed."""
+        """Whether this attempt counts for its trial: it was measured, and the emulation can be believed."""
         return self.status == "done" and self.fidelity != "void"
 
 
 def attempt_name(planned: str, attempt: int) -> str:
-    """Return the name of an attempt (from 1) of a planned trial; every attempt has files of its own."""
+    """Return the name of an attempt (from 1) of a planned trial; each attempt has its own files."""
     return planned if attempt == 1 else f"{planned}-a{attempt}"

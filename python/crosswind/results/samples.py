@@ -1,14 +1,13 @@
-"""Raw latencies of a trial: from the load generator's CSV to samples/<trial>.parquet, and to metrics.
+"""Latencies of a trial: the load generator's CSV becomes samples/<trial>.parquet and metrics.
 
 Quantiles are of type 7 (linear between order statistics), as DuckDB's `quantile_cont`, NumPy and R compute
-them. Only operations that succeeded inside the measured phase count; failed ones are counted as `errors`. A
-row whose operation has a dot in its name is a part of an operation that has a row of its own: it has metrics
-by its name, and is in no total and not in samples/<trial>.parquet.
+them. Only operations that succeeded in the measured phase count; failed ones are counted as `errors`. A row
+whose operation has a dot in its name is a part of an operation that has its own row. It has metrics under its
+name, but is in no total and not in samples/<trial>.parquet.
 """
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import duckdb
 
@@ -44,7 +43,7 @@ class NoSamples(CrosswindError):
 
 
 def store_samples(
-    csv: Path, trial: str, node: str, folder: Path, parameters: Mapping[str, Any]
+    csv: Path, trial: str, node: str, folder: Path, parameters: Mapping[str, object]
 ) -> list[Metric]:
     """Write samples/<trial>.parquet durably and return the metrics of its measured operations.
 
@@ -53,8 +52,8 @@ def store_samples(
         trial: name of the attempt.
         node: the node that measured.
         folder: the folder of samples.
-        parameters: what the load generator ran with; an open loop is one with a `rate`.
-    Raises: NoSamples: not one measured operation succeeded; the trial has nothing to say.
+        parameters: of the load generator; an open loop has a `rate`.
+    Raises: NoSamples: no measured operation succeeded.
     """
     path = folder / f"{trial}.parquet"
     with query() as connection:

@@ -34,10 +34,10 @@ _SUFFIXES = {"bit/s": "_bps", "B": "_bytes", "ns": "_ns", "bit": "_bits", "share
 
 
 def write_tables(folder: Path, journal: Journal, resolved: Resolved) -> None:
-    """Rewrite both tables from the journal, each at once, so a reader never sees half of one.
+    """Rewrite both tables from the journal; each is replaced as a whole, so a reader never sees half of one.
 
     Args:
-        resolved: the resolved experiment, which knows the factors of each condition.
+        resolved: the resolved experiment, with the factors of each condition.
     """
     columns = factor_columns(resolved)
     levels = {

@@ -1,7 +1,7 @@
-"""Run experiments: trial after trial, each in a fresh fabric, each stored as it ends.
+"""Run experiments trial by trial: each gets a fresh fabric, and is stored when it ends.
 
-What is run comes from `crosswind.plan`, and is stored by `crosswind.results`; what runs is an application of
-`crosswind.app`. No statistics are made here beyond the question whether another block is needed.
+`crosswind.plan` says which trials run, `crosswind.app` runs the application, and `crosswind.results` stores
+the results. The only statistics here decide whether another block is needed.
 """
 
 from crosswind.runner.outcome import Outcome

@@ -1,10 +1,9 @@
-"""One attempt of a trial from its first journal entry to its last: whatever happens, a row says what."""
+"""One attempt of a trial from its first journal entry to its last; its row records what happened."""
 
 import time
 from dataclasses import replace
 from datetime import UTC, datetime
 from sqlite3 import OperationalError
-from typing import Any
 
 from crosswind.app import Application
 from crosswind.errors import CrosswindError
@@ -19,6 +18,7 @@ from crosswind.results import (
     store_samples,
 )
 from crosswind.results.fidelity import Verdict, judge
+from crosswind.results.journal import StepName
 from crosswind.results.rows import Status, attempt_name
 from crosswind.runner.budgets import Budgets
 from crosswind.runner.disk import DiskFull, is_disk_full
@@ -31,7 +31,7 @@ from crosswind.testbed import Files, WorkFolder
 
 
 def planned_row(trial: Trial, resolved: Resolved) -> TrialRow:
-    """Return the row of a trial that nobody has tried yet."""
+    """Return the row of a trial that has not been tried yet."""
     return TrialRow(
         trial=trial.id,
         block=trial.block,
@@ -75,12 +75,12 @@ class Attempt:
     def run(self, work: WorkFolder, interruption: Interruption) -> tuple[TrialRow, list[Metric]]:
         """Run the attempt and write its last step; return its row and, unless it failed, its metrics.
 
-        Whatever goes wrong in it, an application's output that nobody expected included, is the reason of a
-        failed attempt and no end of the run.
+        Any error in it, such as unexpected output of an application, makes the attempt fail and does not end
+        the run.
 
         Raises:
-            DiskFull: there is not even room for the entry that it failed.
-            AlreadyEnded: another process wrote the end of this attempt; its files are left alone.
+            DiskFull: the journal has no room for the entry that it failed.
+            AlreadyEnded: another process wrote the end of this attempt; its files stay.
         """
         self._began = datetime.now(UTC)
         self._began_s = time.monotonic()
@@ -110,12 +110,12 @@ class Attempt:
             return self._fail(error), []
 
     def raise_if_it_stops_the_run(self) -> None:
-        """Raise what ended the attempt, if it ends the run as well: a signal, or a full disk."""
+        """Raise the error that ended the attempt, if it ends the run too: a signal, or a full disk."""
         if self._stops_the_run is not None:
             raise self._stops_the_run
 
     def _store(self, measured: Measured) -> list[Metric]:
-        """Write the samples and monitors of the attempt; return the metrics that follow from them."""
+        """Write the samples and monitors of the attempt; return the metrics that are derived from them."""
         outcome, metrics = measured.outcome, []
         if outcome.operations is not None:
             metrics += store_samples(
@@ -133,7 +133,7 @@ class Attempt:
     def _fail(self, error: Exception) -> TrialRow:
         """Record the attempt as failed, or as interrupted by a signal.
 
-        What it had written goes first, it may be what filled the disk.
+        Its files are removed first: they may have filled the disk.
         """
         self._remove_files()
         status: Status = "failed"
@@ -150,7 +150,7 @@ class Attempt:
         return row
 
     def _files(self) -> Files:
-        """Return the files that this attempt is to leave, and make their folders."""
+        """Return the files that this attempt has to write, and make their folders."""
         trials, files = self._resolved.trials, Files()
         if trials.record:
             path = self._folder.path / "recordings" / f"{self._name}.cwr"
@@ -164,23 +164,20 @@ class Attempt:
             )
         return files
 
-    def _step(self, step: Any) -> None:
+    def _step(self, step: StepName) -> None:
         self._journal.write(self._trial.id, self._number, step)
 
     def _row(self, status: Status, verdict: Verdict | None = None, reason: str | None = None) -> TrialRow:
-        pending = planned_row(self._trial, self._resolved).as_dict()
-        return TrialRow(
-            **pending
-            | {
-                "trial": self._name,
-                "status": status,
-                "reason": reason,
-                "fidelity": verdict.fidelity if verdict else None,
-                "fidelity_reason": verdict.reason or None if verdict else None,
-                "started": self._began.isoformat(timespec="microseconds"),
-                "duration_s": round(time.monotonic() - self._began_s, 3),
-                "attempt": self._number,
-            }
+        return replace(
+            planned_row(self._trial, self._resolved),
+            trial=self._name,
+            status=status,
+            reason=reason,
+            fidelity=verdict.fidelity if verdict else None,
+            fidelity_reason=verdict.reason or None if verdict else None,
+            started=self._began.isoformat(timespec="microseconds"),
+            duration_s=round(time.monotonic() - self._began_s, 3),
+            attempt=self._number,
         )
 
     def _remove_files(self) -> None:

@@ -1,8 +1,8 @@
-"""What credit buckets hold between trials, where an experiment keeps their budgets.
+"""The content of credit buckets between trials, where an experiment keeps their budgets.
 
-Every trial has a fabric of its own, which takes its buckets along when it goes. So that a bucket outlives it,
-the next trial under the same condition begins with what this one left, and the refill since. Conditions share
-no bucket: each is a network of its own, which rests while trials run under the others.
+Each trial has its own fabric, and the buckets go with the fabric. Where a bucket must outlive it, the next
+trial under the same condition begins with what this one left, and the refill since. Conditions share no
+bucket: each is a separate network, which rests while trials run under the others.
 """
 
 from __future__ import annotations
@@ -13,8 +13,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
+from pydantic import TypeAdapter
+
+from crosswind.results import Measurement
+from crosswind.results.buckets import credits_of
 from crosswind.results.documents import RESTORE, blaming
 from crosswind.results.durable import write_text
 from crosswind.spec import FabricCondition, Resolved
@@ -28,9 +32,9 @@ class Bucket:
     Attributes:
         budget_bits: the most that it holds.
         refill_bps: bits that it gains per second.
-        first_bits: what it held when the first trial began.
-        left_bits: what the last one left in it.
-        at_s: when that was, in seconds of UTC, so that a run that is continued tomorrow finds it full.
+        first_bits: content when the first trial began.
+        left_bits: content when the last one ended.
+        at_s: the end of that trial, in seconds of UTC: a run that is continued tomorrow finds it full.
     """
 
     budget_bits: int
@@ -40,42 +44,42 @@ class Bucket:
     at_s: float
 
     def held_bits(self, now_s: float) -> int:
-        """Return what it holds now."""
+        """Return its content now."""
         return min(self.budget_bits, self.left_bits + int(self.refill_bps * max(0.0, now_s - self.at_s)))
 
     def rest_s(self, now_s: float) -> float:
-        """Return the time until it holds what it held at first."""
+        """Return the time until it holds `first_bits` again."""
         return max(0, self.first_bits - self.held_bits(now_s)) / self.refill_bps
+
+
+_Buckets = dict[str, dict[str, Bucket]]  # by condition and element
 
 
 class Budgets:
     """The buckets of all conditions, in a file that a continued run reads again.
 
     Args:
-        path: of the file; None where every trial has fresh budgets, and nothing is kept.
+        path: of the file; None where every trial has fresh budgets.
     """
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
-        self._buckets: dict[str, dict[str, Bucket]] = {}
+        self._buckets: _Buckets = {}
         if path is not None and path.is_file():
             with blaming(path, RESTORE):
-                self._buckets = {
-                    condition: {element: Bucket(**bucket) for element, bucket in buckets.items()}
-                    for condition, buckets in json.loads(path.read_text()).items()
-                }
+                self._buckets = TypeAdapter(_Buckets).validate_json(path.read_bytes())
 
     @classmethod
     def of(cls, resolved: Resolved, folder: Path) -> Self:
-        """Return those of a run, whose results are in `folder`."""
+        """Return the buckets of a run whose results are in `folder`."""
         return cls(folder / "budgets.json" if resolved.trials.budgets == "kept" else None)
 
     def rest_s(self, condition: str) -> float:
-        """Return the time until every bucket of a condition holds what it held when its first trial began."""
+        """Return the time until each bucket of a condition holds what it held when the first trial began."""
         return max((bucket.rest_s(time.time()) for bucket in self._of(condition).values()), default=0.0)
 
     def applied(self, condition: FabricCondition) -> FabricCondition:
-        """Return a condition as it is to come into force now: with what its buckets hold."""
+        """Return a condition as it has to be applied now: with the content of its buckets."""
         held = {
             element: bucket.held_bits(time.time()) for element, bucket in self._of(condition.name).items()
         }
@@ -83,27 +87,25 @@ class Budgets:
 
     @contextmanager
     def followed(self, condition: str, fabric: RunningFabric) -> Iterator[None]:
-        """Note what the buckets of a condition hold when the block ends, however it ends."""
+        """Record the content of a condition's buckets when the block ends, also when it fails."""
         try:
             yield
         finally:
             if self._path is not None:
-                # An agent that is gone tells nothing; what was known before has to do.
+                # An agent that is gone reports nothing, and the content from before remains.
                 with suppress(TestbedError):
-                    self._note(condition, fabric.read()["elements"])
+                    self._record(condition, fabric.read())
 
     def _of(self, condition: str) -> dict[str, Bucket]:
         return self._buckets.get(condition, {})
 
-    def _note(self, condition: str, elements: list[dict[str, Any]]) -> None:
+    def _record(self, condition: str, measurement: Measurement) -> None:
         known, now_s = self._of(condition), time.time()
-        for element in elements:
-            if credit := element.get("credit"):
-                name = element["element"]
-                first_bits = known[name].first_bits if name in known else credit["first_bits"]
-                known[name] = Bucket(
-                    credit["budget_bits"], credit["refill_bps"], first_bits, credit["left_bits"], now_s
-                )
+        for element, credit in credits_of(measurement).items():
+            first_bits = known[element].first_bits if element in known else credit.first_bits
+            known[element] = Bucket(
+                credit.budget_bits, credit.refill_bps, first_bits, credit.left_bits, now_s
+            )
         self._buckets[condition] = known
         plain = {
             name: {element: asdict(bucket) for element, bucket in buckets.items()}

@@ -1,4 +1,4 @@
-"""A disk without room: how it is recognised, and what it does to a run."""
+"""A full disk: how it is recognised, and how it ends a run."""
 
 import errno
 from pathlib import Path
@@ -6,12 +6,12 @@ from pathlib import Path
 from crosswind.errors import CrosswindError, Exit
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-# DuckDB and SQLite give no number. SQLite reports a write beyond a quota as an I/O error.
+# Errors of DuckDB and SQLite have no number. SQLite reports a write beyond a quota as an I/O error.
 _WORDS = ("No space left", "disk is full", "File too large", "disk I/O error")
 
 
 class DiskFull(CrosswindError):
-    """The results cannot grow any more; what is stored is intact."""
+    """The results cannot grow; what is stored is intact."""
 
     exit = Exit.TRIALS
 
@@ -22,7 +22,7 @@ class DiskFull(CrosswindError):
 
 
 def is_disk_full(error: Exception) -> bool:
-    """Tell whether an error means that a file system has no room."""
+    """Return whether an error means that a file system is full."""
     if isinstance(error, OSError):
         return error.errno in _NO_ROOM
     return any(words in str(error) for words in _WORDS)

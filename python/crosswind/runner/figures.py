@@ -1,4 +1,4 @@
-"""What a trial gave, in the figures of its application."""
+"""The result of a trial in the figures of its application."""
 
 from collections.abc import Iterable
 
@@ -8,15 +8,15 @@ from crosswind.text.units import quantity
 
 
 def value_of(figure: ResolvedFigure, metrics: Iterable[Metric]) -> float | None:
-    """Return a figure of resolved.json, added up over nodes; None where no node has it."""
+    """Return the value of a figure, summed over nodes; None where no node has it."""
     wanted = (figure.metric, figure.statistic)
     values = [metric.value for metric in metrics if (metric.metric, metric.statistic) == wanted]
     return sum(values) if values else None
 
 
-def said(figures: Iterable[ResolvedFigure], metrics: Iterable[Metric]) -> str:
+def figures_text(figures: Iterable[ResolvedFigure], metrics: Iterable[Metric]) -> str:
     """Return the figures of a trial in one line, such as `P99 206 ms, P50 2.00 ms`."""
     metrics = list(metrics)
     texts = (f"{figure.label} {quantity(value_of(figure, metrics), figure.unit)}" for figure in figures)
-    # The spaces of a page would be question marks in the log of a plain terminal.
+    # A plain terminal shows the spaces of a page as question marks.
     return ", ".join(texts).replace("\u00a0", " ").replace("\u202f", "")

@@ -1,4 +1,4 @@
-"""Take the short fingerprints of a run, and keep them with its results."""
+"""Take the short fingerprints of a run, and store them with its results."""
 
 from __future__ import annotations
 
@@ -16,28 +16,30 @@ from crosswind.testbed import TestbedError
 def attach_fingerprint(
     resolved: Resolved, folder: ResultsFolder, side: Side, say: Callable[[str], None]
 ) -> None:
-    """Measure the network as was planned when the run began, and keep the document.
+    """Measure the network as planned when the run began, and store the document.
 
-    Where it cannot be measured, the reason is said and kept, and the run goes on.
+    Where it cannot be measured, the reason is shown and stored, and the run goes on.
     """
-    before = folder.provenance()["before"] or {}
-    planned = before.get("fingerprint")
+    before = folder.provenance().before
+    planned = None if before is None else before.fingerprint
+    if before is None or planned is None or planned.left_out:
+        return
+    condition, between, length_s = planned.condition, planned.between, planned.length_s
     with blaming(folder.path / "provenance.json", WITHOUT_IT):
-        if not planned or planned["left_out"]:
-            return
-        first, second = planned["between"]
-        spec = fabric_of(resolved, planned["condition"], auto_domains=auto_domains_here(resolved))
-        length_s = float(planned["length_s"])
-    # Here, since it takes a while to import and most runs are too short for one.
+        if condition is None or between is None or length_s is None:
+            raise ValueError("the planned fingerprint is incomplete")
+        spec = fabric_of(resolved, condition, auto_domains=auto_domains_here(resolved))
+    # Imported here: it takes a while, and most runs are too short for a fingerprint.
     from crosswind.analysis.network.document import text_of
     from crosswind.fingerprint.short import short_fingerprint
 
-    say(f"fingerprint of the network under {planned['condition']}, about {length_s:g} s")
+    say(f"fingerprint of the network under {condition}, about {length_s:g} s")
     try:
-        document = short_fingerprint(spec, (first, second), length_s)
+        document = short_fingerprint(spec, between, length_s)
     except (TestbedError, ValueError, LookupError, RecursionError) as error:
         why = f"{side} the trials: {error}"
         say(f"no fingerprint {why}")
-        folder.write_provenance(before=before | {"fingerprint": planned | {"left_out": why}})
+        planned = planned.model_copy(update={"left_out": why})
+        folder.write_provenance(before=before.with_changes(fingerprint=planned))
         return
     write_text(fingerprint_file(folder.path, side), text_of(document))

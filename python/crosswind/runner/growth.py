@@ -1,27 +1,27 @@
-"""Whether an experiment that grows needs another block: each condition is asked of the stopping rule."""
+"""Whether an experiment that grows needs another block: the stopping rule judges each condition."""
 
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from crosswind.results import Journal, Metric
+from crosswind.results import Journal, Measurement, Metric
 from crosswind.results.buckets import Credits, bucket_histories, credits_of
-from crosswind.results.documents import WITHOUT_IT, Measurement, read_document
+from crosswind.results.documents import WITHOUT_IT, read_document
 from crosswind.runner.figures import value_of
 from crosswind.spec.resolved import Resolved, ResolvedFigure
 from crosswind.stats import Look, PerTrial, StoppingRule, guard_together
 
-# Where operations are known, a trial is judged by their median: tails are too restless to wait for.
+# Where operations are known, a trial is judged by their median: tails vary too much to wait for.
 OPERATIONS = ("latency", "response")
 
 
 def unsettled(resolved: Resolved, journal: Journal, folder: Path) -> dict[str, Look]:
-    """Return what is seen of the conditions that the stopping rule wants more trials of.
+    """Return the conditions that need more trials, each with what the stopping rule found.
 
     The rule looks at the interval of `until.quantile` over trials of their median latency or, where the
-    application has none, of its first figure; a failed trial counts as infinitely bad. It also looks at the
-    buckets that outlive trials, as the trials' measurements in `folder` tell of them. Without `until` there
-    is nothing to ask: the number of trials was fixed in advance.
+    application has none, of its first figure. A failed trial counts as infinitely bad. The rule also looks at
+    the buckets that outlive trials, whose content is in the measurements in `folder`. Without `until`, the
+    number of trials is fixed, and no condition needs more.
     """
     repeat = resolved.trials.repeat
     until = repeat.until
@@ -40,21 +40,21 @@ def unsettled(resolved: Resolved, journal: Journal, folder: Path) -> dict[str, L
     names = [condition.name for condition in resolved.conditions]
     credits = _credits(journal, folder)
     trials = {name: PerTrial.of(values.get(name, {}), failed=worst) for name in names}
-    # Together, as the report judges them: a condition that is refused here by chance alone costs a block.
+    # Judged together, as in the report: a condition that is refused by chance alone would cost a block.
     seen = guard_together(trials, {name: bucket_histories(resolved, credits.get(name, [])) for name in names})
     looks = {name: rule.look(trials[name], seen[name]) for name in names}
     return {name: look for name, look in looks.items() if not look.stop}
 
 
 def can_settle(looks: Mapping[str, Look]) -> bool:
-    """Return whether more trials can help: that a bucket was drained stays true of the trials before."""
+    """Return whether more trials can help; they cannot where trials already drained a bucket."""
     return any(look.guard.leak != "bucket" for look in looks.values())
 
 
 def performance(resolved: Resolved, journal: Journal) -> dict[str, list[float]]:
-    """Return condition -> what each believable trial gave in the figure that profiles are drawn in.
+    """Return condition -> the value of each faithful or degraded trial in the figure of profiles.
 
-    That is what a closed loop gets through, or else the first figure; a trial that failed gave nothing.
+    That figure is the throughput of a closed loop, or else the first one. A failed trial has no value.
     """
     figures = resolved.application.figures
     closed_loop = figures[0].metric == "latency"
@@ -66,7 +66,7 @@ def performance(resolved: Resolved, journal: Journal) -> dict[str, list[float]]:
 
 
 def forecast(looks: Mapping[str, Look]) -> str:
-    """Return in a line what the conditions that need more trials wait for, and how many that may take."""
+    """Return in one line what conditions lack that need more trials, and how many trials that may take."""
     farthest = max(looks, key=lambda name: looks[name].forecast or math.inf)
     look = looks[farthest]
     number = f"about {look.forecast} trials of each" if look.forecast else "no forecast"
@@ -75,7 +75,7 @@ def forecast(looks: Mapping[str, Look]) -> str:
 
 
 def _credits(journal: Journal, folder: Path) -> dict[str, list[Credits]]:
-    """Return condition -> what its credit buckets held, for each trial that counts, in the order they ran."""
+    """Return condition -> the credit buckets of each trial that counts, in the order in which they ran."""
     found: dict[str, list[Credits]] = {}
     for attempts in journal.attempts().values():
         for row in attempts:
@@ -92,13 +92,13 @@ def _judged_by(figures: Sequence[ResolvedFigure]) -> ResolvedFigure:
 
 
 def _values(journal: Journal, figure: ResolvedFigure) -> dict[str, dict[str, float | None]]:
-    """Return condition -> trial -> value, for each trial its best attempt; None where none counts."""
+    """Return condition -> trial -> value, of the last attempt that counts; None where none does."""
     metrics: dict[str, list[Metric]] = {}
     for trial, metric in journal.metrics():
         metrics.setdefault(trial, []).append(metric)
     values: dict[str, dict[str, float | None]] = {}
     for planned, attempts in journal.attempts().items():
-        # An interrupted attempt says nothing of its condition, so such a trial is one that nobody has tried.
+        # An interrupted attempt says nothing about its condition; such a trial counts as not tried.
         if any(row.status != "interrupted" for row in attempts):
             counted: Sequence[str] = [row.trial for row in attempts if row.satisfies]
             value = value_of(figure, metrics.get(counted[-1], ())) if counted else None

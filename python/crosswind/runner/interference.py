@@ -1,8 +1,8 @@
-"""Real interference: iperf3 between two neighbour nodes, at rates that are redrawn from a declared law.
+"""Real interference: iperf3 between two neighbour nodes, at rates drawn from a declared distribution.
 
-One pair after another draws its own rates from the trial's seed. iperf3 keeps its rate from start to end, so
-it is restarted for every draw; the gaps this makes are recorded as a rate of zero, as are draws of zero where
-they mean silence. Source of the design: Hasenoot et al., ICPE '23, section 3.
+Each pair draws its own rates from the trial's seed. iperf3 has one rate from start to end, so it is restarted
+for every draw. The gaps between two clients are recorded as a rate of zero, as are draws of zero that mean
+silence. Source of the design: Hasenoot et al., ICPE '23, section 3.
 """
 
 import hashlib
@@ -12,10 +12,10 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
 
 from crosswind.app.requirements.iperf3 import IPERF3
 from crosswind.errors import CrosswindError
+from crosswind.results.measurement import InterferenceSource, RateStep
 from crosswind.spec import ResolvedInterference, neighbours
 from crosswind.spec.resolved import ConstantRate
 from crosswind.testbed.errors import NotHere, TestbedError
@@ -32,7 +32,7 @@ def check_iperf3(entries: Sequence[ResolvedInterference]) -> None:
 
     Raises:
         NotHere: iperf3 is missing.
-        CrosswindError: a `hold` is not a whole number of seconds, the only lengths that iperf3 knows.
+        CrosswindError: a `hold` is not a whole number of seconds, which iperf3 needs.
     """
     if entries and IPERF3.missing():
         raise NotHere(
@@ -50,16 +50,16 @@ def check_iperf3(entries: Sequence[ResolvedInterference]) -> None:
 @contextmanager
 def real_noise(
     fabric: RunningFabric, entries: Sequence[ResolvedInterference], seed: int, folder: Path
-) -> Iterator[list[dict[str, Any]]]:
-    """Keep iperf3 running between the neighbours while the block runs.
+) -> Iterator[list[InterferenceSource]]:
+    """Run iperf3 between the neighbours while the block runs.
 
     Args:
         entries: from `crosswind.spec.real_interference`.
         seed: the trial's; the same seed draws the same rates.
-    Returns: a list that is filled when the block ends, in the form of the measurement's `interference`.
-    Raises: TestbedError: iperf3 failed; what the block measured was not under the declared interference.
+    Returns: a list that is filled when the block ends.
+    Raises: TestbedError: iperf3 failed, so the interference was not the declared one.
     """
-    measured: list[dict[str, Any]] = []
+    measured: list[InterferenceSource] = []
     with ExitStack() as stack:
         pairs = [stack.enter_context(_Pair(fabric, entry, seed, folder)) for entry in entries]
         yield measured
@@ -69,16 +69,16 @@ def real_noise(
 
 
 def draws(entry: ResolvedInterference, seed: int) -> Iterator[int]:
-    """Yield the rates of one pair for ever, in IP bits per second."""
-    law = entry.rate
-    assert law is not None  # Only a replay has none, and processes replay nothing.
+    """Yield the rates of one pair without end, in IP bits per second."""
+    rate = entry.rate
+    assert rate is not None  # Only a replay has none, and processes replay nothing.
     key = f"{seed} {' '.join(entry.between)}"
     stream = random.Random(int.from_bytes(hashlib.sha256(key.encode()).digest(), "big"))
     while True:
-        if isinstance(law, ConstantRate):
-            yield law.constant_bps
+        if isinstance(rate, ConstantRate):
+            yield rate.constant_bps
         else:
-            normal = law.normal
+            normal = rate.normal
             drawn = round(stream.normalvariate(normal.mean_bps, normal.sd_bps))
             yield min(max(drawn, normal.low_bps), normal.high_bps)
 
@@ -90,7 +90,7 @@ class _Pair:
         self._fabric, self._entry, self._folder = fabric, entry, folder
         self._seed = seed
         self._client_node, self._server_node = neighbours(entry)
-        self._draws: list[dict[str, Any]] = []
+        self._draws: list[RateStep] = []
         self._end = threading.Event()
         self._failure: Exception | None = None
         self._thread = threading.Thread(target=self._repeat, name=f"noise-{self._client_node}", daemon=True)
@@ -120,10 +120,10 @@ class _Pair:
         if self._failure is not None:
             raise TestbedError(f"interference {'-'.join(self._entry.between)}: {self._failure}")
 
-    def record(self) -> list[dict[str, Any]]:
+    def record(self) -> list[InterferenceSource]:
         first, second = self._entry.between
         return [
-            {"source": f"{here}->{there}", "draws": list(self._draws)}
+            InterferenceSource(source=f"{here}->{there}", draws=list(self._draws))
             for here, there in ((first, second), (second, first))
         ]
 
@@ -133,7 +133,7 @@ class _Pair:
                 if self._end.is_set():
                     return
                 self._hold(rate_bps)
-        except Exception as error:  # Kept for the main thread, which is waiting for the load.
+        except Exception as error:  # Raised in the main thread, which is waiting for the load.
             self._failure = error
 
     def _hold(self, rate_bps: int) -> None:
@@ -156,7 +156,7 @@ class _Pair:
 
     def _start_client(self, rate_bps: int, hold_s: int) -> Process:
         packet_bytes, tcp = self._entry.packet_ip_bytes, self._entry.tcp
-        # Refused when the file was read: iperf3 is TCP, and its packets have one size.
+        # Anything else was refused when the file was read: iperf3 is TCP, and its packets have one size.
         assert isinstance(packet_bytes, int)
         assert tcp is not None
         # iperf3 gives its rate to every connection.
@@ -167,7 +167,7 @@ class _Pair:
             *("-c", self._fabric.nodes[self._server_node].address),
             *("-t", str(hold_s)),
             *("-P", str(tcp.flows)),
-            # To iperf3 a bit rate of 0 is no limit, which is what it means here too.
+            # For iperf3 a bit rate of 0 means no limit, as it does here.
             *("-b", str(payload_bps)),
             *("--pacing-timer", str(self._entry.pacing_ns // 1000)),
             "--bidir",
@@ -177,4 +177,4 @@ class _Pair:
         )
 
     def _note(self, rate_bps: int | None) -> None:
-        self._draws.append({"at_ns": time.monotonic_ns(), "rate_bps": rate_bps})
+        self._draws.append(RateStep(time.monotonic_ns(), rate_bps))

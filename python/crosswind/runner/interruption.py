@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: they end the trial in progress, never a write to the journal."""
+"""Ctrl-C and SIGTERM: they end the trial in progress, but never a write to the journal."""
 
 import signal
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from crosswind.errors import CrosswindError, Exit
 
 
 class Interrupted(CrosswindError):
-    """The user, or whoever manages this process, asked it to end."""
+    """The user or another process ended this one with a signal."""
 
     exit = Exit.TRIALS
 
@@ -18,10 +18,10 @@ class Interrupted(CrosswindError):
 
 
 class Interruption:
-    """Handlers for SIGINT and SIGTERM that raise `Interrupted` only where the code says that they may.
+    """Handlers for SIGINT and SIGTERM that raise `Interrupted` only inside `allowed`.
 
-    Elsewhere the signal is remembered until `check` or the next `allowed`. Undoing a trial is thus never cut
-    short by a second Ctrl-C. Use it in the main thread, as a context manager through `handling`.
+    Elsewhere the signal is remembered until `check` or the next `allowed`, so a second Ctrl-C cannot
+    interrupt the undoing of a trial. Use it in the main thread, as a context manager through `handling`.
     """
 
     def __init__(self) -> None:

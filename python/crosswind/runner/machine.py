@@ -1,8 +1,6 @@
 """The provenance of a run: this machine and the tools that will run on it."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from crosswind.app import Application
 from crosswind.app.requirements import OwnProgram
@@ -10,21 +8,22 @@ from crosswind.app.requirements.iperf3 import IPERF3
 from crosswind.doctor import auto_domains_here
 from crosswind.errors import CrosswindError, Exit
 from crosswind.machine import machine_fingerprint, provenance
+from crosswind.results import MachineFacts
 from crosswind.spec import Resolved, domains_of
 from crosswind.testbed import Hello
 from crosswind.testbed.binaries import AGENT
 
 
 class MachineChanged(CrosswindError):
-    """A run cannot be continued here: trials on either side of the change would not be comparable."""
+    """A run cannot be continued here: trials before and after the change would not be comparable."""
 
     exit = Exit.NOT_COMPARABLE
 
 
 def machine_now(
     resolved: Resolved, application: Application, hello: Hello, experiment_folder: Path
-) -> dict[str, Any]:
-    """Return the provenance of this instant."""
+) -> MachineFacts:
+    """Return the facts of this machine now, with the tools of an experiment."""
     tools = {
         **OwnProgram(AGENT).versions(),
         **application.versions(application.variant),
@@ -34,15 +33,18 @@ def machine_now(
         tools |= IPERF3.versions()
     found = provenance(experiment_folder, resolved.trials.seed, tools)
     domains = domains_of(resolved, auto_domains_here(resolved))
-    return {**found, "rootless": hello.rootless, "domains": domains}
+    return found.with_changes(rootless=hello.rootless, domains=domains)
 
 
-def check_same_machine(before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+def check_same_machine(before: MachineFacts, now: MachineFacts) -> None:
     """Check that a run may be continued.
 
     Raises: MachineChanged: kernel, CPU, cores, clock source or a tool's version differ; names each.
+        ValueError: a side does not identify its machine.
     """
     was, found = machine_fingerprint(before), machine_fingerprint(now)
+    if was is None or found is None:
+        raise ValueError("kernel, CPU, cores, clock source or tools are missing")
     changes = [
         f"{name} was {was.get(name, 'absent')}, is {found.get(name, 'absent')}"
         for name in sorted({*was, *found})
@@ -52,5 +54,5 @@ def check_same_machine(before: Mapping[str, Any], now: Mapping[str, Any]) -> Non
         raise MachineChanged(
             "the machine is no longer the one that this run started on: "
             + "; ".join(changes)
-            + "; start a new run: trials of two machines are no repetitions of one experiment"
+            + "; start a new run: trials of two machines are not repetitions of one experiment"
         )

@@ -11,7 +11,7 @@ from crosswind.stats import Look
 
 @dataclass(frozen=True)
 class Outcome:
-    """What to tell the caller: `remarks` are whole sentences, in order of importance."""
+    """How a run ended; `remarks` are sentences for the user, the most important first."""
 
     folder: Path
     exit: Exit
@@ -30,14 +30,14 @@ def judge_run(
 
     Args:
         attempts: the ended attempts of every planned trial.
-        accept_void: the experiment declares that void trials do not spoil it.
+        accept_void: the experiment accepts void trials.
         stopped: why the run ended before its last trial, if it did.
-        unsettled: conditions of which the stopping rule wanted more trials.
+        unsettled: conditions that need more trials, by the stopping rule.
     """
     last = [rows[-1] for rows in attempts.values() if rows]
     failed = [row for row in last if row.status == "failed"]
     void = [row for row in last if row.fidelity == "void"]
-    # What was interrupted has still to run.
+    # An interrupted trial still has to run.
     pending = sum(not rows or rows[-1].status == "interrupted" for rows in attempts.values())
     remarks = []
     if stopped:

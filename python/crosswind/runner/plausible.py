@@ -1,7 +1,7 @@
-"""Whether what a trial brought home can be true, whatever the application: exit status 0 proves nothing.
+"""Whether the numbers of a trial can be true, for any application: exit status 0 proves nothing.
 
-Several tools of the field end well when every one of their requests has failed. An application knows its own
-tool and checks it in `Load.outcome`; what must hold for every application is checked here, once.
+Several load generators exit with 0 although all of their requests failed. Each application checks its own
+tool in `Load.outcome`; what must hold for all applications is checked here.
 """
 
 import math
@@ -24,7 +24,7 @@ def check_plausible(metrics: Sequence[Metric], figures: Sequence[ResolvedFigure]
     Raises: TestbedError: names each number that cannot be true.
     """
     if wrong := [*_operations(metrics), *_numbers(metrics), *_figures(metrics, figures)]:
-        raise TestbedError("; ".join(wrong) + "; the logs of the trial have what its tools said")
+        raise TestbedError("; ".join(wrong) + "; the logs of the trial have the output of its tools")
 
 
 def _operations(metrics: Sequence[Metric]) -> Iterator[str]:
@@ -38,14 +38,14 @@ def _operations(metrics: Sequence[Metric]) -> Iterator[str]:
 def _numbers(metrics: Sequence[Metric]) -> Iterator[str]:
     for metric in metrics:
         if not math.isfinite(metric.value):
-            yield f"{metric.metric} ({metric.statistic}) is {metric.value}, which is no number"
+            yield f"{metric.metric} ({metric.statistic}) is {metric.value}, which is not a number"
 
 
 def _figures(metrics: Sequence[Metric], figures: Sequence[ResolvedFigure]) -> Iterator[str]:
     for figure in figures:
         value, name = value_of(figure, metrics), f"{figure.metric} ({figure.statistic})"
         if value is None:
-            yield f"{name} is missing, which every trial of this application gives"
+            yield f"{name} is missing, and every trial of this application has it"
         elif value < 0:
             yield f"{name} is {value:g} {figure.unit}, below zero"
         elif value == 0 and (figure.better == "higher" or figure.unit == "ns"):

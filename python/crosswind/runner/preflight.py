@@ -1,4 +1,4 @@
-"""Everything that can be known to be wrong before a run starts, found before it starts."""
+"""Checks before a run starts: finds what would make it fail."""
 
 from crosswind.app import Application, Missing, find
 from crosswind.errors import CrosswindError
@@ -16,16 +16,16 @@ def application_of(resolved: Resolved) -> Application:
 
 
 def missing_for(application: Application) -> list[Missing]:
-    """Return what the application of an experiment needs and this machine lacks."""
+    """Return what an application needs and this machine lacks."""
     return [*type(application).missing(application.variant), *application.own_missing()]
 
 
 def preflight(resolved: Resolved) -> Hello:
-    """Check that this machine can do what is asked; start nothing but one agent that says who it is.
+    """Check that this machine can run an experiment; start nothing but one agent, and return its greeting.
 
     Raises:
         NotHere: a program is missing, or the machine is too small; the message has the remedy.
-        AgentRefused: namespaces are not allowed here; the message says what would allow them.
+        AgentRefused: namespaces are not allowed here; the message has the remedy.
         CrosswindError: the topology lacks a node that the application needs.
     """
     application = application_of(resolved)

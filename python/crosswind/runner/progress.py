@@ -1,4 +1,4 @@
-"""What a run says while it runs: a line per trial, and on a terminal also a bar with the time left."""
+"""What a run shows while it runs: a line per trial, and on a terminal also a bar with the time left."""
 
 import sys
 from typing import Protocol, Self
@@ -8,22 +8,22 @@ from crosswind.results import TrialRow
 
 
 class Progress(Protocol):
-    """Somebody who listens to a run."""
+    """Receives the events of a run."""
 
     def __enter__(self) -> Self:
-        """Begin to listen."""
+        """Start to receive events."""
 
     def __exit__(self, *_: object) -> None:
-        """Stop listening."""
+        """Stop receiving events."""
 
     def say(self, text: str) -> None:
-        """Take a remark."""
+        """Receive a note."""
 
     def begin(self, trial: Trial, done: int, total: int, left_s: float | None) -> None:
-        """Take the start of a trial: the one after `done` of `total`, with `left_s` to go if known."""
+        """Receive the start of a trial: `done` of `total` have ended, and `left_s` remain if known."""
 
     def end(self, row: TrialRow, figures: str) -> None:
-        """Take the end of an attempt, and what it gave in words."""
+        """Receive the end of an attempt, and its figures as text."""
 
 
 def progress_for() -> Progress:
@@ -32,7 +32,7 @@ def progress_for() -> Progress:
 
 
 class Silent:
-    """Nobody listens."""
+    """Shows nothing."""
 
     def __enter__(self) -> Self:
         return self
@@ -41,7 +41,7 @@ class Silent:
         return None
 
     def say(self, text: str) -> None:
-        """Ignore a remark."""
+        """Ignore a note."""
 
     def begin(self, trial: Trial, done: int, total: int, left_s: float | None) -> None:
         """Ignore the start of a trial."""
@@ -51,7 +51,7 @@ class Silent:
 
 
 class _Lines:
-    """One line when a trial ends; nothing moves, so a log file stays readable."""
+    """One line when a trial ends; no line changes, so a log file stays readable."""
 
     def __enter__(self) -> Self:
         return self
@@ -65,7 +65,7 @@ class _Lines:
     def begin(self, trial: Trial, done: int, total: int, left_s: float | None) -> None:
         self._place = f"{done + 1:{len(str(total))}d}/{total}"
         waiting = total - done
-        # The line comes when the trial has ended; what is left then is one trial less.
+        # The line is printed when the trial has ended, and then one trial less remains.
         self._left = (
             f"; {left(left_s * (waiting - 1) / waiting)}" if left_s is not None and waiting > 1 else ""
         )
@@ -75,7 +75,7 @@ class _Lines:
 
 
 class _Bar:
-    """A bar below the lines. Rich is imported only here, as it takes longest of all."""
+    """A bar below the lines. Rich is imported only here, because its import is slow."""
 
     def __init__(self) -> None:
         from rich.console import Console
@@ -89,7 +89,7 @@ class _Bar:
             TextColumn("[dim]{task.description}"),
             console=Console(stderr=True, highlight=False),
             transient=True,
-            # Drawn when something has changed only: a thread that redraws would disturb what is measured.
+            # Drawn only when something has changed: a thread that redraws would disturb the measurement.
             auto_refresh=False,
         )
         self._task = self._bar.add_task("", total=None, left="")
@@ -125,7 +125,7 @@ def verdict(row: TrialRow, figures: str) -> str:
 
 
 def left(seconds: float) -> str:
-    """Return the time left as people say it."""
+    """Return the time left in one unit, such as `5 min left`."""
     if seconds < 90:
         return f"{max(1, round(seconds))} s left"
     if seconds < 5400:

@@ -1,4 +1,4 @@
-"""Whether this machine has the memory and the disk that an experiment certainly takes, before it starts."""
+"""Whether this machine has the memory and the disk space that an experiment needs, before it starts."""
 
 import shutil
 from collections.abc import Collection, Iterator
@@ -16,7 +16,7 @@ from crosswind.text.quantities import memory_text
 
 @dataclass(frozen=True)
 class Disk:
-    """A file system: a folder on it, and what is free there, B."""
+    """A file system: a folder on it, and its free space in bytes."""
 
     folder: Path
     free_bytes: int
@@ -24,10 +24,10 @@ class Disk:
 
 @dataclass(frozen=True)
 class Room:
-    """What a machine has.
+    """The memory and the disk space of a machine.
 
-    `work` is where the files of a trial are, `kept` where what is kept is; both may be one file system, and
-    are the same object then.
+    `work` has the files of a trial, `kept` the prepared data. Both may be one file system, and are then the
+    same object.
     """
 
     memory_bytes: int
@@ -36,7 +36,7 @@ class Room:
 
 
 def lack_of_room(application: Application, nodes: Collection[str]) -> list[str]:
-    """Return what this machine has too little of for a trial, one sentence each; empty if it may do."""
+    """Return what this machine has too little of for a trial, one sentence each; empty if it has enough."""
     demand = application.demand(nodes)
     if demand.kept_bytes and _is_prepared(application, nodes):
         demand = replace(demand, kept_bytes=0)
@@ -44,7 +44,7 @@ def lack_of_room(application: Application, nodes: Collection[str]) -> list[str]:
 
 
 def lacking(demand: Demand, name: str, room: Room) -> Iterator[str]:
-    """Yield what a machine lacks; pure.
+    """Yield what a machine lacks, one sentence each.
 
     Args:
         name: of the application.
@@ -52,15 +52,15 @@ def lacking(demand: Demand, name: str, room: Room) -> Iterator[str]:
     if demand.memory_bytes > room.memory_bytes:
         yield (
             f"memory: {name} takes {memory_text(demand.memory_bytes)} at least, and this machine has "
-            f"{memory_text(room.memory_bytes)}; {demand.remedy}, or take a machine with more memory"
+            f"{memory_text(room.memory_bytes)}; {demand.remedy}, or use a machine with more memory"
         )
     disks = {room.work: demand.work_bytes, room.kept: demand.kept_bytes}
     if room.work is room.kept:
         disks = {room.work: demand.work_bytes + demand.kept_bytes}
-    for disk, asked_bytes in disks.items():
-        if asked_bytes > disk.free_bytes:
+    for disk, needed_bytes in disks.items():
+        if needed_bytes > disk.free_bytes:
             yield (
-                f"disk: {name} writes {memory_text(asked_bytes)} at least below {disk.folder}, and "
+                f"disk: {name} writes {memory_text(needed_bytes)} at least below {disk.folder}, and "
                 f"{memory_text(disk.free_bytes)} are free there; {demand.remedy}, free some, or set "
                 "CROSSWIND_WORK_DIR and CROSSWIND_CACHE_DIR to folders on a larger disk"
             )
@@ -70,7 +70,7 @@ def _is_prepared(application: Application, nodes: Collection[str]) -> bool:
     try:
         return application.is_prepared(nodes)
     except NotHere:
-        return False  # Not even its programs are here.
+        return False  # Its programs are missing.
 
 
 def _room_here() -> Room:

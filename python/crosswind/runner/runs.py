@@ -1,8 +1,9 @@
-"""A run: begun anew, or continued where it was interrupted."""
+"""A run: started, or continued where it was interrupted."""
 
 import contextlib
 import hashlib
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 from crosswind.app import Application
@@ -12,12 +13,13 @@ from crosswind.fingerprint.measure.machines import ANYTHING, Bounds, refuse_busy
 from crosswind.plan import planned, planned_fingerprint, selected
 from crosswind.results import ResultsFolder
 from crosswind.results.documents import WITHOUT_IT, blaming
+from crosswind.results.provenance import MachineActivity
 from crosswind.runner.attempt import planned_row
 from crosswind.runner.machine import check_same_machine, machine_now
+from crosswind.runner.notes import machine_notes
 from crosswind.runner.outcome import Outcome
 from crosswind.runner.preflight import application_of, preflight
 from crosswind.runner.progress import Progress
-from crosswind.runner.remarks import remarks
 from crosswind.runner.sitting import Sitting
 from crosswind.spec import Resolved, load_experiment, resolve
 from crosswind.spec.read_file import read_file
@@ -27,7 +29,7 @@ _HERE = "127.0.0.1"
 
 
 class ExperimentChanged(CrosswindError):
-    """A run cannot be continued: its experiment means something else now."""
+    """A run cannot be continued: its experiment has another meaning now."""
 
     exit = Exit.USAGE
 
@@ -46,25 +48,29 @@ def run(
 
     Args:
         resolved: from `crosswind.spec.resolve`.
-        source_text: the experiment file as written, kept with the results.
-        source_folder: where it lies; its git commit is recorded.
+        source_text: the experiment file as written, stored with the results.
+        source_folder: the folder of that file; its git commit is recorded.
         results: the folder of all results.
-        bounds: what the machine may do beside when this begins.
-        keep_going: go on though all trials of the first block failed for the same reason.
-    Raises: CrosswindError: the machine cannot do it, or does too much beside; nothing was started and no
-        folder made.
+        bounds: what the machine may do besides when this begins.
+        keep_going: go on although all trials of the first block failed for the same reason.
+    Raises: CrosswindError: the machine cannot run it, or is too busy; nothing was started, and no folder
+        made.
     """
     since = end_facts.look()
     hello = preflight(resolved)
     application = application_of(resolved)
-    noted = remarks(resolved)
-    now = {**machine_now(resolved, application, hello, source_folder), "remarks": noted}
+    notes = machine_notes(resolved)
+    now = machine_now(resolved, application, hello, source_folder)
     here = end_facts.facts(_HERE, since=since)
     refuse_busy({"here": here}, bounds)
-    now["state"], now["bounds"] = here["state"], vars(bounds)
-    now["fingerprint"] = planned_fingerprint(resolved).as_dict()
-    for remark in noted:
-        progress.say(f"note: {remark}")
+    now = now.with_changes(
+        remarks=notes,
+        state=MachineActivity.model_validate(here["state"]),
+        bounds=asdict(bounds),
+        fingerprint=planned_fingerprint(resolved),
+    )
+    for note in notes:
+        progress.say(f"note: {note}")
     folder = ResultsFolder.create(results, resolved, source_text, _named_files(resolved, source_folder))
     with folder.writing():
         folder.write_provenance(before=now)
@@ -77,16 +83,16 @@ def run(
 
 
 def resume(path: Path, progress: Progress, bounds: Bounds = ANYTHING, *, keep_going: bool = False) -> Outcome:
-    """Continue a run: trials that are stored and believable stay, all others are run.
+    """Continue a run: trials that are stored and not void stay, all others are run.
 
     Args:
-        bounds: what the machine may do beside when this begins; what is not given is as when the run began.
+        bounds: what the machine may do besides when this begins; those not given are as when the run began.
         keep_going: as in `run`.
     Raises:
         FolderInUse: another process is running this run.
         ExperimentChanged: experiment.yaml resolves to something else than when the run started.
         MachineChanged: the machine's fingerprint differs.
-        TooBusy: the machine does too much beside; nothing was started.
+        TooBusy: the machine is too busy; nothing was started.
     """
     since = end_facts.look()
     folder = ResultsFolder.open(path)
@@ -106,16 +112,16 @@ def _continued(
         keys = dict.fromkeys((*was, *found))
         differing = ", ".join(key for key in keys if was.get(key) != found.get(key))
         raise ExperimentChanged(
-            f"{folder.path}/experiment.yaml: its meaning is not that of resolved.json, with which the run "
+            f"{folder.path}/experiment.yaml: differs in meaning from resolved.json, with which the run "
             f"started ({differing}); undo the change of either file, or start a new run"
         )
     hello = preflight(resolved)
     application = application_of(resolved)
     now = machine_now(resolved, application, hello, folder.path)
-    before = folder.provenance()["before"]
+    before = folder.provenance().before
     provenance = folder.path / "provenance.json"
     with blaming(provenance, WITHOUT_IT):
-        declared = Bounds(**(before or {}).get("bounds", {}))
+        declared = ANYTHING if before is None else Bounds(**before.bounds)
     refuse_busy({"here": end_facts.facts(_HERE, since=since)}, declared.replaced_by(bounds))
     if before is None:
         folder.write_provenance(before=now)
@@ -136,7 +142,7 @@ def _continued(
 def _named_files(resolved: Resolved, folder: Path) -> dict[str, bytes]:
     """Return the files that conditions and the application name, by SHA-256.
 
-    Raises: ExperimentChanged: a file is not what it was when the experiment was read.
+    Raises: ExperimentChanged: a file has changed since the experiment was read.
     """
     files = {}
     for named in resolved.files():
@@ -155,7 +161,9 @@ def _write_after(
     source: Path,
     since: end_facts.Look,
 ) -> None:
-    """Record the machine after the last trial, where there is room for it."""
+    """Record the machine after the last trial, unless the disk is full."""
     with contextlib.suppress(OSError):
-        state = end_facts.facts(_HERE, since=since)["state"]
-        folder.write_provenance(after={**machine_now(resolved, application, hello, source), "state": state})
+        state = MachineActivity.model_validate(end_facts.facts(_HERE, since=since)["state"])
+        folder.write_provenance(
+            after=machine_now(resolved, application, hello, source).with_changes(state=state)
+        )

@@ -1,4 +1,4 @@
-"""One sitting of a run: which trial is next, how often it is tried, and what ends it."""
+"""One sitting of a run, from `run` or `resume` to its end: the next trial, its attempts, its end."""
 
 import time
 from collections import Counter
@@ -14,7 +14,7 @@ from crosswind.results.folder import Side, fingerprint_file
 from crosswind.runner.attempt import Attempt, planned_row
 from crosswind.runner.budgets import Budgets
 from crosswind.runner.disk import DiskFull, is_disk_full
-from crosswind.runner.figures import said
+from crosswind.runner.figures import figures_text
 from crosswind.runner.fingerprints import attach_fingerprint
 from crosswind.runner.growth import can_settle, forecast, performance, unsettled
 from crosswind.runner.interruption import Interrupted, Interruption
@@ -25,16 +25,16 @@ from crosswind.runner.trial import prepare_application
 from crosswind.spec import Resolved
 from crosswind.testbed import TestbedError, WorkFolder
 
-# A void trial says that the machine was disturbed; three in a row say that it will stay so.
+# A void trial shows that the machine was disturbed; after three in a row it is likely to stay so.
 ATTEMPTS_MAX = 3
 
 
 class _Stopped(CrosswindError):
-    """The experiment itself says that the run ends here."""
+    """The run ends here because of a rule, and not because of an error."""
 
 
 class Sitting:
-    """One sitting: from the first trial that still has to run to the last, or to what stops it."""
+    """Runs the trials that still have to run, until the last or until something stops it."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class Sitting:
         self._started_s = time.monotonic()
 
     def execute(self) -> Outcome:
-        """Run what has to run and judge the whole; every trial that ended is in the tables."""
+        """Run the trials and return the outcome of the run; every trial that ended is in the tables."""
         stopped = None
         with self._interruption.handling(), self._progress, WorkFolder() as work:
             try:
@@ -94,10 +94,10 @@ class Sitting:
                 )
         except (CrosswindError, OSError):
             raise
-        except Exception as unread:  # As in a trial, what an application's programs print can be anything.
+        except Exception as unread:  # As in a trial, an application's programs can print anything.
             raise TestbedError(
                 f"preparing the data of {self._application.name}: {exception_text(unread)}; "
-                f"{logs} has what was printed"
+                f"{logs} has the output"
             ) from unread
 
     def _fingerprint(self, side: Side) -> None:
@@ -105,9 +105,9 @@ class Sitting:
             attach_fingerprint(self._resolved, self._folder, side, self._progress.say)
 
     def _next(self) -> Trial | None:
-        """Return the next trial of this sitting; plan another block when the intervals ask for one.
+        """Return the next trial of this sitting; plan another block when the intervals need one.
 
-        Raises: _Stopped: there is one, but the experiment's limit of time is reached.
+        Raises: _Stopped: there is one, but the experiment's time limit is reached.
         """
         waiting = self._open_trials()
         looks = {} if waiting else unsettled(self._resolved, self._journal, self._folder.path)
@@ -131,7 +131,7 @@ class Sitting:
         return waiting[0]
 
     def _chosen(self) -> list[Trial]:
-        """Return the trials of the points that an adaptive design wants next."""
+        """Return the trials of the points that an adaptive design chooses next."""
         planned = self._journal.planned()
         names = next_conditions(
             self._resolved, {row.condition for row in planned}, performance(self._resolved, self._journal)
@@ -157,13 +157,12 @@ class Sitting:
         return tries == 0 or (was_void and tries < ATTEMPTS_MAX)
 
     def _try(self, trial: Trial, rested_s: float, work: WorkFolder) -> None:
-        """Run one attempt and keep it.
+        """Run one attempt and store it.
 
         Raises:
-            Interrupted: a signal came; the attempt is recorded as interrupted.
-            DiskFull: the results cannot grow; the attempt is recorded as failed where there was room for
-            that.
-            _Stopped: it failed, and the experiment says to stop then; or nothing works at all.
+            Interrupted: a signal arrived; the attempt is recorded as interrupted.
+            DiskFull: the results cannot grow; the attempt is recorded as failed if there was room.
+            _Stopped: it failed, and the experiment stops then; or all trials of the first block failed.
         """
         self._tries[trial.id] += 1
         number = 1 + len(self._journal.attempts()[trial.id])
@@ -171,7 +170,7 @@ class Sitting:
             self._resolved, self._application, self._folder, self._journal, trial, number, self._budgets
         )
         row, metrics = attempt.run(work, self._interruption)
-        self._progress.end(row, said(self._resolved.application.figures, metrics))
+        self._progress.end(row, figures_text(self._resolved.application.figures, metrics))
         if row.duration_s is not None:
             self._durations_s.append(rested_s + row.duration_s)
         self._write_tables()
@@ -184,12 +183,12 @@ class Sitting:
     def _stop_if_nothing_works(self, trial: Trial) -> None:
         """End the sitting when all trials of the first block failed for the same reason.
 
-        Then the reason lies in the experiment or the machine, and the other trials would fail as well. One
-        failed trial shows no such thing, so where a block has only one, the first two trials have to fail.
-        Of a run that is continued, only what this sitting tried counts.
+        The reason is then in the experiment or the machine, and the other trials would fail as well. A single
+        failed trial does not show this, so where a block has one trial, the first two have to fail. In a
+        continued run, only the attempts of this sitting count.
 
         Args:
-            trial: that failed just now.
+            trial: the one that has just failed.
         """
         planned = self._journal.planned()
         first = [row for row in planned if row.block == 0]
@@ -206,7 +205,7 @@ class Sitting:
             which = "trials of the first block" if first[-1].block == 0 else "first trials"
             raise _Stopped(
                 f"stopped: all {len(first)} {which} failed for the same reason, so the others were not run; "
-                f"`crosswind resume {self._folder.path} --keep-going` runs them all the same"
+                f"`crosswind resume {self._folder.path} --keep-going` runs them nevertheless"
             )
 
     def _write_tables(self) -> None:
@@ -218,20 +217,20 @@ class Sitting:
             raise
 
     def _rest(self, trial: Trial) -> float:
-        """Wait until a trial may begin; return the seconds that it took."""
+        """Wait until a trial may begin; return how long, in seconds."""
         rest_s = self._resolved.trials.rest_s
         if rest_s is None:
             rest_s = self._budgets.rest_s(trial.condition)
             if rest_s:
-                self._progress.say(f"rest of {rest_s:.1f} s, until the budgets are back")
+                self._progress.say(f"rest of {rest_s:.1f} s, until the budgets are refilled")
         elif not self._tries:
-            rest_s = 0.0  # A rest is between trials.
+            rest_s = 0.0  # There is no rest before the first trial.
         with self._interruption.allowed():
             time.sleep(rest_s)
         return rest_s
 
     def _left_s(self, waiting: int) -> float | None:
-        """Return the time that the waiting trials will take: as long as those of this sitting took."""
+        """Return the time that the waiting trials will take, estimated from those of this sitting."""
         if self._durations_s:
             return sum(self._durations_s) / len(self._durations_s) * waiting
         expected_s = trial_s(self._resolved)

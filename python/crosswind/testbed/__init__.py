@@ -1,13 +1,14 @@
-"""The client of `crosswind-agent`: find the binaries, speak the protocol, hold a fabric.
+"""The client of `crosswind-agent`: finds the binaries, speaks the protocol, brings fabrics up and down.
 
 It decides nothing about trials (see `crosswind.runner`) and knows no application (see `crosswind.app`).
 """
 
-from crosswind.testbed.agent import Agent, Ended, Hello
+from crosswind.testbed.agent import Agent, Ended
 from crosswind.testbed.binaries import find_binary
 from crosswind.testbed.errors import AgentDied, AgentRefused, FabricFault, NotHere, TestbedError
-from crosswind.testbed.fabric import Files, Node, Process, RunningFabric
+from crosswind.testbed.fabric import Files, Process, RunningFabric
 from crosswind.testbed.folders import WorkFolder
+from crosswind.testbed.replies import Hello, Node
 
 __all__ = [
     "Agent",

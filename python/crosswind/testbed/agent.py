@@ -1,4 +1,4 @@
-"""One agent as a child process: requests out, replies and events in, lease kept, end noticed."""
+"""One agent as a child process: requests, replies, events, its lease and its end."""
 
 import contextlib
 import json
@@ -6,27 +6,34 @@ import subprocess
 import threading
 import time
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Any, Self
+from types import MappingProxyType, TracebackType
+from typing import Self, TypeVar
+
+from pydantic import BaseModel, ValidationError
 
 from crosswind.testbed.binaries import find_binary
 from crosswind.testbed.errors import AgentDied, AgentRefused, FabricFault
+from crosswind.testbed.replies import Hello, Message, Reply
 
-# The agent undoes everything when nobody has spoken to it for this long. Long enough for a machine that
-# swaps, short enough that a stopped (not killed) command line does not hold a fabric for ever.
+PROTOCOL = 1
+# Without a request for this long, the agent undoes everything. It is long enough for a machine that swaps,
+# and short enough that a stopped (not killed) command line does not hold a fabric for ever.
 LEASE_S = 60
-# The slowest ordinary request is `up` of a thousand nodes, about 6 s on a quiet machine; ten times that is
-# stuck.
+# The slowest ordinary request is `up` of a thousand nodes, about 6 s on a quiet machine. An agent that takes
+# ten times that is stuck.
 REPLY_S = 60.0
 _STDERR_LINES = 20
+
+_Answer = TypeVar("_Answer", bound=BaseModel)
 
 
 @dataclass(frozen=True)
 class Ended:
     """How a process ended: an exit status or the number of the signal that killed it.
 
-    `at_ns` is when the agent's word of it arrived, on CLOCK_MONOTONIC; no part of how.
+    `at_ns` is when the agent's report of it arrived, on CLOCK_MONOTONIC; comparisons ignore it.
     """
 
     code: int | None
@@ -42,22 +49,11 @@ class Ended:
         return f"killed by signal {self.signal}" if self.signal is not None else f"exit status {self.code}"
 
 
-@dataclass(frozen=True)
-class Hello:
-    """What the agent says about itself and the machine."""
-
-    version: str
-    rootless: bool
-    kernel: str
-    application_uid: int
-    application_gid: int
-
-
 class Agent:
     """A running `crosswind-agent`; use it as a context manager.
 
-    Closing its standard input makes it undo everything, so leaving the block, an exception and the death of
-    this process all have the same effect. Every method may be called from any thread.
+    When its standard input closes, it undoes everything. Leaving the block, an exception and the death of
+    this process therefore have the same effect. Every method may be called from any thread.
 
     Raises:
         AgentDied: from any method, once the agent ended on its own or stopped answering.
@@ -65,7 +61,8 @@ class Agent:
     """
 
     def __init__(self) -> None:
-        # A session of its own keeps a Ctrl-C in the terminal from reaching the agent before it reaches us.
+        # In a separate session, Ctrl-C in the terminal does not reach the agent before it reaches this
+        # process.
         self._child = subprocess.Popen(
             [str(find_binary("crosswind-agent"))],
             stdin=subprocess.PIPE,
@@ -76,7 +73,7 @@ class Agent:
         self._changed = threading.Condition()
         self._writing = threading.Lock()
         self._next_id = 0
-        self._replies: dict[int, dict[str, Any]] = {}
+        self._replies: dict[int, Message] = {}
         self._exits: dict[int, Ended] = {}
         self._fault: str | None = None
         self._ended = False
@@ -106,12 +103,21 @@ class Agent:
         """The agent's process id, as this process sees it."""
         return self._child.pid
 
-    def request(self, do: str, timeout_s: float = REPLY_S, **fields: Any) -> dict[str, Any]:
+    def request(
+        self,
+        do: str,
+        answer: type[_Answer],
+        fields: Mapping[str, object] = MappingProxyType({}),
+        timeout_s: float = REPLY_S,
+    ) -> _Answer:
         """Send one request and return the `ok` part of its reply.
 
+        Args:
+            answer: the model of that part.
+            fields: what the request has besides, as JSON can hold it.
         Raises:
             AgentRefused: the agent answered with an error.
-            AgentDied: it ended, or gave no reply within `timeout_s`.
+            AgentDied: it ended, or gave no reply within `timeout_s`, or one of another form.
         """
         with self._writing:
             self._next_id += 1
@@ -134,10 +140,15 @@ class Agent:
             raise self._death()
         if fault is not None:
             raise FabricFault(f"emulator: {fault}; nothing measured since then can be believed")
-        if "error" in reply:
-            raise AgentRefused(do, reply["error"]["kind"], reply["error"]["message"])
-        answer: dict[str, Any] = reply["ok"]
-        return answer
+        if reply.error is not None:
+            raise AgentRefused(do, reply.error.kind, reply.error.message)
+        try:
+            return answer.model_validate(reply.ok)
+        except ValidationError as error:
+            raise AgentDied(
+                f"agent: its answer to {do!r} has another form ({error}); reinstall so that the agent and "
+                "this crosswind come from the same version"
+            ) from error
 
     def check(self) -> None:
         """Raise AgentDied or FabricFault if the fabric is gone."""
@@ -189,34 +200,26 @@ class Agent:
         self._stderr_reader.join(1)
 
     def _greet(self) -> Hello:
-        said = self.request("hello", timeout_s=10)
-        if said["protocol"] != 1:
+        hello = self.request("hello", Hello, timeout_s=10)
+        if hello.protocol != PROTOCOL:
             raise AgentDied(
-                f"agent {said['version']}: speaks protocol {said['protocol']}, this crosswind speaks 1; "
+                f"agent {hello.version}: speaks protocol {hello.protocol}, this crosswind speaks {PROTOCOL}; "
                 "reinstall so that both come from the same version"
             )
-        self.request("lease", seconds=LEASE_S)
-        return Hello(
-            version=said["version"],
-            rootless=said["rootless"],
-            kernel=said["kernel"],
-            application_uid=said["application_uid"],
-            application_gid=said["application_gid"],
-        )
+        self.request("lease", Reply, {"seconds": LEASE_S})
+        return hello
 
     def _read(self) -> None:
         assert self._child.stdout is not None
         for line in self._child.stdout:
-            message = json.loads(line)
+            message = Message.model_validate_json(line)
             with self._changed:
-                if message.get("event") == "exited":
-                    self._exits[message["process"]] = Ended(
-                        message["code"], message["signal"], time.monotonic_ns()
-                    )
-                elif message.get("event") == "fault":
-                    self._fault = message["message"]
-                elif "id" in message:
-                    self._replies[message["id"]] = message
+                if message.event == "exited" and message.process is not None:
+                    self._exits[message.process] = Ended(message.code, message.signal, time.monotonic_ns())
+                elif message.event == "fault":
+                    self._fault = message.message
+                elif message.id is not None:
+                    self._replies[message.id] = message
                 self._changed.notify_all()
         with self._changed:
             self._ended = True
@@ -233,7 +236,7 @@ class Agent:
                 if self._changed.wait_for(lambda: self._ended or self._closing, LEASE_S / 4):
                     return
             try:
-                self.request("lease", seconds=LEASE_S)
+                self.request("lease", Reply, {"seconds": LEASE_S})
             except (AgentDied, AgentRefused):
                 # The main thread meets the same failure at its next request and reports it there.
                 return

@@ -1,10 +1,10 @@
 """The socket through which `crosswind set` and `crosswind exec` reach a running `crosswind up`.
 
-One JSON line in, one out, then the connection closes. The socket lies in a folder that only its user may
-enter and is itself closed to others: a process that may connect may run commands in the nodes.
+The client sends one JSON line and gets one back; then the connection closes. A process that can connect can
+run commands in the nodes, so only the user can enter the socket's folder and open the socket.
 
-The server never waits for a client. It takes what has come, sends what fits, and drops a client that is not
-done within seconds, or the oldest one when there are too many.
+The server never waits for a client. It reads what has arrived, sends what fits, and drops a client that takes
+longer than seconds, or the oldest one when there are too many.
 """
 
 import json
@@ -12,19 +12,22 @@ import os
 import selectors
 import socket
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, JsonValue, RootModel
 
 from crosswind.errors import CrosswindError, Exit
+from crosswind.spec import FabricCondition
 from crosswind.testbed.folders import runtime_folder
 
 _REPLY_S = 30.0
 # The longest is a condition with 100,000 packets of a capture, about 2 MB.
 _LINE_BYTES_MAX = 16 << 20
-# A request is written at once by a program that has nothing else to do.
+# A client writes its request at once.
 _CLIENT_S = 10.0
 _CLIENTS_MAX = 32
 
@@ -33,7 +36,50 @@ _NO_ANSWER = (
     "continue it if it is stopped (Ctrl-Z), or end it and start another"
 )
 
-Answer = Callable[[Mapping[str, Any]], dict[str, Any]]
+
+class Request(BaseModel):
+    """What a client asks `crosswind up` to do.
+
+    Attributes:
+        do: `nodes`, `network` or `set`.
+        own: for `set`, the name of one of the conditions of `network`.
+        condition: for `set`, another condition.
+    """
+
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+
+    do: str
+    own: str | None = None
+    condition: FabricCondition | None = None
+
+
+class NodePids(RootModel[dict[str, int]]):
+    """The answer to `nodes`: the process id of each node's init, by the node's name."""
+
+
+class NetworkUp(BaseModel):
+    """The answer to `network`: topology and scale as written, and names that `set` knows."""
+
+    network: dict[str, JsonValue]
+    conditions: tuple[str, ...]
+
+
+class ConditionChanged(BaseModel):
+    """The answer to `set`: the condition, and the instant from which it is active, on CLOCK_MONOTONIC."""
+
+    condition: str
+    effective_ns: int
+
+
+class _Reply(BaseModel):
+    """A line of the server."""
+
+    ok: JsonValue = None
+    error: str | None = None
+
+
+Answer = Callable[[Request], BaseModel]
+_Answered = TypeVar("_Answered", bound=BaseModel)
 
 
 class NothingUp(CrosswindError):
@@ -51,12 +97,12 @@ class _Client:
 
 
 class ControlServer:
-    """Listens while the block runs; `serve` does what can be done without waiting.
+    """Listens while the block runs; `serve` does all work that needs no waiting.
 
     Args:
-        answer: maps a request to the `ok` part of its reply; a CrosswindError becomes an `error`. It must not
-            wait for anything that a client names.
-        client_s: a client that has not got its reply after this time is dropped.
+        answer: maps a request to its answer; a CrosswindError becomes an error. It must not wait for anything
+            that a client names.
+        client_s: a client that has no reply after this time is dropped.
     """
 
     def __init__(self, answer: Answer, client_s: float = _CLIENT_S) -> None:
@@ -68,7 +114,7 @@ class ControlServer:
     def __enter__(self) -> Self:
         self._path.unlink(missing_ok=True)
         self._socket = socket.socket(socket.AF_UNIX)
-        # The mode is set before anybody could connect: bind makes the file, listen opens the door.
+        # The mode is set before a client can connect: bind makes the file, and only listen accepts clients.
         self._socket.bind(str(self._path))
         self._path.chmod(0o600)
         self._socket.listen()
@@ -105,7 +151,7 @@ class ControlServer:
         try:
             connection, _ = self._socket.accept()
         except OSError:
-            return  # It has gone again.
+            return  # The client has left.
         connection.setblocking(False)
         client = _Client(connection, time.monotonic() + self._client_s)
         self._clients.append(client)
@@ -122,28 +168,28 @@ class ControlServer:
         except BlockingIOError:
             return
         except OSError:
-            client.unsent = memoryview(b"")  # It has gone; nobody waits for the rest.
+            client.unsent = memoryview(b"")  # The client has left.
         if client.unsent is not None and not client.unsent:
             self._drop(client)
 
     def _read(self, client: _Client) -> None:
-        """Take what has come, and answer when that is the whole request."""
+        """Read what has arrived, and answer when the request is complete."""
         piece = client.connection.recv(1 << 16)
         client.received += piece
         if not piece or b"\n" in piece or len(client.received) > _LINE_BYTES_MAX:
-            reply = json.dumps(self._reply(bytes(client.received)))
-            client.unsent = memoryview(reply.encode() + b"\n")
+            reply = self._reply(bytes(client.received)).model_dump(exclude_unset=True)
+            client.unsent = memoryview(json.dumps(reply).encode() + b"\n")
             self._ready.modify(client.connection, selectors.EVENT_WRITE, client)
 
-    def _reply(self, line: bytes) -> dict[str, Any]:
+    def _reply(self, line: bytes) -> _Reply:
         try:
             if len(line) > _LINE_BYTES_MAX:
                 raise ValueError(f"more than {_LINE_BYTES_MAX} bytes")
-            return {"ok": self._answer(json.loads(line))}
+            return _Reply(ok=self._answer(Request.model_validate_json(line)).model_dump(mode="json"))
         except CrosswindError as error:
-            return {"error": str(error)}
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
-            return {"error": f"malformed request: {error}; is this the same version of crosswind?"}
+            return _Reply(error=str(error))
+        except ValueError as error:
+            return _Reply(error=f"malformed request: {error}; is this the same version of crosswind?")
 
     def _drop(self, client: _Client) -> None:
         self._clients.remove(client)
@@ -151,15 +197,16 @@ class ControlServer:
         client.connection.close()
 
 
-def ask(request: Mapping[str, Any], pid: int | None = None) -> dict[str, Any]:
-    """Ask the running `up` and return its answer.
+def ask(request: Request, answer: type[_Answered], pid: int | None = None) -> _Answered:
+    """Send a request to the running `up` and return its answer.
 
     Args:
-        pid: process id of the `up` that is meant; may be left out when there is only one.
-    Raises: NothingUp: there is none, or several and no `pid`, or it does not answer. CrosswindError: it
-        refused, or the request is too long.
+        answer: the model of the answer.
+        pid: process id of `up`; may be left out when only one runs.
+    Raises: NothingUp: none runs, or several run and there is no `pid`, or it does not answer. CrosswindError:
+        it refused, or the request is too long.
     """
-    line = json.dumps(dict(request)).encode() + b"\n"
+    line = request.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n"
     if len(line) > _LINE_BYTES_MAX:
         raise CrosswindError(
             f"the condition has {len(line)} bytes once resolved, at most {_LINE_BYTES_MAX} can be set; "
@@ -175,15 +222,14 @@ def ask(request: Mapping[str, Any], pid: int | None = None) -> dict[str, Any]:
             reply_line = b""
     if not reply_line:
         raise NothingUp("the running `crosswind up` ended before it answered; start it again")
-    reply = json.loads(reply_line)
-    if "error" in reply:
-        raise CrosswindError(reply["error"])
-    answer: dict[str, Any] = reply["ok"]
-    return answer
+    reply = _Reply.model_validate_json(reply_line)
+    if reply.error is not None:
+        raise CrosswindError(reply.error)
+    return answer.model_validate(reply.ok)
 
 
 def stale_sockets() -> list[Path]:
-    """Return the sockets on which nobody listens any more."""
+    """Return the sockets on which no process listens any more."""
     return [path for path in _sockets() if _is_stale(path)]
 
 
@@ -208,16 +254,16 @@ def _is_stale(path: Path) -> bool:
     try:
         connection = _try(path)
     except NothingUp:
-        return False  # It is there, and does not answer.
+        return False  # It runs, and does not answer.
     if connection is not None:
         connection.close()
     return connection is None
 
 
 def _try(path: Path) -> socket.socket | None:
-    """Return a connection, or None where nobody listens any more.
+    """Return a connection, or None where no process listens any more.
 
-    Raises: NothingUp: too many wait for it already.
+    Raises: NothingUp: too many clients wait for it already.
     """
     connection = socket.socket(socket.AF_UNIX)
     connection.settimeout(_REPLY_S)

@@ -1,4 +1,4 @@
-"""A fabric that is up: its nodes, the processes in them, the condition in force, the measurement window."""
+"""A fabric that is up: its nodes, the processes in them, its condition, its measurement window."""
 
 import signal
 import time
@@ -6,27 +6,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
+from crosswind.results import Measurement
 from crosswind.spec import FabricCondition, FabricSpec
+from crosswind.spec.resolved import RequestedLimits
 from crosswind.testbed.agent import Agent, Ended
 from crosswind.testbed.errors import TestbedError
 from crosswind.testbed.outputs import KEEP, last_words, printed, shorten
+from crosswind.testbed.replies import Changed, Down, Measuring, Node, Reply, Started, Stopped, Up
 
 # With what the kernel needs to end the rest, a stop takes less than five seconds.
 GRACE_S = 4.0
 # Short against the start of any server, long against the cost of one probe (a few ms).
 PROBE_INTERVAL_S = 0.02
-
-
-@dataclass(frozen=True)
-class Node:
-    """A node as the agent made it; `pid` is its init process as seen by this process."""
-
-    name: str
-    host: str
-    address: str
-    pid: int
 
 
 class Process:
@@ -55,16 +48,19 @@ class Process:
     def stop(self, grace_s: float = GRACE_S) -> Ended:
         """End its process group: SIGTERM, and SIGKILL after `grace_s`."""
         ended = self._agent.request(
-            "stop", timeout_s=grace_s + 30, process=self.number, grace_ns=round(grace_s * 1e9)
+            "stop",
+            Stopped,
+            {"process": self.number, "grace_ns": round(grace_s * 1e9)},
+            timeout_s=grace_s + 30,
         )
-        return Ended(ended["code"], ended["signal"])
+        return Ended(ended.code, ended.signal)
 
     def signal(self, number: int) -> None:
         """Send a signal to its process group."""
-        self._agent.request("signal", process=self.number, signal=number)
+        self._agent.request("signal", Reply, {"process": self.number, "signal": number})
 
     def printed(self) -> str:
-        """Return its standard output: of a long one head and tail, with a line between that says so."""
+        """Return its standard output; a long one is head and tail, with a line between that says so."""
         return printed(self.stdout).text
 
     def complained(self) -> str:
@@ -94,13 +90,13 @@ class Bind:
 
 @dataclass(frozen=True)
 class Root:
-    """A root file system for a process, with what else is seen in it (contracts.md, section 2)."""
+    """A root file system for a process, and what else is visible in it (contracts.md, section 2)."""
 
     folder: Path
     binds: tuple[Bind, ...]
     hostname: str | None = None  # The node's when absent.
 
-    def as_request(self) -> dict[str, Any]:
+    def as_request(self) -> dict[str, object]:
         """Return the value of `root` in a request to start a process."""
         binds = [
             {"from": str(bind.source), "to": str(bind.to), "read_only": bind.read_only} for bind in self.binds
@@ -116,7 +112,7 @@ class Files:
     Attributes:
         record: a recording of everything that the engine does, for `crosswind simulate`.
         capture: a pcapng file of what entered, left and was dropped.
-        snap_bytes: kept of every captured frame.
+        snap_bytes: stored of every captured frame.
         limit_bytes: the capture ends at this size.
     """
 
@@ -125,9 +121,9 @@ class Files:
     snap_bytes: int = 128
     limit_bytes: int = 1 << 30
 
-    def as_request(self) -> dict[str, Any]:
+    def as_request(self) -> dict[str, object]:
         """Return the keys of `up` (contracts.md, section 2)."""
-        request: dict[str, Any] = {}
+        request: dict[str, object] = {}
         if self.record is not None:
             request["record"] = str(self.record.absolute())
         if self.capture is not None:
@@ -146,12 +142,11 @@ class RunningFabric:
         agent: the agent that makes them; one fabric at a time.
         spec: the fabric of docs/reference/contracts.md, section 1.
         logs: folder for the outputs of processes, as `<node>/<process>.{out,err}`.
-        files: what is written meanwhile.
-        limits: of nodes, as in section 2 of the same page.
+        files: the files that are written while it is up.
+        limits: of nodes that have some.
 
     Attributes:
-        kept: after the block, what became of these files: `recording` and `capture` of `down` (contracts.md,
-            section 2).
+        written: these files, after the block.
     """
 
     def __init__(
@@ -160,14 +155,14 @@ class RunningFabric:
         spec: FabricSpec,
         logs: Path,
         files: Files | None = None,
-        limits: Mapping[str, Any] | None = None,
+        limits: Mapping[str, RequestedLimits] | None = None,
     ) -> None:
         self._agent = agent
         self._spec = spec
         self._logs = logs
         self._files = files or Files()
         self._limits = dict(limits or {})
-        self.kept: dict[str, Any] = {"recording": None, "capture": None}
+        self.written = Down()
         self.nodes: dict[str, Node] = {}
         self.wait_mode = ""
         self.domains = 0
@@ -179,24 +174,20 @@ class RunningFabric:
         return self._agent.hello.application_uid, self._agent.hello.application_gid
 
     def __enter__(self) -> Self:
-        request = self._files.as_request()
+        request = {"fabric": self._spec.as_json(), **self._files.as_request()}
         if self._limits:
             request["limits"] = self._limits
-        made = self._agent.request("up", fabric=self._spec.as_json(), **request)
-        self.nodes = {
-            node["name"]: Node(node["name"], node["host"], node["address"], node["pid"])
-            for node in made["nodes"]
-        }
-        self.wait_mode = made["wait_mode"]
-        self.domains = made["domains"]
+        up = self._agent.request("up", Up, request)
+        self.nodes = {node.name: node for node in up.nodes}
+        self.wait_mode = up.wait_mode
+        self.domains = up.domains
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            done = self._agent.request("down")
-            self.kept = {key: done[key] for key in self.kept}
+            self.written = self._agent.request("down", Down)
         except TestbedError:
             # After a failure the agent may be gone, and the fabric with it; the first error is the one to
             # show.
@@ -218,44 +209,44 @@ class RunningFabric:
         account: tuple[int, int] | None = None,
         whole_output: bool = False,
     ) -> Process:
-        """Start a process in a node as the application's account; its output goes to the trial's logs.
+        """Start a process in a node under the application's account; its output goes to the trial's logs.
 
-        Of a long output head and tail are kept (`outputs`).
+        Only head and tail of a long output are stored (`outputs`).
 
         Args:
             cwd: as the process sees it.
             root: its root file system; the host's when absent.
-            account: the user and group id it runs as, where not those of applications; only as root.
-            whole_output: its output is data of the trial, a line for each operation, which is read line by
-                line before the fabric goes; until then nothing of it is left out.
+            account: user and group id instead of the application's; only as root.
+            whole_output: its output is data of the trial, a line for each operation, and is read before the
+                fabric is taken down. Until then all of it is stored.
         """
         folder = self._logs / node
         folder.mkdir(parents=True, exist_ok=True)
         stdout, stderr = folder / f"{name}.out", folder / f"{name}.err"
-        asked: dict[str, Any] = {} if root is None else {"root": root.as_request()}
+        request: dict[str, object] = {
+            "node": node,
+            "name": name,
+            "argv": [str(word) for word in argv],
+            "env": dict(env or {}),
+            "cwd": str(cwd),
+            "stdout": str(stdout),
+            "stderr": str(stderr),
+        }
+        if root is not None:
+            request["root"] = root.as_request()
         if not whole_output:
-            asked["keep"] = KEEP
+            request["keep"] = KEEP
         if account is not None:
-            asked["account"] = {"uid": account[0], "gid": account[1]}
-        started = self._agent.request(
-            "start",
-            node=node,
-            name=name,
-            argv=[str(word) for word in argv],
-            env=dict(env or {}),
-            cwd=str(cwd),
-            stdout=str(stdout),
-            stderr=str(stderr),
-            **asked,
-        )
+            request["account"] = {"uid": account[0], "gid": account[1]}
+        started = self._agent.request("start", Started, request)
         self._outputs |= {stdout, stderr}
-        return Process(self._agent, started["process"], node, name, stdout, stderr)
+        return Process(self._agent, started.process, node, name, stdout, stderr)
 
     def stop(self, processes: Sequence[Process], grace_s: float = GRACE_S) -> None:
-        """End several processes side by side, however many of them do not listen.
+        """End several processes at once; those that ignore SIGTERM cost no more time together than one.
 
         Args:
-            grace_s: between SIGTERM to all of them and SIGKILL to those that are still there.
+            grace_s: between SIGTERM to all of them and SIGKILL to those that still run.
         """
         for process in processes:
             if process.ended is None:
@@ -277,13 +268,13 @@ class RunningFabric:
         alive: Sequence[Process],
         env: Mapping[str, str] | None = None,
     ) -> None:
-        """Run a command in a node until it succeeds: readiness is observed, never slept for.
+        """Run a command in a node until it succeeds, to wait until a server is ready.
 
         Args:
-            alive: processes that must stay up meanwhile; the wait ends as soon as one of them has ended.
+            alive: processes that must stay up; the wait ends as soon as one of them has ended.
 
         Raises:
-            TestbedError: one of `alive` ended, or no success within `timeout_s`.
+            TestbedError: one of `alive` ended, or the command did not succeed within `timeout_s`.
         """
         deadline = time.monotonic() + timeout_s
         while True:
@@ -303,14 +294,12 @@ class RunningFabric:
 
     def set(self, condition: FabricCondition) -> int:
         """Change the condition; return the instant from which it holds, in ns of CLOCK_MONOTONIC."""
-        effective: int = self._agent.request("set", condition=condition.as_json())["effective_ns"]
-        return effective
+        return self._agent.request("set", Changed, {"condition": condition.as_json()}).effective_ns
 
     def measure(self) -> int:
         """Start a new measurement window; return its start, in ns of CLOCK_MONOTONIC."""
-        started: int = self._agent.request("measure")["started_ns"]
-        return started
+        return self._agent.request("measure", Measuring).started_ns
 
-    def read(self) -> dict[str, Any]:
-        """Return the measurement of the window so far (docs/reference/contracts.md, section 3)."""
-        return self._agent.request("read")
+    def read(self) -> Measurement:
+        """Return the measurement of the window so far."""
+        return self._agent.request("read", Measurement)

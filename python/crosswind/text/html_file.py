@@ -7,7 +7,6 @@ import json
 from collections.abc import Sequence
 from datetime import datetime
 from importlib import resources
-from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -16,7 +15,7 @@ from crosswind.text import units
 from crosswind.text.picture import Picture
 
 
-def render(template: str, figures: Sequence[Picture], **context: Any) -> str:
+def render(template: str, figures: Sequence[Picture], **context: object) -> str:
     """Return a page as text.
 
     Args:
@@ -47,7 +46,7 @@ def render(template: str, figures: Sequence[Picture], **context: Any) -> str:
     )
 
 
-def flat(value: Any, prefix: str = "") -> list[tuple[str, str]]:
+def flat(value: object, prefix: str = "") -> list[tuple[str, str]]:
     """Return nested data as (dotted name, text) rows."""
     if isinstance(value, dict) and value:
         return [
@@ -63,7 +62,7 @@ def _day(instant: datetime | None) -> str:
     return "-" if instant is None else f"{instant:%Y-%m-%d %H:%M} UTC"
 
 
-def _pretty(value: Any) -> str:
+def _pretty(value: object) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False)
 
 
@@ -86,6 +85,6 @@ def _plotly() -> Markup:
     return Markup(bundle.replace("</script", "<\\/script"))
 
 
-def _json_for_script(value: Any) -> Markup:
+def _json_for_script(value: object) -> Markup:
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)
     return Markup(text.replace("<", "\\u003c"))

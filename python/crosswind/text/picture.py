@@ -9,7 +9,6 @@ halves the page.
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import plotly.graph_objects as go
 
@@ -26,7 +25,7 @@ class Picture:
     key: str
     alt: str
     height_px: int
-    spec: dict[str, Any]  # data and layout as plotly.js takes them
+    spec: dict[str, object]  # data and layout as plotly.js takes them
 
 
 def finished(key: str, alt: str, height_px: int, figure: go.Figure) -> Picture:
@@ -36,7 +35,7 @@ def finished(key: str, alt: str, height_px: int, figure: go.Figure) -> Picture:
     return Picture(key, alt, height_px, plain)
 
 
-def log_axis(title: str, values: Iterable[float]) -> dict[str, Any]:
+def log_axis(title: str, values: Iterable[float]) -> dict[str, object]:
     """Return a logarithmic axis that holds `values` with some room, labelled with whole numbers.
 
     Labels stand at powers of ten; at 1, 2, 5 where there are few; within a decade where plotly puts them, for
@@ -46,7 +45,7 @@ def log_axis(title: str, values: Iterable[float]) -> dict[str, Any]:
     low, high = math.log10(min(known)), math.log10(max(known))
     room = 0.04 * (high - low) + 0.03
     span = high - low + 2 * room
-    steps: dict[str, Any] = {"dtick": 1} if high - low > 2 else {"dtick": "D2"} if span > 1 else {}
+    steps: dict[str, object] = {"dtick": 1} if high - low > 2 else {"dtick": "D2"} if span > 1 else {}
     return {
         "type": "log",
         "title": {"text": title},
@@ -57,7 +56,7 @@ def log_axis(title: str, values: Iterable[float]) -> dict[str, Any]:
     }
 
 
-def value_axis(title: str, values: Iterable[float]) -> dict[str, Any]:
+def value_axis(title: str, values: Iterable[float]) -> dict[str, object]:
     """Return an axis that holds `values`: a logarithmic one where they span much, else one that begins at 0.
 
     An axis that begins anywhere else makes a small difference look large.
@@ -73,7 +72,7 @@ def condition_label(name: str) -> str:
     return "<br>".join(wrapped(name, LABEL_COLUMNS))
 
 
-def row_axis(names: Iterable[str]) -> dict[str, Any]:
+def row_axis(names: Iterable[str]) -> dict[str, object]:
     """Return an axis with a row for each condition: the first is 0 and on top."""
     labels = [condition_label(name) for name in names]
     return {

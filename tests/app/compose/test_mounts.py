@@ -18,7 +18,8 @@ from crosswind.app.compose.readiness import await_service, listening_look, may_r
 from crosswind.app.compose.service import Service
 from crosswind.testbed.agent import Ended
 from crosswind.testbed.errors import TestbedError
-from crosswind.testbed.fabric import Node, Process, RunningFabric
+from crosswind.testbed.fabric import Process, RunningFabric
+from crosswind.testbed.replies import Node
 
 
 def made(folder: Path, mounts: list[Mount], files: Mapping[str, str] | None = None) -> dict[str, Path]:
@@ -152,7 +153,7 @@ def test_a_service_that_may_not_restart_fails_with_its_last_words() -> None:
 
 
 def test_a_service_without_a_healthcheck_is_ready_when_it_listens() -> None:
-    node = Node("web", "h0", "127.0.0.1", os.getpid())
+    node = Node(name="web", host="h0", address="127.0.0.1", pid=os.getpid())
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
         port = server.getsockname()[1]

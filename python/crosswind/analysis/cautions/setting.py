@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from datetime import timedelta
 from itertools import pairwise
-from typing import Any
 
 from crosswind.analysis.cautions.catalogue import Caution, Kind, caution, sentences
 from crosswind.analysis.generator import Generator
@@ -27,9 +26,9 @@ def setting_cautions(summary: Summary) -> list[Caution]:
 
 
 def _machines(summary: Summary) -> list[Caution]:
-    try:
-        before, after = (machine_fingerprint(summary.provenance[when]) for when in ("before", "after"))
-    except (KeyError, TypeError, AttributeError):
+    sides = (summary.provenance.before, summary.provenance.after)
+    before, after = (None if side is None else machine_fingerprint(side) for side in sides)
+    if before is None or after is None:
         return []
     changed = [
         f"{name} was {before.get(name, 'absent')} and is {after.get(name, 'absent')}"
@@ -67,7 +66,8 @@ def _windows(summary: Summary) -> list[Caution]:
 
 
 def _remarks(summary: Summary) -> list[Caution]:
-    remarks = (summary.provenance.get("before") or {}).get("remarks") or []
+    before = summary.provenance.before
+    remarks = [] if before is None else before.remarks
     return [Caution(Kind.MACHINE_REMARK, "Of this machine", sentences(remarks))] if remarks else []
 
 
@@ -108,9 +108,10 @@ def _session(summary: Summary) -> list[Caution]:
     return [caution(Kind.ONE_SESSION, "One session only")]
 
 
-def _sysctls(summary: Summary, when: str) -> dict[str, Any]:
+def _sysctls(summary: Summary, when: str) -> dict[str, str | int | None]:
     """Return the machine's settings of IPv4 and the rest, without the folders of their names."""
-    found = (summary.provenance.get(when) or {}).get("sysctls") or {}
+    side = summary.provenance.before if when == "before" else summary.provenance.after
+    found = {} if side is None else side.sysctls
     return {name.removeprefix("net.ipv4."): value for name, value in found.items()}
 
 

@@ -15,6 +15,7 @@ from crosswind.analysis.network.figures import AtLeast, Found, Trait, at, figure
 from crosswind.analysis.plain import as_plain
 from crosswind.errors import Exit
 from crosswind.machine import machine_fingerprint
+from crosswind.results import MachineFacts
 from crosswind.stats import Alike, Bounded, alike, difference_of, ratio_of
 
 Document = Mapping[str, Any]
@@ -196,12 +197,14 @@ def _notes(base: Document, other: Document) -> list[str]:
             told = (", ".join(side) if isinstance(side, list) else side for side in sides)
             notes.append(f"{title}: {' and '.join(map(str, told))}")
     notes += _ends(base, other)
-    try:
-        machines = [machine_fingerprint(document["provenance"]) for document in (base, other)]
-    except (KeyError, TypeError):
+    was, found = (
+        machine_fingerprint(MachineFacts.model_validate(document.get("provenance") or {}))
+        for document in (base, other)
+    )
+    if was is None or found is None:
         return [*notes, "provenance is missing or incomplete, so nothing says where both were measured"]
-    for name in sorted({*machines[0], *machines[1]}):
-        before, now = (machine.get(name, "absent") for machine in machines)
+    for name in sorted({*was, *found}):
+        before, now = was.get(name, "absent"), found.get(name, "absent")
         if before != now:
             notes.append(f"{name}: {before} and {now}")
     return notes

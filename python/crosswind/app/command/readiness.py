@@ -21,7 +21,8 @@ from crosswind.spec.base import SpecModel
 from crosswind.spec.quantities import PositiveDuration, QuantityError, shown
 from crosswind.testbed.agent import Ended
 from crosswind.testbed.errors import TestbedError
-from crosswind.testbed.fabric import PROBE_INTERVAL_S, Node, Process
+from crosswind.testbed.fabric import PROBE_INTERVAL_S, Process
+from crosswind.testbed.replies import Node
 
 NS_PER_S = 1_000_000_000
 

@@ -14,7 +14,8 @@ from crosswind.app.command.listening import ANYWHERE, listening_ports
 from crosswind.app.command.readiness import Look
 from crosswind.testbed.agent import Ended
 from crosswind.testbed.errors import TestbedError
-from crosswind.testbed.fabric import PROBE_INTERVAL_S, Node, Process
+from crosswind.testbed.fabric import PROBE_INTERVAL_S, Process
+from crosswind.testbed.replies import Node
 
 # A server in an image may take its time at the first start of a fresh copy: databases write theirs first.
 WITHIN_S = 120.0

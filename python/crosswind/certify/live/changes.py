@@ -17,6 +17,7 @@ from crosswind.certify.quiet import Tries, Watch
 from crosswind.certify.virtual.exact import wire_bytes
 from crosswind.probe.flood import WIRE_BYTES, Flood, flood_fabric
 from crosswind.probe.single_packets import HEADER_BYTES, PAYLOAD_BYTES, Probes, probe_fabric
+from crosswind.results import Measurement
 from crosswind.spec import FabricSpec
 from crosswind.testbed.plain import plain_fabric
 
@@ -43,18 +44,16 @@ def claims(tries: Tries) -> Iterator[Claim]:
 def _outages(tries: Tries) -> Iterator[Claim]:
     """Yield how late the first packet after an outage comes, and how many come while one lasts."""
 
-    def once(watch: Watch) -> tuple[Probes, dict[str, Any]]:
+    def once(watch: Watch) -> tuple[Probes, Measurement]:
         probes, measurement = probe_fabric(_fabric(), PROBES_PER_S, int(PROBES_PER_S * DURATION_S))
         watch.judge(measurement)
         return probes, measurement
 
     tried = tries.measure("changes of capacity", once)
     probes, measurement = tried.result
-    to_realtime_ns = measurement["window"]["realtime_minus_monotonic_ns"]
-    (driven,) = measurement["capacity"]
-    ends_ns = np.array(
-        [change["at_ns"] + to_realtime_ns for change in driven["changes"] if change["rate_bps"]]
-    )
+    to_realtime_ns = measurement.window.realtime_minus_monotonic_ns
+    (driven,) = measurement.capacity
+    ends_ns = np.array([change.at_ns + to_realtime_ns for change in driven.changes if change.rate_bps])
     received_ns = np.sort(probes.received_ns)
     # Outages before the first packet, and the one that the last packet came before, show nothing.
     ends_ns = ends_ns[(ends_ns > received_ns[0] + HALF_NS) & (ends_ns < received_ns[-1])]
@@ -96,17 +95,17 @@ def _drawn(tries: Tries) -> Claim:
     cell = {"low_bps": low_bps, "high_bps": high_bps, "weight": 1}
     fabric = _driven({"drawn": {"cells": [cell], "grid_bps": 1000, "hold_ns": HOLD_NS}})
 
-    def once(watch: Watch) -> tuple[Flood, dict[str, Any]]:
+    def once(watch: Watch) -> tuple[Flood, Measurement]:
         flood, measurement = flood_fabric(fabric, high_bps, DRAWN_S)
         watch.judge(measurement)
         return flood, measurement
 
     tried = tries.measure("a process that draws its levels", once)
     flood, measurement = tried.result
-    to_realtime_ns = measurement["window"]["realtime_minus_monotonic_ns"]
-    (driven,) = measurement["capacity"]
-    at_ns = np.array([change["at_ns"] for change in driven["changes"]]) + to_realtime_ns
-    rate_bps = np.array([change["rate_bps"] for change in driven["changes"]], dtype=np.float64)
+    to_realtime_ns = measurement.window.realtime_minus_monotonic_ns
+    (driven,) = measurement.capacity
+    at_ns = np.array([change.at_ns for change in driven.changes]) + to_realtime_ns
+    rate_bps = np.array([change.rate_bps for change in driven.changes], dtype=np.float64)
     # Trains that go ahead of a flood leave the link idle; after a fifth of it packets wait to its end.
     received_ns = flood.received_ns[
         np.searchsorted(flood.received_ns, flood.received_ns[0] + flood.span_s * 2e8) :

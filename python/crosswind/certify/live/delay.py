@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from crosswind.certify.claim import Claim, at_most, not_measured
 from crosswind.certify.quiet import Tried, Tries, Watch
 from crosswind.probe.bare import bare_impossible
 from crosswind.probe.single_packets import Probes, probe_bare, probe_fabric
+from crosswind.results import Measurement
 from crosswind.stats import tost_paired
 from crosswind.testbed.plain import plain_fabric
 from crosswind.text.quantities import time_text
@@ -64,17 +64,15 @@ class _Rounds:
         self.probes.append(tried.result)
         self.disturbed = self.disturbed or tried.disturbed
 
-    def add(self, tried: Tried[tuple[Probes, Mapping[str, Any]]]) -> None:
+    def add(self, tried: Tried[tuple[Probes, Measurement]]) -> None:
         probes, measurement = tried.result
         self.probes.append(probes)
         self.disturbed = self.disturbed or tried.disturbed
-        window = measurement["window"]
-        took_ns = window["ended_ns"] - window["started_ns"]
-        self.core_share.append(measurement["host"]["emulator_cpu_ns"] / took_ns)
+        self.core_share.append((measurement.host.emulator_cpu_ns or 0) / measurement.window.length_ns)
         for probes, measurement in tried.results:
             # A packet is stamped before it enters: a delay below the declared one proves that it left early.
             shorter = int(np.sum(probes.delay_ns < self.declared_ns))
-            self.early += measurement["ledger"]["early"] + shorter
+            self.early += measurement.ledger.early + shorter
 
     def quantile(self, p: float) -> list[float]:
         return [float(np.quantile(probes.delay_ns, p)) for probes in self.probes]
@@ -106,11 +104,11 @@ def claims(wait_mode: str, tries: Tries) -> Iterator[Claim]:
         yield from _delay(wait, declared_ns, bare, rounds)
 
 
-def _probed(tries: Tries, wait: str, declared_ns: int) -> Tried[tuple[Probes, Mapping[str, Any]]]:
+def _probed(tries: Tries, wait: str, declared_ns: int) -> Tried[tuple[Probes, Measurement]]:
     # Half on each of the two links.
     fabric = plain_fabric(delay_ns=declared_ns // 2).with_changes(wait=wait)
 
-    def once(watch: Watch) -> tuple[Probes, Mapping[str, Any]]:
+    def once(watch: Watch) -> tuple[Probes, Measurement]:
         probes, measurement = probe_fabric(fabric, RATE_PER_S, PROBES)
         watch.judge(measurement)
         return probes, measurement

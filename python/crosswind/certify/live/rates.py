@@ -14,6 +14,7 @@ from crosswind.certify.claim import Claim, at_most
 from crosswind.certify.quiet import Tried, Tries, Watch
 from crosswind.curves import arrival_curve_excess
 from crosswind.probe.flood import IP_BYTES, WIRE_BYTES, Flood, flood_fabric
+from crosswind.results import Measurement
 from crosswind.spec import FabricSpec
 from crosswind.testbed.plain import plain_fabric
 from crosswind.text.quantities import rate_text, time_text
@@ -101,7 +102,7 @@ def _excess(tries: Tries, kind: str, parameters: Mapping[str, Any], rate_bps: in
     excess = arrival_curve_excess(
         flood.received_ns, flood.ip_bytes, rate_bps=rate_bps, burst_bytes=burst_bytes(rate_bps)
     )
-    late_ns = measurement["ledger"]["error_ns"]["max"] or 0
+    late_ns = measurement.ledger.error_ns["max"] or 0
     late_bytes = late_ns * rate_bps / 8e9
     disturbed = tried.disturbed
     if late_bytes > IP_BYTES / 2:
@@ -124,8 +125,8 @@ def _excess(tries: Tries, kind: str, parameters: Mapping[str, Any], rate_bps: in
 
 def _flood(
     tries: Tries, of: str, fabric: FabricSpec, ip_rate_bps: float, duration_s: float
-) -> Tried[tuple[Flood, dict[str, Any]]]:
-    def once(watch: Watch) -> tuple[Flood, dict[str, Any]]:
+) -> Tried[tuple[Flood, Measurement]]:
+    def once(watch: Watch) -> tuple[Flood, Measurement]:
         flood, measurement = flood_fabric(fabric, ip_rate_bps, duration_s)
         watch.judge(measurement)
         return flood, measurement

@@ -11,6 +11,7 @@ from typing import Any
 from crosswind.certify.claim import Claim, at_most
 from crosswind.certify.elements import ELEMENTS, INTERFERED_BPS, INTERFERENCE, OFFERED_BPS, OFFERED_S
 from crosswind.probe.flood import flood_fabric
+from crosswind.results.measurement import Conservation
 from crosswind.spec import FabricSpec, ResolvedInterference
 from crosswind.testbed import TestbedError, WorkFolder, find_binary
 from crosswind.testbed.binaries import SIMULATE
@@ -31,7 +32,7 @@ def claims() -> Iterator[Claim]:
             recording = work.path / "live.cwr"
             _, measurement = flood_fabric(fabric, OFFERED_BPS, OFFERED_S, recording)
             compared = _compare(recording)
-        accounts[name] = measurement["conservation"]
+        accounts[name] = measurement.conservation
         yield agreement(name, compared)
     for name, account in accounts.items():
         yield at_most(
@@ -95,9 +96,10 @@ def _compare(recording: Path) -> Mapping[str, Any]:
     return comparison
 
 
-def _unaccounted(conservation: Mapping[str, Any]) -> int:
+def _unaccounted(account: Conservation) -> int:
     """Return how far the account is from even, real and ghost packets together."""
     came, doubled, out, dropped, inside = (
-        sum(conservation[part].values()) for part in ("in", "duplicated", "out", "dropped", "inside")
+        part.real + part.ghost
+        for part in (account.entered, account.duplicated, account.out, account.dropped, account.inside)
     )
-    return abs(int(came + doubled - out - dropped - inside))
+    return abs(came + doubled - out - dropped - inside)

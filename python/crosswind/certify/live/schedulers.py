@@ -7,7 +7,6 @@ stamps of its sender, and what reaches the switch is what that node's uplink has
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from crosswind.certify.virtual.schedulers import DISCIPLINES, FAMILY, MTU_WIRE_B
 from crosswind.curves import service_curve_lateness_ns
 from crosswind.probe.pairs import onto_one
 from crosswind.probe.single_packets import Probes, probe_task, read_probes
+from crosswind.results import Measurement
 from crosswind.testbed.plain import plain_fabric
 from crosswind.text.quantities import time_text
 
@@ -38,7 +38,7 @@ def _claims(tries: Tries, discipline: Discipline) -> Iterator[Claim]:
     def once(watch: Watch) -> tuple[list[Probes], int]:
         probes, measurement = _send(discipline)
         watch.judge(measurement)
-        return probes, measurement["ledger"]["error_ns"]["max"] or 0
+        return probes, measurement.ledger.error_ns["max"] or 0
 
     tried = tries.measure(discipline.name, once)
     classes, late_ns = tried.result
@@ -64,7 +64,7 @@ def _claims(tries: Tries, discipline: Discipline) -> Iterator[Claim]:
         )
 
 
-def _send(discipline: Discipline) -> tuple[list[Probes], dict[str, Any]]:
+def _send(discipline: Discipline) -> tuple[list[Probes], Measurement]:
     """Return the packets of each class, and the measurement."""
     nodes = [f"n{number}" for number in range(len(discipline.classes) + 1)]
     receiver = f"h{len(discipline.classes)}"

@@ -4,7 +4,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from crosswind.runner.remarks import other_agents
+from crosswind.runner.notes import other_agents
 
 
 def test_an_agent_that_serves_somebody_else_is_seen(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What a user should know about this machine before the first trial; none of it stops a run."""
+"""Notes on this machine that a user should know before the first trial; none of them stops a run."""
 
 import psutil
 
@@ -8,8 +8,8 @@ from crosswind.spec import Resolved
 AGENT = "crosswind-agent"
 
 
-def remarks(resolved: Resolved) -> list[str]:
-    """Return what the calibration says of the experiment, and who would share the emulator's core."""
+def machine_notes(resolved: Resolved) -> list[str]:
+    """Return the notes of the calibration on an experiment, and the other agents that run on this machine."""
     found = check_here(resolved)
     agents = other_agents()
     if agents:
@@ -22,8 +22,8 @@ def remarks(resolved: Resolved) -> list[str]:
 
 
 def other_agents() -> list[int]:
-    """Return the process ids of agents that are serving somebody now."""
-    # A node's init is the same program with a word behind it, and no agent.
+    """Return the process ids of agents that are in use now."""
+    # A node's init is the same program with an argument, and is not an agent.
     return sorted(
         process.pid
         for process in psutil.process_iter(["name", "cmdline"])

@@ -1,0 +1,54 @@
+"""The measurement of a window: what the agent reports, and what is stored of it.
+
+It has one type for both (docs/reference/contracts.md, section 3). A stored measurement has no rows: these are
+in tables beside it.
+"""
+
+from crosswind.results.measurement.elements import Amount, Credit, ElementCounts, PacketCounts
+from crosswind.results.measurement.emulation import Conservation, EmulatorHost, Ledger, Stall, Window
+from crosswind.results.measurement.measurement import Change, LoadConnection, LoadSummary, Measurement
+from crosswind.results.measurement.monitored import Histogram, Monitored, Trend
+from crosswind.results.measurement.nodes import CpusLimit, MemoryLimit, NodeUsage
+from crosswind.results.measurement.rates import DrivenLink, InterferenceSource, RateStep
+from crosswind.results.measurement.tables import (
+    DropRow,
+    HeldRow,
+    RecordedRows,
+    RetransmissionRow,
+    Series,
+    SeriesRow,
+)
+from crosswind.results.measurement.written import CaptureState, RecordingState
+
+__all__ = [
+    "Amount",
+    "CaptureState",
+    "Change",
+    "Conservation",
+    "CpusLimit",
+    "Credit",
+    "DrivenLink",
+    "DropRow",
+    "ElementCounts",
+    "EmulatorHost",
+    "HeldRow",
+    "Histogram",
+    "InterferenceSource",
+    "Ledger",
+    "LoadConnection",
+    "LoadSummary",
+    "Measurement",
+    "MemoryLimit",
+    "Monitored",
+    "NodeUsage",
+    "PacketCounts",
+    "RateStep",
+    "RecordedRows",
+    "RecordingState",
+    "RetransmissionRow",
+    "Series",
+    "SeriesRow",
+    "Stall",
+    "Trend",
+    "Window",
+]

@@ -1,0 +1,88 @@
+"""A measurement as a whole (docs/reference/contracts.md, section 3)."""
+
+from __future__ import annotations
+
+from pydantic import Field, JsonValue
+
+from crosswind.results.measurement.elements import ElementCounts
+from crosswind.results.measurement.emulation import Conservation, EmulatorHost, Ledger, Window
+from crosswind.results.measurement.monitored import Monitored
+from crosswind.results.measurement.nodes import NodeUsage
+from crosswind.results.measurement.rates import DrivenLink, InterferenceSource
+from crosswind.results.measurement.tables import DropRow, HeldRow, RecordedRows, RetransmissionRow, Series
+from crosswind.results.measurement.written import CaptureState, RecordingState
+from crosswind.results.part import StoredPart
+
+
+class Change(StoredPart):
+    """A condition, or a step of its timeline, that was applied.
+
+    Attributes:
+        at_ns: when it took effect.
+        asked_ns: when it was due.
+        by: `up`, `set` or `timeline`.
+        condition: its name.
+        places: the elements that were replaced, by place; a long list is given as its length.
+    """
+
+    at_ns: int
+    asked_ns: int
+    by: str
+    condition: str
+    places: dict[str, JsonValue]
+
+
+class LoadConnection(StoredPart):
+    """A connection of the load generator, with its addresses."""
+
+    connection: int
+    local: str
+    remote: str
+
+
+class LoadSummary(StoredPart):
+    """What the load reported of itself; what else an application stores is kept.
+
+    Attributes:
+        not_started: operations of an open loop that were due and never sent; None in a closed one.
+    """
+
+    not_started: int | None = None
+    connections: list[LoadConnection] = Field(default_factory=list)
+
+
+class Measurement(StoredPart):
+    """What was measured in one window.
+
+    Attributes:
+        wait_mode: `spin` or `sleep`: what the emulator did between packets.
+        domains: how many threads carried the network.
+        changes: the last change before the window, and those within it.
+        recording, capture: None where there is none.
+        load: only in a stored measurement.
+    """
+
+    window: Window
+    wait_mode: str = "spin"
+    domains: int = 1
+    ledger: Ledger
+    conservation: Conservation
+    host: EmulatorHost
+    changes: list[Change] = Field(default_factory=list)
+    recording: RecordingState | None = None
+    capture: CaptureState | None = None
+    elements: list[ElementCounts] = Field(default_factory=list)
+    series: Series = Series()
+    monitors: list[Monitored] = Field(default_factory=list)
+    interference: list[InterferenceSource] = Field(default_factory=list)
+    capacity: list[DrivenLink] = Field(default_factory=list)
+    nodes: list[NodeUsage] = Field(default_factory=list)
+    drops: RecordedRows[DropRow] = RecordedRows[DropRow]()
+    retransmissions: RecordedRows[RetransmissionRow] = RecordedRows[RetransmissionRow]()
+    held_acknowledgements: RecordedRows[HeldRow] = RecordedRows[HeldRow]()
+    load: LoadSummary = LoadSummary()
+
+    @property
+    def retransmitted(self) -> int:
+        """TCP segments that nodes sent again, those without a row included."""
+        return len(self.retransmissions.rows) + self.retransmissions.lost_records

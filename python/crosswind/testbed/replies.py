@@ -1,0 +1,99 @@
+"""What the agent answers (docs/reference/contracts.md, section 2), and its measurement (section 3)."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from crosswind.results.measurement import CaptureState, RecordingState
+
+
+class Reply(BaseModel):
+    """The `ok` part of a reply; one without attributes says only that a request was carried out."""
+
+    model_config = ConfigDict(strict=True, frozen=True)
+
+
+class Hello(Reply):
+    """What the agent reports about itself and the machine."""
+
+    protocol: int
+    version: str
+    rootless: bool
+    kernel: str
+    application_uid: int
+    application_gid: int
+
+
+class Node(Reply):
+    """A node as the agent made it; `pid` is its init process as seen by this process."""
+
+    name: str
+    host: str
+    address: str
+    pid: int
+
+
+class Up(Reply):
+    """A fabric that came up; `domains` is how many threads of the emulator carry it."""
+
+    nodes: list[Node] = Field(default_factory=list)
+    wait_mode: str = ""
+    domains: int = 0
+
+
+class Started(Reply):
+    """A process that was started; `process` is the agent's number for it."""
+
+    process: int
+
+
+class Stopped(Reply):
+    """How a process ended."""
+
+    code: int | None
+    signal: int | None
+
+
+class Changed(Reply):
+    """A condition that was set; it holds from this instant, in ns of CLOCK_MONOTONIC."""
+
+    effective_ns: int
+
+
+class Measuring(Reply):
+    """A measurement window that began at this instant, in ns of CLOCK_MONOTONIC."""
+
+    started_ns: int
+
+
+class Down(Reply):
+    """The files of a fabric that was taken down; None where there was none."""
+
+    recording: RecordingState | None = None
+    capture: CaptureState | None = None
+
+
+class Refusal(Reply):
+    """Why a request was refused; `kind` is `invalid`, `preflight` or `internal`."""
+
+    kind: str
+    message: str
+
+
+class Message(Reply):
+    """A line of the agent: a reply has an `id`, an event a name.
+
+    Attributes:
+        ok: the answer to a request, in the form that the request has.
+        event: `exited`, of a process, or `fault`, of the emulator.
+        message: of a fault.
+    """
+
+    id: int | None = None
+    ok: object = None
+    error: Refusal | None = None
+    event: str | None = None
+    process: int | None = None
+    code: int | None = None
+    signal: int | None = None
+    message: str = ""
