@@ -27,6 +27,8 @@ INSTEAD = {
 WORDS = re.compile("|".join(rf"(?P<w{n}>\b(?:{words})\b)" for n, words in enumerate(INSTEAD)), re.IGNORECASE)
 
 CODE = re.compile(r"{[{%].*?[%}]}|^( *)```.*?^\1```$|`[^`\n]+`|\]\([^)\s]+\)", re.MULTILINE | re.DOTALL)
+# What a docstring lists is called what it is called: an attribute, or code.
+NAMES = re.compile(r"`[^`\n]*`|^ +\w+(, \w+)*: ", re.MULTILINE)
 
 ROOT = Path(__file__).parents[1]
 # What has been rewritten so far; it grows until it is everything.
@@ -47,7 +49,14 @@ READ = (
     "docs/reference/faq.md",
     "python/crosswind/cli",
     "python/crosswind/analysis/cautions",
-    "python/crosswind/text/assets",
+    "python/crosswind/api",
+    "python/crosswind/machine",
+    "python/crosswind/plan",
+    "python/crosswind/probe",
+    "python/crosswind/results",
+    "python/crosswind/runner",
+    "python/crosswind/testbed",
+    "python/crosswind/text",
 )
 
 
@@ -62,7 +71,7 @@ def texts(path: Path) -> Iterator[tuple[int, str]]:
     for node in ast.walk(ast.parse(source)):
         # A string without a space is a key, not a sentence.
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
-            yield node.lineno, node.value
+            yield node.lineno, NAMES.sub("", node.value)
 
 
 def main() -> int:

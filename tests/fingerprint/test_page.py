@@ -91,7 +91,7 @@ def test_what_somebody_changed_meanwhile_is_named() -> None:
 def test_where_nobody_looked_afterwards_nothing_is_called_unchanged() -> None:
     document = looked_at_twice() | {"machines": {"before": machines()}, "provenance_after": None}
     assert changes(document) is None
-    assert "Nobody looked afterwards" in render(document)
+    assert "were not examined afterwards" in render(document)
     assert "Did the machines change?" not in render(document)
 
 

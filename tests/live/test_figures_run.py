@@ -139,7 +139,7 @@ def test_a_job_time_is_planned_measured_compared_and_reported(live: Live) -> Non
     install(live)
     status, said = live.run("plan", "live.yaml")
     assert status == 0, said
-    assert "6 trials, for a time that the first one will tell" in said
+    assert "6 trials, of unknown duration until the first has run" in said
     said = live.measured("live.yaml")
     assert "job time" in said
     folder = live.run_folder

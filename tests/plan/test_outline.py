@@ -28,7 +28,7 @@ def test_an_outline_is_plain_json() -> None:
 
 def test_the_text_names_every_condition_what_is_done_and_what_scaling_costs() -> None:
     text = describe(outline(resolve(load_experiment(catalog.experiment_file("rpc-quick")))))
-    for word in ("icpe23/interference", "What will be done", "no port", "Preserved", "To be known"):
+    for word in ("icpe23/interference", "What will be done", "no port", "Preserved", "Warnings"):
         assert word in text
 
 
@@ -45,7 +45,7 @@ def test_a_load_that_only_operations_end_takes_a_time_that_nobody_knows_before()
     resolved.application.parameters.update({"duration_ns": None, "operations": 1000})
     endless = outline(resolved)
     assert (endless.expected_s, endless.expected_s_at_most) == (None, None)
-    assert "30 trials, for a time that the first one will tell" in describe(endless)
+    assert "30 trials, of unknown duration until the first has run" in describe(endless)
 
 
 def test_an_application_says_what_its_trials_take_besides_their_load() -> None:

@@ -91,5 +91,5 @@ def test_provenance_says_which_domains_were_asked_for(
     asked: Any, tmp_path: Path, declared: Any, kept: Any
 ) -> None:
     found = resolved(declared)
-    hello = Hello("0", False, "6.1", 0, 0)
-    assert machine.machine_now(found, application_of(found), hello, tmp_path)["domains"] == kept
+    hello = Hello(protocol=1, version="0", rootless=False, kernel="6.1", application_uid=0, application_gid=0)
+    assert machine.machine_now(found, application_of(found), hello, tmp_path).domains == kept

@@ -278,7 +278,7 @@ class Fabric:
 
         Args:
             timeout: at most, in seconds.
-        Raises: TestbedError: nobody listens in time, or all programs started on the node have ended.
+        Raises: TestbedError: no program listens in time, or all programs started on the node have ended.
         """
         pid = self._node(node).pid
         deadline = time.monotonic() + timeout

@@ -63,7 +63,7 @@ class Reading:
     @property
     def raw(self) -> Mapping[str, JsonValue]:
         """Everything that was measured, as JSON (docs/reference/contracts.md, section 3)."""
-        return self.measurement.as_json()
+        return self.measurement.model_dump(mode="json", by_alias=True, exclude_unset=True)
 
     @property
     def duration_s(self) -> float:

@@ -1,4 +1,4 @@
-"""Facts of this machine, read and not judged: what results depend on, and how programs are identified."""
+"""Facts of this machine that results depend on, and the versions of programs."""
 
 from crosswind.machine.provenance import machine_fingerprint, provenance
 

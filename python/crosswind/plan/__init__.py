@@ -1,4 +1,4 @@
-"""Plan a run without touching the machine: trials, their order, the time they take, what will be done."""
+"""Plan a run without touching the machine: trials, their order and duration, and what the run does."""
 
 from crosswind.plan.adaptive import next_conditions
 from crosswind.plan.fingerprint import planned_fingerprint

@@ -1,10 +1,10 @@
-"""Which points of a grid to measure next, so that a surface is known with few trials.
+"""Which points of a grid to measure next, so that a surface is known after few trials.
 
-First points that are spread over the grid, its corners among them. Then, again and again, the points that
-would make the whole surface most certain, by a Gaussian process fitted to what was measured: with the point
-where it is least certain itself, which is on the edge as a rule, a kink took up to twice as many. Coordinates
-are the places of levels in their lists, 0 to 1: how levels are spaced is how whoever wrote them thinks of
-distance. A function of what it is given alone: the same values lead to the same points.
+The first points are spread over the grid, and include its corners. Then, in each step, the points follow that
+make the whole surface most certain, by a Gaussian process fitted to the measured values. Rejected: the point
+where the surface itself is least certain. It is usually on the edge, and a kink took up to twice as many
+trials. The coordinates of a level are its rank in its list, from 0 to 1, so the spacing of levels is that of
+the user. The same values always lead to the same points.
 
 Source: Cohn, Ghahramani and Jordan, Active Learning with Statistical Models, JAIR 4 (1996).
 """
@@ -33,11 +33,11 @@ def first_conditions(resolved: Resolved) -> list[str]:
 def next_conditions(
     resolved: Resolved, planned: Collection[str], performance: Mapping[str, Sequence[float]]
 ) -> list[str]:
-    """Return the conditions to run next; none when there are as many as the design allows.
+    """Return the conditions to run next; none when the design allows no more.
 
     Args:
         planned: the conditions that were run already.
-        performance: condition -> what each trial gave, above 0 and finite; one that failed may be missing.
+        performance: condition -> the value of each trial, above 0 and finite; failed trials may be missing.
     """
     adaptive = _adaptive(resolved)
     places = places_of([condition.factors for condition in resolved.conditions])
@@ -55,12 +55,12 @@ def next_conditions(
 
 
 def _adaptive(resolved: Resolved) -> ResolvedAdaptive:
-    assert resolved.design is not None  # Nobody asks what an experiment without a design chooses.
+    assert resolved.design is not None  # Callers have checked that.
     return resolved.design.adaptive
 
 
 def first_points(places: Sequence[_Place], count: int) -> list[int]:
-    """Return the positions of `count` of `places`: those nearest the corners, then those far from all others.
+    """Return the positions of `count` of `places`: the nearest to the corners, then the farthest from others.
 
     Args:
         places: coordinates of every candidate, in [0, 1].
@@ -84,7 +84,7 @@ def next_points(
     Args:
         places: coordinates of every candidate, in [0, 1].
         measured: position -> the values of its trials, finite, best as logarithms.
-        tried: places besides those measured that are not to be chosen, because they failed.
+        tried: places that are not to be chosen either, because they failed.
     """
     surface = surface_of(places, measured)
     _, doubt = surface.predict(np.array(places))
@@ -100,14 +100,14 @@ def next_points(
 
 
 def surface_of(places: Sequence[_Place], measured: Mapping[int, Sequence[float]]) -> GaussianProcess:
-    """Return the Gaussian process of what was measured, each trial a value of its own."""
+    """Return the Gaussian process of the measured values; each trial is one value."""
     points = [places[i] for i, values in measured.items() for _ in values]
     values = [value for of_point in measured.values() for value in of_point]
     return fit_gaussian_process(np.array(points), np.array(values))
 
 
 def places_of(levels: Sequence[Mapping[str, ResolvedLevel]]) -> list[_Place]:
-    """Return the coordinates of points: the place of each level among those of its factor, from 0 to 1."""
+    """Return the coordinates of points: the rank of each level among those of its factor, from 0 to 1."""
     names = list(levels[0])
     ranks = {name: {level: i for i, level in enumerate(sorted({p[name] for p in levels}))} for name in names}
     return [tuple(ranks[name][p[name]] / max(len(ranks[name]) - 1, 1) for name in names) for p in levels]

@@ -1,4 +1,4 @@
-"""How long trials will take, as far as it is known before the first."""
+"""How long trials will take, as far as that is known before the first one."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from crosswind.spec import Resolved, applications
 
 
 def trial_s(resolved: Resolved) -> float | None:
-    """Return the seconds that one trial takes with its rest; None when only the first one will tell.
+    """Return the seconds that one trial takes with its rest; None when that is unknown before the first.
 
-    An estimate for the first look; a run replaces it by what its own trials took.
+    A run replaces this estimate by the duration of its own trials.
     """
     application, rest_s = resolved.application, resolved.trials.rest_s
     expected_s = applications.expected_s(application.name, application.parameters)
@@ -16,7 +16,7 @@ def trial_s(resolved: Resolved) -> float | None:
 
 
 def planned_s(resolved: Resolved) -> float | None:
-    """Return the seconds that the trials take which run in any case; None when only the first will tell."""
+    """Return the seconds that the trials take that always run; None when that is unknown before the first."""
     one_s = trial_s(resolved)
     trials = resolved.trials.repeat.at_least * len(resolved.conditions)
     return None if one_s is None else one_s * trials

@@ -1,4 +1,4 @@
-"""Say what a run will do and how long it will take, before it does it."""
+"""What a run will do and how long it will take, before it starts."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Outline:
     """What a run does.
 
     Attributes:
-        trials: those that run in any case, in order.
-        at_most: how many there can be if repeats grow; the same number if they do not.
-        expected_s: time for `trials`; None when only the first of them will tell.
+        trials: those that always run, in order.
+        at_most: the largest number of trials; more than `trials` where repeats can grow.
+        expected_s: time for `trials`; None when that is unknown before the first.
         expected_s_at_most: time for `at_most` trials.
         factors: what varies between conditions, with its levels as written.
         points: the level of each factor, by condition; nothing of conditions without factors.
@@ -56,7 +56,7 @@ def outline(resolved: Resolved, auto_domains: int = 1) -> Outline:
     """Return what running a resolved experiment will do.
 
     Args:
-        auto_domains: what `domains: auto` comes to on the machine that it would run on.
+        auto_domains: the value of `domains: auto` on the machine that it would run on.
     """
     trials = planned(resolved)
     conditions = len(resolved.conditions)
@@ -116,7 +116,7 @@ def _actions(resolved: Resolved, domains: int) -> list[str]:
 
 
 def _longest_rest_s(resolved: Resolved) -> float:
-    """Return the time in which the slowest bucket whose level trials keep regains what it holds at first."""
+    """Return the longest time in which a credit bucket refills from empty to its initial content."""
     times_s = [
         (number(parameters, "initial_bits") or 0) / (number(parameters, "refill_bps") or 1)
         for condition in resolved.conditions

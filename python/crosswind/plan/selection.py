@@ -12,11 +12,11 @@ from crosswind.spec.resolved import Resolved, ResolvedDesign, ResolvedRepeat, Se
 def selected(resolved: Resolved, only: Sequence[str] = (), once: bool = False) -> Resolved:
     """Return a resolved experiment that runs only a part of its trials.
 
-    What was left out is kept under `selection`, so that a run of it is continued with the same part.
+    The selection is recorded, so that the run is continued with the same part.
 
     Args:
         resolved: as `crosswind.spec.resolve` returns it.
-        only: the conditions to run, by name; all when empty. An adaptive design chooses none beside them.
+        only: the conditions to run, by name; all when empty. An adaptive design then chooses no others.
         once: one trial of each condition; of an adaptive design, of each of its first points.
     Raises: CrosswindError: `only` names a condition that the experiment does not have.
     """

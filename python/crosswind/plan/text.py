@@ -25,14 +25,14 @@ def describe(outline: Outline) -> str:
     lines += ["", "What will be done", *(f"  - {action}" for action in outline.actions)]
     if outline.warnings:
         lines += ["", "Preserved", *(f"  - {item}" for item in outline.preserved)]
-        lines += ["", "To be known", *(f"  - {item}" for item in outline.warnings)]
+        lines += ["", "Warnings", *(f"  - {item}" for item in outline.warnings)]
     return "\n".join(lines)
 
 
 def duration(seconds: float | None) -> str:
-    """Return a time as people say it."""
+    """Return a time in one unit, such as `about 5 min`."""
     if seconds is None:
-        return "for a time that the first one will tell"
+        return "of unknown duration until the first has run"
     if seconds < 90:
         return f"about {seconds:.0f} s"
     if seconds < 5400:

@@ -3,13 +3,13 @@
 Trials come in complete blocks: every condition once per block. The order within a block is drawn from the
 seed, so that slow drifts of the machine fall on all conditions alike.
 
-How it stays the same for ever: no random generator is involved, whose stream a library could change. The
-conditions of a block are sorted by SHA-256 of (seed, block, name). Nothing else decides: a block's order does
-not depend on how many blocks there are, and leaving a condition out does not reorder the others.
+The order never changes, because it uses no random generator, whose stream a library could change. The
+conditions of a block are sorted by SHA-256 of (seed, block, name) alone. A block's order does not depend on
+the number of blocks, and leaving out a condition does not reorder the others.
 
-All trials of a block have the same seed. Conditions of one block then meet the same interference and the same
-requests (engine and load key their streams by name), so they are compared as pairs; blocks differ from each
-other.
+All trials of a block have the same seed. Conditions of one block then have the same interference and the same
+requests (engine and load key their streams by name), so they can be compared as pairs. Blocks have different
+ones.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ def block_of(
 
     Args:
         resolved: as `crosswind.spec.resolve` returns it.
-        block: from 0; blocks beyond `at_most` can be asked for, `next_block` does not.
+        block: from 0; may be beyond `at_most`.
         chosen: the conditions of the block; all when absent.
-        first: the position of its first trial; absent where every block before it has as many.
+        first: the position of its first trial; absent where every block before it has the same size.
     """
     names = list(chosen or (condition.name for condition in resolved.conditions))
     base_seed = resolved.trials.seed
@@ -64,7 +64,7 @@ def block_of(
 
 
 def planned(resolved: Resolved) -> list[Trial]:
-    """Return the trials that run in any case: `at_least` blocks; of an adaptive design its first points."""
+    """Return the trials that always run: `at_least` blocks; of an adaptive design its first points."""
     chosen = first_conditions(resolved) if resolved.design is not None else None
     return [
         trial
@@ -74,10 +74,10 @@ def planned(resolved: Resolved) -> list[Trial]:
 
 
 def chosen_blocks(resolved: Resolved, chosen: Sequence[str], blocks: int, trials: int) -> list[Trial]:
-    """Return the blocks of conditions that an adaptive design chose next: each as often as `repeat` says.
+    """Return the blocks of conditions that an adaptive design chose next, repeated as `repeat` says.
 
     Args:
-        blocks, trials: how many there are before.
+        blocks, trials: the numbers of those before.
     """
     return [
         trial
@@ -89,13 +89,13 @@ def chosen_blocks(resolved: Resolved, chosen: Sequence[str], blocks: int, trials
 def next_block(resolved: Resolved, blocks_done: int) -> list[Trial]:
     """Return the block after `blocks_done` blocks, or an empty list when `at_most` have run.
 
-    Whether the block is wanted, because an interval is still too wide, is the caller's to say.
+    The caller decides whether the block is needed.
     """
     return block_of(resolved, blocks_done) if blocks_done < resolved.trials.repeat.at_most else []
 
 
 def _digest(*parts: str | int) -> bytes:
-    # The version is part of the text: another rule would get another one, and old runs would keep theirs.
+    # The text has a version: another rule would get another version, and old runs would keep theirs.
     return hashlib.sha256("\0".join(["crosswind trial order 1", *map(str, parts)]).encode()).digest()
 
 

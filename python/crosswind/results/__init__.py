@@ -1,7 +1,7 @@
 """The results folder, written and read: journal, tables, samples, monitors, fidelity.
 
-The formats are in docs/reference/contracts.md, section 5. The journal is the truth; the tables are rewritten
-from it. Nothing here starts or measures anything.
+The formats are in docs/reference/contracts.md, section 5. The tables of trials and metrics are rewritten from
+the journal. Nothing here starts or measures anything.
 """
 
 from crosswind.results.folder import ResultsFolder, latest_folder

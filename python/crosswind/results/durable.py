@@ -1,4 +1,4 @@
-"""Files that are there completely or not at all, whatever kills the process or the machine."""
+"""Files that exist as a whole or not at all, even if the process or the machine is killed."""
 
 import os
 from collections.abc import Iterator
@@ -8,10 +8,10 @@ from pathlib import Path
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Give a temporary path to write to; it takes the place of `path` when the block succeeds, and goes when
-    it fails.
+    """Give a temporary path to write to; it replaces `path` when the block succeeds, and is removed
+    otherwise.
 
-    File and folder are flushed to disk first, so a journal entry written afterwards never points at nothing.
+    File and folder are flushed to disk, so a file that a later journal entry names always exists.
     """
     temporary = path.with_name(f".{path.name}.part")
     # A process that was killed may have left one.
@@ -27,13 +27,13 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file durably and at once."""
+    """Write a text file durably and as a whole."""
     with replacing(path) as temporary:
         temporary.write_text(text)
 
 
 def sync_folder(folder: Path) -> None:
-    """Flush a folder's entries to disk."""
+    """Flush the entries of a folder to disk."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)

@@ -13,8 +13,8 @@ from crosswind.results.rows import Fidelity
 MISSED_SHARE_MAX = 0.01
 # Steal is time in which neither emulator nor application ran. A hundredth of the window reaches the P99.
 STEAL_SHARE_MAX = 0.01
-# The canary spins beside the emulator; while it stood still, so did everything on that core. Gaps of up to 10
-# ms by steal are ordinary on a virtual machine; a longer one is a visible stall in a trial of seconds.
+# The canary spins next to the emulator; while it stands still, so does everything on that core. Gaps of up to
+# 10 ms by steal are ordinary on a virtual machine; a longer one is a visible stall in a trial of seconds.
 CANARY_GAP_NS_MAX = 20_000_000
 # While the emulator stands still nothing passes, so throughput loses this share and as many operations of an
 # open loop wait. Sessions of one set-up easily differ by a tenth. From there on the stall is as large as what
@@ -36,7 +36,7 @@ class Verdict:
 def judge(measurement: Measurement) -> Verdict:
     """Return the verdict on a measurement, with its reasons.
 
-    A wait of the emulator for its CPU is no reason by itself, since packets may be in time all the same. It
+    A wait of the emulator for its CPU is no reason on its own, since packets may still be in time. It
     is named after what came too late, where it was long enough to be the cause.
     """
     ledger, host = measurement.ledger, measurement.host

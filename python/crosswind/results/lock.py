@@ -1,4 +1,4 @@
-"""One writer for a results folder: a lock of the kernel's, which ends with the process that holds it."""
+"""One writer for a results folder: a lock of the kernel, released when the process that holds it ends."""
 
 import fcntl
 import os
@@ -17,15 +17,15 @@ class FolderInUse(CrosswindError):
     """Another process writes this results folder."""
 
     def __init__(self, folder: Path, holder: str) -> None:
-        super().__init__(f"{folder}: {holder} writes it; wait until that has ended, or end it")
+        super().__init__(f"{folder}: {holder} writes it; wait until that process has ended, or end it")
 
 
 @contextmanager
 def only_writer(folder: Path) -> Iterator[None]:
     """Keep every other process from writing a results folder while the block runs.
 
-    The file stays when the block ends: if it were removed, two processes could lock two files of one name.
-    It is the lock that counts. What the file says of its holder is for the error that others get.
+    The file stays when the block ends: if it were removed, two processes could lock two files with the same
+    name. Its content names the holder in the error of other processes.
 
     Raises: FolderInUse: another process has the lock; names its process id and its command.
     """
@@ -34,7 +34,7 @@ def only_writer(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            # A holder that has not yet said who it is has only just begun.
+            # A holder that has just started has not written its name yet.
             holder = os.pread(lock, 4096, 0).decode(errors="replace").strip() or "another process"
             raise FolderInUse(folder, holder) from None
         program, *arguments = sys.argv

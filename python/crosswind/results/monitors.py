@@ -77,7 +77,7 @@ TABLES = {
     "capacity": {"link": "VARCHAR", "at_ns": "BIGINT", "rate_bps": "BIGINT"},
 }
 
-# What the JSON beside the tables leaves out, as pydantic takes it.
+# The parts of a measurement that are in tables, and not in its JSON.
 _IN_TABLES: Mapping[str, IncEx | bool] = {
     "interference": True,
     "series": {"rows": True},

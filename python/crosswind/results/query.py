@@ -12,7 +12,7 @@ from crosswind.results.durable import replacing
 
 @contextmanager
 def query() -> Iterator[duckdb.DuckDBPyConnection]:
-    """Give an in-memory connection of one thread, so the next trial finds no pool of workers winding down."""
+    """Give an in-memory connection with one thread: a pool of workers could still run in the next trial."""
     connection = duckdb.connect(config={"threads": 1, "autoinstall_known_extensions": False})
     try:
         connection.execute("SET TimeZone = 'UTC'")
@@ -27,12 +27,12 @@ def copy_to_parquet(connection: duckdb.DuckDBPyConnection, select: str, path: Pa
 
 
 def write_rows(path: Path, columns: Mapping[str, str], rows: Iterable[object]) -> None:
-    """Write rows as Parquet, durably and at once.
+    """Write rows as Parquet, durably and as a whole.
 
-    They travel as JSON lines, which DuckDB reads a hundred times faster than it takes rows one by one.
+    DuckDB reads them from a file of JSON lines, which is a hundred times faster than inserting row by row.
 
     Args:
-        columns: name -> SQL type; declared and not guessed, so that a table without rows has them too.
+        columns: name -> SQL type; declared, so that a table without rows has them too.
         rows: mappings or dataclasses; a key that a row lacks is null, and others are left out.
     """
     json_lines = path.with_name(f".{path.name}.json.part")

@@ -37,7 +37,7 @@ _QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 
 
 class NoSamples(CrosswindError):
-    """A load finished without one successful operation in its measured phase."""
+    """A load ended without a successful operation in its measured phase."""
 
     exit = Exit.TRIALS
 

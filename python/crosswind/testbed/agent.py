@@ -139,7 +139,7 @@ class Agent:
         if reply is None:
             raise self._death()
         if fault is not None:
-            raise FabricFault(f"emulator: {fault}; nothing measured since then can be believed")
+            raise FabricFault(f"emulator: {fault}; nothing measured since then is valid")
         if reply.error is not None:
             raise AgentRefused(do, reply.error.kind, reply.error.message)
         try:
@@ -169,7 +169,7 @@ class Agent:
                 lambda: process in self._exits or self._fault is not None or self._ended, timeout_s
             )
             if self._fault is not None:
-                raise FabricFault(f"emulator: {self._fault}; nothing measured since then can be believed")
+                raise FabricFault(f"emulator: {self._fault}; nothing measured since then is valid")
             if process in self._exits:
                 return self._exits[process]
             ended = self._ended
@@ -183,12 +183,12 @@ class Agent:
             return self._exits.get(process)
 
     def close(self) -> None:
-        """Make the agent undo everything and end; kill it when it does not within ten seconds."""
+        """Make the agent undo everything and end; kill it if that takes more than ten seconds."""
         with self._changed:
             self._closing = True
             self._changed.notify_all()
         assert self._child.stdin is not None
-        # A dead agent has closed its end already; there is nothing left to flush to it.
+        # A dead agent has closed its end, and there is nothing to flush.
         with contextlib.suppress(OSError):
             self._child.stdin.close()
         try:
@@ -238,7 +238,7 @@ class Agent:
             try:
                 self.request("lease", Reply, {"seconds": LEASE_S})
             except (AgentDied, AgentRefused):
-                # The main thread meets the same failure at its next request and reports it there.
+                # The main thread meets the same failure at its next request and reports it.
                 return
 
     def _death(self) -> AgentDied:
@@ -250,5 +250,5 @@ class Agent:
         status = self._child.poll()
         how = "it closed its output" if status is None else str(Ended.of(status))
         tail = " | ".join(self._stderr)
-        said = f"it said: {tail}" if tail else "it said nothing"
-        return AgentDied(f"agent: ended while in use ({how}); {said}")
+        printed = f"it printed: {tail}" if tail else "it printed nothing"
+        return AgentDied(f"agent: ended while in use ({how}); {printed}")

@@ -1,4 +1,4 @@
-"""Where Crosswind's own programs are: an environment variable, beside this Python, or on PATH."""
+"""Where Crosswind's own programs are: in an environment variable, next to this Python, or on PATH."""
 
 import os
 import shutil
@@ -17,15 +17,15 @@ SIMULATE = "crosswind-simulate"
 def find_binary(name: str) -> Path:
     """Return the absolute path of one of Crosswind's programs.
 
-    The environment variable (`CROSSWIND_AGENT`, `CROSSWIND_LOAD`, `CROSSWIND_SIMULATE`) wins, so that a
-    developer can try a fresh build; then the scripts folder of the running Python, where the wheel puts them;
-    then PATH.
+    The environment variable (`CROSSWIND_AGENT`, `CROSSWIND_LOAD`, `CROSSWIND_SIMULATE`) comes first, so that
+    a developer can try a new build. The scripts folder of the running Python, where the wheel puts them, is
+    second, and PATH is last.
 
     Args:
         name: `crosswind-agent`, `crosswind-load` or `crosswind-simulate`.
 
     Raises:
-        NotHere: not found, or the variable names something that cannot be run.
+        NotHere: not found, or the variable names a file that cannot be run.
     """
     variable = name.upper().replace("-", "_")
     declared = os.environ.get(variable)
@@ -60,7 +60,7 @@ def binary_version(path: Path) -> str:
 
 
 def sweep() -> tuple[list[str], list[str]]:
-    """Remove control groups that killed agents left; return those removed, and why others were not.
+    """Remove the control groups of killed agents; return those removed, and why others were not.
 
     Raises: NotHere: the agent is missing.
     """

@@ -8,9 +8,9 @@ from crosswind.testbed.binaries import AGENT, find_binary
 
 
 def words_to_enter(pid: int) -> tuple[str, ...]:
-    """Return what stands before a command so that it runs in the node whose init is `pid`.
+    """Return the words in front of a command with which it runs in the node whose init is `pid`.
 
-    The command dies with the process that is started so, and with the node.
+    The command ends with the process that is started this way, and with the node.
     """
     return (str(find_binary(AGENT)), "enter", str(pid), "--")
 
@@ -18,7 +18,7 @@ def words_to_enter(pid: int) -> tuple[str, ...]:
 def require_node(name: str, nodes: Sequence[str] | Mapping[str, object]) -> None:
     """Check that a fabric has a node of this name.
 
-    Raises: CrosswindError: it has none; the message lists those it has.
+    Raises: CrosswindError: it has none; the message lists its nodes.
     """
     if name not in nodes:
         remedy = did_you_mean(name, list(nodes)) or f"nodes are {', '.join(nodes)}"

@@ -1,10 +1,10 @@
-"""What can go wrong between Crosswind and the machine; each message names thing, value, rule and remedy."""
+"""Errors between Crosswind and the machine; each message names thing, value, rule and remedy."""
 
 from crosswind.errors import CrosswindError, Exit
 
 
 class TestbedError(CrosswindError):
-    """Something on this machine did not do what a trial needs; the text is the reason of its failure."""
+    """Something on this machine failed that a trial needs; the text is the reason of its failure."""
 
     __test__ = False  # The name begins with "Test"; pytest must not collect it.
     exit = Exit.TRIALS
@@ -17,7 +17,7 @@ class NotHere(TestbedError):
 
 
 class AgentDied(TestbedError):
-    """The agent ended without being asked to, or no longer answers; what it had built is gone with it."""
+    """The agent ended unexpectedly, or does not answer; everything that it had made is gone."""
 
 
 class AgentRefused(TestbedError):
@@ -36,4 +36,4 @@ class AgentRefused(TestbedError):
 
 
 class FabricFault(TestbedError):
-    """The emulator stopped in mid-flight; what was measured since means nothing."""
+    """The emulator failed; measurements since then are not valid."""

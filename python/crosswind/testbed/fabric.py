@@ -64,7 +64,7 @@ class Process:
         return printed(self.stdout).text
 
     def complained(self) -> str:
-        """Return its standard error, likewise."""
+        """Return its standard error, in the same way."""
         return printed(self.stderr).text
 
     def last_words(self) -> str:
@@ -189,8 +189,7 @@ class RunningFabric:
         try:
             self.written = self._agent.request("down", Down)
         except TestbedError:
-            # After a failure the agent may be gone, and the fabric with it; the first error is the one to
-            # show.
+            # After a failure the agent may be gone, and the fabric with it. The first error is shown.
             if error is None:
                 raise
         finally:

@@ -1,6 +1,6 @@
-"""Where Crosswind keeps what is not a result: caches, work folders of running trials, sockets.
+"""Folders of files that are not results: caches, work folders of running trials, sockets.
 
-As root they are system folders that the unprivileged account of the application can traverse (`/var/cache`,
+For root they are system folders that the unprivileged account of the application can traverse (`/var/cache`,
 `/var/tmp`); otherwise they are the user's XDG folders. `CROSSWIND_CACHE_DIR`, `CROSSWIND_WORK_DIR` and
 `CROSSWIND_RUNTIME_DIR` name other ones.
 """
@@ -21,17 +21,17 @@ LOCK_NAME = "in-use"
 
 
 def cache_folder() -> Path:
-    """Return the folder of what can be made again: prepared data and private packages."""
+    """Return the folder of files that can be made again: prepared data and private packages."""
     return _own_folder("CROSSWIND_CACHE_DIR", Path("/var/cache/crosswind"), "cache", 0o755)
 
 
 def work_folder_root() -> Path:
-    """Return the folder below which every run keeps the files of the trial in progress."""
+    """Return the folder that has the work folder of each run."""
     return _own_folder("CROSSWIND_WORK_DIR", Path("/var/tmp/crosswind"), "work", 0o755)
 
 
 def runtime_folder() -> Path:
-    """Return the folder of the sockets of running `crosswind up`."""
+    """Return the folder of the sockets of `crosswind up`."""
     session = os.environ.get("XDG_RUNTIME_DIR")
     as_user = Path(session) / "crosswind" if session else None
     return _own_folder("CROSSWIND_RUNTIME_DIR", as_user or Path("/run/crosswind"), "run", 0o700)
@@ -40,8 +40,8 @@ def runtime_folder() -> Path:
 def _own_folder(variable: str, of_root: Path, of_user: str, mode: int) -> Path:
     """Make a folder and check that it belongs to this user.
 
-    The root of a shared machine must not write into a folder that another account made first in a
-    world-writable place.
+    On a shared machine, root must not write into a folder that another account made in a world-writable
+    place.
     """
     declared = os.environ.get(variable)
     session = os.environ.get("XDG_RUNTIME_DIR")
@@ -65,15 +65,15 @@ def _own_folder(variable: str, of_root: Path, of_user: str, mode: int) -> Path:
 
 
 class WorkFolder:
-    """A run's own folder for the files of the trial in progress; gone when the run ends.
+    """A run's own folder for the files of the trial in progress; removed when the run ends.
 
-    It holds a file with a lock that the kernel drops with this process, so that `cleanup` can tell the folder
-    of a dead run from that of a living one.
+    It has a file with a lock that the kernel releases when this process ends. `cleanup` recognises the folder
+    of a dead run by it.
     """
 
     def __init__(self) -> None:
         self.path = Path(tempfile.mkdtemp(prefix="run-", dir=work_folder_root()))
-        # The application runs under another account and has to get through to its own folders below.
+        # The application runs under another account and has to reach its own folders below.
         self.path.chmod(0o755)
         self._lock = os.open(self.path / LOCK_NAME, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
@@ -102,9 +102,9 @@ def stale_work_folders() -> list[Path]:
 
 
 def is_in_use(folder: Path) -> bool:
-    """Tell whether the process that made this work folder still lives.
+    """Return whether the process that made this work folder still runs.
 
-    A folder without its lock belongs to a process that is just making it, unless it is older than a minute.
+    A folder without a lock is being made now, unless it is older than a minute.
     """
     try:
         lock = os.open(folder / LOCK_NAME, os.O_RDWR | os.O_CLOEXEC)
@@ -120,13 +120,13 @@ def is_in_use(folder: Path) -> bool:
 
 
 def give(path: Path, uid: int, gid: int) -> None:
-    """Make one file or folder belong to the application's account; as that account there is nothing to do."""
+    """Give one file or folder to the application's account, unless this process has that account."""
     if os.geteuid() == 0:
         os.chown(path, uid, gid)
 
 
 def give_tree(path: Path, uid: int, gid: int) -> None:
-    """Make a folder and everything in it belong to the application's account."""
+    """Give a folder and everything in it to the application's account."""
     if os.geteuid() != 0:
         return
     os.chown(path, uid, gid)

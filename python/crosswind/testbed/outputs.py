@@ -1,15 +1,15 @@
-"""What processes print: read within a bound, and stored within it.
+"""The output of processes, read and stored up to a bound.
 
-The agent gives back the middle of a long output while its process runs (contracts.md, section 2: `keep`), so
-what is read here is head and tail as well. When the fabric is gone, a file takes its final form: head, a line
-that says how many bytes were left out, tail.
+While a process runs, the agent frees the middle of its long output (contracts.md, section 2: `keep`), so only
+head and tail can be read. When the fabric is down, the file gets its final form: head, a line with the number
+of bytes that are left out, tail.
 """
 
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-# An iperf3 of 128 streams prints 27 MB of JSON in ten minutes. Twice that is read as text in half a second.
+# iperf3 with 128 streams prints 27 MB of JSON in ten minutes. Twice that is read as text in half a second.
 HEAD_BYTES = 16 << 20
 TAIL_BYTES = 16 << 20
 KEEP = {"head_bytes": HEAD_BYTES, "tail_bytes": TAIL_BYTES}
@@ -20,10 +20,10 @@ _LAST_LINES = 3
 
 @dataclass(frozen=True)
 class Printed:
-    """What a process printed on one of its streams.
+    """The output of a process on one of its streams.
 
     Attributes:
-        text: all of it, or head and tail with a line between them that says what was left out.
+        text: all of it, or head and tail with a line between them.
         left_out_bytes: between head and tail.
     """
 
@@ -32,7 +32,7 @@ class Printed:
 
 
 def printed(path: Path) -> Printed:
-    """Return what is in an output file; never more than head and tail, however long it is.
+    """Return the content of an output file; of a long one, head and tail.
 
     Raises: OSError: the file cannot be read.
     """
@@ -47,7 +47,7 @@ def printed(path: Path) -> Printed:
 
 
 def last_words(path: Path) -> str:
-    """Return the last lines of an output file in one, for an error message; the empty string without any.
+    """Return the last lines of an output file as one line, for an error message; empty without any.
 
     Raises: OSError: the file cannot be read.
     """
@@ -58,7 +58,7 @@ def last_words(path: Path) -> str:
 
 
 def shorten(path: Path) -> None:
-    """Leave head and tail of an output file that nobody writes any more, and a line that says so between."""
+    """Cut a long output file that is complete down to head and tail, with a line between them."""
     left_out = path.stat().st_size - HEAD_BYTES - TAIL_BYTES
     if left_out <= 0:
         return

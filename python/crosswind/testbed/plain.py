@@ -1,9 +1,8 @@
-"""A fabric with nothing in it but nodes: what measurements of the machine itself start from."""
+"""A fabric with nodes only: the start of all measurements of the machine itself."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from crosswind.spec.buffer import Room
 from crosswind.spec.network import STAR_SWITCH, star_links
@@ -16,7 +15,7 @@ def plain_fabric(
     rate_bps: int | None = None,
     delay_ns: int = 0,
     buffer_bytes: int | None = None,
-    places: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+    places: Mapping[str, Sequence[Mapping[str, object]]] | None = None,
     congestion_control: str = "cubic",
     socket_buffer_bytes: int | None = None,
     seed: int = 1,
@@ -25,9 +24,9 @@ def plain_fabric(
 
     Args:
         rate_bps, delay_ns, buffer_bytes: of every uplink, each way; None is unlimited.
-        places: elements by place; nothing where absent.
-        congestion_control: one that the kernel knows.
-        socket_buffer_bytes: the most that a connection's socket holds; None leaves it to the machine.
+        places: elements by place.
+        congestion_control: one that the kernel has.
+        socket_buffer_bytes: the largest buffer of a socket; None is that of the machine.
     """
     hosts = [f"h{number}" for number in range(len(nodes))]
     return FabricSpec(
@@ -48,7 +47,7 @@ def plain_fabric(
     )
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """Return mappings as dictionaries and sequences as lists, as JSON has them."""
     if isinstance(value, Mapping):
         return {key: _plain(member) for key, member in value.items()}

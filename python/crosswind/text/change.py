@@ -1,18 +1,18 @@
-"""Ratios as people say them: 29 times lower and 18 % higher, never 0.0346 times.
+"""Ratios in words: 29 times lower or 18 % higher, never 0.0346 times.
 
-Up to a factor of two a change is a percentage of the other value, and from there on a factor.
+A change below a factor of two is shown as a percentage of the other value, a larger one as a factor.
 """
 
 import math
 
 from crosswind.text.units import percent, times
 
-_FACTOR_MIN = 2.0  # from which on a ratio is said as a factor
+_FACTOR_MIN = 2.0  # from here on, a ratio is shown as a factor
 _SAME_SHARE = 5e-5  # below it the percentage would be 0.00
 
 
 def change(ratio: float | None, less: str = "lower", more: str = "higher") -> str:
-    """Return how far a value is from another one, `-` where that is unknown.
+    """Return how far a value is from another one; `-` where that is unknown.
 
     Args:
         ratio: the value over the other one, at least 0.
@@ -28,8 +28,8 @@ def change(ratio: float | None, less: str = "lower", more: str = "higher") -> st
 def change_interval(low: float, high: float, less: str = "lower", more: str = "higher") -> str:
     """Return the interval of a change.
 
-    Bounds on one side of 1 have no word: it stands with the estimate, which is on that side too. Around 1 two
-    percentages have signs, and anything else has words.
+    Bounds on one side of 1 have no word, because the estimate is on that side and has one. Around 1, two
+    percentages have signs, and all else has words.
     """
     if low >= 1 or high <= 1:
         near, far = (_distance(bound) for bound in ((low, high) if low >= 1 else (high, low)))
@@ -43,15 +43,15 @@ def change_interval(low: float, high: float, less: str = "lower", more: str = "h
 
 
 def speed_change(slowdown: float) -> str:
-    """Return a slowdown, how many times as long something takes, as `25 % slower` or `18 % faster`.
+    """Return a slowdown, a ratio of durations, as `25 % slower` or `18 % faster`.
 
-    Faster is of the speed: what takes 0.8 times as long is 25 % faster.
+    Faster refers to the speed: 0.8 times the duration is 25 % faster.
     """
     return change(1 / slowdown if slowdown < 1 else slowdown, more="faster" if slowdown < 1 else "slower")
 
 
 def speed_interval(low: float, high: float) -> str:
-    """Return the interval of a slowdown, as `speed_change` says one."""
+    """Return the interval of a slowdown in the words of `speed_change`."""
     if low >= 1 or high <= 1:
         return change_interval(low, high) if low >= 1 else change_interval(1 / high, 1 / low)
     return f"{speed_change(low)} to {speed_change(high)}"

@@ -1,4 +1,4 @@
-"""A console for tables: of any width where its text does not go to a terminal."""
+"""The width of a console for tables."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ PLAIN_COLUMNS = 150  # Wide enough that no cell is broken.
 
 
 def widen(console: Console) -> None:
-    """Give a console that is not a terminal at least the columns that a table takes."""
+    """Make a console that is not a terminal wide enough for a table."""
     if not console.is_terminal:
         console.width = max(console.width, PLAIN_COLUMNS)

@@ -1,6 +1,6 @@
-"""A page that is one HTML file with everything in it, which needs no network and forbids itself to use one.
+"""A page as one HTML file with everything in it; it needs no network, and its policy forbids to use one.
 
-Templates, style and script lie in `assets`; a template finds its figures through `figure.html.j2`.
+Templates, style and script are in `assets`; a template draws its figures with `figure.html.j2`.
 """
 
 import json
@@ -20,8 +20,8 @@ def render(template: str, figures: Sequence[Picture], **context: object) -> str:
 
     Args:
         template: its name in `assets`.
-        figures: those that it may draw, by their keys.
-        context: what else the template names.
+        figures: those that it can draw.
+        context: the other variables of the template.
     """
     environment = Environment(
         loader=PackageLoader("crosswind.text", "assets"),
@@ -77,11 +77,9 @@ def _asset(name: str) -> Markup:
 
 
 def _plotly() -> Markup:
-    """Return the bundle of plotly.js that the installed plotly carries, so that it fits the figures made
-    with it."""
+    """Return the plotly.js of the installed plotly, which fits the figures made with it."""
     bundle = resources.files("plotly").joinpath("package_data", "plotly.min.js").read_text(encoding="utf-8")
-    # Inside <script>, this sequence would end the script wherever it stands; in a string the escape is the
-    # same text.
+    # This sequence would end the script anywhere inside <script>; the escape is the same text in a string.
     return Markup(bundle.replace("</script", "<\\/script"))
 
 

@@ -1,9 +1,8 @@
-"""What all pictures of the report share: plotly figures without colours, with rounded numbers and wrapped
-names.
+"""Common parts of all pictures: plotly figures without colours, with rounded numbers and wrapped names.
 
-The page adds the colours of its light or dark theme; a trace says in `meta.series` which it wants, the number
-of its condition. Values are rounded to four digits, which no screen can tell from the exact ones and which
-halves the page.
+The page adds the colours of its light or dark theme; a trace has the number of its condition in
+`meta.series`. Values are rounded to four digits: no screen shows the difference, and the page is half as
+large.
 """
 
 import math
@@ -20,7 +19,7 @@ ROW = 0.66  # of the height of a row that its box and its trials take
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawing and the words that say the same."""
+    """A drawing, and its content in words."""
 
     key: str
     alt: str
@@ -36,10 +35,10 @@ def finished(key: str, alt: str, height_px: int, figure: go.Figure) -> Picture:
 
 
 def log_axis(title: str, values: Iterable[float]) -> dict[str, object]:
-    """Return a logarithmic axis that holds `values` with some room, labelled with whole numbers.
+    """Return a logarithmic axis for `values` with a margin, labelled with whole numbers.
 
-    Labels stand at powers of ten; at 1, 2, 5 where there are few; within a decade where plotly puts them, for
-    there may be no 1, 2 or 5.
+    Labels are at powers of ten, or at 1, 2 and 5 where there are few. Within a decade plotly places them,
+    since the axis may have no 1, 2 or 5.
     """
     known = [value for value in values if 0 < value < math.inf] or [1.0]
     low, high = math.log10(min(known)), math.log10(max(known))
@@ -50,16 +49,16 @@ def log_axis(title: str, values: Iterable[float]) -> dict[str, object]:
         "type": "log",
         "title": {"text": title},
         "range": [low - room, high + room],
-        # Without a format of its own a label between powers of ten is a bare digit: 5, 100, 2, 5.
+        # Without this format, a label between powers of ten is a single digit: 5, 100, 2, 5.
         "tickformat": ",~r",
         **steps,
     }
 
 
 def value_axis(title: str, values: Iterable[float]) -> dict[str, object]:
-    """Return an axis that holds `values`: a logarithmic one where they span much, else one that begins at 0.
+    """Return an axis for `values`: logarithmic if they span more than a factor of 4, else from 0.
 
-    An axis that begins anywhere else makes a small difference look large.
+    An axis that does not begin at 0 makes a small difference look large.
     """
     values = list(values)
     if values and min(values) > 0 and max(values) > 4 * min(values):
@@ -68,12 +67,12 @@ def value_axis(title: str, values: Iterable[float]) -> dict[str, object]:
 
 
 def condition_label(name: str) -> str:
-    """Return a condition's name as the labels of an axis have it."""
+    """Return a condition's name as a label of an axis."""
     return "<br>".join(wrapped(name, LABEL_COLUMNS))
 
 
 def row_axis(names: Iterable[str]) -> dict[str, object]:
-    """Return an axis with a row for each condition: the first is 0 and on top."""
+    """Return an axis with a row for each condition; the first is 0, at the top."""
     labels = [condition_label(name) for name in names]
     return {
         "tickvals": list(range(len(labels))),
@@ -84,14 +83,14 @@ def row_axis(names: Iterable[str]) -> dict[str, object]:
 
 
 def row_places(row: int, trials: int) -> list[float]:
-    """Return where trials stand in a row, the first on top: a drift is then seen as a slope."""
+    """Return the positions of trials in a row, the first at the top: a drift is then visible as a slope."""
     if trials == 1:
         return [row]
     return [rounded(row + ROW * (place / (trials - 1) - 0.5)) for place in range(trials)]
 
 
 def dot_px(trials: int) -> int:
-    """Return how large the dots of so many trials are: many must not hide the box behind them."""
+    """Return the size of the dots of trials: many dots must not hide the box behind them."""
     return 9 if trials <= 20 else 5
 
 
@@ -101,5 +100,5 @@ def rounded(value: float) -> float:
 
 
 def milliseconds(value_ns: float) -> float:
-    """Return a duration in ns as it is drawn."""
+    """Return a duration in ns as milliseconds, rounded for a drawing."""
     return rounded(value_ns / 1e6)

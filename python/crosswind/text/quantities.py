@@ -1,4 +1,4 @@
-"""Quantities as a person reads them: three significant digits and a unit."""
+"""Quantities for people: three significant digits and a unit."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from datetime import UTC, datetime
 
 
 def time_text(ns: float) -> str:
-    """Return nanoseconds in the unit that fits: `850 ns`, `4.21 us`, `1.3 ms`, `2 s`."""
+    """Return nanoseconds in a fitting unit: `850 ns`, `4.21 us`, `1.3 ms`, `2 s`."""
     return _scaled(ns, ((1e9, "s"), (1e6, "ms"), (1e3, "us"), (1, "ns")))
 
 
 def rate_text(bps: float) -> str:
-    """Return bits per second in the unit that fits, such as `9.4 Gbit/s`."""
+    """Return bits per second in a fitting unit, such as `9.4 Gbit/s`."""
     return _scaled(bps, ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1, "bit/s")))
 
 
 def memory_text(size_bytes: float) -> str:
-    """Return bytes in the binary unit that fits, such as `23.5 GiB`."""
+    """Return bytes in a fitting binary unit, such as `23.5 GiB`."""
     return _scaled(size_bytes, ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"), (1, "B")))
 
 
 def count_text(number: float) -> str:
-    """Return a count with its thousands apart, such as `100 000`."""
+    """Return a count with spaces between thousands, such as `100 000`."""
     return f"{number:,.0f}".replace(",", " ")
 
 
@@ -31,7 +31,7 @@ def moment_text(instant: datetime) -> str:
 
 
 def _scaled(value: float, units: tuple[tuple[float, str], ...]) -> str:
-    # The last unit also takes what is smaller than itself, zero among it.
+    # The last unit is also for values smaller than itself, zero included.
     factor, unit = next((step for step in units if abs(value) >= step[0]), units[-1])
     scaled = value / factor
     return f"{scaled:.0f} {unit}" if abs(scaled) >= 100 else f"{scaled:.3g} {unit}"

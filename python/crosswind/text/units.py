@@ -1,4 +1,4 @@
-"""Numbers as people read them: one unit per column, three digits that carry."""
+"""Numbers for people: one unit per column, three significant digits."""
 
 import math
 from collections.abc import Iterable
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit that a whole column is shown in; a value is divided by `size`. What is counted is `whole`."""
+    """A unit for a whole column; a value is divided by `size`. Counts are `whole`."""
 
     name: str
     size: float
     whole: bool = False
 
     def show(self, value: float | None) -> str:
-        """Return the number without the unit, `-` for an unknown one."""
+        """Return the number without the unit; `-` for None."""
         if self.whole and value is not None and float(value).is_integer():
             return count(int(value))
         return number(None if value is None else value / self.size)
@@ -22,7 +22,7 @@ class Unit:
 
 DURATIONS = (Unit("s", 1e9), Unit("ms", 1e6), Unit("us", 1e3), Unit("ns", 1.0))  # values in ns
 RATES = (Unit("Gbit/s", 1e9), Unit("Mbit/s", 1e6), Unit("kbit/s", 1e3), Unit("bit/s", 1.0))  # values in bit/s
-# What the unit of a metric (contracts.md, section 5) is shown in; any other stands as it is.
+# The units in which the unit of a metric (contracts.md, section 5) is shown; any other is shown as it is.
 _SHOWN_IN = {
     "ns": DURATIONS,
     "bit/s": RATES,
@@ -38,7 +38,7 @@ _SHOWN_IN = {
 
 
 def units_of(unit: str) -> tuple[Unit, ...]:
-    """Return what values in the unit of a metric are shown in, the largest first."""
+    """Return the units in which values of a metric are shown, the largest first."""
     return _SHOWN_IN.get(unit, (Unit(unit, 1.0),))
 
 
@@ -59,17 +59,17 @@ def column_unit(values: Iterable[float | None], units: tuple[Unit, ...] = DURATI
 
 
 def duration(value: float | None) -> str:
-    """Return a duration in ns with the unit that suits it, as text stands alone."""
+    """Return a duration in ns with a fitting unit."""
     return _alone(value, DURATIONS)
 
 
 def quantity(value: float | None, unit: str) -> str:
-    """Return a metric's value with what suits its unit, as text stands alone."""
+    """Return a metric's value with a fitting unit."""
     return _alone(value, units_of(unit))
 
 
 def in_unit(value: float, unit: str) -> str:
-    """Return what a monitor measured in its unit (contracts.md, section 3) as text stands alone."""
+    """Return a value of a monitor, in its unit (contracts.md, section 3), as text."""
     match unit:
         case "ns":
             return duration(value)
@@ -80,12 +80,12 @@ def in_unit(value: float, unit: str) -> str:
 
 
 def rate(value: float | None) -> str:
-    """Return a rate in bit/s with the unit that suits it."""
+    """Return a rate in bit/s with a fitting unit."""
     return _alone(value, RATES)
 
 
 def number(value: float | None) -> str:
-    """Return three significant digits, thousands apart by a space that no line breaks at; `-` for None."""
+    """Return three significant digits, with narrow non-breaking spaces between thousands; `-` for None."""
     if value is None or math.isnan(value):
         return "-"
     if math.isinf(value):
@@ -99,12 +99,12 @@ def number(value: float | None) -> str:
 
 
 def count(value: int | None) -> str:
-    """Return a whole number, thousands apart; `-` for None."""
+    """Return a whole number, with spaces between thousands; `-` for None."""
     return "-" if value is None else f"{value:,}".replace(",", "\u202f")
 
 
 def percent(share: float | None) -> str:
-    """Return a share as a percentage with two digits that carry; `-` for None."""
+    """Return a share as a percentage with two significant digits; `-` for None."""
     if share is None or math.isnan(share):
         return "-"
     if share in (0, 1):
@@ -119,14 +119,14 @@ def times(ratio: float | None) -> str:
 
 
 def short_names(names: Iterable[str]) -> dict[str, str]:
-    """Return name -> the name without the folder (`icpe23/`) that all of them share."""
+    """Return name -> the name without the folder (`icpe23/`) that all names share."""
     names = list(names)
     folders = {name.rpartition("/")[0] for name in names}
     return {name: name.rpartition("/")[2] if len(folders) == 1 else name for name in names}
 
 
 def wrapped(name: str, columns: int) -> list[str]:
-    """Return `name` as lines of at most `columns` letters where its hyphens allow it."""
+    """Return `name` as lines of at most `columns` characters, broken at hyphens."""
     lines = [""]
     for part in name.replace("-", "-\0").split("\0"):
         if lines[-1] and len(lines[-1]) + len(part) > columns:
