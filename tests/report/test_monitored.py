@@ -12,7 +12,7 @@ from crosswind.analysis.monitored import distributions
 from crosswind.analysis.summary import ConditionSummary, summarise
 from crosswind.report import write_report
 from crosswind.report.describe import describe
-from crosswind.results import store_monitors
+from crosswind.results import Measurement, store_monitors
 from crosswind.results.reading import Results
 from crosswind.spec import ResolvedCondition
 from synthetic import write_folder
@@ -25,14 +25,14 @@ def monitored(results: Results, condition: ConditionSummary) -> None:
     for trial in condition.counted:
         path = results.path / "monitors" / f"{trial.row.trial}.json"
         measurement: dict[str, Any] = json.loads(path.read_text())
-        gaps = {"what": "ipg", "unit": "ns", "counts": "gaps", "bins": [[0, 1, 3], [992, 1008, 1]]}
+        gaps = {"what": "ipg", "unit": "ns", "counts": "gaps", "count": 4, "bins": [[0, 1, 3], [992, 1008, 1]]}
         trend = {
             "what": "utilisation",
             "unit": "per-mille",
             "step_ns": 10**6,
             "rows": [[measurement["window"]["started_ns"], 500.0, 500]],
         }
-        place = {"element": MONITOR, "place": "link", "of": "h0"}
+        place = {"element": MONITOR, "place": "link", "of": "h0", "window_ns": 10**6, "started_ns": 0}
         measurement |= {
             "monitors": [{**place, "histograms": [gaps], "counts": {}, "trends": [trend]}],
             "series": {"step_ns": 1, "rows": []},
@@ -42,7 +42,8 @@ def monitored(results: Results, condition: ConditionSummary) -> None:
             "retransmissions": {"lost_records": 0, "rows": []},
             "nodes": [],
         }
-        store_monitors(measurement, measurement["load"], trial.row.trial, results.path / "monitors")
+        typed = Measurement.model_validate(measurement)
+        store_monitors(typed, measurement["load"], trial.row.trial, results.path / "monitors")
 
 
 @pytest.fixture(scope="module")
