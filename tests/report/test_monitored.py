@@ -25,7 +25,13 @@ def monitored(results: Results, condition: ConditionSummary) -> None:
     for trial in condition.counted:
         path = results.path / "monitors" / f"{trial.row.trial}.json"
         measurement: dict[str, Any] = json.loads(path.read_text())
-        gaps = {"what": "ipg", "unit": "ns", "counts": "gaps", "count": 4, "bins": [[0, 1, 3], [992, 1008, 1]]}
+        gaps = {
+            "what": "ipg",
+            "unit": "ns",
+            "counts": "gaps",
+            "count": 4,
+            "bins": [[0, 1, 3], [992, 1008, 1]],
+        }
         trend = {
             "what": "utilisation",
             "unit": "per-mille",

@@ -1,18 +1,26 @@
 """Short-lived DuckDB connections for writing and reading Parquet."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import duckdb
 from pydantic_core import to_json
 
 from crosswind.results.durable import replacing
+
+if TYPE_CHECKING:
+    import duckdb
 
 
 @contextmanager
 def query() -> Iterator[duckdb.DuckDBPyConnection]:
     """Give an in-memory connection with one thread: a pool of workers could still run in the next trial."""
+    # Imported here: a verb that writes no table starts 0.1 s sooner.
+    import duckdb
+
     connection = duckdb.connect(config={"threads": 1, "autoinstall_known_extensions": False})
     try:
         connection.execute("SET TimeZone = 'UTC'")

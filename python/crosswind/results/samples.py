@@ -6,15 +6,19 @@ whose operation has a dot in its name is a part of an operation that has its own
 name, but is in no total and not in samples/<trial>.parquet.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from pathlib import Path
-
-import duckdb
+from typing import TYPE_CHECKING
 
 from crosswind.errors import CrosswindError, Exit
 from crosswind.results.durable import replacing
 from crosswind.results.query import copy_to_parquet, literal, query
 from crosswind.results.rows import Metric
+
+if TYPE_CHECKING:
+    import duckdb
 
 _COLUMNS = (
     "{'operation': 'VARCHAR', 'connection': 'INTEGER', 'intended_ns': 'BIGINT', 'started_ns': 'BIGINT', "
