@@ -38,7 +38,7 @@ def test_the_hungriest_condition_decides_and_the_pilots_trials_say_how_long_it_t
     said = describe_prediction(found)
     assert f"so {found.trials_each} complete blocks: {2 * found.trials_each} trials" in said
     assert "ends at 10 of each: raise `repeat`" in said
-    json.dumps(found.as_dict())
+    json.dumps(found.as_json())
 
 
 def test_a_long_pilot_is_asked_exactly_and_a_fixed_number_needs_one_look(write_run):

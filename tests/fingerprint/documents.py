@@ -1,14 +1,16 @@
-"""Fingerprints of networks that were never there: drawn from a seed, and told as the tool tells others."""
+"""Fingerprints of networks that do not exist: drawn from a seed, and written like measured ones."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
 
+from crosswind.analysis.network.document import SCHEMA, FingerprintDocument
 from crosswind.analysis.network.traffic_trace import TrafficTrace
 from crosswind.fingerprint.bucket.token_bucket import identify
-from crosswind.fingerprint.fingerprint import SCHEMA, bucket_parts, delay_part
+from crosswind.fingerprint.fingerprint import bucket_part, delay_part, samples_of
 
 MACHINE = {"kernel": "6.1", "cpu": "x", "cores": 2, "clock_source": "tsc", "tools": {"crosswind": "1"}}
 SAMPLE_S = 0.05
@@ -46,7 +48,9 @@ def fingerprint(
         "schema": SCHEMA,
         "between": ["a", "b"],
         "condition": "drawn",
-        "delay": delay_part(np.rint(delay_ns * random.normal(1, 0.004, packets)).astype(np.int64), 0),
+        "delay": delay_part(
+            np.rint(delay_ns * random.normal(1, 0.004, packets)).astype(np.int64), 0
+        ).as_json(),
         "bulk": {
             "goodput_bps": goodput_bps,
             "each_bps": [goodput_bps / 4] * 4,
@@ -54,9 +58,20 @@ def fingerprint(
             "retransmits": 3,
             "parts_bps": parts_bps.tolist(),
         },
-        **bucket_parts(1.3 * rate_bps, identify(trace), trace),
+        "token_bucket": bucket_part(1.3 * rate_bps, identify(trace)).as_json(),
+        "trace": samples_of(trace),
         "provenance": MACHINE | machine,
     }
+
+
+def document(content: dict[str, Any]) -> FingerprintDocument:
+    """Return the document that a file has."""
+    return FingerprintDocument.model_validate_json(json.dumps(content))
+
+
+def spread(value: float) -> dict[str, float]:
+    """Return median and range of repetitions that all gave one value."""
+    return {"median": value, "least": value, "most": value}
 
 
 def machines(sysctl: str = "4096", load: float = 0.25) -> dict[str, Any]:
@@ -79,7 +94,7 @@ def machines(sysctl: str = "4096", load: float = 0.25) -> dict[str, Any]:
 
 
 def transfer(goodput_bps: float, *, jain: float = 1.0, cpu_s_per_gb: float = 2.0) -> dict[str, Any]:
-    """Return a repetition of a bulk transfer; its receiver takes twice the sender's processor time."""
+    """Return a repetition of a bulk transfer; its receiver takes twice the sender's CPU time."""
     return {
         "goodput_bps": goodput_bps,
         "jain": jain,

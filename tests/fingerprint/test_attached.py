@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from documents import fingerprint
+from documents import document, fingerprint
 
 from crosswind.analysis.comparable import Sameness, sameness
 from crosswind.analysis.network.document import text_of
@@ -21,8 +21,8 @@ Documents = dict[str, dict[str, Any]]
 
 def run_folder(path: Path, documents: Documents) -> Path:
     path.mkdir()
-    for side, document in documents.items():
-        fingerprint_file(path, side).write_text(text_of(document))  # type: ignore[arg-type]
+    for side, content in documents.items():
+        fingerprint_file(path, side).write_text(text_of(document(content)))  # type: ignore[arg-type]
     return path
 
 

@@ -16,13 +16,13 @@ BULK = read_bulk(json.loads((CAPTURED / "incast-streams.json").read_text()))
 def test_unfairness_that_changes_sides_stays_unfair() -> None:
     # Averages of [1, 3] and [3, 1] are even, and Jain's index of each is 16 / (2 * 10).
     runs = [replace(BULK, each_bps=each, jain=0.8) for each in ([1.0, 3.0], [3.0, 1.0])]
-    found = Capacity(2, runs).as_dict()
-    assert found["jain"] == {"median": 0.8, "least": 0.8, "most": 0.8}
-    assert [one["each_bps"] for one in found["repetitions"]] == [[1.0, 3.0], [3.0, 1.0]]
+    found = Capacity(2, runs).part()
+    assert found.jain.as_json() == {"median": 0.8, "least": 0.8, "most": 0.8}
+    assert [one.each_bps for one in found.repetitions] == [[1.0, 3.0], [3.0, 1.0]]
 
 
-def test_processor_time_is_per_gigabyte_that_arrived_while_it_was_spent() -> None:
+def test_cpu_time_is_per_gigabyte_that_arrived_while_it_was_spent() -> None:
     one = replace(BULK, goodput_bps=8e9, window_s=2.0, sender_cpu_s=[0.5, 0.5], receiver_cpu_s=[1.5, 1.5])
-    kept = one.as_dict()
-    assert kept["sender_cpu_s_per_gb"] == 0.5
-    assert kept["receiver_cpu_s_per_gb"] == 1.5
+    recorded = one.part()
+    assert recorded.sender_cpu_s_per_gb == 0.5
+    assert recorded.receiver_cpu_s_per_gb == 1.5

@@ -1,4 +1,4 @@
-"""Two networks by their fingerprints: what is the same, what differs, and what nobody can tell."""
+"""Compare two networks by their fingerprints: what is the same, what differs, and what is undecided."""
 
 from __future__ import annotations
 
@@ -7,13 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from documents import fingerprint, transfer
+from documents import document, fingerprint, machines, spread, transfer
 
-from crosswind.analysis.network.comparison import FingerprintComparison, compare_fingerprints
-from crosswind.analysis.network.document import NotAFingerprint, read_fingerprint
+from crosswind.analysis.network.comparison import FingerprintComparison
+from crosswind.analysis.network.comparison import compare_fingerprints as compare_documents
+from crosswind.analysis.network.document import NotAFingerprint, read_fingerprint, text_of
 from crosswind.analysis.network.figures import AtLeast
 from crosswind.cli._main import run
 from crosswind.errors import Exit
+
+
+def compare_fingerprints(base: list[dict[str, Any]], other: list[dict[str, Any]]) -> FingerprintComparison:
+    """Compare what files have."""
+    return compare_documents(list(map(document, base)), list(map(document, other)))
 
 
 def verdicts(found: FingerprintComparison) -> dict[str, str]:
@@ -83,8 +89,21 @@ def test_each_size_of_writes_and_each_number_of_connections_is_a_figure() -> Non
         each_ns = one["delay"]["each_ns"]
         return one | {
             "round_trip": {"idle": {"each_ns": each_ns}, "loaded": {"each_ns": []}},
-            "writes": [{"write_bytes": 65536, "message_ns": [each + message_ns for each in each_ns]}],
-            "capacity": [{"connections": 8, "repetitions": [one["bulk"], one["bulk"]]}],
+            "writes": [
+                {
+                    "write_bytes": 65536,
+                    "stream": one["bulk"],
+                    "message_ns": [each + message_ns for each in each_ns],
+                }
+            ],
+            "capacity": [
+                {
+                    "connections": 8,
+                    "goodput_bps": spread(one["bulk"]["goodput_bps"]),
+                    "jain": spread(1.0),
+                    "repetitions": [one["bulk"], one["bulk"]],
+                }
+            ],
         }
 
     found = compare_fingerprints([wide(1, 1e6)], [wide(2, 2e6)])
@@ -96,11 +115,13 @@ def test_each_size_of_writes_and_each_number_of_connections_is_a_figure() -> Non
 
 
 def in_blocks(jain: list[float], cost: list[float], numbers: tuple[int, ...] = (1, 10, 50)) -> dict[str, Any]:
-    """Return a fingerprint with a block for each Jain's index and processor time; one connection is fair."""
+    """Return a fingerprint with a block for each Jain's index and CPU time; one connection is fair."""
     return fingerprint(1) | {
         "capacity": [
             {
                 "connections": number,
+                "goodput_bps": spread(90e6),
+                "jain": spread(jain[0]),
                 "repetitions": [
                     transfer(90e6, jain=fair if number > 1 else 1.0, cpu_s_per_gb=number * spent)
                     for fair, spent in zip(jain, cost, strict=True)
@@ -111,7 +132,7 @@ def in_blocks(jain: list[float], cost: list[float], numbers: tuple[int, ...] = (
     }
 
 
-def test_fairness_and_processor_time_are_compared_by_their_blocks() -> None:
+def test_fairness_and_cpu_time_are_compared_by_their_blocks() -> None:
     base = in_blocks([0.90, 0.91, 0.89], [1.0, 1.02, 0.98])
     told = verdicts(compare_fingerprints([base], [in_blocks([0.91, 0.90, 0.90], [1.05, 1.0, 1.02])]))
     figures = ("jain", "sender-processor-time", "receiver-processor-time")
@@ -123,10 +144,10 @@ def test_fairness_and_processor_time_are_compared_by_their_blocks() -> None:
     assert spent.base is not None
     assert not isinstance(spent.base, AtLeast)
     assert spent.base.value == pytest.approx(500 ** (1 / 3), rel=0.001)
-    assert spent.figure.title == "processor time of the sender, 1 to 50 connections"
+    assert spent.figure.title == "CPU time of the sender, 1 to 50 connections"
 
 
-def test_a_block_in_which_the_machine_was_busy_leaves_processor_time_undecided() -> None:
+def test_a_block_in_which_the_machine_was_busy_leaves_cpu_time_undecided() -> None:
     base = in_blocks([0.9, 0.9, 0.9], [1.0, 1.02, 0.98])
     told = verdicts(compare_fingerprints([base], [in_blocks([0.9, 0.9, 0.9], [1.0, 1.02, 3.0])]))
     assert (told["jain"], told["sender-processor-time"]) == ("same", "undecided")
@@ -152,8 +173,9 @@ def test_another_machine_is_a_note() -> None:
 def test_ends_with_other_interfaces_are_noted_where_they_differ() -> None:
     def between(mtu_bytes: int, far_cpu: str) -> dict[str, Any]:
         interface = {"name": f"c{mtu_bytes}", "mtu_bytes": mtu_bytes, "offloads": {"tso": True}}
-        near, far = {"interface": interface, "cpu": "x"}, {"interface": interface, "cpu": far_cpu}
-        return fingerprint(1) | {"machines": {"before": {"near": near, "far": far}}}
+        facts = machines()["near"] | {"interface": interface}
+        ends = {"near": facts | {"cpu": "x"}, "far": facts | {"cpu": far_cpu}}
+        return fingerprint(1) | {"machines": {"before": ends}}
 
     found = compare_fingerprints([between(1500, "x")], [between(9001, "y")])
     mtu = "interface.mtu_bytes: 1500 and 9001"
@@ -170,18 +192,21 @@ def test_what_is_no_fingerprint_is_refused_with_its_reason(tmp_path: Path) -> No
         file.write_text(text)
         with pytest.raises(NotAFingerprint, match=why):
             read_fingerprint(file)
-    edited = fingerprint(1) | {"delay": {"each_ns": ["soon"], "packets": 1, "lost": 0}}
-    with pytest.raises(NotAFingerprint, match="one-way delay"):
-        compare_fingerprints([edited], [edited])
-    with pytest.raises(NotAFingerprint, match="was the file edited"):
-        compare_fingerprints([fingerprint(1) | {"capacity": [3]}], [edited])
+    for edited, place in (
+        ({"delay": {"each_ns": ["soon"], "packets": 1, "lost": 0}}, r"delay\.each_ns\.0"),
+        ({"capacity": [3]}, r"capacity\.0"),
+        ({"trace": [[0, 1, 2], [0.5, 2, 3]]}, "sample 1 begins before"),
+    ):
+        file.write_text(json.dumps(fingerprint(1) | edited))
+        with pytest.raises(NotAFingerprint, match=f"{place}.*was the file edited"):
+            read_fingerprint(file)
 
 
 def test_the_verb_compares_files_for_people_and_for_scripts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name, document in (("a", fingerprint(1)), ("b", fingerprint(2)), ("c", fingerprint(3, low_bps=15e6))):
-        (tmp_path / f"{name}.json").write_text(json.dumps(document))
+    for name, content in (("a", fingerprint(1)), ("b", fingerprint(2)), ("c", fingerprint(3, low_bps=15e6))):
+        (tmp_path / f"{name}.json").write_text(json.dumps(content))
     a, b, c = (str(tmp_path / f"{name}.json") for name in "abc")
     assert run(["compare", a, b]) == 0
     assert "The same: all of 10 figures" in capsys.readouterr().out
@@ -193,3 +218,31 @@ def test_the_verb_compares_files_for_people_and_for_scripts(
     assert run(["compare", a, str(tmp_path)]) == 2
     assert "give two results folders, or two fingerprints" in capsys.readouterr().err
     assert run(["compare", a, b, "--force"]) == 2
+
+
+@pytest.mark.parametrize(
+    "older",
+    [
+        # Schema 1 had no single delays and no tenths of a second, and no more measurements.
+        {
+            "schema": 1,
+            "delay": {"packets": 400, "lost": 0, "one_way_ns": {"p0": 1e6, "p50": 1e6, "p100": 2e6}},
+            "bulk": {"goodput_bps": 95e6, "each_bps": [95e6], "jain": 1.0, "retransmits": 0},
+        },
+        # Schema 2 did not say what the path is, or that a fingerprint ended early.
+        {"schema": 2, "round_trip": {"idle": {"messages": 400, "failed": 0, "ns": {}, "each_ns": [2000000]}}},
+    ],
+)
+def test_documents_of_older_versions_are_read_and_have_fewer_figures(
+    tmp_path: Path, older: dict[str, Any]
+) -> None:
+    file = tmp_path / "older.json"
+    file.write_text(json.dumps(fingerprint(1) | older))
+    found = read_fingerprint(file)
+    assert (found.ended, found.way, found.machines.before) == (None, None, None)
+    assert verdicts(compare_documents([found], [found]))["budget"] == "same"
+
+
+def test_a_document_is_written_as_it_was_read() -> None:
+    content = fingerprint(1) | {"ended": None, "machines": {"before": machines()}, "later": {"key": 1}}
+    assert json.loads(text_of(document(content))) == json.loads(json.dumps(content))

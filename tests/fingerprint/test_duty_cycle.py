@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from crosswind.fingerprint.measure import duty_cycle as module
 from crosswind.fingerprint.measure.duty_cycle import duty_cycle, refuse_interrupted, sampled
 from crosswind.fingerprint.measure.ends import End, Ends
-from crosswind.fingerprint.measure.packets import Interrupted
+from crosswind.fingerprint.measure.packets import Interrupted, Report
 from crosswind.probe.flood import Flood
 
 GAPS_NS = st.lists(st.integers(1, 40_000_000), min_size=2, max_size=60)
@@ -46,7 +46,7 @@ ENDS = Ends(
     tool="traffic",
     ours=True,
 )
-SAID = {"packets": 100, "latest_ns": 49_000_000, "lasted_ns": 1_000_000_000, "overflowed": 0}
+REPORT = Report(latest_ns=49_000_000, lasted_ns=1_000_000_000)
 
 
 @pytest.mark.parametrize(
@@ -59,9 +59,9 @@ SAID = {"packets": 100, "latest_ns": 49_000_000, "lasted_ns": 1_000_000_000, "ov
 )
 def test_a_burst_that_either_end_interrupted_is_refused(said: dict[str, int], words: str) -> None:
     whole = flood(0, [0, *[10_000_000] * 100])
-    refuse_interrupted(ENDS, whole, SAID)
+    refuse_interrupted(ENDS, whole, REPORT)
     with pytest.raises(Interrupted, match=words):
-        refuse_interrupted(ENDS, whole, SAID | said)
+        refuse_interrupted(ENDS, whole, REPORT.model_copy(update=said))
 
 
 @pytest.mark.parametrize(("ours", "tries", "words"), [(True, 5, "5 times"), (False, 1, "bucket")])

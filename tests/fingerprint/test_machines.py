@@ -8,25 +8,29 @@ from pathlib import Path
 
 import pytest
 
+from crosswind.analysis.network.ends import EndFacts, EndState, InterfaceRates, Machines
 from crosswind.errors import Exit
 from crosswind.fingerprint.measure import end_facts
 from crosswind.fingerprint.measure.machines import Bounds, TooBusy, refuse_busy
 
-SEEN = {
-    "host": "m",
-    "cores": 2,
-    "state": {
-        "load_average": [3.0, 1.0, 1.0],
-        "memory_bytes": 100,
-        "memory_available_bytes": 10,
-        "interfaces_bps": {"lo": {"received": 10**9, "sent": 10**9}, "e": {"received": 5, "sent": 2_000_000}},
-    },
-}
+RATES = {"lo": InterfaceRates(received=10**9, sent=10**9), "e": InterfaceRates(received=5, sent=2_000_000)}
+STATE = EndState(
+    load_average=[3.0, 1.0, 1.0],
+    memory_bytes=100,
+    memory_available_bytes=10,
+    swap_used_bytes=0,
+    processes=1,
+    uptime_s=1.0,
+    steal_s=0.0,
+    interfaces_bps=RATES,
+)
+SEEN = EndFacts(time="", host="m", cores=2, state=STATE)
+IDLE_NODE = SEEN.model_copy(update={"state": STATE.model_copy(update={"load_average": [0.0, 0.0, 0.0]})})
 
 
 def test_everything_that_is_above_a_bound_is_named_at_once() -> None:
     with pytest.raises(TooBusy) as refused:
-        refuse_busy({"here": SEEN, "near": {}, "far": {}}, Bounds(1.0, 0.8, 1e6))
+        refuse_busy(Machines(near=IDLE_NODE, far=IDLE_NODE, here=SEEN).places, Bounds(1.0, 0.8, 1e6))
     said = str(refused.value)
     assert "m: load 1.50 a core, above 1 " in said
     assert "memory 90% used, above 80%" in said
@@ -36,8 +40,8 @@ def test_everything_that_is_above_a_bound_is_named_at_once() -> None:
 
 
 def test_at_its_bounds_and_without_any_a_machine_is_measured() -> None:
-    refuse_busy({"near": SEEN, "far": SEEN}, Bounds(1.5, 0.9, 2e6))
-    refuse_busy({"near": SEEN, "far": SEEN}, Bounds())
+    refuse_busy([SEEN, SEEN], Bounds(1.5, 0.9, 2e6))
+    refuse_busy([SEEN, SEEN], Bounds())
 
 
 def test_an_end_needs_nothing_but_python() -> None:

@@ -30,5 +30,5 @@ def test_without_an_answer_the_reason_is_named() -> None:
 
 def test_thinning_keeps_the_order_and_the_first() -> None:
     many = Messages(list(range(1000)), list(range(1000)), 0)
-    assert many.kept(100) == list(range(0, 1000, 10))
+    assert many.thinned(100) == list(range(0, 1000, 10))
     assert many.between(10, 12).round_trip_ns == [10, 11, 12]

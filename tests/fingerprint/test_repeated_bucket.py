@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 
+from crosswind.analysis.network.token_bucket import TokenBucket
 from crosswind.fingerprint.bucket.repeated_bucket import over_repetitions
-from crosswind.fingerprint.bucket.token_bucket import Range, TokenBucket
+from crosswind.stats import Bounded
 from crosswind.stats.interval import Interval, NeedsTrials
 
 
 def bucket(budget: float | None) -> TokenBucket:
-    one = Range(1.0, 0.9, 1.1)
+    one = Bounded(1.0, 0.9, 1.1)
     if budget is None:
-        return TokenBucket("not emptied", one, None, None, None, None, None)
-    return TokenBucket("undecided", one, one, None, 3.0, Range(budget, budget, budget), None)
+        return TokenBucket(kind="not emptied", high_bps=one)
+    budget_bits = Bounded(budget, budget, budget)
+    return TokenBucket(kind="undecided", high_bps=one, low_bps=one, emptied_s=3.0, budget_bits=budget_bits)
 
 
 def test_a_bucket_that_was_not_emptied_is_larger_than_all_others() -> None:

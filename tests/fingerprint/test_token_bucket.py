@@ -9,11 +9,12 @@ import pytest
 from numpy.typing import NDArray
 
 from bench.bucket_traces import SimulatedBucket
+from crosswind.analysis.network.token_bucket import TokenBucket
 from crosswind.analysis.network.traffic_trace import TrafficTrace
 from crosswind.cli._bucket import bucket_text
 from crosswind.fingerprint.bucket.knee import border, borders
 from crosswind.fingerprint.bucket.published_detector import reported_at
-from crosswind.fingerprint.bucket.token_bucket import TokenBucket, identify
+from crosswind.fingerprint.bucket.token_bucket import identify
 
 
 def simulated(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
+from documents import document, fingerprint, machines
 
+from crosswind.analysis.network.ends import Connection, EndFacts, Interface
 from crosswind.fingerprint.measure.crossing import tcp_metrics
 from crosswind.fingerprint.measure.ends import End, Ends
-from crosswind.fingerprint.measure.way import Way, way_text
+from crosswind.fingerprint.measure.way import way_of
 
 
 def between(near: tuple[str, str | None], far: tuple[str, str | None]) -> Ends:
@@ -20,9 +20,20 @@ def between(near: tuple[str, str | None], far: tuple[str, str | None]) -> Ends:
     return Ends(ends[0], ends[1], one_machine=True, tool="traffic", ours=True)
 
 
-def seen(interface: str = "eth0", driver: str | None = "veth", routers: int | None = 0) -> dict[str, Any]:
-    """Return what of an end's facts tells the way."""
-    return {"interface": {"name": interface, "driver": driver}, "connection": {"routers": routers}}
+def seen(interface: str = "eth0", driver: str | None = "veth", routers: int | None = 0) -> EndFacts:
+    """Return the facts of an end that show the way."""
+    facts = document(fingerprint(1) | {"machines": {"before": machines()}}).machines.before
+    assert facts is not None
+    connection = Connection(
+        congestion_control="cubic",
+        rto_us=200_000,
+        mss_bytes=1448,
+        path_mtu_bytes=1500,
+        handshake_rtt_us=100,
+        routers=routers,
+    )
+    found = {"interface": Interface(name=interface, driver=driver), "connection": connection}
+    return facts.near.model_copy(update=found)
 
 
 A, B, BESIDE_A = ("10.77.0.1", "h0"), ("10.77.0.2", "h1"), ("10.77.0.2", "h0")
@@ -46,16 +57,16 @@ A, B, BESIDE_A = ("10.77.0.1", "h0"), ("10.77.0.2", "h1"), ("10.77.0.2", "h0")
     ],
 )
 def test_the_distance_is_that_of_osmefs_tree(
-    ends: Ends, facts: dict[str, Any], place: str | None, distance: int | None
+    ends: Ends, facts: EndFacts, place: str | None, distance: int | None
 ) -> None:
-    found = Way.of(ends, facts)
+    found = way_of(ends, facts)
     assert (found.place, found.distance, found.tunnel) == (place, distance, None)
 
 
 def test_a_tunnel_is_told_by_the_device_and_does_not_count() -> None:
-    way = Way.of(between(A, B), seen("tunnel0", "vxlan")).as_dict()
-    assert way == {"place": "other host", "routers": 0, "tunnel": "vxlan", "distance": 2}
-    assert way_text(way) == "other host, through a tunnel (vxlan), distance 2"
+    way = way_of(between(A, B), seen("tunnel0", "vxlan"))
+    assert way.as_json() == {"place": "other host", "routers": 0, "tunnel": "vxlan", "distance": 2}
+    assert str(way) == "other host, through a tunnel (vxlan), distance 2"
 
 
 def test_a_route_keeps_what_was_declared_for_tcp() -> None:

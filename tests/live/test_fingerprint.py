@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from crosswind.analysis.network.attached import attached, before_and_after
+from crosswind.analysis.network.document import read_fingerprint
 from crosswind.app.nuttcp import Nuttcp
 from crosswind.app.requirements.iperf3 import IPERF3
 from crosswind.fingerprint.bucket.token_bucket import identify
@@ -21,7 +22,7 @@ from crosswind.fingerprint.measure.crossing import CannotCross, Tunnel
 from crosswind.fingerprint.measure.machines import near_facts
 from crosswind.fingerprint.measure.other_ends import other_ends
 from crosswind.fingerprint.measure.own_ends import own_fabric
-from crosswind.fingerprint.measure.way import Way
+from crosswind.fingerprint.measure.way import way_of
 from crosswind.fingerprint.page import render
 from crosswind.fingerprint.trace.trace_file import TraceFileError, read_trace
 from crosswind.probe.pairs import Task, over_fabric
@@ -122,7 +123,7 @@ def test_the_way_between_two_nodes_is_made_found_and_carries(
     spec = plain_fabric(("h0", "h1", "h2"), rate_bps=100_000_000)
     spec = spec.with_changes(nodes=[FabricNode(name=name, host=host) for name, host in nodes.items()])
     with own_fabric(spec, "traffic", tunnel) as ends:
-        way = Way.of(ends, near_facts(ends))
+        way = way_of(ends, near_facts(ends))
         assert (way.place, way.distance, way.tunnel) == (place, distance, tunnel)
         transfer = bulk(ends, 1, 0.5)
         # Buffers have no end, and no super-packet is lost because it could not be cut: hundreds would be sent
@@ -152,7 +153,7 @@ def test_a_far_end_that_vanishes_leaves_what_was_measured_and_the_reason(live: L
     assert found["way"]["place"] == "loopback"
     assert found["round_trip"]["idle"]["ns"]["p50"] > 0
     assert not {"delay", "bulk", "token_bucket", "trace"} & found.keys()
-    assert "It ended early" in render(found)
+    assert "It ended early" in render(read_fingerprint(live.folder / "fingerprint.json"))
     with pytest.raises(TraceFileError, match="ended early"):
         read_trace("fingerprint.json", json.dumps(found).encode())
 
@@ -171,9 +172,12 @@ def test_a_run_keeps_a_fingerprint_of_two_seconds(live: Live, experiment: Callab
     for side in SIDES:
         attach_fingerprint(resolved, folder, side, lambda _: None)
     found = attached(folder.path)
-    assert [document["between"] for document in found.values()] == [["server", "client"]] * 2
-    assert found["after"]["delay"]["one_way_ns"]["p50"] >= 2e6
-    assert found["after"]["token_bucket"]["high_bps"]["value"] > 10e6
+    assert [document.between for document in found.values()] == [("server", "client")] * 2
+    after = found["after"]
+    assert after.delay is not None
+    assert after.delay.one_way_ns["p50"] >= 2e6
+    assert after.token_bucket is not None
+    assert after.token_bucket.high_bps.value > 10e6
     assert before_and_after(found) is not None
 
 

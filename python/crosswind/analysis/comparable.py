@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+
+from pydantic import JsonValue
 
 from crosswind.analysis.network.attached import attached, of_one_kind
 from crosswind.analysis.network.comparison import compare_fingerprints
@@ -91,11 +91,11 @@ def _fingerprint(summary: Summary) -> dict[str, str] | None:
     return None if before is None else machine_fingerprint(before)
 
 
-def _declared_tcp(summary: Summary) -> dict[str, Any]:
+def _declared_tcp(summary: Summary) -> dict[str, JsonValue]:
     return summary.resolved.tcp.as_json()
 
 
-def _default_tcp(summary: Summary) -> dict[str, str | int | None]:
+def _default_tcp(summary: Summary) -> dict[str, JsonValue]:
     before = summary.provenance.before
     sysctls = {} if before is None else before.sysctls
     prefix = "net.ipv4.tcp_"
@@ -107,17 +107,17 @@ def _hashes(summary: Summary) -> dict[str, str]:
     return {file.file: file.sha256 for file in summary.resolved.application.files}
 
 
-def _without_hashes(part: Any) -> Any:
+def _without_hashes(part: JsonValue) -> JsonValue:
     """Return a part of resolved.json without hashes of files; what was read of one stays, as `says`."""
     if isinstance(part, list):
         return [_without_hashes(each) for each in part]
-    if not isinstance(part, Mapping):
+    if not isinstance(part, dict):
         return part
     named = "file" in part
     return {key: _without_hashes(value) for key, value in part.items() if not (named and key == "sha256")}
 
 
-def _without_files(part: Any) -> Any:
+def _without_files(part: JsonValue) -> JsonValue:
     """Return a part of resolved.json without its list of files: each stands where it is used, too."""
     whole = _without_hashes(part)
     return (
@@ -125,7 +125,7 @@ def _without_files(part: Any) -> Any:
     )
 
 
-def _differences(before: Any, now: Any, where: str = "") -> list[str]:
+def _differences(before: JsonValue, now: JsonValue, where: str = "") -> list[str]:
     """Return where two values of resolved.json differ, such as `.parameters.clients: 4 and 8`."""
     if before == now:
         return []
@@ -139,16 +139,16 @@ def _differences(before: Any, now: Any, where: str = "") -> list[str]:
     return [f"{where}: {_value_text(before)} and {_value_text(now)}"]
 
 
-def _parts(value: Any) -> dict[Any, Any]:
-    """Return what a value is made of, by name or by place from 1; nothing of one that is shown as a whole."""
-    if isinstance(value, Mapping):
-        return dict(value)
-    if isinstance(value, list) and any(isinstance(part, Mapping | list) for part in value):
-        return dict(enumerate(value, 1))
+def _parts(value: JsonValue) -> dict[str, JsonValue]:
+    """Return the parts of a value by name, or by place from 1; empty for a value that is shown as a whole."""
+    if isinstance(value, dict):
+        return value
+    if isinstance(value, list) and any(isinstance(part, dict | list) for part in value):
+        return {str(place): part for place, part in enumerate(value, 1)}
     return {}
 
 
-def _value_text(value: Any) -> str:
+def _value_text(value: JsonValue) -> str:
     """Return a value as an experiment file has it."""
     if value is None or value in ({}, []):
         return "none"

@@ -9,11 +9,13 @@ number of trials. Blocks are complete, so the hungriest condition decides for al
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from pydantic import JsonValue
 
 from crosswind.analysis.measure import Measure
+from crosswind.analysis.plain import as_plain
 from crosswind.analysis.summary import Summary, summarise
 from crosswind.errors import CrosswindError
 from crosswind.spec.resolved import Resolved, ResolvedUntil
@@ -56,9 +58,9 @@ class Prediction:
             return None
         return self.one_s * self.trials_each * len(self.conditions)
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return it as plain values, for `--json`."""
-        return {**asdict(self), "pilot": str(self.pilot), "expected_s": self.expected_s}
+    def as_json(self) -> dict[str, JsonValue]:
+        """Return the prediction as plain values."""
+        return as_plain(self) | {"expected_s": self.expected_s}
 
 
 def predict(resolved: Resolved, pilot: Path) -> Prediction:

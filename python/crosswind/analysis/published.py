@@ -9,9 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
+
+from pydantic import JsonValue
 
 from crosswind.analysis.measure import QUANTILE_NAMES
+from crosswind.analysis.plain import as_plain
 from crosswind.analysis.summary import ConditionSummary, Estimate, Ratio, Summary, ratio
 from crosswind.analysis.together import guards
 from crosswind.results.reading import Results
@@ -127,12 +130,7 @@ def shown_in(row: PublishedRow) -> Callable[[float | None], str]:
     return lambda value: quantity(value, "" if row.unit == "1" else row.unit)
 
 
-def as_json(figures: PublishedFigures) -> dict[str, Any]:
+def as_json(figures: PublishedFigures) -> dict[str, JsonValue]:
     """Return the figures as plain data, each row with its direction."""
-    from crosswind.analysis.plain import as_plain
-
-    plain = as_plain(figures)
-    for row, told in zip(figures.rows, plain["rows"], strict=True):
-        told["direction"] = row.direction
-    assert isinstance(plain, dict)
-    return plain
+    rows: list[JsonValue] = [as_plain(row) | {"direction": row.direction} for row in figures.rows]
+    return as_plain(figures) | {"rows": rows}

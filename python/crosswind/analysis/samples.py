@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Generic, TextIO, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,8 @@ from crosswind.analysis.columns import BadSamples, Columns, columns_of, number_i
 from crosswind.analysis.instant import first_misplaced, instant_s
 from crosswind.curves import BucketHistory
 from crosswind.spec.read_file import require_file
+
+_Name = TypeVar("_Name")
 
 _DELIMITERS = ",;\t"
 _PROBLEMS_MAX = 10
@@ -109,7 +111,7 @@ def _read(
         file.readline()
     found = _Rows(columns, ordered)
     problems: list[str] = []
-    for line, row in _numbered(path, csv.reader(file, delimiter=delimiter), after=0 if bare else 1):
+    for line, row in _numbered(path, file, delimiter, after=0 if bare else 1):
         if (problem := found.take(line, row)) is None:
             continue
         problems.append(f"{path}:{line}: {problem}")
@@ -147,7 +149,8 @@ class _Rows:
         self.values = array("d")
         self._columns = columns
         self._time = columns.time if ordered else None
-        self._groups, self._trials, self._sessions, self._units = (_Names() for _ in range(4))
+        self._groups, self._units = _Names[str](), _Names[str]()
+        self._trials, self._sessions = _Names[tuple[int, str]](), _Names[tuple[int, str]]()
         self._instants_s, self._lines = array("d"), array("q")
 
     def take(self, line: int, row: list[str]) -> str | None:
@@ -216,22 +219,23 @@ class _Rows:
         )
 
 
-class _Names:
+class _Names(Generic[_Name]):
     """Names as they appear, each with a number."""
 
     def __init__(self) -> None:
-        self.known: dict[Any, int] = {}
+        self.known: dict[_Name, int] = {}
         self.of_rows = array("q")
 
-    def number(self, name: Any) -> int:
+    def number(self, name: _Name) -> int:
         """Return the number of a name, and take it down for the next row."""
         number = self.known.setdefault(name, len(self.known))
         self.of_rows.append(number)
         return number
 
 
-def _numbered(path: Path, rows: Any, after: int) -> Iterator[tuple[int, list[str]]]:
+def _numbered(path: Path, file: TextIO, delimiter: str, after: int) -> Iterator[tuple[int, list[str]]]:
     """Yield rows with their lines; an empty line is a row of no cells, and at the end of the file none."""
+    rows = csv.reader(file, delimiter=delimiter)
     empty = []
     try:
         for row in rows:

@@ -5,13 +5,14 @@ the exact interval for that median, unless the guard finds that the trials are n
 trials that are done and not void; failed and void ones are listed beside them.
 """
 
-import dataclasses
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
+
+from pydantic import JsonValue
 
 from crosswind.analysis.causes import SlowOperations, slow_operations
 from crosswind.analysis.generator import Generator, generator
@@ -176,17 +177,9 @@ class Summary:
         """Those of trials whose tail is shorter than 100 ms."""
         return SlowOperations.together(condition.tail for condition in self.conditions)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, JsonValue]:
         """Return the summary as plain data for `json.dumps`; infinities become null."""
-        plain = as_plain(
-            {
-                field.name: getattr(self, field.name)
-                for field in dataclasses.fields(self)
-                if field.name != "folder"
-            }
-        )
-        assert isinstance(plain, dict)
-        return plain
+        return {name: value for name, value in as_plain(self).items() if name != "folder"}
 
 
 def summarise(folder: Path | Results) -> Summary:

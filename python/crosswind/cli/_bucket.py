@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from crosswind.analysis.network.token_bucket import TokenBucket
     from crosswind.analysis.network.traffic_trace import TrafficTrace
-    from crosswind.fingerprint.bucket.token_bucket import Range, TokenBucket
+    from crosswind.stats import Bounded
 
 
 def bucket_text(bucket: TokenBucket, trace: TrafficTrace) -> str:
@@ -43,5 +44,5 @@ def bucket_text(bucket: TokenBucket, trace: TrafficTrace) -> str:
     )
 
 
-def _interval(found: Range, unit: float) -> str:
+def _interval(found: Bounded, unit: float) -> str:
     return f"{found.value / unit:.4g} ({found.low / unit:.4g} to {found.high / unit:.4g})"

@@ -132,7 +132,7 @@ def _measure(asked: Asked, target: _Target, extent: Extent, out: Path, most_byte
             found.ended = str(error) or "interrupted"
             raise
         finally:
-            write_text(out, text_of(found.as_dict()))
+            write_text(out, text_of(found.document()))
             click.echo(told(found))
             click.echo(f"fingerprint: {out}" + (", as far as it was measured" if found.ended else ""))
 

@@ -11,12 +11,11 @@ if TYPE_CHECKING:
 def told(found: Fingerprint) -> str:
     """Return a fingerprint in a few lines."""
     from crosswind.cli._bucket import bucket_text
-    from crosswind.fingerprint.measure.way import way_text
     from crosswind.stats import quantile
     from crosswind.text.quantities import memory_text, rate_text, time_text
 
     lines = [
-        f"{found.between[0]} to {found.between[1]}, {way_text(found.way.as_dict())}"
+        f"{found.between[0]} to {found.between[1]}, {found.way}"
         + (f", condition {found.condition}" if found.condition is not None else "")
     ]
     if found.idle is not None:
@@ -37,11 +36,11 @@ def told(found: Fingerprint) -> str:
             f"{'no number of' if bulk.retransmits is None else bulk.retransmits} retransmissions"
         )
     for number in found.capacity:
-        goodput, jain = number.summary("goodput_bps"), number.summary("jain")
+        goodput, jain = number.goodput_bps, number.jain
         lines.append(
-            f"{number.connections:4} connections: {rate_text(goodput['median'])} "
-            f"({rate_text(goodput['least'])} to {rate_text(goodput['most'])}), "
-            f"Jain's index {jain['median']:.3f} ({jain['least']:.3f} to {jain['most']:.3f})"
+            f"{number.connections:4} connections: {rate_text(goodput.median)} "
+            f"({rate_text(goodput.least)} to {rate_text(goodput.most)}), "
+            f"Jain's index {jain.median:.3f} ({jain.least:.3f} to {jain.most:.3f})"
         )
     for size in found.writes:
         lines.append(

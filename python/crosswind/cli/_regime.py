@@ -42,8 +42,7 @@ def measure_regime(
     """
     from rich.console import Console
 
-    from crosswind.fingerprint.measure import end_facts
-    from crosswind.fingerprint.measure.machines import refuse_busy
+    from crosswind.fingerprint.measure.machines import facts_here, refuse_busy
     from crosswind.fingerprint.measure.sent_bytes import SentBytes
     from crosswind.fingerprint.regime.measure import is_complete, keep_measuring
     from crosswind.fingerprint.regime.pattern import Pattern
@@ -60,13 +59,13 @@ def measure_regime(
         raise CrosswindError(f"--regime: {error}") from None
     wanted_s = wanted_ns / 1e9
     point_s = pattern.usual_point_s if point_ns is None else point_ns / 1e9
-    here = end_facts.facts("127.0.0.1")
-    refuse_busy({"here": here}, bounds)
+    here = facts_here()
+    refuse_busy([here], bounds)
     header = header_of(
         regime=str(pattern),
         point_s=point_s,
         connections=CONNECTIONS,
-        provenance=provenance(Path.cwd(), seed, {}).as_json() | {"state": here["state"]},
+        provenance=provenance(Path.cwd(), seed, {}).as_json() | {"state": here.state.as_json()},
         bounds=bounds,
     )
     # Nobody is asked in the middle: the transfer would not wait for the answer.
@@ -86,7 +85,7 @@ def measure_regime(
         for point in recorder.before.points:
             count(point)
         if not is_complete(recorder.before, pattern, wanted_s):
-            refuse_busy({"here": here}, recorder.before.header.bounds.replaced_by(bounds))
+            refuse_busy([here], recorder.before.header.bounds.replaced_by(bounds))
             sent.expect_seconds(point_s, "the next point")
             keep_measuring(network, pattern, wanted_s, recorder, say)
     click.echo(described(read_record(out.read_bytes())))
@@ -104,7 +103,7 @@ def header_of_ends(ends: Ends, words: Sequence[str], **regime: Any) -> Header:
     from crosswind.fingerprint.regime.record import Header
     from crosswind.probe.flood import IP_BYTES
 
-    path_mtu_bytes = near_facts(ends)["interface"]["path_mtu_bytes"] or IP_BYTES
+    path_mtu_bytes = near_facts(ends).interface.path_mtu_bytes or IP_BYTES
     return Header.of_ends((ends.near.name, ends.far.name), words, path_mtu_bytes, **regime)
 
 

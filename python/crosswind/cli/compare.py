@@ -56,7 +56,7 @@ def _fingerprints(base: Path, other: Path, as_json: bool) -> Exit:
 
     comparison = compare_fingerprints([read_fingerprint(base)], [read_fingerprint(other)])
     if as_json:
-        print_json({"base": str(base), "other": str(other), **comparison.as_dict()})
+        print_json({"base": str(base), "other": str(other), **comparison.as_json()})
     else:
         out = console()
         out.print(f"{other} against {base}", style="bold", markup=False)

@@ -46,7 +46,7 @@ def command(file: str, pilot: Path | None, as_json: bool) -> None:
     predicted = None if pilot is None else predict(resolved, pilot)
     machine = [*too_little, *check_here(resolved)]
     if as_json:
-        pilot_says = {} if predicted is None else {"pilot": predicted.as_dict()}
+        pilot_says = {} if predicted is None else {"pilot": predicted.as_json()}
         print_json(
             {
                 **planned.as_dict(),

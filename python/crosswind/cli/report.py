@@ -100,10 +100,10 @@ def command(
 
 
 def _regimes(paths: list[Path], as_json: bool) -> None:
-    from crosswind.fingerprint.regime.table import print_regimes, read_regimes, regimes_as_dict
+    from crosswind.fingerprint.regime.table import print_regimes, read_regimes, regimes_as_json
 
     regimes = read_regimes(paths)
     if as_json:
-        print_json(regimes_as_dict(regimes))
+        print_json(regimes_as_json(regimes))
     else:
         print_regimes(regimes, console())

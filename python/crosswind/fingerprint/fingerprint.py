@@ -1,22 +1,27 @@
-"""The fingerprint of a network between two ends: what was measured, one after the other, as one document.
+"""Measure the fingerprint of a network between two ends: several measurements, recorded in one document.
 
-Where the network is a fabric of our own, each measurement has one of its own, so that no bucket remembers the
-one before it. Elsewhere the small ones come first, and the one that empties a bucket comes last.
+Where Crosswind makes the network, each measurement gets a new one, so that no token bucket is affected by the
+measurement before it. On an existing network small measurements come first, and the one that empties a bucket
+comes last.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import JsonValue
 
-from crosswind.analysis.network.document import SCHEMA
+from crosswind.analysis.network.document import SCHEMA, FingerprintDocument
+from crosswind.analysis.network.ends import Looks, Machines
+from crosswind.analysis.network.token_bucket import TokenBucket, TokenBucketPart
 from crosswind.analysis.network.traffic_trace import TrafficTrace
-from crosswind.fingerprint.bucket.token_bucket import TokenBucket, identify
+from crosswind.analysis.network.transfers import DelayPart, RoundTripPart, RoundTripsPart, SentPart
+from crosswind.analysis.network.way import Way
+from crosswind.fingerprint.bucket.token_bucket import identify
 from crosswind.fingerprint.measure.bulk import Bulk
 from crosswind.fingerprint.measure.capacity import (
     CONNECTIONS,
@@ -34,16 +39,16 @@ from crosswind.fingerprint.measure.messages import Messages
 from crosswind.fingerprint.measure.one_way import one_way
 from crosswind.fingerprint.measure.round_trips import LOAD_S, beside_bulk, idle
 from crosswind.fingerprint.measure.sent_bytes import SentBytes
-from crosswind.fingerprint.measure.way import Way
+from crosswind.fingerprint.measure.way import way_of
 from crosswind.fingerprint.measure.write_sizes import SIZES_BYTES, WriteSize, write_sizes, write_sizes_s
 from crosswind.machine.provenance import provenance
 from crosswind.probe.flood import IP_BYTES
 from crosswind.stats import quantile
 
-# More than TCP was given in its fastest moment, headers included.
+# Times what TCP got in its fastest tenth of a second; more than that with headers.
 OVERLOAD = 1.3
 _QUANTILES = (0.0, 0.5, 0.9, 0.99, 1.0)
-# Enough to tell a level in, however long the measurement.
+# Enough to show a level, however long the measurement is.
 SAMPLES = 200
 
 
@@ -52,11 +57,11 @@ class Extent:
     """How much is measured.
 
     Attributes:
-        full_speed_s: how long a bucket has to be emptied in; the same again follows after a rest.
-        rest_s: how long it has to refill in.
-        connections: side by side, number by number.
+        full_speed_s: length of each of the two full-speed bursts.
+        rest_s: length of the rest between them, in which a bucket refills.
+        connections: numbers of parallel connections to measure.
         repetitions: of each of these numbers.
-        writes_bytes: sizes of writes.
+        writes_bytes: sizes of writes to measure.
     """
 
     full_speed_s: float
@@ -67,36 +72,38 @@ class Extent:
 
     @property
     def at_rate_s(self) -> float:
-        """How long something is sent as fast as the network takes it."""
+        """How long the fingerprint sends at full speed, in total."""
         bulk_s = LOAD_S + capacity_s(self.connections, self.repetitions) + write_sizes_s(self.writes_bytes)
         return bulk_s + 2 * OVERLOAD * self.full_speed_s
 
 
 @dataclass
 class Fingerprint:
-    """What a network is between two ends, from the first to the second, as far as it has been measured.
+    """What a network is from one end to the other, as far as it was measured.
 
     Attributes:
-        condition: that was emulated; None where the network is not ours.
-        sent: payload, all in all.
-        machines_before, machines_after: of the ends (`machines.py`).
-        provenance, provenance_after: of the machine that measured.
-        idle, loaded: round trips on an idle network, and beside `bulk`.
-        delay_ns: one-way delays of small packets on an idle network, in the order of their arrival; empty
-            where the ends have no common clock.
-        lost: of these packets.
-        transfers: with their number of connections.
-        offered_bps: IP bits per second that the trace's sender sent.
-        trace: what arrived of them.
-        ended: why it ended before it was whole; None where it is.
+        condition: the emulated one; None where the network is not Crosswind's.
+        sent: payload, in total.
+        seed: for what the network draws.
+        machines_before, machines_after: the ends.
+        provenance, provenance_after: of the machine that measures.
+        idle, loaded: round trips on an idle network, and during `bulk`.
+        delay_ns: one-way delays of small packets on an idle network, in the order of arrival; empty where the
+            ends have no common clock.
+        lost: number of these packets that were lost.
+        transfers: each with its number of connections.
+        offered_bps: rate of the trace's sender, in IP bits per second.
+        trace: what arrived of it.
+        ended: why it ended early; None where it is complete.
     """
 
     between: tuple[str, str]
     way: Way
     condition: str | None
     sent: SentBytes
-    machines_before: Mapping[str, Any]
-    provenance: Mapping[str, Any]
+    seed: int
+    machines_before: Machines
+    provenance: dict[str, JsonValue]
     idle: Messages | None = None
     delay_ns: NDArray[np.int64] | None = None
     lost: int = 0
@@ -107,8 +114,8 @@ class Fingerprint:
     offered_bps: float | None = None
     trace: TrafficTrace | None = None
     token_bucket: TokenBucket | None = None
-    machines_after: Mapping[str, Any] | None = None
-    provenance_after: Mapping[str, Any] | None = None
+    machines_after: Machines | None = None
+    provenance_after: dict[str, JsonValue] | None = None
     ended: str | None = None
 
     @property
@@ -117,35 +124,36 @@ class Fingerprint:
         return by_number(self.transfers)
 
     def delay_quantiles_ns(self) -> dict[str, float]:
-        """Return quantiles of the one-way delay by their names; none where it was not measured."""
+        """Return quantiles of the one-way delay by their names; empty where it was not measured."""
         return _quantiles([] if self.delay_ns is None else self.delay_ns.tolist())
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the document (docs/reference/contracts.md, section 9), of what was measured."""
-        parts: dict[str, Any] = {}
+    def document(self) -> FingerprintDocument:
+        """Return the document, with what was measured."""
+        looks = {"before": self.machines_before, "after": self.machines_after}
+        trips = {"idle": self.idle, "loaded": self.loaded}
+        found = FingerprintDocument(
+            schema_version=SCHEMA,
+            ended=self.ended,
+            between=self.between,
+            way=self.way,
+            condition=self.condition,
+            round_trip=RoundTripPart(**{name: _round_trips(asked) for name, asked in trips.items() if asked}),
+            writes=[size.part() for size in self.writes],
+            capacity=[number.part() for number in self.capacity],
+            sent=SentPart(sent_bytes=self.sent.sent_bytes, most_bytes=self.sent.most_bytes),
+            machines=Looks(**{when: seen for when, seen in looks.items() if seen is not None}),
+            provenance=self.provenance,
+            provenance_after=self.provenance_after,
+        )
+        parts: dict[str, object] = {}
         if self.delay_ns is not None:
             parts["delay"] = delay_part(self.delay_ns, self.lost)
-        trips = {"idle": self.idle, "loaded": self.loaded}
-        parts["round_trip"] = {name: _round_trips(asked) for name, asked in trips.items() if asked}
         if self.bulk is not None:
-            parts["bulk"] = self.bulk.as_dict()
+            parts["bulk"] = self.bulk.part()
         if self.offered_bps is not None and self.token_bucket is not None and self.trace is not None:
-            parts |= bucket_parts(self.offered_bps, self.token_bucket, self.trace)
-        machines = {"before": self.machines_before, "after": self.machines_after}
-        return {
-            "schema": SCHEMA,
-            "ended": self.ended,
-            "between": list(self.between),
-            "way": self.way.as_dict(),
-            "condition": self.condition,
-            **parts,
-            "writes": [size.as_dict() for size in self.writes],
-            "capacity": [number.as_dict() for number in self.capacity],
-            "sent": {"bytes": self.sent.sent_bytes, "most_bytes": self.sent.most_bytes},
-            "machines": {when: seen for when, seen in machines.items() if seen is not None},
-            "provenance": dict(self.provenance),
-            "provenance_after": self.provenance_after and dict(self.provenance_after),
-        }
+            parts["token_bucket"] = bucket_part(self.offered_bps, self.token_bucket)
+            parts["trace"] = samples_of(self.trace)
+        return found.model_copy(update=parts)
 
 
 def begin(
@@ -157,22 +165,22 @@ def begin(
     *,
     cloud: bool = False,
 ) -> Fingerprint:
-    """Look at both ends of a network, and return a fingerprint in which nothing is measured yet.
+    """Inspect both ends of a network, and return a fingerprint in which nothing is measured yet.
 
     Args:
-        condition: that it emulates, if it does.
-        seed: of what it draws.
-        sent: how much may be sent; it is counted there.
-        bounds: what the machines may do beside when this begins.
-        cloud: whether its metadata service is asked, once.
-    Raises: TooBusy: a machine does more. TestbedError: an end cannot be reached.
+        condition: the emulated one, if any.
+        seed: for what the network draws.
+        sent: counts what is sent, up to its limit.
+        bounds: limits of what else the machines may do when this begins.
+        cloud: whether the metadata service of a cloud is queried, once.
+    Raises: TooBusy: a machine exceeds its bounds. TestbedError: an end cannot be reached.
     """
     before = provenance(Path.cwd(), seed, {}).as_json()
     with network() as ends:
         seen = machines(ends, cloud=cloud)
-        refuse_busy(seen, bounds)
+        refuse_busy(seen.places, bounds)
         between = ends.near.name, ends.far.name
-        return Fingerprint(between, Way.of(ends, seen["near"]), condition, sent, seen, before)
+        return Fingerprint(between, way_of(ends, seen.near), condition, sent, seed, seen, before)
 
 
 def measure(
@@ -181,12 +189,12 @@ def measure(
     extent: Extent,
     say: Callable[[str], None] = lambda _: None,
 ) -> None:
-    """Measure a network into a fingerprint that was begun; what is measured is in it at once.
+    """Measure a network into a fingerprint that was begun; each result is stored in it at once.
 
     Args:
-        say: is told what is under way.
-    Raises: TooMuch: before what is too much. TestbedError: an end is gone, or nothing arrives; says what was
-        under way.
+        say: is called with the name of each measurement before it begins.
+    Raises: TooMuch: a measurement would exceed the limit; it was not begun. TestbedError: an end is gone, or
+        nothing arrives.
     """
     sent = found.sent
     say("round trips of small messages")
@@ -216,7 +224,7 @@ def measure(
         sent.expect(more_bytes, what)
         sent.add(more_bytes)
 
-    path_mtu_bytes = found.machines_before["near"]["interface"]["path_mtu_bytes"] or IP_BYTES
+    path_mtu_bytes = found.machines_before.near.interface.path_mtu_bytes or IP_BYTES
     trace = duty_cycle(
         network,
         offered_bps,
@@ -229,32 +237,33 @@ def measure(
     found.offered_bps, found.trace, found.token_bucket = offered_bps, trace, identify(trace)
     with network() as ends:
         found.machines_after = machines(ends)
-    found.provenance_after = provenance(Path.cwd(), found.provenance["seed"], {}).as_json()
+    found.provenance_after = provenance(Path.cwd(), found.seed, {}).as_json()
 
 
-def delay_part(delay_ns: NDArray[np.int64], lost: int) -> dict[str, Any]:
-    """Return what a document says of the one-way delay."""
+def delay_part(delay_ns: NDArray[np.int64], lost: int) -> DelayPart:
+    """Return what a document records of the one-way delay."""
     each_ns = delay_ns.tolist()
-    packets = len(each_ns) + lost
-    return {"packets": packets, "lost": lost, "one_way_ns": _quantiles(each_ns), "each_ns": each_ns}
+    return DelayPart(packets=len(each_ns) + lost, lost=lost, one_way_ns=_quantiles(each_ns), each_ns=each_ns)
 
 
-def bucket_parts(offered_bps: float, bucket: TokenBucket, trace: TrafficTrace) -> dict[str, Any]:
-    """Return what a document says of the token bucket, and what it was found in."""
+def bucket_part(offered_bps: float, bucket: TokenBucket) -> TokenBucketPart:
+    """Return what a document records of the token bucket."""
+    return TokenBucketPart(offered_bps=offered_bps, **dict(bucket))
+
+
+def samples_of(trace: TrafficTrace) -> list[tuple[float, float, int | float]]:
+    """Return a trace as a document records it."""
     samples = zip(trace.begin_s, trace.end_s, trace.bits, strict=True)
-    return {
-        "token_bucket": {"offered_bps": offered_bps, **asdict(bucket)},
-        "trace": [[round(begin, 9), round(end, 9), round(bits)] for begin, end, bits in samples],
-    }
+    return [(round(float(begin), 9), round(float(end), 9), round(bits)) for begin, end, bits in samples]
 
 
-def _round_trips(asked: Messages) -> dict[str, Any]:
-    return {
-        "messages": len(asked.round_trip_ns) + asked.failed,
-        "failed": asked.failed,
-        "ns": _quantiles(asked.round_trip_ns),
-        "each_ns": asked.kept(),
-    }
+def _round_trips(asked: Messages) -> RoundTripsPart:
+    return RoundTripsPart(
+        messages=len(asked.round_trip_ns) + asked.failed,
+        failed=asked.failed,
+        ns=_quantiles(asked.round_trip_ns),
+        each_ns=list(asked.thinned()),
+    )
 
 
 def _quantiles(values: Sequence[float]) -> dict[str, float]:

@@ -1,28 +1,30 @@
-"""What the machines of a fingerprint did and were, before and after, and what somebody changed meanwhile.
+"""The machines of a fingerprint before and after it: what they did, and what changed while it was measured.
 
-What a machine does beside (load, memory, what passes its interfaces) moves all the time, and is set side by
-side. What it is (kernel, sysctls, interface, the settings of a connection) stays, and each difference is
-named: somebody changed it while it was measured.
+What a machine does (load, memory, traffic of its interfaces) varies all the time, so both values are shown.
+What a machine is (kernel, sysctls, interface, settings of a connection) should stay, so each difference is
+reported.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from crosswind.analysis.network.figures import at
+from pydantic import JsonValue
+
+from crosswind.analysis.network.document import FingerprintDocument
+from crosswind.analysis.network.ends import EndFacts, EndState, Machines
 from crosswind.text import units
 from crosswind.text.html_file import flat
 
-# What is another at every look, and the answer of a cloud, which is asked once.
+# What differs every time, and the answer of a cloud, which is queried once.
 _MOVES = ("time", "state.", "connection.handshake_rtt_us", "cloud")
 _MOVES_IN_PROVENANCE = ("time", "steal_s", "load_average", "memory_available_bytes")
 
 
 @dataclass(frozen=True)
 class StateRow:
-    """What a machine did in one respect, in words; `-` where nobody looked, or nothing passed."""
+    """One aspect of what a machine did, in words; `-` where it was not inspected, or had no traffic."""
 
     what: str
     before: str
@@ -31,35 +33,38 @@ class StateRow:
 
 @dataclass(frozen=True)
 class MachineState:
-    """One machine: what it is called, and what it did."""
+    """The name of a machine, and what it did."""
 
     name: str
     rows: list[StateRow]
 
 
-def states(document: Mapping[str, Any]) -> list[MachineState]:
-    """Return what each machine did; one where both ends share it, none where nobody looked."""
-    seen = {end: _looks(document, end) for end in _ends(document)}
-    places = {"here": seen["here"]} if "here" in seen else seen
+def states(document: FingerprintDocument) -> list[MachineState]:
+    """Return what each machine did: one where both ends share it, none where they were not inspected."""
+    before, after = _ends(document.machines.before), _ends(document.machines.after)
+    places = ["here"] if "here" in before else list(before)
     return [
-        MachineState(_named(end, before["host"]), _rows(before, after))
-        for end, (before, after) in places.items()
+        MachineState(f"{_named(end)}, {before[end].host}", _rows(before[end], after.get(end)))
+        for end in places
     ]
 
 
-def changes(document: Mapping[str, Any]) -> list[str] | None:
-    """Return what differs afterwards and should not, each in words; None where nobody looked afterwards."""
-    looks = [(_named(end), *_looks(document, end), _MOVES) for end in _ends(document)]
-    provenances = document["provenance"], document.get("provenance_after")
-    looks.append(("the machine that measured", *provenances, _MOVES_IN_PROVENANCE))
+def changes(document: FingerprintDocument) -> list[str] | None:
+    """Return what changed and should not have, in words; None where nothing was inspected afterwards."""
+    before, after = _ends(document.machines.before), _ends(document.machines.after)
     found = [
-        _changed(name, before, after, moves) for name, before, after, moves in looks if after is not None
+        _changed(_named(end), facts.as_json(), after[end].as_json(), _MOVES)
+        for end, facts in before.items()
+        if end in after
     ]
+    if document.provenance_after is not None:
+        name = "the machine that measured"
+        found.append(_changed(name, document.provenance, document.provenance_after, _MOVES_IN_PROVENANCE))
     return [change for each in found for change in each] if found else None
 
 
 def _changed(
-    name: str, before: Mapping[str, Any], after: Mapping[str, Any], moves: tuple[str, ...]
+    name: str, before: Mapping[str, JsonValue], after: Mapping[str, JsonValue], moves: tuple[str, ...]
 ) -> list[str]:
     was, now = (
         {key: text for key, text in flat(dict(facts)) if not key.startswith(moves)}
@@ -72,52 +77,48 @@ def _changed(
     ]
 
 
-def _ends(document: Mapping[str, Any]) -> list[str]:
-    return [end for end in ("near", "far", "here") if at(document, "machines", "before", end)]
+def _ends(machines: Machines | None) -> dict[str, EndFacts]:
+    """Return the facts of each end, and of the machine that both are on, by their names."""
+    if machines is None:
+        return {}
+    ends = {"near": machines.near, "far": machines.far}
+    return ends if machines.here is None else ends | {"here": machines.here}
 
 
-def _looks(document: Mapping[str, Any], end: str) -> tuple[Mapping[str, Any], Mapping[str, Any] | None]:
-    return document["machines"]["before"][end], at(document, "machines", "after", end)
+def _named(end: str) -> str:
+    return "the machine of both ends" if end == "here" else f"the {end} end"
 
 
-def _named(end: str, host: str = "") -> str:
-    name = "the machine of both ends" if end == "here" else f"the {end} end"
-    return f"{name}, {host}" if host else name
-
-
-def _rows(before: Mapping[str, Any], after: Mapping[str, Any] | None) -> list[StateRow]:
-    sides = [before["state"], None if after is None else after["state"]]
-    told = [{} if state is None else _told(state, before["cores"]) for state in sides]
+def _rows(before: EndFacts, after: EndFacts | None) -> list[StateRow]:
+    sides = [
+        _described(before.state, before.cores),
+        {} if after is None else _described(after.state, before.cores),
+    ]
     if after is not None:
-        elapsed_s = after["state"]["uptime_s"] - before["state"]["uptime_s"]
-        stolen_s = after["state"]["steal_s"] - before["state"]["steal_s"]
-        # A machine that was started anew counts from zero again.
+        elapsed_s = after.state.uptime_s - before.state.uptime_s
+        stolen_s = after.state.steal_s - before.state.steal_s
+        # A machine that was rebooted counts from zero again.
         if elapsed_s > 0:
-            told[1]["taken by the hypervisor meanwhile"] = units.percent(
-                stolen_s / elapsed_s / before["cores"]
-            )
+            share = stolen_s / elapsed_s / before.cores
+            sides[1]["CPU time taken by the hypervisor meanwhile"] = units.percent(share)
     return [
-        StateRow(what, *(side.get(what, "-") for side in told))
-        for what in dict.fromkeys([*told[0], *told[1]])
+        StateRow(what, *(side.get(what, "-") for side in sides))
+        for what in dict.fromkeys([*sides[0], *sides[1]])
     ]
 
 
-def _told(state: Mapping[str, Any], cores: int) -> dict[str, str]:
-    used_bytes = state["memory_bytes"] - state["memory_available_bytes"]
-    used = units.percent(used_bytes / state["memory_bytes"])
+def _described(state: EndState, cores: int) -> dict[str, str]:
+    used_bytes = state.memory_used_bytes
+    used = units.percent(used_bytes / state.memory_bytes)
     interfaces = {
-        f"through {name}, received and sent": " and ".join(
-            units.rate(rates[way]) for way in ("received", "sent")
-        )
-        for name, rates in state["interfaces_bps"].items()
-        if any(rates.values())
+        f"through {name}, received and sent": f"{units.rate(rates.received)} and {units.rate(rates.sent)}"
+        for name, rates in state.interfaces_bps.items()
+        if rates.received or rates.sent
     }
     return {
-        f"load of 1, 5 and 15 min on {cores} cores": ", ".join(
-            units.number(load) for load in state["load_average"]
-        ),
+        f"load average of 1, 5 and 15 min on {cores} cores": ", ".join(map(units.number, state.load_average)),
         "memory in use": f"{units.quantity(used_bytes, 'B')} ({used})",
-        "swap in use": units.quantity(state["swap_used_bytes"], "B"),
-        "processes": units.count(state["processes"]),
+        "swap in use": units.quantity(state.swap_used_bytes, "B"),
+        "processes": units.count(state.processes),
         **interfaces,
     }

@@ -1,28 +1,33 @@
-"""Pictures of a fingerprint: how late packets are, what was carried over time, what each connection got."""
+"""Pictures of a fingerprint: delays of packets, rates over time, and the share of each connection."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
 
 import plotly.graph_objects as go
 
-from crosswind.analysis.network.figures import at
+from crosswind.analysis.network.document import FingerprintDocument
+from crosswind.analysis.network.token_bucket import TokenBucket
 from crosswind.analysis.network.traffic_trace import TrafficTrace
+from crosswind.analysis.network.transfers import BulkPart
 from crosswind.stats import ecdf, quantile
 from crosswind.text.picture import Picture, finished, log_axis, milliseconds, rounded, value_axis
 from crosswind.text.quantities import memory_text
 
-# Numbers of colours: of what was measured, and of what was made of it.
+# Numbers of colours: for measured values, and for fitted ones.
 _MEASURED, _FITTED = 1, 2
 _SERIES_OF_ENDS = {"sender": _MEASURED, "receiver": _FITTED}
-# Of the series of a bulk transfer.
+_COSTS: dict[str, Callable[[BulkPart], float | None]] = {
+    "sender": lambda one: one.sender_cpu_s_per_gb,
+    "receiver": lambda one: one.receiver_cpu_s_per_gb,
+}
+# Length of a part of a bulk transfer.
 PART_S = 0.1
 _LEGEND = {"orientation": "h", "y": 1.0, "yanchor": "bottom"}
 
 
-def pictures(document: Mapping[str, Any]) -> list[Picture]:
-    """Return those that the document has something to draw of."""
+def pictures(document: FingerprintDocument) -> list[Picture]:
+    """Return the pictures for which the document has data."""
     drawn = (
         _trace(document),
         _delays(document),
@@ -33,15 +38,15 @@ def pictures(document: Mapping[str, Any]) -> list[Picture]:
         _writes(document),
         _goodput(document),
         _connections(document),
-        _processor_time(document),
-        _processor_time_of_writes(document),
+        _cpu_time(document),
+        _cpu_time_of_writes(document),
     )
     return [picture for picture in drawn if picture is not None]
 
 
-def _delays(document: Mapping[str, Any]) -> Picture | None:
-    """Draw how many packets are at most so late."""
-    each_ns = at(document, "delay", "each_ns")
+def _delays(document: FingerprintDocument) -> Picture | None:
+    """Draw the distribution of the one-way delay."""
+    each_ns = document.delay.each_ns if document.delay else []
     if not each_ns:
         return None
     curve = ecdf(each_ns)
@@ -79,9 +84,9 @@ def _delays(document: Mapping[str, Any]) -> Picture | None:
     return finished("delay", "Distribution of the one-way delay of small packets.", 320, figure)
 
 
-def _delays_in_order(document: Mapping[str, Any]) -> Picture | None:
-    """Draw the delays one after the other: what comes in bursts or drifts is seen only so."""
-    each_ns = at(document, "delay", "each_ns")
+def _delays_in_order(document: FingerprintDocument) -> Picture | None:
+    """Draw the delays in order: only this shows bursts and drift."""
+    each_ns = document.delay.each_ns if document.delay else []
     if not each_ns:
         return None
     figure = go.Figure()
@@ -105,13 +110,10 @@ def _delays_in_order(document: Mapping[str, Any]) -> Picture | None:
     return finished("delays", "One-way delay of each small packet in the order of arrival.", 320, figure)
 
 
-def _round_trips(document: Mapping[str, Any]) -> Picture | None:
-    """Draw how many questions are answered within a time, on an idle network and on a busy one."""
-    sides = {
-        name: each_ns
-        for name, path in (("idle", "idle"), ("beside a bulk transfer", "loaded"))
-        if (each_ns := at(document, "round_trip", path, "each_ns"))
-    }
+def _round_trips(document: FingerprintDocument) -> Picture | None:
+    """Draw the distribution of round-trip times, on an idle network and on a busy one."""
+    trips = {"idle": document.round_trip.idle, "during a bulk transfer": document.round_trip.loaded}
+    sides = {name: found.each_ns for name, found in trips.items() if found and found.each_ns}
     if not sides:
         return None
     figure = go.Figure()
@@ -141,18 +143,18 @@ def _round_trips(document: Mapping[str, Any]) -> Picture | None:
     return finished("trips", "Distribution of round-trip times, idle and under load.", 320, figure)
 
 
-def _capacity(document: Mapping[str, Any]) -> Picture | None:
-    """Draw the goodput of several numbers of connections."""
-    numbers = document.get("capacity")
+def _capacity(document: FingerprintDocument) -> Picture | None:
+    """Draw the goodput against the number of connections."""
+    numbers = document.capacity
     if not numbers:
         return None
-    many = [number["connections"] for number in numbers]
+    many = [number.connections for number in numbers]
     repetitions = [
-        (number["connections"], rounded(one["goodput_bps"] / 1e6))
+        (number.connections, rounded(one.goodput_bps / 1e6))
         for number in numbers
-        for one in number["repetitions"]
+        for one in number.repetitions
     ]
-    medians = [rounded(number["goodput_bps"]["median"] / 1e6) for number in numbers]
+    medians = [rounded(number.goodput_bps.median / 1e6) for number in numbers]
     figure = go.Figure()
     figure.add_trace(_line("median", many, medians, _MEASURED, "%{x} connections: %{y:.4g} Mbit/s"))
     figure.add_trace(
@@ -174,16 +176,16 @@ def _capacity(document: Mapping[str, Any]) -> Picture | None:
     return finished("capacity", "Goodput against the number of connections.", 300, figure)
 
 
-def _messages(document: Mapping[str, Any]) -> Picture | None:
-    """Draw how long messages of several sizes take."""
-    writes = [size for size in document.get("writes", ()) if size["message_ns"]]
+def _messages(document: FingerprintDocument) -> Picture | None:
+    """Draw the time of messages against their size."""
+    writes = [size for size in document.writes if size.message_ns]
     if not writes:
         return None
-    sizes = [size["write_bytes"] for size in writes]
+    sizes = [size.write_bytes for size in writes]
     figure = go.Figure()
     drawn: list[float] = []
     for name, share, dash in (("median", 0.5, "solid"), ("P90", 0.9, "dot")):
-        times_ms = [milliseconds(quantile(size["message_ns"], share)) for size in writes]
+        times_ms = [milliseconds(quantile(size.message_ns, share)) for size in writes]
         drawn += times_ms
         line = _line(name, sizes, times_ms, _MEASURED, f"{name}: %{{y:.4g}} ms")
         figure.add_trace(line.update(mode="lines", line={"width": 2, "dash": dash}))
@@ -191,13 +193,13 @@ def _messages(document: Mapping[str, Any]) -> Picture | None:
     return finished("messages", "Time of a message and its answer against its size.", 300, figure)
 
 
-def _writes(document: Mapping[str, Any]) -> Picture | None:
+def _writes(document: FingerprintDocument) -> Picture | None:
     """Draw the goodput of one connection against the size of its writes."""
-    writes = document.get("writes")
+    writes = document.writes
     if not writes:
         return None
-    sizes = [size["write_bytes"] for size in writes]
-    rates = [rounded(size["stream"]["goodput_bps"] / 1e6) for size in writes]
+    sizes = [size.write_bytes for size in writes]
+    rates = [rounded(size.stream.goodput_bps / 1e6) for size in writes]
     figure = go.Figure()
     figure.add_trace(_line("goodput", sizes, rates, _MEASURED, "%{y:.4g} Mbit/s"))
     figure.update_layout(
@@ -219,23 +221,23 @@ def _line(name: str, x: list[int], y: list[float], series: int, hover: str) -> g
     )
 
 
-def _size_axis(sizes_bytes: list[int]) -> dict[str, Any]:
+def _size_axis(sizes_bytes: list[int]) -> dict[str, object]:
     names = [memory_text(size) for size in sizes_bytes]
     return log_axis("size of a write", sizes_bytes) | {"tickvals": sizes_bytes, "ticktext": names}
 
 
-def _trace(document: Mapping[str, Any]) -> Picture | None:
-    """Draw the rate over time, and what the token bucket that was found gives in its place."""
-    if not document.get("trace"):
+def _trace(document: FingerprintDocument) -> Picture | None:
+    """Draw the rate over time, and the rate of the fitted token bucket."""
+    trace, bucket = document.traffic(), document.token_bucket
+    if trace is None or bucket is None:
         return None
-    trace = TrafficTrace.of(*zip(*document["trace"], strict=True))
     origin_s = float(trace.begin_s[0])
     seconds: list[float] = []
     rates: list[float | None] = []
     for phase in trace.phases():
         seconds += [rounded(float(begin) - origin_s) for begin in phase.begin_s]
         rates += [rounded(rate / 1e6) for rate in phase.rate_bps.tolist()]
-        # The last sample lasts to its end, and then there is a rest.
+        # After the last sample of a phase there is a rest.
         seconds += [rounded(float(phase.end_s[-1]) - origin_s), rounded(float(phase.end_s[-1]) - origin_s)]
         rates += [rates[-1], None]
     figure = go.Figure()
@@ -251,12 +253,12 @@ def _trace(document: Mapping[str, Any]) -> Picture | None:
             hovertemplate="%{x:.4g} s: %{y:.4g} Mbit/s<extra></extra>",
         )
     )
-    fitted = list(fitted_steps(trace, document["token_bucket"]))
+    fitted = list(fitted_steps(trace, bucket))
     figure.add_trace(
         go.Scatter(
             x=[at_s if at_s is None else rounded(at_s - origin_s) for at_s, _ in fitted],
             y=[rate if rate is None else rounded(rate / 1e6) for _, rate in fitted],
-            name="as the token bucket gives" if document["token_bucket"]["low_bps"] else "as one rate gives",
+            name="fitted token bucket" if bucket.low_bps else "fitted rate",
             legendgroup="fitted",
             mode="lines",
             line={"width": 2, "dash": "dot"},
@@ -270,26 +272,23 @@ def _trace(document: Mapping[str, Any]) -> Picture | None:
         xaxis={"title": {"text": "s since the first packet"}, "rangemode": "tozero"},
         yaxis={"title": {"text": "IP, Mbit/s"}, "rangemode": "tozero"},
     )
-    alt = "Rate over time of a sender that wanted more than it got, and of the fitted token bucket."
+    alt = "Rate over time of a sender that sent more than the network takes, and of the fitted token bucket."
     return finished("trace", alt, 360, figure)
 
 
-def fitted_steps(
-    trace: TrafficTrace, bucket: Mapping[str, Any]
-) -> Iterator[tuple[float | None, float | None]]:
-    """Yield corners (s, bit/s) of what a token bucket gives in the phases of a trace; None between them.
+def fitted_steps(trace: TrafficTrace, bucket: TokenBucket) -> Iterator[tuple[float | None, float | None]]:
+    """Yield corners (s, bit/s) of the rate that a token bucket gives in a trace; None between its phases.
 
-    It is full when the trace begins, or as full as it was found to be, and refills in rests.
+    The bucket starts with the budget that was found, and refills in rests.
     """
-    high_bps = bucket["high_bps"]["value"]
-    emptied_s = bucket["emptied_s"]
-    low_bps = bucket["low_bps"]["value"] if bucket["low_bps"] else None
-    refill_bps = bucket["refill_bps"]["value"] if bucket["refill_bps"] else low_bps
-    left_s = emptied_s  # How long the high rate lasts yet.
+    high_bps, emptied_s = bucket.high_bps.value, bucket.emptied_s
+    low_bps = bucket.low_bps.value if bucket.low_bps else None
+    refill_bps = bucket.refill_bps.value if bucket.refill_bps else low_bps
+    left_s = emptied_s  # How long the high rate still lasts.
     ended_s = None
     for phase in trace.phases():
         begin_s, end_s = float(phase.begin_s[0]), float(phase.end_s[-1])
-        if left_s is None or low_bps is None or refill_bps is None:
+        if emptied_s is None or left_s is None or low_bps is None or refill_bps is None:
             yield from ((begin_s, high_bps), (end_s, high_bps), (None, None))
             continue
         if ended_s is not None:
@@ -302,9 +301,9 @@ def fitted_steps(
         left_s, ended_s = max(0.0, begin_s + left_s - end_s), end_s
 
 
-def _goodput(document: Mapping[str, Any]) -> Picture | None:
-    """Draw what all connections of the bulk transfer were given together, tenth by tenth of a second."""
-    parts_bps = at(document, "bulk", "parts_bps")
+def _goodput(document: FingerprintDocument) -> Picture | None:
+    """Draw the goodput of the bulk transfer in each tenth of a second."""
+    parts_bps = document.bulk.parts_bps if document.bulk else []
     if not parts_bps:
         return None
     figure = go.Figure()
@@ -321,15 +320,15 @@ def _goodput(document: Mapping[str, Any]) -> Picture | None:
         )
     )
     figure.update_layout(
-        xaxis={"title": {"text": "s of the window in common"}, "rangemode": "tozero"},
+        xaxis={"title": {"text": "s of the common window"}, "rangemode": "tozero"},
         yaxis={"title": {"text": "goodput, Mbit/s"}, "rangemode": "tozero"},
     )
     return finished("goodput", "Goodput of the bulk transfer over time.", 280, figure)
 
 
-def _connections(document: Mapping[str, Any]) -> Picture | None:
-    """Draw what each connection of the bulk transfer was given."""
-    each_bps = at(document, "bulk", "each_bps")
+def _connections(document: FingerprintDocument) -> Picture | None:
+    """Draw the goodput of each connection of the bulk transfer."""
+    each_bps = document.bulk.each_bps if document.bulk else []
     if not each_bps:
         return None
     figure = go.Figure()
@@ -351,17 +350,17 @@ def _connections(document: Mapping[str, Any]) -> Picture | None:
     return finished("connections", "Goodput of each connection of the bulk transfer.", 280, figure)
 
 
-def _processor_time(document: Mapping[str, Any]) -> Picture | None:
-    """Draw what a GB costs the processors of both ends, over several numbers of connections."""
+def _cpu_time(document: FingerprintDocument) -> Picture | None:
+    """Draw the CPU time of both ends for each GB, over several numbers of connections."""
     numbers = [
-        number for number in document.get("capacity", ()) if "sender_cpu_s_per_gb" in number["repetitions"][0]
+        number for number in document.capacity if number.repetitions[0].sender_cpu_s_per_gb is not None
     ]
     if not numbers:
         return None
-    many = [number["connections"] for number in numbers]
+    many = [number.connections for number in numbers]
     costs = {
-        end: [[rounded(one[f"{end}_cpu_s_per_gb"]) for one in number["repetitions"]] for number in numbers]
-        for end in _SERIES_OF_ENDS
+        end: [[rounded(cost(one) or 0.0) for one in number.repetitions] for number in numbers]
+        for end, cost in _COSTS.items()
     }
     figure = _of_ends(many, {end: [quantile(one, 0.5) for one in each] for end, each in costs.items()})
     for end, each in costs.items():
@@ -384,22 +383,20 @@ def _processor_time(document: Mapping[str, Any]) -> Picture | None:
         xaxis=log_axis("connections", many) | {"tickvals": many, "ticktext": many},
         yaxis=value_axis("s/GB", drawn),
     )
-    return finished("cpu", "Processor time per GB against the number of connections.", 320, figure)
+    return finished("cpu", "CPU time per GB against the number of connections.", 320, figure)
 
 
-def _processor_time_of_writes(document: Mapping[str, Any]) -> Picture | None:
-    """Draw what a GB costs the processors of both ends, over several sizes of writes."""
-    writes = [size for size in document.get("writes", ()) if "sender_cpu_s_per_gb" in size["stream"]]
+def _cpu_time_of_writes(document: FingerprintDocument) -> Picture | None:
+    """Draw the CPU time of both ends for each GB, over several sizes of writes."""
+    writes = [size for size in document.writes if size.stream.sender_cpu_s_per_gb is not None]
     if not writes:
         return None
-    sizes = [size["write_bytes"] for size in writes]
-    costs = {
-        end: [rounded(size["stream"][f"{end}_cpu_s_per_gb"]) for size in writes] for end in _SERIES_OF_ENDS
-    }
+    sizes = [size.write_bytes for size in writes]
+    costs = {end: [rounded(cost(size.stream) or 0.0) for size in writes] for end, cost in _COSTS.items()}
     figure = _of_ends(sizes, costs)
     drawn = [cost for each in costs.values() for cost in each]
     figure.update_layout(xaxis=_size_axis(sizes), yaxis=value_axis("s/GB", drawn))
-    return finished("cpu_writes", "Processor time per GB against the size of a write.", 320, figure)
+    return finished("cpu_writes", "CPU time per GB against the size of a write.", 320, figure)
 
 
 def _of_ends(x: list[int], costs: Mapping[str, list[float]]) -> go.Figure:

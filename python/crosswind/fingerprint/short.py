@@ -1,18 +1,17 @@
-"""A fingerprint in a given time, short enough to be taken before and after an experiment.
+"""A fingerprint of a given length, short enough to be taken before and after an experiment.
 
-One-way delay, bulk transfer and token bucket, of one phase: most of the time goes to full speed, since what a
-bucket holds shows only when it is empty. There is no rest: a refill that is not the low rate stays unknown.
+It has one-way delay, bulk transfer and token bucket. Most of the time is one burst at full speed, since only
+an empty bucket shows its size. There is no rest, so a refill that differs from the low rate stays unknown.
 """
 
 from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-from crosswind.analysis.network.document import SCHEMA
+from crosswind.analysis.network.document import SCHEMA, FingerprintDocument
 from crosswind.fingerprint.bucket.token_bucket import identify
-from crosswind.fingerprint.fingerprint import OVERLOAD, SAMPLES, bucket_parts, delay_part
+from crosswind.fingerprint.fingerprint import OVERLOAD, SAMPLES, bucket_part, delay_part, samples_of
 from crosswind.fingerprint.measure.bulk import bulk
 from crosswind.fingerprint.measure.duty_cycle import duty_cycle
 from crosswind.fingerprint.measure.one_way import PACKETS, PACKETS_PER_S, one_way
@@ -21,7 +20,7 @@ from crosswind.fingerprint.measure.round_trips import CONNECTIONS
 from crosswind.machine.provenance import provenance
 from crosswind.spec import FabricSpec
 
-# Three fabrics come up, and connections are made and warmed up.
+# Three fabrics are brought up, and connections are made and warmed up.
 _AROUND_S = 1.0
 _SHARE = 0.25
 _LONGEST_BULK_S = 2.0
@@ -31,7 +30,7 @@ def short_fingerprint(
     spec: FabricSpec,
     between: tuple[str, str],
     length_s: float,
-) -> dict[str, Any]:
+) -> FingerprintDocument:
     """Measure a network for about `length_s`, two seconds or more, and return the document.
 
     Args:
@@ -51,12 +50,13 @@ def short_fingerprint(
         transfer = bulk(ends, CONNECTIONS, bulk_s)
     offered_bps = OVERLOAD * transfer.fastest_bps
     trace = duty_cycle(network, offered_bps, [full_speed_s], 0.0, full_speed_s / SAMPLES)
-    return {
-        "schema": SCHEMA,
-        "between": list(between),
-        "condition": spec.condition.name,
-        "delay": delay_part(probes.delay_ns, probes.lost),
-        "bulk": transfer.as_dict(),
-        **bucket_parts(offered_bps, identify(trace), trace),
-        "provenance": before,
-    }
+    return FingerprintDocument(
+        schema_version=SCHEMA,
+        between=between,
+        condition=spec.condition.name,
+        delay=delay_part(probes.delay_ns, probes.lost),
+        bulk=transfer.part(),
+        token_bucket=bucket_part(offered_bps, identify(trace)),
+        trace=samples_of(trace),
+        provenance=before,
+    )

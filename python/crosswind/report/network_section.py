@@ -46,7 +46,7 @@ def network_section(results: Results) -> NetworkSection:
         why = _OLDER if planned is None else planned.left_out
         return NetworkSection("", "", [], why or f"the run has not got one from {lacking} it")
     before = found["before"]
-    about = f"from {' to '.join(before['between'])} under {before['condition']}"
+    about = f"from {' to '.join(before.between)} under {before.condition}"
     return NetworkSection(about, _answer(compared), [_row(figure) for figure in compared.figures], "")
 
 

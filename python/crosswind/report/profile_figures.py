@@ -1,7 +1,7 @@
 """Pictures of a network profile: the surface, its contour, its cuts, and what the monitors saw along it."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 import plotly.graph_objects as go
 
@@ -42,7 +42,7 @@ def _percent(surface: Surface, point: Point) -> float:
     return rounded(100 * surface.share(point.value))
 
 
-def _axis(axis: Axis) -> dict[str, Any]:
+def _axis(axis: Axis) -> dict[str, object]:
     """Return an axis with its levels as ticks."""
     return {
         "title": {"text": axis.name},
@@ -62,17 +62,18 @@ def _words(surface: Surface, point: Point) -> str:
     return f"{text}<br>{surface.measure.label} {value}, {point.logs.size} trials"
 
 
-_Rows = list[list[Any]]  # by the second axis, columns by the first
+_Value = TypeVar("_Value")
+_Percents = list[list[float | None]]  # rows by the second axis, columns by the first
 
 
-def _matrix(surface: Surface, of: Any) -> _Rows:
+def _matrix(surface: Surface, of: Callable[[Point], _Value]) -> list[list[_Value | None]]:
     """Return rows by the second axis, columns by the first; None where no point was measured."""
     first, second = surface.axes
     points = {(point.at[first.name], point.at[second.name]): point for point in surface.points}
     return [[of(points[x, y]) if (x, y) in points else None for x in first.levels] for y in second.levels]
 
 
-def _between(surface: Surface) -> _Rows | None:
+def _between(surface: Surface) -> _Percents | None:
     """Return what is drawn in % of the best: the points themselves, or what was fitted to them."""
     if surface.complete:
         return _matrix(surface, lambda point: _percent(surface, point))
@@ -80,7 +81,7 @@ def _between(surface: Surface) -> _Rows | None:
     return None if rows is None else [[rounded(100 * share) for share in row] for row in rows.tolist()]
 
 
-def _surface(surface: Surface, between: _Rows | None) -> Picture:
+def _surface(surface: Surface, between: _Percents | None) -> Picture:
     first, second = surface.axes
     common = {"colorscale": _COLOURS, "cmin": 0, "cmax": 100, "hovertemplate": "%{text}<extra></extra>"}
     figure = go.Figure()
@@ -129,7 +130,7 @@ def _surface(surface: Surface, between: _Rows | None) -> Picture:
     return finished("profile-surface", alt, 480, figure)
 
 
-def _contour(surface: Surface, between: _Rows | None) -> Picture:
+def _contour(surface: Surface, between: _Percents | None) -> Picture:
     first, second = surface.axes
     xs, ys = ([rounded(a.drawn(p.at[a.name])) for p in surface.points] for a in surface.axes)
     zs = [_percent(surface, point) for point in surface.points]
@@ -180,7 +181,7 @@ def _points_say(surface: Surface) -> str:
     return "a dot is a condition that was measured, and what lies between is fitted (Gaussian process)"
 
 
-def _errors(surface: Surface, points: Iterable[Point]) -> dict[str, Any]:
+def _errors(surface: Surface, points: Iterable[Point]) -> dict[str, object]:
     """Return error bars of the intervals; nothing to draw where there is none."""
     plus, minus = [], []
     for point in points:

@@ -9,7 +9,7 @@ from pathlib import Path
 from crosswind.app import Application
 from crosswind.errors import CrosswindError, Exit
 from crosswind.fingerprint.measure import end_facts
-from crosswind.fingerprint.measure.machines import ANYTHING, Bounds, refuse_busy
+from crosswind.fingerprint.measure.machines import ANYTHING, Bounds, facts_here, refuse_busy
 from crosswind.plan import planned, planned_fingerprint, selected
 from crosswind.results import ResultsFolder
 from crosswind.results.documents import WITHOUT_IT, blaming
@@ -24,8 +24,6 @@ from crosswind.runner.sitting import Sitting
 from crosswind.spec import Resolved, load_experiment, resolve
 from crosswind.spec.read_file import read_file
 from crosswind.testbed import Hello
-
-_HERE = "127.0.0.1"
 
 
 class ExperimentChanged(CrosswindError):
@@ -61,11 +59,11 @@ def run(
     application = application_of(resolved)
     notes = machine_notes(resolved)
     now = machine_now(resolved, application, hello, source_folder)
-    here = end_facts.facts(_HERE, since=since)
-    refuse_busy({"here": here}, bounds)
+    here = facts_here(since)
+    refuse_busy([here], bounds)
     now = now.with_changes(
         remarks=notes,
-        state=MachineActivity.model_validate(here["state"]),
+        state=MachineActivity.model_validate(here.state.as_json()),
         bounds=asdict(bounds),
         fingerprint=planned_fingerprint(resolved),
     )
@@ -122,7 +120,7 @@ def _continued(
     provenance = folder.path / "provenance.json"
     with blaming(provenance, WITHOUT_IT):
         declared = ANYTHING if before is None else Bounds(**before.bounds)
-    refuse_busy({"here": end_facts.facts(_HERE, since=since)}, declared.replaced_by(bounds))
+    refuse_busy([facts_here(since)], declared.replaced_by(bounds))
     if before is None:
         folder.write_provenance(before=now)
     else:
@@ -163,7 +161,7 @@ def _write_after(
 ) -> None:
     """Record the machine after the last trial, unless the disk is full."""
     with contextlib.suppress(OSError):
-        state = MachineActivity.model_validate(end_facts.facts(_HERE, since=since)["state"])
+        state = MachineActivity.model_validate(facts_here(since).state.as_json())
         folder.write_provenance(
             after=machine_now(resolved, application, hello, source).with_changes(state=state)
         )

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import pytest
+import regime_parts
+from regime_parts import S, sitting
 
 from crosswind.fingerprint.regime.measure import ALL_MEASURED, Silence, SilenceWatch, is_complete
 from crosswind.fingerprint.regime.pattern import Pattern
 from crosswind.fingerprint.regime.points import Point
-from crosswind.fingerprint.regime.record import Header, Record, Sitting
+from crosswind.fingerprint.regime.record import Header, Record
 from crosswind.testbed.plain import plain_fabric
-
-S = 1_000_000_000
 
 
 def point(begin_s: int, payload_bytes: int) -> Point:
-    return Point(begin_s * S, (begin_s + 10) * S, payload_bytes, 3, 400.0, 0.1, 0.2, 0.0, 0.0)
+    return regime_parts.point(begin_s * S, 10, payload_bytes, 3)
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ def point(begin_s: int, payload_bytes: int) -> Point:
 )
 def test_a_rest_at_the_end_is_not_waited_for(wanted_s: float, ended: str | None, complete: bool) -> None:
     header = Header.of(plain_fabric(), "10-30", 10.0, 4, {})
-    record = Record(header, (Sitting("", "boot", 0, 0, None, (point(0, 1),), ended),))
+    record = Record(header, (sitting([point(0, 1)], ended=ended),))
     assert is_complete(record, Pattern.read("10-30"), wanted_s) == complete
 
 

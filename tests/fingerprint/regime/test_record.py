@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import shutil
 from collections import namedtuple
 from pathlib import Path
 
 import pytest
+import regime_parts
+from regime_parts import S
 
 from crosswind.fingerprint.regime.points import Point
 from crosswind.fingerprint.regime.record import Header, Now, Recorder, RegimeFileError, read_record
 from crosswind.fingerprint.trace.trace_file import read_trace
 from crosswind.testbed.plain import plain_fabric
 
-S = 1_000_000_000
 HEADER = Header.of(plain_fabric(), "10-30", 1.0, 4, {"kernel": "x"})
 
 
@@ -23,9 +23,8 @@ def now(monotonic_s: float, wall_s: float = 0.0, boot: str = "first") -> Now:
     return Now("2026-01-01T00:00:00+00:00", boot, round(monotonic_s * S), round(wall_s * S))
 
 
-def point(begin_s: float, payload_bytes: int = 1448) -> Point:
-    begin_ns = round(begin_s * S)
-    return Point(begin_ns, begin_ns + S, payload_bytes, 0, 400.0, 0.1, 0.2, 0.0, 0.0)
+def point(begin_s: float) -> Point:
+    return regime_parts.point(round(begin_s * S), 1, 1448)
 
 
 def written(path: Path, *begins_s: float, at: Now) -> bytes:
@@ -57,7 +56,7 @@ def test_half_a_line_goes_and_the_gap_is_told_when_it_is_continued(tmp_path: Pat
     record = read_record(continued)
     assert [len(sitting.points) for sitting in record.sittings] == [1, 1]
     # The last whole point ended at 101 s.
-    assert record.sittings[1].gap_s == 9.0
+    assert record.sittings[1].begin.gap_s == 9.0
     assert [one.begin_ns / S for one in record.points] == [1.0, 12.0]
     assert record.measured_s == 2.0
 
@@ -68,7 +67,7 @@ def test_a_gap_over_a_restart_is_taken_from_the_date(tmp_path: Path) -> None:
     began_s = 1767225600.0  # 2026-01-01, when the first sitting began; it lasted 2 s.
     written(path, 6.0, at=now(5.0, began_s + 302, boot="second"))
     written(path, 6.0, at=now(5.0, began_s - 999, boot="third"))
-    gaps = [sitting.gap_s for sitting in read_record(path.read_bytes()).sittings]
+    gaps = [sitting.begin.gap_s for sitting in read_record(path.read_bytes()).sittings]
     assert gaps[:2] == [None, 300.0]
     # The date had been set back: time does not run backwards in the file.
     assert gaps[2] == 0.0
@@ -79,7 +78,7 @@ def test_another_regime_is_refused_with_what_differs(tmp_path: Path) -> None:
     before = written(path, 100.0, at=now(99.0))
     with (
         pytest.raises(RegimeFileError, match=r"regime 10-30 in the file, 5-30 now.*another --out"),
-        Recorder.open(path, dataclasses.replace(HEADER, regime="5-30"), 60),
+        Recorder.open(path, HEADER.model_copy(update={"regime": "5-30"}), 60),
     ):
         pass
     assert path.read_bytes() == before

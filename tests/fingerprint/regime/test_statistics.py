@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from regime_parts import S, point, sitting
 
-from crosswind.fingerprint.regime.points import Point
-from crosswind.fingerprint.regime.record import Header, Record, Sitting
+from crosswind.fingerprint.regime.record import Header, Record
 from crosswind.fingerprint.regime.statistics import statistics_of
 from crosswind.testbed.plain import plain_fabric
-
-S = 1_000_000_000
 
 
 def record(regime: str, *sittings: list[tuple[float, float]], gap_s: float = 5.0) -> Record:
@@ -18,11 +16,8 @@ def record(regime: str, *sittings: list[tuple[float, float]], gap_s: float = 5.0
     read = []
     for number, rows in enumerate(sittings):
         carried = [(round(at * S), round(mbit * 1e6 / 8 / header.ip_per_payload)) for at, mbit in rows]
-        points = [
-            Point(begin_ns, begin_ns + S, payload, 2, 300.0, 0.01, 0.03, 0.1, 0.0)
-            for begin_ns, payload in carried
-        ]
-        read.append(Sitting("", "boot", 0, 0, gap_s if number else None, tuple(points), None))
+        points = [point(begin_ns, 1, payload, 2, 0.1) for begin_ns, payload in carried]
+        read.append(sitting(points, gap_s if number else None))
     return Record(header, tuple(read))
 
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from crosswind.cli._main import run
-from crosswind.fingerprint.regime.points import Point
 from crosswind.fingerprint.regime.record import Header
 from crosswind.testbed.plain import plain_fabric
 
@@ -20,9 +18,11 @@ PAYLOAD_BYTES = 10_000_000
 def write(path: Path, regime: str, seconds: list[int]) -> str:
     """Write a regime of points of 1 s that carry the same, at these seconds."""
     header = Header.of(plain_fabric(), regime, 1.0, 4, {})
-    points = [Point(at * S, (at + 1) * S, PAYLOAD_BYTES, 0, 300.0, 0.01, 0.03, 0.0, 0.0) for at in seconds]
+    same = {"retransmits": 0, "rtt_us": 300.0, "sender_cpu_s": 0.01, "receiver_cpu_s": 0.03}
+    same |= {"payload_bytes": PAYLOAD_BYTES, "steal_s": 0.0, "clock_set_s": 0.0}
+    points = [{"begin_ns": at * S, "end_ns": (at + 1) * S, **same} for at in seconds]
     sitting = {"began": "", "boot": "x", "monotonic_ns": 0, "at_ns": 0, "gap_s": None}
-    lines = [{"schema": 1, **asdict(header)}, {"sitting": sitting}, *map(asdict, points)]
+    lines = [header.model_dump(by_alias=True), {"sitting": sitting}, *points]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return str(path)
 

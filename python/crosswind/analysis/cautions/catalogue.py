@@ -7,7 +7,9 @@ made from this list. `of_run` finds which of them apply to a run.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Literal
+from typing import Literal
+
+from pydantic import JsonValue
 
 Level = Literal["serious", "note"]
 
@@ -207,8 +209,8 @@ class Caution:
         """The weight of its kind."""
         return self.kind.level
 
-    def as_json(self) -> dict[str, Any]:
-        """Return it as plain data."""
+    def as_json(self) -> dict[str, JsonValue]:
+        """Return the warning as plain data."""
         return {"id": self.id, "level": self.level, "title": self.title, "text": self.text}
 
 

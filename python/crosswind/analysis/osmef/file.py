@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+
+from pydantic import JsonValue
 
 from crosswind.analysis.network.ip_bits import TCP_HEADERS_BYTES, TCP_SEGMENT_BYTES, ip_share
 from crosswind.analysis.network.traffic_trace import TrafficTrace
@@ -20,12 +21,12 @@ _MEBI_BITS = 8 << 20
 _LARGEST = 1e12
 
 
-def osmef_trace(run: Mapping[str, Any]) -> tuple[TrafficTrace, str | None]:
+def osmef_trace(run: Mapping[str, JsonValue]) -> tuple[TrafficTrace, str | None]:
     """Return the sample of a run, and which transfers have no result, if any.
 
     Raises: ValueError: none has one, or there are not as many as were run at once.
     """
-    transfers = run["btc"] if isinstance(run["btc"], Mapping) else {}
+    transfers = run["btc"] if isinstance(run["btc"], dict) else {}
     concurrent = run.get("concurrent", len(transfers))
     if not transfers or concurrent != len(transfers):
         raise ValueError(
@@ -47,16 +48,17 @@ def osmef_trace(run: Mapping[str, Any]) -> tuple[TrafficTrace, str | None]:
     return TrafficTrace.of([0.0], [max(seconds)], [sum(ip_bits)]), complaint
 
 
-def end_of(transfer: Any, end: str) -> Mapping[str, Any]:
+def end_of(transfer: JsonValue, end: str) -> Mapping[str, JsonValue]:
     """Return what nuttcp printed at an end, `rx` or `tx`, of a transfer; nothing where it did not."""
-    said = transfer.get(end) if isinstance(transfer, Mapping) else None
-    return said if isinstance(said, Mapping) else {}
+    said = transfer.get(end) if isinstance(transfer, dict) else None
+    return said if isinstance(said, dict) else {}
 
 
-def number_of(said: Mapping[str, Any], key: str) -> float | None:
+def number_of(said: Mapping[str, JsonValue], key: str) -> float | None:
     """Return a number that nuttcp printed; None where it is missing, not finite, negative or absurd."""
+    found = said.get(key)
     try:
-        value = float(said[key])
-    except (KeyError, TypeError, ValueError):
+        value = float(found) if isinstance(found, int | float | str) else math.nan
+    except ValueError:
         return None
     return value if math.isfinite(value) and 0 <= value < _LARGEST else None

@@ -14,7 +14,8 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from pydantic import JsonValue
 
 from crosswind.analysis.columns import BadSamples
 from crosswind.analysis.osmef.file import end_of, number_of
@@ -122,7 +123,7 @@ def _run(file: Path) -> OsmefRun:
     )
 
 
-def _machine(states: Iterable[Mapping[str, Any]]) -> str:
+def _machine(states: Iterable[Mapping[str, JsonValue]]) -> str:
     """Return what stays the same on a machine while it is up: its memory and kernel.
 
     Where sender and receiver are alike it is said once: whether a file has both differs between versions.
@@ -141,7 +142,7 @@ def _machine(states: Iterable[Mapping[str, Any]]) -> str:
     return " and ".join(sorted(text for text in told if text))
 
 
-def _transfer(name: str, transfer: Any) -> Transfer:
+def _transfer(name: str, transfer: JsonValue) -> Transfer:
     rx, tx = end_of(transfer, "rx"), end_of(transfer, "tx")
     rate, megabytes, lasts_s = (
         _figure(name, "rx", rx, key) for key in ("rate_KBps", "megabytes", "real_seconds")
@@ -157,7 +158,7 @@ def _transfer(name: str, transfer: Any) -> Transfer:
     )
 
 
-def _figure(name: str, end: str, said: Mapping[str, Any], key: str) -> float:
+def _figure(name: str, end: str, said: Mapping[str, JsonValue], key: str) -> float:
     text = said.get(key)
     found = number_of({key: text.removesuffix("%") if isinstance(text, str) else text}, key)
     if found is None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from crosswind.fingerprint.bucket.token_bucket import TokenBucket
+from crosswind.analysis.network.token_bucket import TokenBucket
 from crosswind.stats.interval import Interval, NeedsTrials, quantile_interval
 from crosswind.stats.trials import PerTrial
 

@@ -28,15 +28,16 @@ Their own rule, and what is wrong with it: `published_detector.py`.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crosswind.analysis.network.token_bucket import Kind, TokenBucket
 from crosswind.analysis.network.traffic_trace import TrafficTrace
 from crosswind.fingerprint.bucket.bursts import by_period, too_coarse
 from crosswind.fingerprint.bucket.knee import STEP_MIN, border, borders, knee, settled, sides, step
 from crosswind.fingerprint.bucket.rate_level import RateLevel
+from crosswind.stats import Bounded
 
 # A phase that lasted as long as the longest one may have been preceded by a rest that filled the bucket.
 FULL_SHARE = 0.95
@@ -48,50 +49,6 @@ _RESAMPLES = 600
 
 # The lengths of neighbouring samples, and their rates.
 _Piece = tuple[NDArray[np.float64], NDArray[np.float64]]
-Kind = Literal["bucket", "two-state", "undecided", "not emptied"]
-
-
-@dataclass(frozen=True)
-class Range:
-    """An estimate and its 95 % interval, in bit or bit/s."""
-
-    value: float
-    low: float
-    high: float
-
-    def scaled(self, factor: float) -> Range:
-        """Return the estimate of so many times as much."""
-        return Range(*(factor * each for each in (self.value, self.low, self.high)))
-
-    def more(self, added: float) -> Range:
-        """Return the estimate of so much more."""
-        return Range(*(added + each for each in (self.value, self.low, self.high)))
-
-
-@dataclass(frozen=True)
-class TokenBucket:
-    """What was found.
-
-    Attributes:
-        kind: a bucket (low rate and refill agree), a controller with two rates, undecided between them where
-            no rest was followed by a phase that emptied it again or no sample shows the low rate alone, or
-            not emptied at all.
-        high_bps: while there are tokens.
-        low_bps: without; None where it was not emptied.
-        refill_bps: from rests; None where there were none that say.
-        emptied_s: seconds from the begin of the trace until it was, rests included; None where it was not.
-        budget_bits: what it held when the trace began, or after a rest that filled it; None where it was not
-            emptied. Without a refill of its own the low rate is taken for it.
-        at_least_bits: what it held at least where it was not emptied and the refill is known; else None.
-    """
-
-    kind: Kind
-    high_bps: Range
-    low_bps: Range | None
-    refill_bps: Range | None
-    emptied_s: float | None
-    budget_bits: Range | None
-    at_least_bits: float | None
 
 
 def identify(trace: TrafficTrace, *, refill_bps: float | None = None, seed: int = 1) -> TokenBucket:
@@ -113,7 +70,15 @@ def identify(trace: TrafficTrace, *, refill_bps: float | None = None, seed: int 
         drawn_levels = [replace(high, rates_bps=high.drawn_rates(noise, random)) for _ in range(_RESAMPLES)]
         at_least = None if refill_bps is None else max(_missing_bits(phases, refill_bps))
         rates = [level.bps for level in (high, *drawn_levels)]
-        return TokenBucket("not emptied", _range(rates), None, None, None, None, at_least)
+        return TokenBucket(
+            kind="not emptied",
+            high_bps=_range(rates),
+            low_bps=None,
+            refill_bps=None,
+            emptied_s=None,
+            budget_bits=None,
+            at_least_bits=at_least,
+        )
     emptied = _Emptied(phases, fallen)
     first = emptied.read(refill_bps, None)
     readings = [first, *(emptied.read(refill_bps, random) for _ in range(_RESAMPLES))]
@@ -143,11 +108,14 @@ def _from_periods(phases: list[TrafficTrace], refill_bps: float | None, seed: in
     found = identify(trace, refill_bps=refill_bps, seed=seed)
     assert found.low_bps is not None
     assert found.budget_bits is not None
-    return replace(
-        found,
-        high_bps=found.high_bps.scaled((on_s + off_s) / on_s),
-        refill_bps=found.low_bps,
-        budget_bits=found.budget_bits.more(found.low_bps.value * off_s),
+    high, budget = found.high_bps, found.budget_bits
+    share, refilled_bits = on_s / (on_s + off_s), found.low_bps.value * off_s
+    return found.model_copy(
+        update={
+            "high_bps": Bounded(*(end / share for end in (high.value, high.low, high.high))),
+            "refill_bps": found.low_bps,
+            "budget_bits": Bounded(*(end + refilled_bits for end in (budget.value, budget.low, budget.high))),
+        }
     )
 
 
@@ -338,7 +306,7 @@ def _after_rest(missing_bits: float, before: TrafficTrace, phase: TrafficTrace, 
     return max(0.0, missing_bits - refill_bps * rest_s)
 
 
-def _kind(low: float, refill: Range | None, given: float | None) -> Kind:
+def _kind(low: float, refill: Bounded | None, given: float | None) -> Kind:
     if refill is not None:
         least, most = refill.low, refill.high
     elif given is not None:
@@ -349,9 +317,9 @@ def _kind(low: float, refill: Range | None, given: float | None) -> Kind:
     return "bucket" if near else "two-state"
 
 
-def _range(values: list[float]) -> Range:
+def _range(values: list[float]) -> Bounded:
     """Return the first of some values with the interval of the others."""
     value, *resampled = values
     # Ranks among n + 1, so that the interval is not narrower the fewer were drawn.
     low, high = np.quantile(resampled, [0.025, 0.975], method="weibull")
-    return Range(value, min(float(low), value), max(float(high), value))
+    return Bounded(value, min(float(low), value), max(float(high), value))

@@ -11,11 +11,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from crosswind.analysis.network.token_bucket import TokenBucket
 from crosswind.analysis.network.traffic_trace import TrafficTrace
-from crosswind.fingerprint.bucket.token_bucket import Range, TokenBucket
 from crosswind.fingerprint.fit.fitted import Fitted, NoFit
 from crosswind.fingerprint.fit.nearness import nearness
 from crosswind.fingerprint.fit.rates import Rates
+from crosswind.stats import Bounded
 from crosswind.text.quantities import rate_text
 
 # Ours: a trace of rates does not say how much waits. A tenth of a second at the high rate, as for a path
@@ -89,5 +90,5 @@ def _given(trace: TrafficTrace, high: float, low: float, refill: float, budget: 
     return np.array(rates)
 
 
-def _interval(found: Range, unit: float) -> str:
+def _interval(found: Bounded, unit: float) -> str:
     return f"{found.value / unit:.5g} ({found.low / unit:.5g} to {found.high / unit:.5g})"

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from crosswind.analysis.network.transfers import BulkPart
 from crosswind.app.iperf3.report import parse_report
 from crosswind.app.nuttcp.application import all_clients, by_stream, parse_all
 from crosswind.app.nuttcp.output import Transfer, parse_intervals
@@ -61,24 +62,24 @@ class Bulk:
     began_ns: int | None
     ended_ns: int | None
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return what a fingerprint keeps of a repetition (docs/reference/contracts.md, section 9)."""
+    def part(self) -> BulkPart:
+        """Return what a fingerprint records of the transfer."""
         gigabytes = self.goodput_bps * self.window_s / 8e9
-        return {
-            "tool": self.tool,
-            "goodput_bps": self.goodput_bps,
-            "each_bps": self.each_bps,
-            "jain": self.jain,
-            "retransmits": self.retransmits,
-            "fastest_bps": self.fastest_bps,
-            "parts_bps": self.parts_bps,
-            "rtt_us": self.rtt_us,
-            "window_s": self.window_s,
-            "sender_cpu_s": self.sender_cpu_s,
-            "receiver_cpu_s": self.receiver_cpu_s,
-            "sender_cpu_s_per_gb": sum(self.sender_cpu_s) / gigabytes,
-            "receiver_cpu_s_per_gb": sum(self.receiver_cpu_s) / gigabytes,
-        }
+        return BulkPart(
+            tool=self.tool,
+            goodput_bps=self.goodput_bps,
+            each_bps=self.each_bps,
+            jain=self.jain,
+            retransmits=self.retransmits,
+            fastest_bps=self.fastest_bps,
+            parts_bps=self.parts_bps,
+            rtt_us=self.rtt_us,
+            window_s=self.window_s,
+            sender_cpu_s=self.sender_cpu_s,
+            receiver_cpu_s=self.receiver_cpu_s,
+            sender_cpu_s_per_gb=sum(self.sender_cpu_s) / gigabytes,
+            receiver_cpu_s_per_gb=sum(self.receiver_cpu_s) / gigabytes,
+        )
 
 
 class BulkUnderWay:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from crosswind.analysis.network.transfers import CapacityPart, Spread
 from crosswind.fingerprint.measure.bulk import WARM_UP_S, Bulk, bulk
 from crosswind.fingerprint.measure.ends import Network
 from crosswind.fingerprint.measure.sent_bytes import SentBytes
@@ -27,19 +27,28 @@ class Capacity:
     connections: int
     repetitions: list[Bulk]
 
-    def summary(self, key: str) -> dict[str, float]:
-        """Return median and range over the repetitions of one figure."""
-        values = [getattr(one, key) for one in self.repetitions]
-        return {"median": quantile(values, 0.5), "least": min(values), "most": max(values)}
+    @property
+    def goodput_bps(self) -> Spread:
+        """The goodput over the repetitions."""
+        return _spread([one.goodput_bps for one in self.repetitions])
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return what a fingerprint keeps (docs/reference/contracts.md, section 9)."""
-        return {
-            "connections": self.connections,
-            "goodput_bps": self.summary("goodput_bps"),
-            "jain": self.summary("jain"),
-            "repetitions": [one.as_dict() for one in self.repetitions],
-        }
+    @property
+    def jain(self) -> Spread:
+        """Jain's index over the repetitions."""
+        return _spread([one.jain for one in self.repetitions])
+
+    def part(self) -> CapacityPart:
+        """Return what a fingerprint records."""
+        return CapacityPart(
+            connections=self.connections,
+            goodput_bps=self.goodput_bps,
+            jain=self.jain,
+            repetitions=[one.part() for one in self.repetitions],
+        )
+
+
+def _spread(values: Sequence[float]) -> Spread:
+    return Spread(median=quantile(values, 0.5), least=min(values), most=max(values))
 
 
 def capacity_s(connections: Sequence[int], repetitions: int) -> float:

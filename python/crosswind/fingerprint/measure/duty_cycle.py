@@ -11,15 +11,14 @@ is measured again where the network is ours, and refused where a bucket would re
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 
 from crosswind.analysis.network.traffic_trace import GAP_S, TrafficTrace
 from crosswind.fingerprint.measure.ends import PACKETS_PORT, Ends, Network
-from crosswind.fingerprint.measure.packets import Interrupted, carried
+from crosswind.fingerprint.measure.packets import Interrupted, Report, carried
 from crosswind.fingerprint.measure.wall_clock import left_alone
 from crosswind.probe.flood import FILE, IP_BYTES, SILENCE_S, Flood, flood_task, read_flood
 
@@ -79,21 +78,21 @@ def _floods(
                 time.sleep(max(0.0, off_s - since_s))
             task = flood_task(offered_bps, length_s, where=ends.far.at(PACKETS_PORT), ip_bytes=ip_bytes)
             read = partial(read_flood, duration_s=length_s)
-            flood, said = carried(ends, task, FILE, length_s, read)
-            refuse_interrupted(ends, flood, said)
+            flood, report = carried(ends, task, FILE, length_s, read)
+            refuse_interrupted(ends, flood, report)
             floods.append(flood)
     return floods
 
 
-def refuse_interrupted(ends: Ends, flood: Flood, said: Mapping[str, Any]) -> None:
+def refuse_interrupted(ends: Ends, flood: Flood, report: Report) -> None:
     """Compare what arrived with what was sent.
 
     Args:
-        said: by both ends (docs/reference/contracts.md, section 4).
+        report: of both programs.
     Raises: Interrupted: the sender stood still, the receiver gave up before its end, or had no room.
     """
     allowed_s = max(GAP_S, _LATE_SHARE * flood.offered_s)
-    late_s, lasted_s = said["latest_ns"] / 1e9, said["lasted_ns"] / 1e9
+    late_s, lasted_s = report.latest_ns / 1e9, report.lasted_ns / 1e9
     if late_s > allowed_s:
         raise Interrupted(
             f"{ends.near.name}: the sender stood still for {late_s:.3g} s of a burst of {flood.offered_s:g} "
@@ -104,9 +103,9 @@ def refuse_interrupted(ends: Ends, flood: Flood, said: Mapping[str, Any]) -> Non
             f"{ends.far.name}: packets arrived for {flood.span_s:.3g} s of the {lasted_s:.3g} s in which "
             f"they were sent, and then none for {SILENCE_S:g} s"
         )
-    if said["overflowed"]:
+    if report.overflowed:
         raise Interrupted(
-            f"{ends.far.name}: the receiver had no room for {said['overflowed']} packets that the network "
+            f"{ends.far.name}: the receiver had no room for {report.overflowed} packets that the network "
             "had carried"
         )
 

@@ -9,14 +9,13 @@ Source: AWS, "Use IMDSv2"; Google Cloud, "View and query VM metadata"; Azure, "I
 from __future__ import annotations
 
 import json
-from typing import Any
 from urllib.request import ProxyHandler, Request, build_opener
 
 _SERVICE = "http://169.254.169.254"
 _WITHIN_S = 1.0
 
 
-def cloud() -> dict[str, Any] | None:
+def cloud() -> dict[str, str] | None:
     """Return the provider, and its words for the machine's type and place."""
     for provider in (_aws, _google, _azure):
         try:
@@ -26,7 +25,7 @@ def cloud() -> dict[str, Any] | None:
     return None
 
 
-def _aws() -> dict[str, Any]:
+def _aws() -> dict[str, str]:
     token = _said("/latest/api/token", {"X-aws-ec2-metadata-token-ttl-seconds": "60"}, "PUT")
     document = json.loads(
         _said("/latest/dynamic/instance-identity/document", {"X-aws-ec2-metadata-token": token})
@@ -34,7 +33,7 @@ def _aws() -> dict[str, Any]:
     return {"provider": "aws", "type": document["instanceType"], "place": document["availabilityZone"]}
 
 
-def _google() -> dict[str, Any]:
+def _google() -> dict[str, str]:
     # Answered as `projects/NUMBER/machineTypes/TYPE` and `projects/NUMBER/zones/ZONE`.
     kind, place = (
         _said(f"/computeMetadata/v1/instance/{what}", {"Metadata-Flavor": "Google"}).rpartition("/")[2]
@@ -43,7 +42,7 @@ def _google() -> dict[str, Any]:
     return {"provider": "google", "type": kind, "place": place}
 
 
-def _azure() -> dict[str, Any]:
+def _azure() -> dict[str, str]:
     compute = json.loads(
         _said("/metadata/instance/compute?api-version=2021-02-01&format=json", {"Metadata": "true"})
     )

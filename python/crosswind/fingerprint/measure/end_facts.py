@@ -19,7 +19,7 @@ import struct
 import sys
 import time
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 # The rates of interfaces are over so long.
 RATES_S = 0.5
@@ -75,7 +75,7 @@ def look() -> Look:
     return Look(_counters(), time.monotonic())
 
 
-def facts(address: str, port: int | None = None, *, since: Look | None = None) -> dict[str, Any]:
+def facts(address: str, port: int | None = None, *, since: Look | None = None) -> dict[str, object]:
     """Return the facts (docs/reference/contracts.md, section 9); `address` is the other end's.
 
     Rates of interfaces are since that look, else of half a second that this takes.
@@ -144,7 +144,7 @@ def _counters() -> dict[str, dict[str, int]]:
     return {row[0]: {"received": int(row[1]), "sent": int(row[9])} for row in rows}
 
 
-def _interface(address: str) -> dict[str, Any]:
+def _interface(address: str) -> dict[str, object]:
     """Return the interface through which the other end is reached, as the kernel routes to it."""
     family, level, mtu = (
         (socket.AF_INET6, socket.IPPROTO_IPV6, _IPV6_MTU)
@@ -235,7 +235,7 @@ def _nine(way: socket.socket, name: str, command: int, places: dict[str, int]) -
     return None if said is None else {key: struct.unpack("9I", said)[place] for key, place in places.items()}
 
 
-def _connection(address: str, port: int) -> dict[str, Any]:
+def _connection(address: str, port: int) -> dict[str, object]:
     """Return the settings of a fresh connection as the kernel reports them."""
     try:
         one = socket.create_connection((address, port), timeout=_CONNECT_S)

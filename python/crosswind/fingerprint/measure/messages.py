@@ -45,8 +45,8 @@ class Messages:
         ]
         return Messages([took_ns for took_ns, _ in within], [at_ns for _, at_ns in within], self.failed)
 
-    def kept(self, most: int = SAMPLES_MAX) -> list[int]:
-        """Return at most so many of the round-trip times, thinned evenly."""
+    def thinned(self, most: int = SAMPLES_MAX) -> list[int]:
+        """Return at most `most` of the round-trip times, evenly chosen."""
         return self.round_trip_ns[:: max(1, -(-len(self.round_trip_ns) // most))]
 
 

@@ -23,10 +23,10 @@ def one_way(network: Network, packets: int = PACKETS) -> Probes | None:
         task = probe_task(PACKETS_PER_S, packets, where=ends.far.at(PACKETS_PORT))
         sends_s = packets / PACKETS_PER_S
         with left_alone(ends.far):
-            probes, said = carried(
+            probes, report = carried(
                 ends, task, FILE, sends_s, lambda folder: read_probes(folder / FILE, packets)
             )
-        late_s = said["latest_ns"] / 1e9
+        late_s = report.latest_ns / 1e9
         if late_s > _LATE_S:
             raise Interrupted(
                 f"{ends.near.name}: the sender of small packets stood still for {late_s:.2f} s, where "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from collections.abc import Iterator
@@ -10,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from crosswind.analysis.network.ends import EndFacts
 from crosswind.app.nuttcp import Nuttcp
 from crosswind.app.requirements.iperf3 import IPERF3
 from crosswind.fingerprint.measure import end_facts
@@ -29,17 +29,17 @@ def other_ends(near: str, far: str, address: str, tool: Tool | None) -> Ends:
     """
     script = Path(end_facts.__file__).read_text(encoding="utf-8")
     sender = _end("near", near, "")
-    seen = json.loads(sender.ask(script, address))
-    sender = replace(sender, name=seen["host"], address=seen["interface"]["address"])
+    seen = EndFacts.model_validate_json(sender.ask(script, address))
+    sender = replace(sender, name=seen.host, address=seen.interface.address or "")
     receiver = _end("far", far, address)
-    theirs = json.loads(receiver.ask(script, sender.address))
-    receiver = replace(receiver, name=theirs["host"])
-    if seen["boot"] != theirs["boot"]:
+    theirs = EndFacts.model_validate_json(receiver.ask(script, sender.address))
+    receiver = replace(receiver, name=theirs.host)
+    if seen.boot != theirs.boot:
         # Nodes on one machine may stand for several hosts, and containers for none of their own.
-        sender, receiver = replace(sender, host=seen["boot"]), replace(receiver, host=theirs["boot"])
+        sender, receiver = replace(sender, host=seen.boot), replace(receiver, host=theirs.boot)
     with sender.folder() as folder:
         here = end_facts.boot()
-        one_machine = here == seen["boot"] == theirs["boot"] and _has(receiver, "-d", folder)
+        one_machine = here == seen.boot == theirs.boot and _has(receiver, "-d", folder)
     if tool == "traffic" and not one_machine:
         raise TestbedError(
             f"--tool traffic: {sender.name} and {receiver.name} do not share this machine's clock and files, "

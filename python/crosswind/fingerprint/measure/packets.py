@@ -1,35 +1,53 @@
-"""Packets of UDP from the near end to the far one, and what the receiver wrote of them."""
+"""Send UDP packets from the near end to the far one, and return what the receiver recorded."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
+
+from pydantic import BaseModel, ConfigDict, JsonValue
 
 from crosswind.fingerprint.measure.ends import PACKETS_PORT, Ends, Running
 from crosswind.probe.pairs import Task
 from crosswind.testbed import TestbedError, WorkFolder
 
 T = TypeVar("T")
-# A receiver waits for stragglers, and writes its file.
+# For the receiver to wait for late packets, and to write its file.
 _END_S = 60.0
 
 
 class Interrupted(TestbedError):
-    """An end stood still while packets were under way; what arrived says nothing of the network."""
+    """An end stalled while packets were under way, so the result says nothing about the network."""
+
+
+class Report(BaseModel):
+    """What both programs report of themselves (docs/reference/contracts.md, section 4).
+
+    Attributes:
+        latest_ns: how late the sender's latest call was.
+        lasted_ns: from the sender's start to its last call.
+        overflowed: packets that the receiver's own buffer had no room for.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    latest_ns: int
+    lasted_ns: int = 0
+    overflowed: int = 0
 
 
 def carried(
     ends: Ends, task: Task, file: str, sends_s: float, collect: Callable[[Path], T]
-) -> tuple[T, Mapping[str, Any]]:
-    """Run a task to its end; return what was collected, and what both ends printed of themselves.
+) -> tuple[T, Report]:
+    """Run a task to its end; return what was collected, and what both programs reported.
 
     Args:
-        task: with commands of `crosswind-load`, wherever that is at an end.
-        file: what the receiver writes, in its folder.
+        task: commands of `crosswind-load`; its path at each end replaces theirs.
+        file: that the receiver writes, in its folder.
         sends_s: how long the sender sends.
-        collect: is given a folder with that file.
+        collect: is called with a folder that has this file.
     """
     with ends.far.folder() as there:
         receive, send = task.receive(Path(there)), task.send(Path(there))
@@ -46,11 +64,11 @@ def carried(
         content = ends.far.read(f"{there}/{file}")
     with WorkFolder() as work:
         (work.path / file).write_bytes(content)
-        return collect(work.path), _printed(sent) | _printed(received)
+        return collect(work.path), Report.model_validate(_printed(sent) | _printed(received))
 
 
-def _printed(said: bytes) -> dict[str, Any]:
-    """Return what a program printed of itself in its last line, if it did."""
-    last = said.decode(errors="replace").strip().rpartition("\n")[2]
-    found: dict[str, Any] = json.loads(last) if last.startswith("{") else {}
+def _printed(output: bytes) -> dict[str, JsonValue]:
+    """Return the JSON object in the last line of a program's output; empty where there is none."""
+    last = output.decode(errors="replace").strip().rpartition("\n")[2]
+    found: dict[str, JsonValue] = json.loads(last) if last.startswith("{") else {}
     return found

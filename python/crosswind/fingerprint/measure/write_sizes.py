@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from crosswind.analysis.network.transfers import WriteSizePart
 from crosswind.fingerprint.measure.bulk import WARM_UP_S, Bulk, bulk
 from crosswind.fingerprint.measure.ends import Network
 from crosswind.fingerprint.measure.messages import Messages, ask
@@ -29,13 +29,13 @@ class WriteSize:
     stream: Bulk
     messages: Messages
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return what a fingerprint keeps (docs/reference/contracts.md, section 9)."""
-        return {
-            "write_bytes": self.write_bytes,
-            "stream": self.stream.as_dict(),
-            "message_ns": self.messages.kept(most=_SAMPLES_MAX),
-        }
+    def part(self) -> WriteSizePart:
+        """Return what a fingerprint records."""
+        return WriteSizePart(
+            write_bytes=self.write_bytes,
+            stream=self.stream.part(),
+            message_ns=list(self.messages.thinned(most=_SAMPLES_MAX)),
+        )
 
 
 def write_sizes_s(sizes_bytes: Sequence[int]) -> float:

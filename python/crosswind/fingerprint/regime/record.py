@@ -1,9 +1,9 @@
-"""The file of a regime: JSON lines, appended as they are measured, read whatever cut it off.
+"""The file of a regime: JSON lines that are appended while it is measured.
 
-The first line says what is measured. Each sitting begins with a line of its own, which says how long nobody
-measured before it; a point is a line; where a sitting ended by itself a line says why. A line is on disk
-before the next point is measured, so that a killed run loses the point that it was at. A last line without an
-end is half a line: it is passed over, and cut off when the file is continued.
+The first line says what is measured. Each sitting begins with a line of its own, which records the time
+without measurement before it. Each point is a line. Where a sitting ended by itself, a line gives the reason.
+A line is on disk before the next point is measured, so a killed run loses only the point that it was
+measuring. A last line without a newline is incomplete: it is ignored, and cut off when the file is continued.
 
 Format: docs/reference/contracts.md, section 9.
 """
@@ -15,45 +15,48 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
+
+from pydantic import Field, JsonValue, TypeAdapter, ValidationError
 
 from crosswind.analysis.network.ip_bits import TCP_HEADERS_BYTES, ip_share
+from crosswind.analysis.network.part import problem_of
 from crosswind.analysis.network.traffic_trace import TrafficTrace
 from crosswind.errors import CrosswindError
 from crosswind.fingerprint.measure.machines import ANYTHING, Bounds
-from crosswind.fingerprint.regime.points import Point
+from crosswind.fingerprint.regime.points import Point, RegimePart
 from crosswind.results.durable import sync_folder
 from crosswind.spec import FabricSpec
 
 SCHEMA = 1
-# A point with the longest of all numbers.
+# A point whose numbers all have the greatest length.
 LINE_BYTES = 300
-# So much of the first line is the same in every file: the schema.
+# How much of the first line is the same in every file.
 _SIGN_BYTES = len('{"schema": ')
 
 
 class RegimeFileError(CrosswindError):
-    """A file is no regime's, or another one's; the message says where and what would help."""
+    """A file is no regime, or a different one; the message gives the place and the remedy."""
 
 
-@dataclass(frozen=True)
-class Header:
-    """What is measured; a file is continued with the same only.
+class Header(RegimePart):
+    """What is measured; a file is only continued with the same header.
 
     Attributes:
         regime: as `Pattern` writes it.
-        condition: None where the network is there and nobody made it.
-        network: tells networks apart: of all that the fabric was told, or of the words for both ends.
+        condition: None where the network is not Crosswind's.
+        network: a hash that tells networks apart: of the fabric, or of the words for both ends.
         ip_per_payload: IP bytes per payload byte in full segments.
         provenance: of the machine, before the first point.
-        bounds: what the machine may do beside when a sitting begins.
+        bounds: limits of what else the machine may do when a sitting begins.
     """
 
+    schema_version: int = Field(SCHEMA, alias="schema")
     regime: str
     point_s: float
     connections: int
@@ -61,7 +64,7 @@ class Header:
     condition: str | None
     network: str
     ip_per_payload: float
-    provenance: Mapping[str, Any]
+    provenance: dict[str, JsonValue]
     bounds: Bounds = ANYTHING
 
     @classmethod
@@ -71,7 +74,7 @@ class Header:
         regime: str,
         point_s: float,
         connections: int,
-        provenance: Mapping[str, Any],
+        provenance: dict[str, JsonValue],
         bounds: Bounds = ANYTHING,
     ) -> Header:
         """Return the header of a regime from a fabric's first node to its second one."""
@@ -82,7 +85,7 @@ class Header:
             connections=connections,
             between=(first, second),
             condition=spec.condition.name,
-            network=_told_apart(spec.as_json()),
+            network=_hash_of(spec.as_json()),
             ip_per_payload=_ip_per_payload(spec.mtu_bytes),
             provenance=provenance,
             bounds=bounds,
@@ -97,14 +100,14 @@ class Header:
         regime: str,
         point_s: float,
         connections: int,
-        provenance: Mapping[str, Any],
+        provenance: dict[str, JsonValue],
         bounds: Bounds = ANYTHING,
     ) -> Header:
-        """Return the header of a regime between two ends of a network that is there.
+        """Return the header of a regime between two ends of an existing network.
 
         Args:
             between: their names.
-            words: what commands at both ends begin with, and the far one's address.
+            words: the prefixes of commands at both ends, and the address of the far one.
         """
         return cls(
             regime=regime,
@@ -112,23 +115,19 @@ class Header:
             connections=connections,
             between=between,
             condition=None,
-            network=_told_apart(words),
+            network=_hash_of(list(words)),
             ip_per_payload=_ip_per_payload(path_mtu_bytes),
             provenance=provenance,
             bounds=bounds,
         )
 
     def differences(self, other: Header) -> list[str]:
-        """Return what another header says otherwise; the machine's state and its bounds are not compared."""
-        mine, others = asdict(self), asdict(other)
-        return [
-            f"{key} {mine[key]} in the file, {others[key]} now"
-            for key in mine
-            if key not in ("provenance", "bounds") and mine[key] != others[key]
-        ]
+        """Return how another header differs, without the machine's state and its bounds."""
+        own, others = (header.model_dump(exclude={"provenance", "bounds"}) for header in (self, other))
+        return [f"{key} {own[key]} in the file, {others[key]} now" for key in own if own[key] != others[key]]
 
 
-def _told_apart(network: Any) -> str:
+def _hash_of(network: JsonValue) -> str:
     return hashlib.sha256(json.dumps(network, sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -136,18 +135,15 @@ def _ip_per_payload(mtu_bytes: int) -> float:
     return ip_share(mtu_bytes - TCP_HEADERS_BYTES, TCP_HEADERS_BYTES)
 
 
-@dataclass(frozen=True)
-class Sitting:
-    """What was measured in one go, on one network that was up all the time.
+class SittingBegin(RegimePart):
+    """The start of a sitting.
 
     Attributes:
         began: date and time in UTC.
-        boot: tells this machine's starts apart; the monotonic clock is of one of them.
-        monotonic_ns: of this start's clock, at `at_ns`.
-        at_ns: when it began, since the first sitting did.
-        gap_s: for how long nobody had measured; None for the first.
-        points: with instants since the begin of the first sitting.
-        ended: why, where it ended by itself.
+        boot: differs for each boot of this machine; a monotonic clock belongs to one boot.
+        monotonic_ns: the clock of this boot at `at_ns`.
+        at_ns: since the start of the first sitting.
+        gap_s: time without measurement before it; None for the first.
     """
 
     began: str
@@ -155,30 +151,57 @@ class Sitting:
     monotonic_ns: int
     at_ns: int
     gap_s: float | None
-    points: tuple[Point, ...]
-    ended: str | None
+
+
+class SittingLine(RegimePart):
+    """The line with which a sitting begins."""
+
+    sitting: SittingBegin
+
+
+class EndedLine(RegimePart):
+    """The line with which a sitting ends: why."""
+
+    ended: str
+
+
+_LINE: TypeAdapter[SittingLine | EndedLine | Point] = TypeAdapter(SittingLine | EndedLine | Point)
+
+
+@dataclass(frozen=True)
+class Sitting:
+    """What was measured without interruption, on a network that stayed up.
+
+    Attributes:
+        points: with instants since the start of the first sitting.
+        ended: why, where it ended by itself.
+    """
+
+    begin: SittingBegin
+    points: tuple[Point, ...] = ()
+    ended: str | None = None
 
     @property
     def end_ns(self) -> int:
         """When its last point ended."""
-        return self.points[-1].end_ns if self.points else self.at_ns
+        return self.points[-1].end_ns if self.points else self.begin.at_ns
 
     @property
     def measured_s(self) -> float:
-        """How long it lasted, rests included."""
+        """Its length, rests included."""
         return (self.end_ns - self.points[0].begin_ns) / 1e9 if self.points else 0.0
 
 
 @dataclass(frozen=True)
 class Record:
-    """All that a regime's file says."""
+    """The content of a regime's file."""
 
     header: Header
     sittings: tuple[Sitting, ...]
 
     @property
     def measured_s(self) -> float:
-        """Over all sittings, without the gaps between them."""
+        """Length of all sittings, without the gaps between them."""
         return sum(sitting.measured_s for sitting in self.sittings)
 
     @property
@@ -187,11 +210,11 @@ class Record:
         return tuple(point for sitting in self.sittings for point in sitting.points)
 
     def traces(self) -> list[TrafficTrace]:
-        """Return what each sitting with points was given, in IP bits; instants since the first one began."""
+        """Return the trace of each sitting with points, in IP bits, since the start of the first sitting."""
         return [self._trace(sitting.points) for sitting in self.sittings if sitting.points]
 
     def longest_trace(self) -> TrafficTrace:
-        """Return the trace that says most: a sitting's network was not there before it.
+        """Return the trace of the longest sitting; sittings do not share a network.
 
         Raises: ValueError: nothing was measured.
         """
@@ -207,7 +230,7 @@ class Record:
 
 
 def is_record(content: bytes) -> bool:
-    """Return whether a file begins as that of a regime."""
+    """Return whether a file begins like a regime."""
     try:
         first = json.loads(content.partition(b"\n")[0])
     except (ValueError, RecursionError):
@@ -216,47 +239,61 @@ def is_record(content: bytes) -> bool:
 
 
 def read_record(content: bytes) -> Record:
-    """Return what a regime's file says, as far as it goes. Pure.
+    """Return the content of a regime's file, as far as it is complete. Pure.
 
     Raises: ValueError: a line is not one of a regime; names it.
     """
     # What follows the last newline was being written when the run was killed.
-    lines = content.split(b"\n")[:-1]
-    header: Header | None = None
-    sittings: list[dict[str, Any]] = []
-    for number, line in enumerate(lines, 1):
-        try:
-            said = json.loads(line)
-            if header is None:
-                header = _header(said)
-            elif "sitting" in said:
-                sittings.append({**said["sitting"], "points": [], "ended": None})
-            elif "ended" in said:
-                sittings[-1]["ended"] = str(said["ended"])
-            else:
-                sittings[-1]["points"].append(Point(**said))
-        except (ValueError, TypeError, KeyError, IndexError, RecursionError) as error:
-            raise ValueError(f"line {number}: is no line of a regime ({error})") from None
-    if header is None:
+    first, *lines = content.split(b"\n")[:-1] or [b""]
+    if not first:
         raise ValueError("no whole line: is it a regime's file?")
+    with _blaming_line(1):
+        header = _header(first)
+    sittings: list[_SittingRead] = []
+    for number, line in enumerate(lines, 2):
+        with _blaming_line(number):
+            match _LINE.validate_json(line):
+                case SittingLine(sitting=begin):
+                    sittings.append(_SittingRead(begin))
+                case EndedLine(ended=why):
+                    sittings[-1].ended = why
+                case Point() as point:
+                    sittings[-1].points.append(point)
+    return Record(header, tuple(Sitting(one.begin, tuple(one.points), one.ended) for one in sittings))
+
+
+@dataclass
+class _SittingRead:
+    """A sitting while its lines are read."""
+
+    begin: SittingBegin
+    points: list[Point] = field(default_factory=list)
+    ended: str | None = None
+
+
+@contextmanager
+def _blaming_line(number: int) -> Iterator[None]:
+    """Name the line that cannot be read in the block."""
     try:
-        read = tuple(Sitting(**{**one, "points": tuple(one["points"])}) for one in sittings)
-    except TypeError as error:
-        raise ValueError(f"a sitting that is none of a regime ({error})") from None
-    return Record(header, read)
+        yield
+    except ValidationError as error:
+        raise ValueError(f"line {number}: is no line of a regime ({problem_of(error)})") from None
+    except IndexError:
+        raise ValueError(f"line {number}: is no line of a regime (it is before the first sitting)") from None
+    except ValueError as error:
+        raise ValueError(f"line {number}: is no line of a regime ({error})") from None
 
 
-def _header(said: Mapping[str, Any]) -> Header:
-    if said["schema"] != SCHEMA:
-        raise ValueError(f"schema {said['schema']}; this crosswind reads {SCHEMA}")
-    facts = {key: fact for key, fact in said.items() if key != "schema"}
-    read = {"between": tuple(said["between"]), "bounds": Bounds(**said.get("bounds", {}))}
-    return Header(**{**facts, **read})
+def _header(line: bytes) -> Header:
+    header = Header.model_validate_json(line)
+    if header.schema_version != SCHEMA:
+        raise ValueError(f"schema {header.schema_version}; this crosswind reads {SCHEMA}")
+    return header
 
 
 @dataclass(frozen=True)
 class Now:
-    """This instant, on the clocks that a sitting is told by."""
+    """This instant, on the clocks that a sitting records."""
 
     began: str
     boot: str
@@ -265,7 +302,7 @@ class Now:
 
 
 class Recorder:
-    """A regime's file, open to be appended to."""
+    """A regime's file, open for appending."""
 
     def __init__(self, descriptor: int, path: Path, before: Record) -> None:
         self._descriptor = descriptor
@@ -276,11 +313,11 @@ class Recorder:
     @classmethod
     @contextmanager
     def open(cls, path: Path, header: Header, wanted_s: float) -> Iterator[Self]:
-        """Make a file, or continue it.
+        """Create a file, or continue it.
 
         Args:
-            wanted_s: how long is measured in all, which must have room on the disk.
-        Raises: RegimeFileError: it is another regime's, somebody else writes it, or the disk is too small.
+            wanted_s: length of the whole measurement, which must fit on the disk.
+        Raises: RegimeFileError: it holds a different regime, another process writes it, or the disk is full.
         """
         _refuse_without_room(path, wanted_s / header.point_s * LINE_BYTES)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
@@ -289,11 +326,11 @@ class Recorder:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise RegimeFileError(
-                    f"{path}: another `crosswind fingerprint` writes it; wait for it"
+                    f"{path}: another `crosswind fingerprint` writes it; wait until it ends"
                 ) from None
             content = path.read_bytes()
-            first_line = _line({"schema": SCHEMA, **asdict(header)})
-            # Who was killed in the first line leaves the begin of one.
+            first_line = _line(header)
+            # A process that was killed while it wrote the first line leaves a part of it.
             if b"\n" not in content and first_line.startswith(content[:_SIGN_BYTES]):
                 os.ftruncate(descriptor, 0)
                 before = Record(header, ())
@@ -307,7 +344,7 @@ class Recorder:
             os.close(descriptor)
 
     def sit(self, now: Now) -> None:
-        """Begin a sitting; what was not measured since the last one is recorded with it."""
+        """Begin a sitting, and record the time without measurement before it."""
         last = self.before.sittings[-1] if self.before.sittings else None
         if last is None:
             at_ns, gap_s = 0, None
@@ -315,17 +352,19 @@ class Recorder:
             gap_ns = _gap_ns(last, now)
             at_ns, gap_s = last.end_ns + gap_ns, gap_ns / 1e9
         self._shift_ns = at_ns - now.monotonic_ns
-        said = {"began": now.began, "boot": now.boot, "monotonic_ns": now.monotonic_ns}
-        _append(self._descriptor, _line({"sitting": {**said, "at_ns": at_ns, "gap_s": gap_s}}))
+        begin = SittingBegin(
+            began=now.began, boot=now.boot, monotonic_ns=now.monotonic_ns, at_ns=at_ns, gap_s=gap_s
+        )
+        _append(self._descriptor, _line(SittingLine(sitting=begin)))
 
     def add(self, point: Point) -> None:
-        """Keep a point of this sitting, whose instants are of the monotonic clock."""
-        shifted = {key: getattr(point, key) + self._shift_ns for key in ("begin_ns", "end_ns")}
-        _append(self._descriptor, _line({**asdict(point), **shifted}))
+        """Append a point of this sitting, whose instants are of the monotonic clock."""
+        shifted = {"begin_ns": point.begin_ns + self._shift_ns, "end_ns": point.end_ns + self._shift_ns}
+        _append(self._descriptor, _line(point.model_copy(update=shifted)))
 
     def end(self, why: str) -> None:
-        """Keep why this sitting ends."""
-        _append(self._descriptor, _line({"ended": why}))
+        """Append why this sitting ends."""
+        _append(self._descriptor, _line(EndedLine(ended=why)))
 
 
 def _to_continue(path: Path, content: bytes, header: Header) -> Record:
@@ -336,32 +375,32 @@ def _to_continue(path: Path, content: bytes, header: Header) -> Record:
     differences = before.header.differences(header)
     if differences:
         raise RegimeFileError(
-            f"{path}: holds another regime ({'; '.join(differences)}); ask for the same, or give "
+            f"{path}: holds another regime ({'; '.join(differences)}); give the same options, or "
             "another --out"
         )
     return before
 
 
 def _gap_ns(last: Sitting, now: Now) -> int:
-    """Return how long nobody measured: by the monotonic clock, or after a restart by the date."""
-    if last.boot == now.boot:
-        return now.monotonic_ns - (last.monotonic_ns + last.end_ns - last.at_ns)
-    began_ns = round(datetime.fromisoformat(last.began).timestamp() * 1e9)
+    """Return the time without measurement: by the monotonic clock, or after a reboot by the date."""
+    if last.begin.boot == now.boot:
+        return now.monotonic_ns - (last.begin.monotonic_ns + last.end_ns - last.begin.at_ns)
+    began_ns = round(datetime.fromisoformat(last.begin.began).timestamp() * 1e9)
     # A date that was set back would make time run backwards.
-    return max(0, now.wall_ns - (began_ns + last.end_ns - last.at_ns))
+    return max(0, now.wall_ns - (began_ns + last.end_ns - last.begin.at_ns))
 
 
 def _refuse_without_room(path: Path, needed_bytes: float) -> None:
     free_bytes = shutil.disk_usage(path.absolute().parent).free
     if needed_bytes > free_bytes:
         raise RegimeFileError(
-            f"{path}: takes up to {needed_bytes / 1e6:.0f} MB and the disk has {free_bytes / 1e6:.0f} MB; "
-            "measure for less time, or with points further apart"
+            f"{path}: takes up to {needed_bytes / 1e6:.0f} MB, and {free_bytes / 1e6:.0f} MB are free on the "
+            "disk; measure for less time, or increase --point"
         )
 
 
-def _line(said: Mapping[str, Any]) -> bytes:
-    return json.dumps(said).encode() + b"\n"
+def _line(part: RegimePart) -> bytes:
+    return json.dumps(part.model_dump(by_alias=True)).encode() + b"\n"
 
 
 def _append(descriptor: int, line: bytes) -> None:

@@ -93,7 +93,7 @@ def statistics_of(record: Record) -> RegimeStatistics:
         ),
         steal_share=sum(point.steal_s for point in points) / lasted_s,
         clock_set=sum(point.clock_set_s != 0 for point in points),
-        gaps_s=tuple(sitting.gap_s for sitting in record.sittings if sitting.gap_s is not None),
+        gaps_s=tuple(sitting.begin.gap_s for sitting in record.sittings if sitting.begin.gap_s is not None),
     )
 
 

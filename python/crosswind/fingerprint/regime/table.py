@@ -1,17 +1,17 @@
-"""Several regimes side by side, a row each: what the study's figures show of each access pattern."""
+"""Compare regimes in a table, one row each, with the statistics of the study's figures."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
+from pydantic import JsonValue
 from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from crosswind.analysis.plain import as_plain
 from crosswind.fingerprint.regime.record import Record, RegimeFileError, is_record, read_record
 from crosswind.fingerprint.regime.statistics import statistics_of
 from crosswind.spec.read_file import read_file, require_file
@@ -19,23 +19,23 @@ from crosswind.text.console import widen
 from crosswind.text.quantities import rate_text
 
 READING = (
-    "a value is a point at full speed, and else the mean of a time on; neighbours are not independent, so "
-    "no interval is given, and no row is called different from another."
+    "a value is a point at full speed, otherwise the mean of a burst. Neighbouring values are not "
+    "independent, so there are no intervals and no verdicts."
 )
 _HEADERS = ("regime", "measured", "values", "p1", "p25", "p50", "p75", "p99", "mean", "variation", "lag 1")
 
 
 def is_regime(path: Path) -> bool:
-    """Return whether a file is one of a regime."""
+    """Return whether a file holds a regime."""
     require_file(path)
     with path.open("rb") as file:
         return is_record(file.readline())
 
 
 def read_regimes(paths: list[Path]) -> dict[str, Record]:
-    """Return the regimes in files, by their names.
+    """Return the regimes in files, by the names of the files.
 
-    Raises: RegimeFileError: one of them is none, or has no point.
+    Raises: RegimeFileError: a file holds none, or has no point.
     """
     found = {}
     for path in paths:
@@ -49,8 +49,8 @@ def read_regimes(paths: list[Path]) -> dict[str, Record]:
     return found
 
 
-def regimes_as_dict(regimes: Mapping[str, Record]) -> list[dict[str, Any]]:
-    """Return for each what it measured and its statistics, as plain values."""
+def regimes_as_json(regimes: Mapping[str, Record]) -> list[dict[str, JsonValue]]:
+    """Return what each regime measured and its statistics, as plain values."""
     return [
         {
             "file": file,
@@ -58,14 +58,14 @@ def regimes_as_dict(regimes: Mapping[str, Record]) -> list[dict[str, Any]]:
             "between": list(record.header.between),
             "condition": record.header.condition,
             "measured_s": record.measured_s,
-            **asdict(statistics_of(record)),
+            **as_plain(statistics_of(record)),
         }
         for file, record in regimes.items()
     ]
 
 
 def print_regimes(regimes: Mapping[str, Record], console: Console) -> None:
-    """Print a row for each."""
+    """Print a row for each regime."""
     widen(console)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
     table.add_column("file", overflow="fold")
@@ -85,4 +85,4 @@ def print_regimes(regimes: Mapping[str, Record], console: Console) -> None:
     console.print(READING, style="dim", markup=False)
     networks = {record.header.network for record in regimes.values()}
     if len(networks) > 1:
-        console.print("[bold yellow]![/bold yellow] these are of different networks, or of other ends")
+        console.print("[bold yellow]![/bold yellow] these regimes are of different networks or ends")

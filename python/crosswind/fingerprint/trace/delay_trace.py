@@ -11,14 +11,15 @@ such as `time_ms,delay_us` (`_s`, `_ms`, `_us`, `_ns`), and plain numbers. Times
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import ValidationError
 
+from crosswind.analysis.network.document import FingerprintDocument
 from crosswind.fingerprint.measure.one_way import PACKETS_PER_S
 from crosswind.fingerprint.trace.trace_file import TraceFileError
 from crosswind.spec.measured import parse_delays
@@ -78,10 +79,11 @@ def delays_of_fingerprint(name: str, content: bytes) -> DelayTrace:
     Raises: TraceFileError: it is none, or has none.
     """
     try:
-        each_ns = np.array(json.loads(content)["delay"]["each_ns"], dtype=np.float64)
-    except (ValueError, LookupError, TypeError, RecursionError):
-        each_ns = np.empty(0)
-    if each_ns.ndim != 1 or not each_ns.size or not (each_ns > 0).all():
+        delay = FingerprintDocument.model_validate_json(content).delay
+    except ValidationError:
+        delay = None
+    each_ns = np.array(delay.each_ns if delay else [], dtype=np.float64)
+    if not each_ns.size or not (each_ns > 0).all():
         raise TraceFileError(
             f"{name}: is no fingerprint with one-way delays; `crosswind fingerprint` measures them between "
             "ends of one clock"

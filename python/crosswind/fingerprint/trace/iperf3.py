@@ -16,9 +16,9 @@ Source: iperf3 3.1.3 and 3.12, `iperf_api.c` (the JSON's `intervals` and `error`
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
+from pydantic import JsonValue
 
 from crosswind.analysis.network.ip_bits import TCP_HEADERS_BYTES, UDP_HEADERS_BYTES, ip_share
 from crosswind.analysis.network.traffic_trace import TrafficTrace
@@ -30,15 +30,15 @@ _RESOLUTION_S = 1e-3
 _LARGEST = 1e18
 
 
-def with_both_sums(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+def with_both_sums(pairs: Sequence[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
     """Return a JSON object; of two sums in it the second is the way back (an `object_pairs_hook`)."""
-    read: dict[str, Any] = {}
+    read: dict[str, JsonValue] = {}
     for key, value in pairs:
         read[_BACK if key == _FORTH and _FORTH in read else key] = value
     return read
 
 
-def iperf3_trace(run: Mapping[str, Any], *, back: bool = False) -> tuple[TrafficTrace, str | None]:
+def iperf3_trace(run: Mapping[str, JsonValue], *, back: bool = False) -> tuple[TrafficTrace, str | None]:
     """Return the samples of a run, and what iperf3 complained of, if anything.
 
     Args:
@@ -50,7 +50,7 @@ def iperf3_trace(run: Mapping[str, Any], *, back: bool = False) -> tuple[Traffic
     intervals = run.get("intervals")
     intervals = intervals if isinstance(intervals, list) else []
     wanted = _BACK if back else _FORTH
-    if back and intervals and not any(isinstance(each, Mapping) and _BACK in each for each in intervals):
+    if back and intervals and not any(isinstance(each, dict) and _BACK in each for each in intervals):
         raise ValueError("was not measured both ways (`iperf3 --bidir`); leave --back out")
     share = _ip_share(run.get("start"))
     rows = [_interval(number, each, wanted, share) for number, each in enumerate(intervals)]
@@ -88,16 +88,16 @@ def _ip_share(start: object) -> float:
     return ip_share(start.get("tcp_mss_default"), TCP_HEADERS_BYTES)
 
 
-def _interval(number: int, interval: Any, wanted: str, ip_share: float) -> Interval:
-    total = interval.get(wanted) if isinstance(interval, Mapping) else None
+def _interval(number: int, interval: JsonValue, wanted: str, ip_share: float) -> Interval:
+    total = interval.get(wanted) if isinstance(interval, dict) else None
     said = {key: _number(total, key) for key in ("start", "end", "bytes", "seconds")}
     begin, end, payload = said["start"], said["end"], said["bytes"]
-    if begin is None or end is None or payload is None or total is None:
+    if begin is None or end is None or payload is None or not isinstance(total, dict):
         raise ValueError(f"interval {number} has no {wanted} of start, end and bytes; is it iperf3's?")
     omitted = total.get("omitted") is True
     return Interval(f"interval {number}", begin, end, 8 * payload * ip_share, said["seconds"], omitted)
 
 
-def _number(total: Any, key: str) -> float | None:
-    value = total.get(key) if isinstance(total, Mapping) else None
+def _number(total: JsonValue, key: str) -> float | None:
+    value = total.get(key) if isinstance(total, dict) else None
     return float(value) if isinstance(value, int | float) and abs(value) < _LARGEST else None

@@ -16,7 +16,6 @@ until the next time. A rate of 0 is a rest, in which nothing was sent.
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import numpy as np
 
@@ -106,7 +105,7 @@ def _json(content: bytes, back: bool) -> tuple[TrafficTrace, str | None]:
     return osmef_trace(read) if "btc" in read else iperf3_trace(read, back=back)
 
 
-def _fingerprint(trace: Any) -> TrafficTrace:
+def _fingerprint(trace: object) -> TrafficTrace:
     try:
         begin, end, bits = np.array(trace, dtype=np.float64).reshape(-1, 3).T
     except (TypeError, ValueError):

@@ -1,0 +1,31 @@
+"""Points and sittings of regimes that were never measured."""
+
+from __future__ import annotations
+
+from crosswind.fingerprint.regime.points import Point
+from crosswind.fingerprint.regime.record import Sitting, SittingBegin
+
+S = 1_000_000_000
+
+
+def point(
+    begin_ns: int, length_s: int, payload_bytes: int, retransmits: int = 0, steal_s: float = 0.0
+) -> Point:
+    """Return a point that both ends spent some CPU time on."""
+    return Point(
+        begin_ns=begin_ns,
+        end_ns=begin_ns + length_s * S,
+        payload_bytes=payload_bytes,
+        retransmits=retransmits,
+        rtt_us=300.0,
+        sender_cpu_s=0.01,
+        receiver_cpu_s=0.03,
+        steal_s=steal_s,
+        clock_set_s=0.0,
+    )
+
+
+def sitting(points: list[Point], gap_s: float | None = None, ended: str | None = None) -> Sitting:
+    """Return a sitting with these points."""
+    begin = SittingBegin(began="", boot="boot", monotonic_ns=0, at_ns=0, gap_s=gap_s)
+    return Sitting(begin, tuple(points), ended)
