@@ -18,7 +18,7 @@ def fitted_places(content: bytes, **reading: Any) -> dict[str, Any]:
     Args:
         content: of a fingerprint or a trace.
         reading: as `condition_from` takes it.
-    Raises: NoFit: no condition gives what was measured.
+    Raises: NoFit: no model fits the measurement.
     """
     made = condition_from("measured", content, "measured", **reading)
     with tempfile.TemporaryDirectory() as folder:

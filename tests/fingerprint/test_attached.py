@@ -86,8 +86,8 @@ def test_the_report_says_what_became_of_the_network(tmp_path: Path) -> None:
 
 def test_the_report_says_why_there_is_no_fingerprint(tmp_path: Path) -> None:
     folder = run_folder(tmp_path / "run", {})
-    assert reported(folder, {}).left_out == "the run was made before runs took them"
+    assert reported(folder, {}).left_out == "the run is older than this feature"
     short = {"before": {"fingerprint": {"left_out": "all nodes are on one host"}}}
     assert reported(folder, short).left_out == "all nodes are on one host"
     ended = {"before": {"fingerprint": {"left_out": None}}}
-    assert reported(folder, ended).left_out == "the run has not got one from before or after it"
+    assert reported(folder, ended).left_out == "the run has no fingerprint from before or after it"

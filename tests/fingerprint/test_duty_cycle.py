@@ -52,7 +52,7 @@ REPORT = Report(latest_ns=49_000_000, lasted_ns=1_000_000_000)
 @pytest.mark.parametrize(
     ("said", "words"),
     [
-        ({"latest_ns": 400_000_000}, r"a: the sender stood still for 0\.4 s of a burst of 1 s.*0\.05 s"),
+        ({"latest_ns": 400_000_000}, r"a: the sender stalled for 0\.4 s in a burst of 1 s.*0\.05 s"),
         ({"lasted_ns": 1_300_000_000}, r"b: packets arrived for 1 s of the 1\.3 s.*none for 0\.25 s"),
         ({"overflowed": 3}, "b: the receiver had no room for 3 packets"),
     ],

@@ -84,13 +84,13 @@ def test_a_block_is_ten_correlation_times_and_the_whole_trace_is_kept() -> None:
 
 
 def test_the_scores_of_the_others_are_told() -> None:
-    remarks = condition_from("measured.csv", rates_csv(RATES["noise"]), "c").remarks
+    remarks = condition_from("measured.csv", rates_csv(RATES["noise"]), "c").notes
     assert [remark.split(":")[0] for remark in remarks] == ["bucket", "quantiles", "empirical"]
     assert "KS" in remarks[-1]
 
 
 def test_a_bad_fit_is_refused_with_the_reason_and_what_to_try() -> None:
-    with pytest.raises(NoFit, match=r"write --as empirical\n  constant: .* autocorrelation .* is above"):
+    with pytest.raises(NoFit, match=r"give --as empirical\n  constant: .* autocorrelation .* is above"):
         condition_from("measured.csv", rates_csv(RATES["correlated"]), "c", model="constant")
 
 
@@ -156,7 +156,7 @@ def test_damaged_delays_are_read_or_refused(content: bytes, data: st.DataObject)
 
 
 def test_few_delays_are_no_law() -> None:
-    with pytest.raises(NoFit, match="3 delays say too little"):
+    with pytest.raises(NoFit, match="3 delays are too few"):
         condition_from("d", b"delay_us\n100\n200\n300\n", "d")
 
 

@@ -27,7 +27,7 @@ def delays_csv(delay_us: np.ndarray) -> bytes:
 def test_a_uniform_law_is_not_taken_for_a_normal_one_whose_p99_it_does_not_have() -> None:
     # 0.9 to 1.1 ms. By distribution and correlation a normal law is near, but its P99 is 36 us too long.
     uniform = delays_csv(np.random.default_rng(3).uniform(900, 1100, 2000))
-    with pytest.raises(NoFit, match=r"normal: p1 would be 86.* us and was 90"):
+    with pytest.raises(NoFit, match=r"normal: its p1 is 86.* us, and 90"):
         condition_from("d", uniform, "c", model="normal")
     assert "the model is `histogram`" in condition_from("d", uniform, "c").text
 

@@ -64,8 +64,8 @@ def test_rates_that_never_fall_are_refused_as_a_bucket_with_a_bound(tmp_path: Pa
     ("content", "words"),
     [
         (b"", "is empty"),
-        (b"time_s,rate_mbps\n0,1\n", "one row has no duration"),
-        (b"time_s,rate_mbps\n0,1\n1,unlimited\n2,end\n", "was never measured"),
+        (b"time_s,rate_mbps\n0,1\n", "single row has no duration"),
+        (b"time_s,rate_mbps\n0,1\n1,unlimited\n2,end\n", "is no measured rate"),
         (b"time_s,rate_mbps\n0,0\n1,end\n", "no rate above 0"),
         (b'{"intervals": [', "cut off"),
         (b'{"error": "unable to connect to server"}', "unable to connect"),

@@ -97,7 +97,7 @@ def test_where_nobody_looked_afterwards_nothing_is_called_unchanged() -> None:
     content = looked_at_twice() | {"machines": {"before": machines()}, "provenance_after": None}
     found = document(content)
     assert changes(found) is None
-    assert "were not examined afterwards" in render(found)
+    assert "were not inspected afterwards" in render(found)
     assert "Did the machines change?" not in render(found)
 
 

@@ -11,7 +11,7 @@ def test_what_would_exceed_is_refused_before_it_is_sent() -> None:
     sent = SentBytes(10_000_000)
     sent.expect(10_000_000, "all of it")
     sent.add(9_000_000)
-    with pytest.raises(TooMuch, match=r"trace: about 1\.5MB, after 9MB, .* 10MB .*--send-at-most 21MB"):
+    with pytest.raises(TooMuch, match=r"trace: takes about 1\.5MB after 9MB, .* 10MB; .*--send-at-most 21MB"):
         sent.expect(1_500_000, "trace")
     # A rate of 8 Mbit/s, and half as much again: 1.5 MB in a second.
     sent.fastest_bps = 8e6
@@ -29,7 +29,7 @@ def test_whoever_is_asked_may_allow_more_and_is_asked_again_for_more_than_that()
     sent.expect(12_000_000, "as much as was allowed")
     with pytest.raises(TooMuch, match="--send-at-most 42MB"):
         sent.expect(12_000_001, "more")
-    assert asked[0] == "trace: about 1.5MB, after 9MB, is more than the 10MB that may be sent"
+    assert asked[0] == "trace: takes about 1.5MB after 9MB, which exceeds the limit of 10MB"
     assert len(asked) == 2
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # At 20 Mbit/s, of which half as much again is foreseen: 3.75 MB a second, and twice 1.3 times 3000 s of them.
 FORESEEN_BYTES = 3.75e6 * 2 * 1.3 * 3000
 LONG = ("--full-speed", "3000s", "--connections", "1", "--repeat", "1", "--writes", "64KiB")
-QUESTION = "is more than the 10GB that may be sent. Send it all the same? [y/N]:"
+QUESTION = "which exceeds the limit of 10GB. Send it all the same? [y/N]:"
 
 
 @contextmanager
@@ -98,7 +98,7 @@ def test_on_a_terminal_yes_goes_on_with_twice_as_much(live: Live) -> None:
         terminal = Terminal(live, command)
         terminal.await_words(QUESTION)
         terminal.answer("y\n")
-        terminal.await_words("round trips beside a bulk transfer")
+        terminal.await_words("round trips during a bulk transfer")
     # The network is gone, and with it what went on.
     assert terminal.await_end() == 4, terminal.said
     document = json.loads((live.folder / "fingerprint.json").read_text())
@@ -111,7 +111,7 @@ def test_without_a_terminal_it_is_refused_with_what_would_allow_it(live: Live) -
     with network_that_is_there() as command:
         status, said = live.run(*command)
     assert status == 2, said
-    assert "is more than the 10GB that may be sent; allow more with --send-at-most" in said
+    assert "which exceeds the limit of 10GB; allow more with --send-at-most" in said
     assert "Send it all the same" not in said
     document = json.loads((live.folder / "fingerprint.json").read_text())
     assert document["sent"]["bytes"] < 2e6

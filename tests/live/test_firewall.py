@@ -69,5 +69,5 @@ def test_where_questions_are_dropped_it_ends_before_anything_is_measured(live: L
     with behind_a_wall("tcp dport 7079") as command:
         status, said = live.run(*command, timeout_s=180)
     assert status == 4, said
-    assert "port 7079: timed out; does a firewall on the way drop or refuse it?" in said
+    assert "port 7079: timed out; does a firewall on the path drop or refuse it?" in said
     assert not (live.folder / "fingerprint.json").exists()

@@ -75,7 +75,7 @@ def test_a_regime_between_ends_that_are_there_goes_on_within_what_may_be_sent(li
         # 20 Mbit/s for half a second are 1.2 MB of payload.
         status, said = live.run(*command, "--for", "500ms", "--send-at-most", "600kB")
         assert status != 0
-        assert "is more than the 600kB that may be sent" in said
+        assert "exceeds the limit of 600kB" in said
         status, said = live.run(*command, "--for", "1s")
         assert status == 0, said
     record = read_record((live.folder / "regime.jsonl").read_bytes())

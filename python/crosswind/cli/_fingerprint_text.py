@@ -28,7 +28,7 @@ def told(found: Fingerprint) -> str:
     if found.loaded is not None:
         answered_ns = found.loaded.round_trip_ns
         loaded = time_text(quantile(answered_ns, 0.5)) + " at the median" if answered_ns else "no answer"
-        lines.append(f"round trips beside a bulk transfer: {loaded}")
+        lines.append(f"round trips during a bulk transfer: {loaded}")
     if (bulk := found.bulk) is not None:
         lines.append(
             f"bulk transfer: {rate_text(bulk.goodput_bps)} of payload over {len(bulk.each_bps)} connections, "

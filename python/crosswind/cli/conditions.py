@@ -144,7 +144,7 @@ def from_trace(
         of_delays=of_delays,
         floor=None if floor is None else Floor.read(floor),
     )
-    for remark in made.remarks:
+    for remark in made.notes:
         click.echo(remark, err=True)
     click.echo(made.text)
 

@@ -1,1 +1,1 @@
-"""Measure a network, say what it is, and turn it into a condition."""
+"""Measure a network, describe it, and turn it into a condition."""

@@ -207,7 +207,7 @@ def measure(
         say("a first transfer")
         first_rate(network, sent)
         sent.expect_seconds(extent.at_rate_s, "the whole fingerprint")
-    say("round trips beside a bulk transfer")
+    say("round trips during a bulk transfer")
     found.loaded, found.bulk = beside_bulk(network)
     sent.count(found.bulk)
     for size in write_sizes(network, sent, extent.writes_bytes, say):

@@ -1,1 +1,1 @@
-"""Which token bucket is behind a trace of rates: budget, high and low rate, refill, with intervals."""
+"""Find the token bucket behind a trace of rates: budget, high and low rate, refill, with intervals."""

@@ -1,14 +1,15 @@
-"""The token bucket behind a duty cycle whose samples are as long as its times on.
+"""Find the token bucket behind a duty cycle whose samples are as long as its bursts.
 
-A time on that is one sample has both rates in it and shows neither. But over whole periods the same bucket is
-one that is never rested: each period spends what its burst carried, at first the high rate's share of it, and
-once the bucket is empty what came back since the burst before. So periods are samples, their low rate is the
-refill, and they are read as any other trace. A burst ends where the bucket is empty and a period where it has
-been refilled for a rest: that rest's refill is what the bucket held besides.
+A burst that is one sample mixes both rates and shows neither. Over whole periods, the same bucket looks like
+one without rests. While it has tokens, a period carries the high rate's share; once it is empty, a period
+carries the refill of one period. So periods are used as samples, and their low rate is the refill. A burst
+ends when the bucket is empty, but a period ends after a rest. The refill of one rest is therefore added to
+the budget.
 
-That the low rate within a burst is the refill is taken for granted: only finer samples tell a controller.
+This assumes that the low rate within a burst is the refill. Only finer samples can show a controller with two
+rates.
 
-Source: the conservation of tokens, as `token_bucket.py` has it.
+Source: the conservation of tokens, as in `token_bucket.py`.
 """
 
 from __future__ import annotations
@@ -18,17 +19,17 @@ import numpy as np
 from crosswind.analysis.network.traffic_trace import TrafficTrace
 from crosswind.fingerprint.bucket.knee import SAMPLES_MIN
 
-# Periods that differ more are no duty cycle.
+# Periods that differ by more are not a duty cycle.
 _SAME_SHARE = 0.1
 
 
 def too_coarse(phases: list[TrafficTrace]) -> bool:
-    """Return whether there are several phases, and none has the samples to show a knee."""
+    """Return whether there are several phases, and all have too few samples to show a knee."""
     return len(phases) > 1 and all(phase.bits.size < SAMPLES_MIN for phase in phases)
 
 
 def by_period(phases: list[TrafficTrace]) -> tuple[TrafficTrace, float, float] | None:
-    """Return a sample for each period, with the times on and off; None where the phases are no duty cycle.
+    """Return a sample for each period, with the times on and off; None where there is no duty cycle.
 
     A last phase that was cut short is left out.
     """

@@ -1,4 +1,4 @@
-"""The knee of a phase: where the volume of a sender that empties a bucket bends from one line to another."""
+"""Find the knee of a phase: where the volume bends from the high rate to the low rate."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from crosswind.analysis.network.traffic_trace import TrafficTrace
 from crosswind.fingerprint.bucket.two_levels import two_levels
 from crosswind.fingerprint.bucket.volume_line import offset
 
-# The high rate is at least so much above the low one, and a split explains so much of the deviations.
+# A step: the smallest ratio of the high rate to the low one, and of deviations that the split explains.
 STEP_MIN = 1.15
 EXPLAINED_MIN = 0.5
-# A connection's first samples hold its slow start: they are passed over while they are below so much of
-# the median of as many samples after them.
+# The first samples of a connection are its slow start. They are skipped while they are below this share of
+# the median of the next samples.
 START_UP_MAX = 0.9
 START_UP_WINDOW = 5
-# A phase shows its knee with a sample before it, the one that has both rates, and one behind it.
+# A knee needs a sample before it, the one with both rates, and one after it.
 SAMPLES_MIN = 3
-# Times on or off that are as long as each other differ by less.
+# Times on or off are equally long if the shorter is at least this share of the longer.
 SAME_LENGTH = 0.99
-# So many samples on either side say where the lines meet: rates wander, and a line through all of a phase
-# would have wandered off.
+# Samples on either side that determine where the lines meet. Rates drift, so a line through a whole phase
+# would miss the knee.
 KNEE_SAMPLES = 20
 
 
@@ -32,8 +32,8 @@ class Knee:
     """A phase in which the bucket was emptied.
 
     Attributes:
-        emptied_s: since the begin of the phase.
-        volume_bits: until then.
+        emptied_s: since the start of the phase.
+        volume_bits: carried until then.
     """
 
     emptied_s: float
@@ -41,7 +41,7 @@ class Knee:
 
 
 def settled(phase: TrafficTrace) -> int:
-    """Return how many samples at the begin of a phase are slow start."""
+    """Return how many samples at the start of a phase are slow start."""
     rates, start = phase.rate_bps, 0
     while start + 1 < rates.size:
         after = rates[start + 1 : start + 1 + START_UP_WINDOW]
@@ -52,9 +52,9 @@ def settled(phase: TrafficTrace) -> int:
 
 
 def step(phase: TrafficTrace) -> int | None:
-    """Return the first sample of a phase that is rather low than high, or None where its rate does not fall.
+    """Return the first sample of a phase that is mostly low, or None where its rate does not fall.
 
-    The sample that has both rates is this one or the one before it.
+    The sample with both rates is this one or the one before it.
     """
     start = settled(phase)
     rates = phase.rate_bps[start:]
@@ -69,20 +69,20 @@ def step(phase: TrafficTrace) -> int | None:
 def border(phase: TrafficTrace) -> int | None:
     """Return the step of a phase that shows both rates, else None.
 
-    The low line needs a sample behind the one that may have both. A phase that falls in its last sample does
-    not say what it falls to.
+    A phase that falls in its last sample does not show the low rate.
     """
     found = step(phase)
     return None if found is None or found + 1 == phase.bits.size else found
 
 
 def borders(phases: list[TrafficTrace]) -> list[int | None]:
-    """Return the border of each phase; None where its rate does not fall, or a later phase takes that back.
+    """Return the border of each phase; None where its rate does not fall, or a later phase disproves the
+    fall.
 
-    Noise with a memory can look like a fall. But a bucket that was emptied in one phase is emptied in the
-    next ones too, as long as they and the rests before them are as they were: it has no more in it by then.
-    So one that stays high says that it was noise. The first phase is left alone, since nobody knows what was
-    in the bucket before it, and the last one, which has none behind it.
+    Correlated noise can look like a fall. But a bucket that is emptied in one phase is also emptied in later
+    phases that are as long, after rests that are no longer. So a later phase that stays high shows that the
+    fall was noise. The first phase is not checked, since the bucket's level before it is unknown, nor is the
+    last.
     """
     found = [border(phase) for phase in phases]
     return [
@@ -92,7 +92,7 @@ def borders(phases: list[TrafficTrace]) -> list[int | None]:
 
 
 def _taken_back(phases: list[TrafficTrace], index: int) -> bool:
-    """Return whether a phase behind the second one stays high, which falls at `index`."""
+    """Return whether a phase after the second one stays high, although the second one falls at `index`."""
     lasted_s = [float(phase.end_s[-1] - phase.begin_s[0]) for phase in phases]
     rested_s = [float(after.begin_s[0] - before.end_s[-1]) for before, after in pairwise(phases)]
     fallen = phases[1]
@@ -106,16 +106,16 @@ def _taken_back(phases: list[TrafficTrace], index: int) -> bool:
 
 
 def sides(phase: TrafficTrace, index: int) -> tuple[slice, slice]:
-    """Return the samples before and behind the two that may have both rates, without slow start."""
+    """Return the samples before and after the two that may have both rates, without slow start."""
     start = settled(phase)
     return slice(start, max(index - 1, start + 1)), slice(index + 1, None)
 
 
 def knee(phase: TrafficTrace, index: int, high_bps: float, low_bps: float) -> Knee:
-    """Return where a line of the high rate meets one of the low rate, near the border `index`."""
+    """Return where the line of the high rate meets that of the low rate, near the border `index`."""
     at_s, bits = phase.curve()
     high, low = sides(phase, index)
-    # Of n samples n + 1 instants are known.
+    # n samples have n + 1 instants.
     before, behind = slice(high.start, high.stop + 1), slice(low.start, None)
     high_bits = offset(at_s[before][-KNEE_SAMPLES:], bits[before][-KNEE_SAMPLES:], high_bps)
     low_bits = offset(at_s[behind][:KNEE_SAMPLES], bits[behind][:KNEE_SAMPLES], low_bps)

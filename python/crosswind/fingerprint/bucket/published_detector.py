@@ -1,9 +1,9 @@
-"""The rule by which the NSDI '20 artifact finds an empty bucket, to stand beside `token_bucket.py`.
+"""The rule by which the NSDI '20 artifact finds an empty bucket, for comparison with `token_bucket.py`.
 
-It reports at the first sample n at which three quarters of the least of the first ten samples exceed the
-greatest of the last ten. So it is some ten samples late; it never reports where one of the first ten samples
-is low (a partial first sample, a dip) or where the bucket is empty within them; and it finds neither budget
-nor refill.
+It reports an empty bucket at the first sample n where three quarters of the least of the first ten samples
+exceed the greatest of the last ten. So it is about ten samples late. It never reports where one of the first
+ten samples is low (a partial first sample, a dip), or where the bucket is empty within them. It finds neither
+budget nor refill.
 
 Source: `empty_bucket.py` of the artifact of Uta et al. 2020, NSDI.
 """
@@ -18,7 +18,7 @@ _SHARE = 0.75
 
 
 def reported_at(rates: ArrayLike) -> int | None:
-    """Return after how many samples the rule reports, or None.
+    """Return after how many samples the rule reports an empty bucket, or None.
 
     Args:
         rates: shape (n,), any unit.

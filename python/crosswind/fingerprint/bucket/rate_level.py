@@ -1,7 +1,7 @@
-"""One of the rates that a sender was given, with all samples of it: its value, and what could have been.
+"""One of the two rates of a trace, with all its samples: its value, and resampled rates.
 
-What could have been is the same rate with other noise (`rate_noise.py`). A level of next to no samples says
-nothing of its noise; it borrows the other one's.
+Resampled rates are the same rate with other noise (`rate_noise.py`). A level with very few samples does not
+show its noise, so it uses the noise of the other level.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from numpy.typing import NDArray
 from crosswind.fingerprint.bucket.rate_noise import RateNoise
 from crosswind.fingerprint.bucket.volume_line import slope
 
-# Fewer samples than this borrow their noise from a level with more: they do not say how long its memory is.
+# With fewer samples the correlation of the noise is unknown: then the noise of the other level is used.
 _FEW = 10
 
 
 @dataclass(frozen=True)
 class RateLevel:
-    """Samples of one rate, in the order of time, with what came between them left out.
+    """Samples of one rate, in the order of time; samples of the other rate are left out.
 
     Attributes:
         lengths_s, rates_bps: of each sample; shape (n,), n >= 1.
-        begins: the first sample of each piece that has no other rate and no rest in it; shape (k,).
+        begins: the first sample of each piece without a rest or the other rate in it; shape (k,).
     """
 
     lengths_s: NDArray[np.float64]
@@ -34,7 +34,7 @@ class RateLevel:
 
     @classmethod
     def of(cls, pieces: list[tuple[NDArray[np.float64], NDArray[np.float64]]]) -> RateLevel:
-        """Return the level of pieces, each as the lengths of its samples and their rates."""
+        """Return the level of pieces, each given as the lengths of its samples and their rates."""
         sizes = [lengths_s.size for lengths_s, _ in pieces]
         return cls(
             np.concatenate([lengths_s for lengths_s, _ in pieces]),
@@ -44,7 +44,7 @@ class RateLevel:
 
     @cached_property
     def bps(self) -> float:
-        """The rate: the slope of the volume, which a dip does not move."""
+        """The rate: the slope of the volume, on which a dip has no effect."""
         at_s = np.concatenate([[0.0], np.cumsum(self.lengths_s)])
         return slope(at_s, np.concatenate([[0.0], np.cumsum(self.rates_bps * self.lengths_s)]))
 
@@ -52,21 +52,21 @@ class RateLevel:
         """Return how samples deviate from the rate.
 
         Args:
-            other: a level to borrow from where this one has few samples.
+            other: the level whose noise is used where this one has few samples.
         """
         mean_bps = float(np.average(self.rates_bps, weights=self.lengths_s))
         own = RateNoise(self.rates_bps - mean_bps, self.begins)
         size = self.rates_bps.size
         if other is None or size >= min(_FEW, other.rates_bps.size) or other.bps <= 0:
             return own
-        # Volumes of whole periods are steadier once the bucket is empty: then the larger noise is its own.
+        # Volumes of whole periods vary less once the bucket is empty: then its own noise is the larger one.
         borrowed = other.noise().scaled(self.bps / other.bps)
         return max(own, borrowed, key=lambda noise: float(noise.values_bps.std()))
 
     def drawn_rates(self, noise: RateNoise, random: np.random.Generator) -> NDArray[np.float64]:
-        """Return what its samples could have been, in bit/s."""
+        """Return resampled rates of its samples, in bit/s."""
         return self.bps + noise.drawn(self.rates_bps.size, self.begins, random)
 
     def pieces(self, rates_bps: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-        """Return one value for each of its samples by piece."""
+        """Return values of its samples, split into pieces."""
         return np.split(rates_bps, self.begins[1:])

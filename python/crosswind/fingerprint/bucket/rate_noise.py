@@ -1,18 +1,19 @@
-"""How samples of one rate deviate from it, and deviations that could have been.
+"""Deviations of samples from their rate, and how to draw new ones.
 
-Noise with a memory moves a mean as few independent samples would, and short pieces hide how long the memory
-is: blocks of neighbours that are drawn anew are then too short, and intervals from them too narrow (with a
-correlation of 0.8 they held the truth in three of four traces). So what is drawn is an autoregression of
-first order, whose memory and spread are themselves drawn from what the samples leave possible. That makes
-intervals of few samples as wide as Student's, and wider where samples know of each other.
+Correlated samples determine a mean as badly as few independent samples do. Short pieces hide how long the
+correlation is: resampled blocks are then too short, and intervals from them too narrow (with a correlation of
+0.8 they contained the true value in three of four traces). So deviations are drawn from a first-order
+autoregression, whose coefficient (`memory`) and spread are drawn from their posterior distribution. Intervals
+from few samples are then as wide as Student's, and wider where samples are correlated.
 
-Samples that take turns are no such noise: where a program writes whole blocks, what one sample has too much
-the next one lacks. They are drawn as blocks of neighbours.
+Negatively correlated samples are different: where a program writes whole blocks, the next sample lacks what
+one has too much. They are resampled in blocks of neighbours.
 
 Source: Zellner and Tiao 1964, "Bayesian analysis of the regression model with autocorrelated errors", JASA
-59, with the prior 1 / sqrt(1 - memory^2) and a memory of at most 0.95: what knows of more is no noise but a
-change. Blocks: Künsch 1989, Annals of Statistics 17 (of n^(1/3)); Politis and White 2004, Econometric Reviews
-23 (they grow with the range of the correlation, here to the first lag whose autocorrelation is noise).
+59, with the prior 1 / sqrt(1 - memory^2) and a memory of at most 0.95: a stronger correlation is a change,
+not noise. Blocks: Künsch 1989, Annals of Statistics 17 (of n^(1/3)); Politis and White 2004, Econometric
+Reviews 23 (they grow with the range of the correlation, here to the first lag whose autocorrelation is
+noise).
 """
 
 from __future__ import annotations
@@ -35,18 +36,18 @@ class RateNoise:
 
     Attributes:
         values_bps: shape (n,), n >= 1.
-        begins: which of them know nothing of the one before, as after a rest; shape (k,), the first is 0.
+        begins: those that are independent of the one before, as after a rest; shape (k,), the first is 0.
     """
 
     values_bps: NDArray[np.float64]
     begins: NDArray[np.intp]
 
     def scaled(self, factor: float) -> RateNoise:
-        """Return the noise of a rate that is so many times as high."""
+        """Return the noise of a rate that is `factor` times as high."""
         return RateNoise(self.values_bps * factor, self.begins)
 
     def drawn(self, count: int, begins: NDArray[np.intp], random: np.random.Generator) -> NDArray[np.float64]:
-        """Draw so many deviations, in bit/s; those at `begins` know nothing of the one before."""
+        """Draw `count` deviations, in bit/s; those at `begins` are independent of the one before."""
         size = self.values_bps.size
         if size < 2 or not self.values_bps.any():
             return np.zeros(count)
@@ -59,9 +60,9 @@ class RateNoise:
 
     @cached_property
     def _memories(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return how likely each memory is, and the sum of squares that its innovations would have.
+        """Return the probability of each memory, and the sum of squares of its innovations.
 
-        Mean and spread are integrated out: only the memory is left to be likely or not.
+        Mean and spread are integrated out.
         """
         memory, values, pieces = _MEMORIES, self.values_bps, self.begins.size
         first = values[self.begins]
@@ -69,7 +70,7 @@ class RateNoise:
         follows[self.begins] = False
         now = values[follows]
         before = values[np.flatnonzero(follows) - 1]
-        # Of a piece's first sample the deviation counts as much as an innovation would.
+        # The deviation of the first sample of a piece is weighted like an innovation.
         fresh = 1 - memory**2
         weight = pieces * fresh + now.size * (1 - memory) ** 2
         mean = (fresh * first.sum() + (1 - memory) * (now.sum() - memory * before.sum())) / weight
@@ -91,11 +92,11 @@ class RateNoise:
 def _autoregression(
     memory: float, count: int, begins: NDArray[np.intp], random: np.random.Generator
 ) -> NDArray[np.float64]:
-    """Return pieces that each begin in the steady state, with innovations of variance 1."""
+    """Return pieces that each start in the steady state, with innovations of variance 1."""
     innovations = random.standard_normal(count)
     innovations[begins] /= (1 - memory**2) ** 0.5
     values = np.asarray(lfilter([1.0], [1.0, -memory], innovations))
-    # What a piece inherited from the one before it is taken off again.
+    # Remove what a piece inherited from the one before it.
     inherited = np.where(begins > 0, values[begins - 1], 0.0)
     lengths = np.diff(np.append(begins, count))
     age = np.arange(count) - np.repeat(begins, lengths)
@@ -103,7 +104,7 @@ def _autoregression(
 
 
 def drawn_blocks(values: NDArray[np.float64], count: int, random: np.random.Generator) -> NDArray[np.float64]:
-    """Draw so many values, in blocks of neighbours; behind the last one comes the first."""
+    """Draw `count` values in blocks of neighbours; the first value follows the last one."""
     length = block_length(values)
     begins = random.integers(0, values.size, -(-count // length))
     picked = (begins[:, None] + np.arange(length)).ravel()[:count] % values.size
@@ -111,7 +112,7 @@ def drawn_blocks(values: NDArray[np.float64], count: int, random: np.random.Gene
 
 
 def block_length(values: NDArray[np.float64]) -> int:
-    """Return how many neighbours are drawn together: twice as many as know of each other."""
+    """Return the length of a block: twice the range of the correlation."""
     size = values.size
     shortest = int(np.ceil(size ** (1 / 3)))
     lags = size // 4

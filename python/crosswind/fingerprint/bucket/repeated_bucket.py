@@ -1,7 +1,7 @@
-"""What repetitions say of a token bucket together: medians with intervals that assume no law.
+"""Combine repeated measurements of a token bucket: medians, with intervals that assume no distribution.
 
-Repetitions are of networks that did not know of each other: other machines, or one that was made anew. A
-bucket that was not emptied counts as larger than all others, for that is what is known of it.
+Repetitions must be independent: on other machines, or on a network that was made anew. A bucket that was not
+emptied counts as larger than all others, since only a lower bound of it is known.
 
 Source: the study repeated its measurement on 15 machines (Uta et al. 2020, NSDI, figure 11); intervals from
 order statistics: Le Boudec 2010, ch. 2.
@@ -20,7 +20,7 @@ from crosswind.stats.trials import PerTrial
 def over_repetitions(found: Sequence[TokenBucket]) -> dict[str, Interval | NeedsTrials]:
     """Return the median of each figure over repetitions, by its name in `TokenBucket`, in bit or bit/s.
 
-    Low rate and refill are of those that were emptied, and so may be of fewer.
+    Low rate and refill are over those that were emptied.
     """
     values = {
         "high_bps": [one.high_bps.value for one in found],

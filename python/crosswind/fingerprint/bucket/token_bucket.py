@@ -1,28 +1,27 @@
 """Find the token bucket behind a network's rates: high and low rate, budget, refill.
 
-The model: a sender that wants all it can get has the high rate while there are tokens and the low rate
-afterwards; tokens come back at the refill all the time and are at most the budget. A policing bucket's low
-rate *is* its refill. A controller that switches between two rates has a low rate of its own, and is told
-apart by that.
+The model: a sender that always has data gets the high rate while there are tokens, and the low rate without.
+Tokens arrive at the refill all the time, up to the budget. The low rate of a policer *is* its refill. A
+controller that switches between two rates has a low rate of its own; that distinguishes the two.
 
-So the volume over time is two lines with a knee, and everything is read from them: the rates are their
-slopes, the bucket is empty where they meet, and it held what the low line says of that instant, less what
-came back until then. Volumes do not care how they were sampled. Rates do: a program that writes 128 KiB at a
-time gives samples of 0.1 s at 10 Mbit/s the values 0, 10.5 and 21 Mbit/s, whose median says little of their
-mean. What comes back in a rest is found from the volume of the phase after it. A duty cycle may need many
-phases to empty a bucket: what is missing in it is then followed through their rests.
+So the volume over time is two lines with a knee. The rates are the slopes, and the bucket is empty where the
+lines meet. The budget is the volume carried until then, less the refill of that time. Volumes do not depend
+on how they were sampled, but rates do. A program that writes 128 KiB at a time gives samples of 0.1 s at 10
+Mbit/s the values 0, 10.5 and 21 Mbit/s, and their median is far from their mean. The refill during a rest
+follows from the volume of the phase after it. A duty cycle may need many phases to empty a bucket; then the
+missing tokens are tracked through the rests.
 
-Where a time on is one sample or two, whole periods are the samples instead: `bursts.py`.
+Where a burst has only one or two samples, whole periods are the samples instead: `bursts.py`.
 
-A bucket that was not emptied is a bound and not an answer: at least what was missing in it at the worst.
+A bucket that was not emptied gives a lower bound: the largest number of missing tokens.
 
-Intervals come from traces that could have been: each rate gets other noise (`rate_noise.py`), rests are
-drawn anew where there are several, and everything is read from them again. What such a trace carries more is
-no error of the budget, which is the volume that was carried, and is taken off again. Repetitions on other
-machines say more: `repeated_bucket.py`.
+Intervals come from resampled traces: each rate gets other noise (`rate_noise.py`), rests are resampled where
+there are several, and the figures are computed again. A resampled trace carries another volume; that is no
+error of the budget, so the difference is subtracted. Repetitions on other machines say more:
+`repeated_bucket.py`.
 
 Source: Uta et al. 2020, "Is Big Data Performance Reproducible in Modern Cloud Networks?", NSDI, section 3.
-Their own rule, and what is wrong with it: `published_detector.py`.
+Their own rule, and its faults: `published_detector.py`.
 """
 
 from __future__ import annotations
@@ -39,11 +38,11 @@ from crosswind.fingerprint.bucket.knee import STEP_MIN, border, borders, knee, s
 from crosswind.fingerprint.bucket.rate_level import RateLevel
 from crosswind.stats import Bounded
 
-# A phase that lasted as long as the longest one may have been preceded by a rest that filled the bucket.
+# Before a phase that is nearly as long as the longest one, a rest may have filled the bucket.
 FULL_SHARE = 0.95
-# A low rate this near to the refill is the refill.
+# A low rate that differs from the refill by less is the refill.
 SAME_SHARE = 0.05
-# So few rests do not say how much they differ; the spread of the low rate's samples says it for them.
+# Fewer rests do not show how much they differ; then the spread of the low rate's samples is used.
 _FEW_RESTS = 6
 _RESAMPLES = 600
 
@@ -55,9 +54,9 @@ def identify(trace: TrafficTrace, *, refill_bps: float | None = None, seed: int 
     """Return the token bucket behind a trace.
 
     Args:
-        trace: of a sender that wanted all it could get, from the first sample on; with rests or without.
-        refill_bps: where it is known from elsewhere; else it is taken from the rests.
-        seed: of the samples that are drawn.
+        trace: of a sender that always has data, from the first sample on; with rests or without.
+        refill_bps: where it is known; otherwise it is estimated from the rests.
+        seed: for resampling.
     """
     phases = list(trace.phases())
     if (found := _from_periods(phases, refill_bps, seed)) is not None:
@@ -96,13 +95,13 @@ def identify(trace: TrafficTrace, *, refill_bps: float | None = None, seed: int 
 
 
 def _from_periods(phases: list[TrafficTrace], refill_bps: float | None, seed: int) -> TokenBucket | None:
-    """Return what whole periods say where their times on are too short to say anything; else None."""
+    """Return the bucket found from whole periods, where bursts are too short to show it; else None."""
     periods = by_period(phases) if too_coarse(phases) else None
     if periods is None:
         return None
     trace, on_s, off_s = periods
     emptied = border(trace)
-    # The first burst alone may have both rates, and is no high one then.
+    # The first burst may have both rates; then it is not a high one.
     if emptied is None or emptied < 2:
         return None
     found = identify(trace, refill_bps=refill_bps, seed=seed)
@@ -121,7 +120,7 @@ def _from_periods(phases: list[TrafficTrace], refill_bps: float | None, seed: in
 
 @dataclass(frozen=True)
 class _Reading:
-    """What one trace says, the measured one or one that could have been."""
+    """The figures of one trace, measured or resampled."""
 
     high_bps: float
     low_bps: float
@@ -135,7 +134,7 @@ class _Rest:
     """A rest of an empty bucket, and the phase after it, in which it was emptied again.
 
     Attributes:
-        low_piece: which piece of the low rate that phase has.
+        low_piece: index of the piece of the low rate in that phase.
     """
 
     off_s: float
@@ -144,11 +143,11 @@ class _Rest:
     low_piece: int
 
     def high_s(self, high_bps: float, low_bps: float) -> float:
-        """Return for how long the high rate lasted, by the phase's volume."""
+        """Return how long the high rate lasted, from the phase's volume."""
         return (self.bits - low_bps * self.on_s) / (high_bps - low_bps)
 
     def refill_bps(self, high_bps: float, low_bps: float) -> float:
-        """Return what came back in each second of the rest and of the high rate after it."""
+        """Return the refill during the rest and the high rate after it."""
         high_s = self.high_s(high_bps, low_bps)
         return high_bps * high_s / (self.off_s + high_s)
 
@@ -158,7 +157,7 @@ class _Emptied:
 
     Args:
         phases: between rests.
-        borders: of each, or None where the rate does not fall in it.
+        borders: of each phase, or None where its rate does not fall.
     """
 
     def __init__(self, phases: list[TrafficTrace], borders: list[int | None]) -> None:
@@ -167,7 +166,7 @@ class _Emptied:
         )
         self._phase = phases[self._number]
         self._before = phases[: self._number]
-        # A phase without a knee is all high until the bucket is first empty. Later it may be all low.
+        # Before the bucket is first empty, a phase without a knee is all high. Later it may be all low.
         self._high = RateLevel.of(
             [
                 _high_samples(phase, index)
@@ -188,10 +187,10 @@ class _Emptied:
         self._rests = self._telling(_rests(phases, borders))
 
     def read(self, known_bps: float | None, random: np.random.Generator | None) -> _Reading:
-        """Read the trace as it was measured, or, with a generator, as it could have been.
+        """Return the figures of the measured trace, or, with a generator, of a resampled one.
 
         Args:
-            known_bps: the refill, where it is known from elsewhere.
+            known_bps: the refill, where it is known.
         """
         high, low, phase, rests = self._high, self._low, self._phase, self._rests
         if random is not None:
@@ -201,7 +200,7 @@ class _Emptied:
             rests = self._redrawn_rests(low, random)
         added_bits = float((phase.bits - self._phase.bits)[: self._border - 1].sum())
         low_bps = low.bps
-        # Noise that is larger than the step leaves no step.
+        # The noise may be larger than the step.
         high_bps = max(high.bps, STEP_MIN * low_bps)
         found = knee(phase, self._border, high_bps, low_bps)
         said_bps = [rest.refill_bps(high_bps, low_bps) for rest in rests]
@@ -213,13 +212,13 @@ class _Emptied:
         return _Reading(high_bps, low_bps, refill_bps, begin_s + found.emptied_s, held_bits)
 
     def _redrawn_phase(self, high: RateLevel, low: RateLevel) -> TrafficTrace:
-        """Return the phase of the knee as it could have been.
+        """Return the resampled phase of the knee.
 
-        The two samples at the knee stay, and so does slow start.
+        The two samples at the knee and slow start stay.
         """
         phase, rates = self._phase, self._phase.rate_bps
         before, behind = sides(phase, self._border)
-        # Every phase until this one has a piece of the high rate; of the low rate it has the first.
+        # Every phase up to this one has a piece of the high rate; this one has the first of the low rate.
         rates[before] = high.pieces(high.rates_bps)[self._number]
         rates[behind] = low.pieces(low.rates_bps)[0]
         return replace(phase, bits=rates * (phase.end_s - phase.begin_s))
@@ -227,8 +226,9 @@ class _Emptied:
     def _telling(self, rests: list[_Rest]) -> list[_Rest]:
         """Return the rests that did not fill the bucket.
 
-        Those that filled it are followed by the longest phases. Where all are as long, they tell only if they
-        say what the low rate says: a bucket that they filled would agree with it by accident alone.
+        Those that filled it are followed by the longest phases. Where all phases are equally long, rests are
+        used only if their refill equals the low rate: a bucket that they filled would equal it only by
+            chance.
         """
         high_bps, low_bps = self._high.bps, self._low.bps
         lasted_s = [rest.high_s(high_bps, low_bps) for rest in rests]
@@ -243,7 +243,7 @@ class _Emptied:
         return rests if abs(said_bps - low_bps) <= SAME_SHARE * low_bps else []
 
     def _redrawn_rests(self, low: RateLevel, random: np.random.Generator) -> list[_Rest]:
-        """Return rests that could have been: others of these, or few with another low rate after them."""
+        """Return resampled rests; where there are few, the same rests with another low rate after them."""
         rests = self._rests
         if len(rests) >= _FEW_RESTS:
             return [rests[pick] for pick in random.integers(0, len(rests), len(rests))]
@@ -256,13 +256,13 @@ def _samples(phase: TrafficTrace, part: slice) -> _Piece:
 
 
 def _high_samples(phase: TrafficTrace, index: int | None) -> _Piece:
-    """Return the samples before a border; without one all, except slow start and an end that may be low."""
+    """Return the samples before a border; without one, all except slow start and an end that may be low."""
     if index is not None:
         return _samples(phase, sides(phase, index)[0])
     fallen = step(phase)
     if fallen is not None:
         return _samples(phase, sides(phase, fallen)[0])
-    # The bucket may have been emptied in the last sample, and too little of it be low for a step.
+    # The bucket may have been emptied in the last sample, with too little of it low for a step.
     start = min(settled(phase), phase.bits.size - 1)
     return _samples(phase, slice(start, max(start + 1, phase.bits.size - 1)))
 
@@ -283,7 +283,7 @@ def _rests(phases: list[TrafficTrace], borders: list[int | None]) -> list[_Rest]
 
 
 def _missing_bits(phases: list[TrafficTrace], refill_bps: float) -> list[float]:
-    """Return what is missing in a bucket at the end of each phase, if it was full at the first begin."""
+    """Return the tokens missing in a bucket at the end of each phase, if it was full at the start."""
     missing, found = 0.0, []
     for number, phase in enumerate(phases):
         if number:
@@ -295,7 +295,7 @@ def _missing_bits(phases: list[TrafficTrace], refill_bps: float) -> list[float]:
 
 
 def _missing_at_begin_bits(before: list[TrafficTrace], phase: TrafficTrace, refill_bps: float) -> float:
-    """Return what is missing in a bucket when a phase begins."""
+    """Return the tokens missing in a bucket when a phase begins."""
     if not before:
         return 0.0
     return _after_rest(_missing_bits(before, refill_bps)[-1], before[-1], phase, refill_bps)
@@ -320,6 +320,6 @@ def _kind(low: float, refill: Bounded | None, given: float | None) -> Kind:
 def _range(values: list[float]) -> Bounded:
     """Return the first of some values with the interval of the others."""
     value, *resampled = values
-    # Ranks among n + 1, so that the interval is not narrower the fewer were drawn.
+    # Ranks among n + 1: otherwise fewer values would give a narrower interval.
     low, high = np.quantile(resampled, [0.025, 0.975], method="weibull")
     return Bounded(value, min(float(low), value), max(float(high), value))

@@ -1,10 +1,10 @@
-"""One step down in a series: where two levels explain it best, by least absolute deviations.
+"""Split a series into two levels by least absolute deviations.
 
-Absolute deviations from segment medians are indifferent to a dip or a spike, where squares would put a
-border beside it. The cost of all splits is computed in one pass each way, O(n log n).
+Absolute deviations from medians are robust against a dip or a spike; squares would put the split beside it.
+The cost of all splits is computed in one pass in each direction, O(n log n).
 
-Source: the estimator of the project's reading of NSDI '20 (two-level change point by least absolute
-deviations); Bai 1995, "Least absolute deviation estimation of a shift", Econometric Theory 11.
+Source: two-level change point by least absolute deviations, as in this project's analysis of NSDI '20; Bai
+1995, "Least absolute deviation estimation of a shift", Econometric Theory 11.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def two_levels(values: ArrayLike) -> TwoLevels:
 
 def _costs(series: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return for every prefix the sum of absolute deviations from its median."""
-    below: list[float] = []  # The smaller half, negated: its largest value comes first.
+    below: list[float] = []  # The lower half, negated, so that its largest value comes first.
     above: list[float] = []
     sum_below = sum_above = 0.0
     costs = np.empty(series.size)

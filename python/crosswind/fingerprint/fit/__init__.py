@@ -1,1 +1,1 @@
-"""Conditions that give what was measured: models of rates and of delays, and how well each fits."""
+"""Fit conditions to measurements: models of rates and of delays, and how well each fits."""

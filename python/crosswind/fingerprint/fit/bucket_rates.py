@@ -1,7 +1,7 @@
 """A credit bucket (`crosswind.fingerprint.bucket.token_bucket`) as a model of rates.
 
-It has two rates and no noise. What it would give is worked out as the engine does it: tokens come at the
-refill all the time, the high rate holds while there are any, and the low rate without.
+It has two rates and no noise. Its rates over time are computed as in the engine: tokens arrive at the refill
+all the time; the rate is high while there are tokens, and low without.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from crosswind.fingerprint.fit.rates import Rates
 from crosswind.stats import Bounded
 from crosswind.text.quantities import rate_text
 
-# Ours: a trace of rates does not say how much waits. A tenth of a second at the high rate, as for a path
-# across a continent, but ten packets at least, and at most what the catalogue's clouds have: 2 MiB would wait
-# for 1.7 s at 10 Mbit/s, and for half a minute once the bucket is empty.
+# Chosen here, since a trace of rates does not show the queue: a tenth of a second at the high rate, as for a
+# path across a continent. At least ten packets, and at most what the catalogue's clouds have, 2 MiB, which
+# already take 1.7 s at 10 Mbit/s.
 _BUFFER_S, _BUFFER_BYTES = 0.1, (15_380, 2 * 1024**2)
 
 
@@ -33,20 +33,20 @@ def credit_bucket(trace: TrafficTrace, found: TokenBucket) -> Fitted:
     if found.low_bps is None or found.budget_bits is None or found.emptied_s is None:
         carried_bits = float(next(trace.phases()).bits.sum())
         held = (
-            f"{carried_bits / 1e9:.4g} Gbit less what came back meanwhile"
+            f"{carried_bits / 1e9:.4g} Gbit, less the refill of that time"
             if found.at_least_bits is None
             else f"{found.at_least_bits / 1e9:.4g} Gbit"
         )
         raise NoFit(
-            f"{rate_text(found.high_bps.value)} and no fall to a lower rate: no bucket was emptied. If there "
-            f"is one, it held at least {held}. Measure for longer"
+            f"{rate_text(found.high_bps.value)}, which never fell: no bucket was emptied. If there is one, "
+            f"it held at least {held}. Measure for longer"
         )
-    # The low rate is what a bucket gives back, so a larger estimate of the refill is noise.
+    # The low rate is at least the refill, so a larger estimate of the refill is noise.
     refill = min(found.refill_bps.value, found.low_bps.value) if found.refill_bps else found.low_bps.value
-    told = (
+    assumed = (
         ""
         if found.refill_bps
-        else ", taken to be the low rate: no rest was followed by a phase that emptied it"
+        else ", assumed to be the low rate: no rest was followed by a phase that emptied it"
     )
     refill_text = f"{_interval(found.refill_bps, 1e6)} Mbit/s" if found.refill_bps else rate_text(refill)
     high, low, budget = found.high_bps.value, found.low_bps.value, found.budget_bits.value
@@ -66,12 +66,11 @@ host.egress:
         notes=[
             f"The bucket was empty after {found.emptied_s:.3f} s ({found.kind}).",
             f"95 % intervals: high {_interval(found.high_bps, 1e6)}, low {_interval(found.low_bps, 1e6)} "
-            f"Mbit/s; budget {_interval(found.budget_bits, 1e9)} Gbit, which is what it held when the trace "
-            "began.",
-            f"Refill {refill_text}{told}.",
-            f"The size of the queue is not in a trace of rates: {buffer_bytes} B are ours.",
+            f"Mbit/s; budget {_interval(found.budget_bits, 1e9)} Gbit, as held when the trace began.",
+            f"Refill {refill_text}{assumed}.",
+            f"A trace of rates does not show the size of the queue: {buffer_bytes} B are assumed.",
         ],
-        # Samples may be of any length, down to one between two packets: rates are weighed on an even grid.
+        # Samples may be of any length, so rates are compared on an even grid.
         near=nearness(Rates.of(trace).bps, Rates.of(given).bps, noiseless=True),
     )
 
@@ -84,7 +83,7 @@ def _given(trace: TrafficTrace, high: float, low: float, refill: float, budget: 
         tokens = min(budget, tokens + refill * max(0.0, begin_s - now_s))
         lasts_s, now_s = float(end_s - begin_s), float(end_s)
         fast_s = lasts_s if high <= refill else min(lasts_s, tokens / (high - refill))
-        # Empty, it gives `low`, which is at least what comes.
+        # The empty bucket gives `low`, which is at least the refill.
         tokens -= (high - refill) * fast_s
         rates.append((high * fast_s + low * (lasts_s - fast_s)) / lasts_s)
     return np.array(rates)

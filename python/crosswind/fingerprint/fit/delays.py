@@ -1,9 +1,9 @@
-"""Delays that were measured, as an element `delay`: constant, normal, or by a histogram, with a half-life.
+"""Fit an element `delay` to measured delays: constant, normal, or a histogram, with a half-life.
 
-The half-life is the engine's: delays that far apart are correlated with one half, and a lag t with
-(1 + a) exp(-a), a = 1.678 t / half-life, of their normal scores (`crates/engine/src/delay/drift.rs`).
-A histogram has an edge at each of many quantiles, more of them in the tails, so that its own quantiles are
-those of the measurement; where a value is frequent it has a bin of its own.
+The half-life is the engine's: delays that far apart have a correlation of one half. At a lag t the
+correlation of normal scores is (1 + a) exp(-a), a = 1.678 t / half-life (`crates/engine/src/delay/drift.rs`).
+A histogram has an edge at each of many quantiles, more of them in the tails, so that its quantiles are those
+of the measurement. A frequent value has a bin of its own.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from crosswind.fingerprint.trace.delay_trace import DelayTrace
 from crosswind.stats.ljung_box import autocorrelations
 from crosswind.text.quantities import time_text
 
-# What quantiles of delays are to come back within: less is no variation.
+# Tolerance of the quantiles of a model; delays that vary by less are constant.
 _SAME_NS, _SAME_SHARE = 2000.0, 0.01
 _SHARES = (0.01, 0.1, 0.5, 0.9, 0.99)
 _SAMPLES_MIN = 100
@@ -36,7 +36,7 @@ _Quantile = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 def constant_delay(trace: DelayTrace) -> Fitted:
     """Return the median, where nearly all delays are the same.
 
-    Raises: NoFit: they are not, within 2 us and 1 %.
+    Raises: NoFit: delays vary by more than 2 us and 1 %.
     """
     low, middle, high = np.quantile(trace.delay_ns, (0.01, 0.5, 0.99))
     if high - low > 2 * (_SAME_NS + _SAME_SHARE * middle):
@@ -52,7 +52,7 @@ def constant_delay(trace: DelayTrace) -> Fitted:
 def normal_delay(trace: DelayTrace) -> Fitted:
     """Return mean and standard deviation.
 
-    Raises: NoFit: too few delays, or all the same, or with quantiles that no normal law has.
+    Raises: NoFit: too few delays, or all the same, or quantiles that no normal distribution has.
     """
     _require(trace)
     from scipy import stats  # Slow to import, and not needed by a `crosswind --help`.
@@ -75,7 +75,7 @@ def normal_delay(trace: DelayTrace) -> Fitted:
 
 
 def histogram_delay(trace: DelayTrace) -> Fitted:
-    """Return the law as it was measured.
+    """Return the measured distribution.
 
     Raises: NoFit: too few delays.
     """
@@ -92,7 +92,7 @@ def histogram_delay(trace: DelayTrace) -> Fitted:
         trace,
         f"delays around {time_text(float(np.median(trace.delay_ns)))}, as measured",
         [f"law: {{histogram: [{bins}]}}"],
-        # An engine draws whole ns, so that of a bin as wide as one.
+        # The engine draws whole ns.
         lambda p: np.floor(np.interp(p, upto, edges)),
     )
 
@@ -111,26 +111,26 @@ def _varying(trace: DelayTrace, summary: str, keys: list[str], quantile: _Quanti
     half_life_s = _half_life_s(trace)
     step_s = trace.step_s
     apart = (
-        "how far apart in time they were measured is not known, so they are independent"
+        "the time between measurements is unknown, so delays are independent"
         if step_s is None
-        else "packets that far apart as these have independent delays"
+        else "packets as far apart as the measured ones have independent delays"
         if half_life_s is None
-        else f"delays {time_text(1e9 * half_life_s)} apart are correlated with one half"
+        else f"delays {time_text(1e9 * half_life_s)} apart have a correlation of one half"
     )
     if half_life_s is not None:
         keys = [*keys, f"half_life: {round(1e9 * half_life_s)}ns"]
     given = _given(quantile, half_life_s, step_s)
     measured = trace.delay_ns
     if step_s is None:
-        # Their order is not known to be one in time: only the law counts.
+        # Their order in time is unknown: only the distribution counts.
         measured = np.random.default_rng(_SEED).permutation(measured)
     return Fitted(
-        summary, _element(*keys), [f"Of delays in time: {apart}.", _PLACE], nearness(measured, given)
+        summary, _element(*keys), [f"Correlation in time: {apart}.", _PLACE], nearness(measured, given)
     )
 
 
 def _half_life_s(trace: DelayTrace) -> float | None:
-    """Return the half-life of delays, or None where they are independent as far as they show."""
+    """Return the half-life of delays, or None where they show no correlation."""
     from scipy import optimize, stats
 
     if trace.step_s is None or trace.delay_ns.size < 4 * _LAGS:
@@ -140,7 +140,7 @@ def _half_life_s(trace: DelayTrace) -> float | None:
     found = np.nan_to_num(autocorrelations(scores, _LAGS))
     if found[0] < 0.1 + 3 / np.sqrt(scores.size):
         return None
-    # Far lags are noise: up to the first below a fifth, and a few more.
+    # Long lags are noise: fit up to the first correlation below a fifth, and a few more.
     low = np.flatnonzero(found < 0.2)
     lags = np.arange(1, min(_LAGS, 3 + (int(low[0]) if low.size else _LAGS)) + 1)
 
@@ -153,7 +153,7 @@ def _half_life_s(trace: DelayTrace) -> float | None:
 
 
 def _given(quantile: _Quantile, half_life_s: float | None, step_s: float | None) -> NDArray[np.float64]:
-    """Return the delays that an engine would give packets a step apart, which it keeps in order."""
+    """Return the delays that the engine gives packets one step apart, which it keeps in order."""
     from scipy import stats
 
     random = np.random.default_rng(_SEED)
@@ -169,7 +169,7 @@ def _given(quantile: _Quantile, half_life_s: float | None, step_s: float | None)
 
 
 def _drift(a: float, random: np.random.Generator) -> NDArray[np.float64]:
-    """Return the position of the engine's drift at steps of `a`: exact, as in its `drift.rs`."""
+    """Return the position of the engine's drift at steps of `a`, exactly as in its `drift.rs`."""
     motion = np.exp(-a) * np.array([[1 + a, a], [-a, 1 - a]])
     noise = np.linalg.cholesky(np.eye(2) - motion @ motion.T + 1e-12 * np.eye(2))
     shocks = random.normal(size=(_MODEL_SAMPLES, 2)) @ noise.T
@@ -183,14 +183,16 @@ def _drift(a: float, random: np.random.Generator) -> NDArray[np.float64]:
 
 def _require(trace: DelayTrace) -> None:
     if trace.delay_ns.size < _SAMPLES_MIN:
-        raise NoFit(f"{trace.delay_ns.size} delays say too little of a law; measure {_SAMPLES_MIN} and more")
+        raise NoFit(
+            f"{trace.delay_ns.size} delays are too few for a distribution; measure at least {_SAMPLES_MIN}"
+        )
 
 
 def _require_quantiles(trace: DelayTrace, quantile: _Quantile) -> None:
-    """Refuse a law whose quantiles would not come back.
+    """Refuse a distribution whose quantiles differ from the measured ones.
 
-    Raises: NoFit: one is more than 2 us + 1 % beyond where the samples leave it, three standard errors to
-        either side.
+    Raises: NoFit: one is more than 2 us + 1 % outside the measured quantile plus or minus three standard
+    errors.
     """
     independent = trace.delay_ns.size / correlation_time(trace.delay_ns)
     for share, given in zip(_SHARES, quantile(np.array(_SHARES)), strict=True):
@@ -200,10 +202,10 @@ def _require_quantiles(trace: DelayTrace, quantile: _Quantile) -> None:
         )
         allowed = _SAME_NS + _SAME_SHARE * measured
         if not low - allowed <= given <= high + allowed:
-            raise NoFit(f"p{100 * share:g} would be {time_text(given)} and was {time_text(measured)}")
+            raise NoFit(f"its p{100 * share:g} is {time_text(given)}, and {time_text(measured)} was measured")
 
 
-_PLACE = "What a host sends has the delay once. Of round-trip times, write `on:` with one of the two nodes."
+_PLACE = "Packets that a host sends get the delay once. For round-trip times, write `on:` with one node."
 
 
 def _element(*keys: str) -> str:

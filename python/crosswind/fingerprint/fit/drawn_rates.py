@@ -1,8 +1,7 @@
-"""Rates that are drawn anew again and again: around a mean (`constant`), or between five quantiles.
+"""Models of rates that are drawn repeatedly: around a mean (`constant`), or between five quantiles.
 
-Draws are independent. A draw that holds for m samples makes neighbours correlated with 1 - 1/m, which says
-how long it holds; where neighbours are not correlated, each sample is a draw. What is left of noise below
-half a percent is taken to be none.
+Draws are independent. A draw that lasts m samples gives neighbours a correlation of 1 - 1/m, which shows how
+long it lasts. Without correlation, each sample is a draw. Noise below half a percent counts as none.
 
 Source: Ballani et al. 2011, SIGCOMM, figure 1 (five quantiles of a cloud's bandwidth).
 """
@@ -29,19 +28,17 @@ _FIVE_SHARES = (0.01, 0.25, 0.5, 0.75, 0.99)
 def constant_rate(rates: Rates) -> Fitted:
     """Return a mean, with normal noise around it where there is any.
 
-    Raises: NoFit: too few samples to tell the noise.
+    Raises: NoFit: too few samples to estimate the noise.
     """
     from scipy import stats  # Slow to import, and not needed by a `crosswind --help`.
 
     mean, deviation = float(rates.bps.mean()), float(rates.bps.std())
     if deviation <= _NO_NOISE * mean:
         noise = (
-            f"noise {deviation / mean:.2%}"
-            if rates.bps.size > 1
-            else "noise is not known: there is one sample"
+            f"noise {deviation / mean:.2%}" if rates.bps.size > 1 else "noise is unknown: there is one sample"
         )
         return Fitted(
-            summary=f"{rate_text(mean)}, always",
+            summary=f"{rate_text(mean)}, constant",
             elements=on_link(f"steps: {{0s: {written(mean)}}}"),
             notes=[f"Mean {mean / 1e6:.6g} Mbit/s of IP; {noise}.", WIRE],
             near=nearness(rates.bps, np.full(rates.bps.size, mean), noiseless=True),
@@ -61,7 +58,7 @@ def constant_rate(rates: Rates) -> Fitted:
 
 
 def five_quantiles(rates: Rates) -> Fitted:
-    """Return the quantiles 1, 25, 50, 75 and 99 %, drawn from evenly in between.
+    """Return the quantiles 1, 25, 50, 75 and 99 %; between them, draws are uniform.
 
     Raises: NoFit: too few samples.
     """
@@ -83,8 +80,8 @@ def _drawn(rates: Rates, quantiles: list[float], shares: tuple[float, ...], summ
         summary=f"{summary}, drawn every {time_text(1e9 * hold_s)}",
         elements=on_link(f"quantiles: {{{law}}}", f"hold: {lasting(hold_s)}"),
         notes=[
-            f"Mean {rates.bps.mean() / 1e6:.6g} Mbit/s of IP, deviation {rates.bps.std() / 1e6:.4g}; by the "
-            f"correlation of neighbours a rate holds for {time_text(1e9 * hold_s)}.",
+            f"Mean {rates.bps.mean() / 1e6:.6g} Mbit/s of IP, deviation {rates.bps.std() / 1e6:.4g}; a rate "
+            f"lasts {time_text(1e9 * hold_s)}, by the correlation of neighbours.",
             WIRE,
         ],
         near=nearness(rates.bps, _draws(ppb, hold)),
@@ -92,14 +89,14 @@ def _drawn(rates: Rates, quantiles: list[float], shares: tuple[float, ...], summ
 
 
 def _hold(bps: NDArray[np.float64]) -> int:
-    """Return how many samples a draw holds for."""
+    """Return how many samples a draw lasts."""
     (neighbours,) = np.nan_to_num(autocorrelations(bps, 1))
-    # Bartlett 1946: of independent samples one in a hundred is above this.
+    # Bartlett 1946: with independent samples, one correlation in a hundred is above this.
     return 1 if neighbours < 2.6 / np.sqrt(bps.size) else max(1, round(1 / (1 - neighbours)))
 
 
 def _draws(quantiles: list[tuple[int, int]], hold: int) -> NDArray[np.float64]:
-    """Return what an engine that draws so would give over even steps."""
+    """Return the rates that the engine would give over even steps."""
     random = np.random.default_rng(_SEED)
     cells = cells_of(quantiles)
     weights = np.array([cell.weight for cell in cells], dtype=np.float64)

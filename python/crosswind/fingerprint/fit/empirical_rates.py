@@ -1,7 +1,7 @@
-"""Rates as they were, in blocks drawn at random from the trace: distribution and correlation are kept.
+"""A model of rates that resamples the trace in blocks: it preserves distribution and correlation.
 
-A block is ten times the integrated autocorrelation time, so that at one such time nine tenths of the
-correlation are left.
+A block is ten integrated autocorrelation times long, so that at a lag of one such time nine tenths of the
+correlation remain.
 
 Source: Politis and Romano 1992, "A circular block-resampling procedure for stationary data".
 """
@@ -30,8 +30,8 @@ def resampled_rates(rates: Rates) -> Fitted:
     require_samples(rates)
     if rates.bps.size > _POINTS_MAX:
         raise NoFit(
-            f"{rates.bps.size} samples are more than the {_POINTS_MAX} that a file of steps should have; "
-            "take longer samples, or a part of the trace"
+            f"{rates.bps.size} samples are more than the {_POINTS_MAX} that a file of steps may have; use "
+            "longer samples, or a part of the trace"
         )
     block = max(1, round(_BLOCK_TIMES * correlation_time(rates.bps)))
     block_s = block * rates.step_s
@@ -48,8 +48,8 @@ def resampled_rates(rates: Rates) -> Fitted:
             f"steps:\n{steps}",
         ),
         notes=[
-            f"Mean {rates.bps.mean() / 1e6:.6g} Mbit/s of IP; rates resemble each other over "
-            f"{time_text(1e9 * block_s / _BLOCK_TIMES)}, and a block has ten times that.",
+            f"Mean {rates.bps.mean() / 1e6:.6g} Mbit/s of IP; rates are correlated over "
+            f"{time_text(1e9 * block_s / _BLOCK_TIMES)}, and a block is ten times as long.",
             WIRE,
         ],
         near=nearness(rates.bps, _resampled(rates.bps, block)),
@@ -57,7 +57,7 @@ def resampled_rates(rates: Rates) -> Fitted:
 
 
 def _resampled(bps: NDArray[np.float64], block: int) -> NDArray[np.float64]:
-    """Return what an engine that resamples so would give over even steps."""
+    """Return the rates that the engine would give over even steps."""
     random = np.random.default_rng(_SEED)
     places = random.integers(bps.size, size=_MODEL_SAMPLES // block + 1)
     given: NDArray[np.float64] = bps[(places[:, np.newaxis] + np.arange(block)) % bps.size].ravel()

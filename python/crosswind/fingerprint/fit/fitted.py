@@ -1,4 +1,4 @@
-"""A model of what was measured, as an element of a condition, with its nearness; the simplest that fits."""
+"""Choose the simplest model that fits a measurement, and write it as a condition."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from crosswind.fingerprint.fit.nearness import Nearness
 
 
 class NoFit(CrosswindError):
-    """Nothing that can be emulated was found; the message says what was, and what would help."""
+    """No model that can be emulated fits; the message gives the reason and the remedy."""
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """A model of what was measured.
+    """A model of a measurement.
 
     Attributes:
-        summary: one line, of the condition.
+        summary: of the condition, one line.
         elements: YAML of a place with its elements, not indented.
-        notes: lines of the header, what was found and how sure it is.
-        near: what it would give against what was measured.
+        notes: lines of the header: estimates and their intervals.
+        near: how near the model is to the measurement.
     """
 
     summary: str
@@ -31,13 +31,13 @@ class Fitted:
     near: Nearness
 
 
-# Models by name, the simplest first; each raises NoFit where it has nothing to say.
+# Models by name, the simplest first; each raises NoFit where it does not apply.
 Models = Mapping[str, Callable[[], Fitted]]
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The model that was taken, and of the others by name why not, or how near they come."""
+    """The chosen model, and for each other one why it was not chosen, or how near it is."""
 
     name: str
     taken: Fitted
@@ -45,11 +45,11 @@ class Choice:
 
 
 def choose(source: str, models: Models, wanted: str | None) -> Choice:
-    """Return the first model that fits, or the wanted one.
+    """Return the first model that fits, or the requested one.
 
     Args:
         source: the file that was measured, for messages.
-    Raises: NoFit: none fits, or the wanted one does not; says by how much, and what to try.
+    Raises: NoFit: none fits, or the requested one does not; gives the distances and the remedy.
     """
     fitted: dict[str, Fitted] = {}
     said: dict[str, str] = {}
@@ -69,13 +69,13 @@ def choose(source: str, models: Models, wanted: str | None) -> Choice:
         others = {other: words for other, words in said.items() if other != name}
         return Choice(name, fitted[name], others)
     remedy = (
-        f"what fits is {', '.join(fitted)}: write --as {next(iter(fitted))}"
+        f"these models fit: {', '.join(fitted)}; give --as {next(iter(fitted))}"
         if fitted
         else "measure for longer, or cut the trace where the network changed and fit the parts"
     )
-    told = {wanted: said[wanted]} if wanted is not None else said
-    reasons = "\n".join(f"  {name}: {words}" for name, words in told.items())
-    raise NoFit(f"{source}: no condition gives what was measured; {remedy}\n{reasons}")
+    asked = {wanted: said[wanted]} if wanted is not None else said
+    reasons = "\n".join(f"  {name}: {words}" for name, words in asked.items())
+    raise NoFit(f"{source}: no model fits the measurement; {remedy}\n{reasons}")
 
 
 def condition_text(name: str, source: str, seen: str, choice: Choice) -> str:
@@ -83,11 +83,11 @@ def condition_text(name: str, source: str, seen: str, choice: Choice) -> str:
 
     Args:
         name: of the condition.
-        seen: what was measured, in a few words.
+        seen: the measurement, in a few words.
     """
     taken = choice.taken
     header = [
-        f"Models: what {source} was given: {seen}.",
+        f"Models: the measurement {source}: {seen}.",
         f"Source: measured; the model is `{choice.name}`.",
         *taken.notes,
         f"Fit: {taken.near}.",

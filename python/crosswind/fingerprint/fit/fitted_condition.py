@@ -1,4 +1,4 @@
-"""From a file of what was measured to the text of a condition that gives it."""
+"""Turn the file of a measurement into the text of a condition."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from crosswind.text.quantities import rate_text, time_text
 
 @dataclass(frozen=True)
 class Made:
-    """A file with one condition, and what else is to be told, a line each."""
+    """A file with one condition, and notes to print, one line each."""
 
     text: str
-    remarks: list[str]
+    notes: list[str]
 
 
 def condition_from(
@@ -40,19 +40,19 @@ def condition_from(
     of_delays: bool = False,
     floor: Floor | None = None,
 ) -> Made:
-    """Return the simplest condition that gives what was measured, or that of the model.
+    """Return the simplest condition that fits a measurement, or that of the given model.
 
     Args:
         source: the file, for the header and for messages.
         name: of the condition.
-        model: of the models of rates or of delays; the first that fits when absent.
-        window_s, back: as `read_trace` takes them.
+        model: the name of a model; None for the first that fits.
+        window_s, back: as in `read_trace`.
         refill_bps: of the token bucket, where it is known.
-        of_delays: of a fingerprint, its one-way delays and not its rates.
-        floor: what the machine that will emulate delays adds to each by itself.
+        of_delays: whether a fingerprint's one-way delays are used instead of its rates.
+        floor: the delay that the emulating machine itself adds.
     Raises:
         TraceFileError: the file cannot be read.
-        NoFit: no model gives what was measured, or this one does not.
+        NoFit: no model fits, or the given one does not.
     """
     if of_delays or is_delays(content):
         delays = delays_of_fingerprint(source, content) if of_delays else read_delays(source, content)
@@ -62,10 +62,12 @@ def condition_from(
             seen = f"{seen}, less {floor}"
         return _made(source, name, seen, _delay_models(delays), model, [])
     if floor is not None:
-        raise CrosswindError(f"--floor: {source} has rates, and only delays have a floor; leave it out")
+        raise CrosswindError(
+            f"--floor: {source} has rates, and only delays have a floor; leave the option out"
+        )
     trace, complaint = read_trace(source, content, window_s=window_s, back=back)
-    remarks = [f"{source}: {complaint}"] if complaint else []
-    return _made(source, name, _rates_seen(trace), _rate_models(trace, refill_bps), model, remarks)
+    notes = [f"{source}: {complaint}"] if complaint else []
+    return _made(source, name, _rates_seen(trace), _rate_models(trace, refill_bps), model, notes)
 
 
 def _rate_models(trace: TrafficTrace, refill_bps: int | None) -> Models:
@@ -86,21 +88,21 @@ def _delay_models(trace: DelayTrace) -> Models:
     }
 
 
-def _made(source: str, name: str, seen: str, models: Models, model: str | None, remarks: list[str]) -> Made:
+def _made(source: str, name: str, seen: str, models: Models, model: str | None, notes: list[str]) -> Made:
     if model is not None and model not in models:
         raise CrosswindError(
-            f"--as {model}: {did_you_mean(model, list(models)) or 'no such model'}; of this file there are "
-            f"{', '.join(models)}"
+            f"--as {model}: {did_you_mean(model, list(models)) or 'no such model'}; the models of this file "
+            f"are {', '.join(models)}"
         )
     choice: Choice = choose(source, models, model)
-    told = [f"{other}: {words}" for other, words in choice.others.items()]
-    return Made(condition_text(name, source.split("/")[-1], seen, choice), [*remarks, *told])
+    others = [f"{other}: {words}" for other, words in choice.others.items()]
+    return Made(condition_text(name, source.split("/")[-1], seen, choice), [*notes, *others])
 
 
 def _rates_seen(trace: TrafficTrace) -> str:
     length_s = float(trace.end_s[-1] - trace.begin_s[0])
     mean_bps = trace.bits.sum() / (trace.end_s - trace.begin_s).sum()
-    return f"{trace.bits.size} samples of {time_text(1e9 * length_s)}, {rate_text(mean_bps)} in the mean"
+    return f"{trace.bits.size} samples of {time_text(1e9 * length_s)}, {rate_text(mean_bps)} on average"
 
 
 def _delays_seen(trace: DelayTrace) -> str:

@@ -1,10 +1,10 @@
-"""Delays without what the machine adds to each: one part of a sum, from the sum and the other part.
+"""Subtract the floor from delays: the delay that the machine itself adds.
 
-What is measured is the sum of the network's delay and of the machine's, independent of each other; and the
-machine will add its own again when the condition is emulated. Of a floor that is one time, that is taken off.
-Of one that was measured, with its spread, the delays are sought whose sums with it have the quantiles that
-were measured: to begin with, each less the floor's median; then what is missing at a quantile is added there,
-again and again. Nobody's order changes.
+A measured delay is the sum of the network's delay and the machine's, which are independent. The machine adds
+its own again when the condition is emulated. A floor that is one time is subtracted. For a floor with a
+spread, this module finds delays whose sums with the floor have the measured quantiles. It starts with each
+delay less the floor's median, and repeatedly adds what is missing at each quantile. The order of the delays
+stays.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from crosswind.text.quantities import time_text
 
 Values = NDArray[np.float64]
 
-# Of the delays, and of the floor: of their P99 five are beyond it.
+# Of the delays, and of the floor: five of them lie beyond P99.
 _QUANTILES, _FLOOR_QUANTILES = 500, 1_000
-# More of them would fit what the last few samples happen to be.
+# More rounds would fit the noise of the last few samples.
 _ROUNDS = 10
 
 
 @dataclass(frozen=True)
 class Floor:
-    """Delays without any network, shape (m,), m >= 1, in ns; one alone is what each packet has.
+    """Delays without any network, shape (m,), m >= 1, in ns; a single one applies to each packet.
 
     Attributes:
-        name: of the file, for messages; None of a time.
+        name: of the file, for messages; None for a time.
     """
 
     delay_ns: Values
@@ -42,7 +42,7 @@ class Floor:
 
     @classmethod
     def read(cls, words: str) -> Floor:
-        """Return the floor that `--floor` names: a time, or a file of delays or a fingerprint.
+        """Return the floor that `--floor` names: a time, a file of delays, or a fingerprint.
 
         Raises: CrosswindError: it is neither, or cannot be read.
         """
@@ -65,24 +65,24 @@ class Floor:
         return float(np.median(self.delay_ns))
 
     def __str__(self) -> str:
-        """What is taken off."""
+        """What is subtracted."""
         middle = time_text(self.middle_ns)
         return f"{middle} each" if self.name is None else f"those of {self.name} ({middle} at the median)"
 
     def taken_off(self, delay_ns: Values) -> Values:
-        """Return delays, none below 0, whose sums with the floor are those given.
+        """Return delays, none below 0, whose sums with the floor have the given distribution.
 
         Args:
             delay_ns: shape (n,), n >= 1, ns.
-        Returns: shape (n,), ranked as they were.
-        Raises: CrosswindError: half of them are no longer than the floor.
+        Returns: shape (n,), in the same ranks.
+        Raises: CrosswindError: their median is not above the floor's.
         """
         middle_ns = float(np.median(delay_ns))
         if middle_ns <= self.middle_ns:
             raise CrosswindError(
                 f"--floor {self.name or time_text(self.middle_ns)}: the median of the delays is "
-                f"{time_text(middle_ns)}, and a machine of this floor, {time_text(self.middle_ns)}, can "
-                "emulate none that is shorter; use one with a lower floor"
+                f"{time_text(middle_ns)}, and a machine with a floor of {time_text(self.middle_ns)} cannot "
+                "emulate a shorter one; use a machine with a lower floor"
             )
         if np.ptp(self.delay_ns) == 0:
             return np.maximum(0, delay_ns - self.middle_ns)
@@ -94,7 +94,7 @@ class Floor:
             given_ns = np.quantile(np.add.outer(sought_ns, added_ns), shares)
             sought_ns = np.maximum.accumulate(np.maximum(0, sought_ns + measured_ns - given_ns))
         ranks = (np.argsort(np.argsort(delay_ns, kind="stable")) + 0.5) / delay_ns.size
-        # Whole ns, as what was measured: values that differ by less are one.
+        # Whole ns, like the measured delays.
         return np.interp(ranks, shares, sought_ns).round()
 
 

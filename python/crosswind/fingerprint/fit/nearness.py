@@ -1,8 +1,8 @@
-"""How near what a condition would give comes to what was measured, and whether that is near enough.
+"""How near a model is to a measurement, and whether that is near enough.
 
 Compared are the distributions (Kolmogorov-Smirnov and Wasserstein-1 distance), the tails, and the correlation
-in time. Each bound is a margin of what does not matter, and how far a measurement of this length strays from
-the right law that was fitted to it: correlated samples count as fewer, by their integrated autocorrelation
+in time. Each bound is a negligible margin, plus the random distance of a measurement of this length from the
+distribution that was fitted to it. Correlated samples count as fewer, by their integrated autocorrelation
 time.
 
 Source: Lilliefors 1967 (distribution, fitted); Bartlett 1946 (autocorrelation); Sokal 1997, "Monte Carlo
@@ -21,15 +21,15 @@ from crosswind.stats.ljung_box import autocorrelations
 
 Values = NDArray[np.float64]
 
-# What does not matter: probability, share of the mean, correlation.
+# Negligible differences: probability, share of the mean, correlation.
 _LAW_MARGIN, _MEAN_MARGIN, _LAG_MARGIN = 0.05, 0.02, 0.1
 _VOLUME_MARGIN = 0.02
-# Times 1 / sqrt(n): what is exceeded once in a hundred times by the distance between a normal law that was
-# fitted and its samples, and of the mean distance, in deviations, and of a correlation.
+# Times 1 / sqrt(n): what samples of the fitted distribution exceed once in a hundred times, in the distance
+# of the distributions, in the mean distance (in standard deviations), and in a correlation.
 _LILLIEFORS, _MEAN_STRAYS, _LAG_STRAYS = 1.03, 0.7, 2.6
 _LAGS_MAX = 200
 _TAILS = (0.01, 0.05, 0.95, 0.99)
-# Sokal's window: so many integrated times are summed over.
+# Sokal's window: the sum is over this many integrated autocorrelation times.
 _WINDOW = 5.0
 
 
@@ -39,12 +39,11 @@ class Nearness:
 
     Attributes:
         ks: the largest distance between the distribution functions, in [0, 1].
-        wasserstein: the mean distance that probability has to be moved, as a share of the measured mean.
+        wasserstein: the Wasserstein-1 distance, as a share of the measured mean.
         lag: the largest distance between the autocorrelations up to a few correlation times.
         tails: at the quantiles 1, 5, 95 and 99 %: measured, and the model's.
-        volume: the largest distance between what was carried until an instant, as a share of all. Of models
-            without noise, whose distribution and correlation cannot be those of a measurement: this alone is
-            a reason to refuse them. None of others.
+        volume: the largest distance between the volumes carried until an instant, as a share of all. Only
+            this can refuse a model without noise, since a measurement has noise. None for other models.
     """
 
     ks: tuple[float, float]
@@ -55,7 +54,7 @@ class Nearness:
 
     @property
     def refused(self) -> list[str]:
-        """What is too far, in words; empty where the model fits."""
+        """The distances above their bounds, in words; empty where the model fits."""
         looks = (
             {"KS distance": self.ks, "Wasserstein distance": self.wasserstein, "autocorrelation": self.lag}
             if self.volume is None
@@ -68,7 +67,7 @@ class Nearness:
         ]
 
     def __str__(self) -> str:
-        """All of it, on one line."""
+        """All distances, on one line."""
         tails = ", ".join(
             f"{name} {model / measured - 1:+.1%}" if measured else f"{name} of 0"
             for name, (measured, model) in self.tails.items()
@@ -87,12 +86,12 @@ class Nearness:
 
 
 def nearness(measured: Values, model: Values, *, noiseless: bool = False) -> Nearness:
-    """Return how near a model comes.
+    """Return how near a model is.
 
     Args:
         measured: shape (n,), n >= 1, evenly spaced in time, any unit, of a mean above 0.
-        model: shape (m,), spaced alike; what the model would give, the longer the better. Without noise it
-            is of shape (n,): what it would give at the same instants.
+        model: shape (m,), values of the model with the same spacing; more are better. Without noise, shape
+            (n,): its values at the same instants.
     """
     from scipy import stats  # Slow to import, and not needed by a `crosswind --help`.
 
@@ -122,14 +121,14 @@ def _volume(measured: Values, model: Values) -> float:
 
 
 def correlation_time(values: Values) -> float:
-    """Return after how many samples one is worth a new one: 1 where they are independent.
+    """Return the integrated autocorrelation time in samples: 1 where they are independent.
 
     Args:
         values: shape (n,), n >= 2, evenly spaced.
     """
     total, lags = 1.0, 128
     while lags < 2 * values.size:
-        # Few lags are enough of nearly every series, and many are slow.
+        # Few lags suffice for nearly every series, and many are slow.
         sums = 1 + 2 * np.cumsum(_correlations(values, min(lags, values.size // 2)))
         reached = np.flatnonzero(np.arange(1, sums.size + 1) >= _WINDOW * sums)
         if sums.size:

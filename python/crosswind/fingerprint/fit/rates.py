@@ -1,4 +1,4 @@
-"""Rates on an even grid of time, as laws and correlations are read from: a trace without its rests."""
+"""Rates on an even grid of time, without rests: the basis of distributions and correlations."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from crosswind.fingerprint.fit.fitted import NoFit
 from crosswind.fingerprint.fit.nearness import correlation_time
 from crosswind.text.quantities import time_text
 
-# Ethernet around a packet of 1500 bytes: a capacity counts wire bits.
+# Ethernet adds 38 bytes to a packet of 1500: a capacity counts bits on the wire.
 _WIRE_SHARE = 1538 / 1500
-WIRE = "A link's capacity is in wire bits: rates are times 1538/1500, as for full packets."
+WIRE = "A link's capacity counts bits on the wire: rates are multiplied by 1538/1500, as for full packets."
 _SAMPLES_MIN = 20
 _SAMPLES_MAX = 100_000
 
@@ -28,42 +28,44 @@ class Rates:
 
     @classmethod
     def of(cls, trace: TrafficTrace) -> Rates:
-        """Return the rates of a trace; its volume is kept, but for what is behind the last whole step."""
+        """Return the rates of a trace, with the same volume."""
         lasts = trace.end_s - trace.begin_s
         at_s = np.concatenate([[0.0], np.cumsum(lasts)])
         volume = np.concatenate([[0.0], np.cumsum(trace.bits)])
         step_s = max(float(np.median(lasts)), at_s[-1] / _SAMPLES_MAX)
         count = max(1, round(at_s[-1] / step_s))
-        # So that whole steps fill it: samples of 1 s that began late give 59.9 of them.
+        # Whole steps have to fill the trace: samples of 1 s that began late may last 59.9 s.
         step_s = float(at_s[-1]) / count
         grid = np.linspace(0, at_s[-1], count + 1)
         return cls(np.diff(np.interp(grid, at_s, volume)) / step_s, step_s)
 
 
 def require_samples(rates: Rates) -> None:
-    """Refuse what is too short for a law.
+    """Refuse a trace that is too short for a distribution.
 
-    Raises: NoFit: fewer than 20 samples, or fewer that are worth a new one.
+    Raises: NoFit: fewer than 20 samples, or fewer than 20 autocorrelation times.
     """
     if rates.bps.size < _SAMPLES_MIN:
-        raise NoFit(f"{rates.bps.size} samples say too little of a law; measure {_SAMPLES_MIN} and more")
-    resemble = correlation_time(rates.bps)
-    if rates.bps.size < _SAMPLES_MIN * resemble:
         raise NoFit(
-            f"rates resemble each other over {time_text(1e9 * resemble * rates.step_s)}, and the trace lasts "
-            f"{time_text(1e9 * rates.bps.size * rates.step_s)}, which says too little of a law: measure for "
-            f"{time_text(1e9 * _SAMPLES_MIN * resemble * rates.step_s)} and more, or take its parts if it "
-            "changes for good"
+            f"{rates.bps.size} samples are too few for a distribution; measure at least {_SAMPLES_MIN}"
+        )
+    correlated = correlation_time(rates.bps)
+    if rates.bps.size < _SAMPLES_MIN * correlated:
+        raise NoFit(
+            f"rates are correlated over {time_text(1e9 * correlated * rates.step_s)}, and a trace of "
+            f"{time_text(1e9 * rates.bps.size * rates.step_s)} is too short for a distribution: measure for "
+            f"at least {time_text(1e9 * _SAMPLES_MIN * correlated * rates.step_s)}, or fit parts of the "
+            "trace if its level changes"
         )
 
 
 def written(ip_bps: float) -> str:
-    """Return a rate of IP bits as the capacity of a link is written."""
+    """Return a rate of IP bits as a file writes the capacity of a link."""
     return f"{round(ip_bps * _WIRE_SHARE)}bit/s"
 
 
 def lasting(seconds: float) -> str:
-    """Return a time as it is written, in whole nanoseconds and the largest unit that has no fraction."""
+    """Return a time as a file writes it, in the largest unit without a fraction, down to ns."""
     ns = round(1e9 * seconds)
     size, unit = next(
         each for each in ((10**9, "s"), (10**6, "ms"), (10**3, "us"), (1, "ns")) if not ns % each[0]
@@ -72,6 +74,6 @@ def lasting(seconds: float) -> str:
 
 
 def on_link(*keys: str) -> str:
-    """Return a capacity with these keys, from every host to the switch."""
+    """Return the YAML of a capacity with these keys, from every host to the switch."""
     lines = "\n".join(f"      {line}" for key in keys for line in key.splitlines())
     return f"link:\n  - capacity:\n      direction: up\n{lines}"

@@ -1,1 +1,1 @@
-"""What a fingerprint measures, a file for each measurement, and the two ends that it runs on."""
+"""The measurements of a fingerprint, one file each, and the two ends that they run on."""

@@ -1,4 +1,4 @@
-"""Bulk transfer between two ends: what connections are given over the window they have in common."""
+"""Bulk transfer between two ends: the goodput of connections over their common window."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ from crosswind.testbed import TestbedError
 
 WARM_UP_S, PART_S = 0.2, 0.1
 _SUMMARY = "summary.json"
-# Connecting where many packets are lost, hearing of the start, and saying what was counted.
+# For connecting over a lossy path, starting, and reporting.
 _END_S = 60.0
 
 
 @dataclass(frozen=True)
 class Bulk:
-    """What connections side by side were given; payload, counted where it arrives.
+    """The result of parallel connections: payload, counted where it arrives.
 
     Attributes:
-        goodput_bps: of all together.
+        goodput_bps: of all connections together.
         each_bps: shape (connections,).
-        jain: Jain's index of them, in (0, 1].
-        retransmits: segments, until the end of the connections; None where the tool does not say.
-        fastest_bps: of all together in the fastest tenth of a second.
-        parts_bps: of all together, tenth by tenth of a second of the window that they have in common.
-        rtt_us: each sender's smoothed round-trip time at the end; None where the kernel did not say.
-        sender_cpu_s, receiver_cpu_s: shape (connections,), of the threads of each connection; or (1,), of
-            all, where the tool has one thread.
-        window_s: how long it was counted.
-        moved_bytes: payload until the end, uncounted parts included.
-        began_ns, ended_ns: of the window, CLOCK_MONOTONIC of the sender; None where the tool does not say.
+        jain: Jain's index of the connections, in (0, 1].
+        retransmits: segments, until the connections end; None where the tool does not report them.
+        fastest_bps: of all together, in the fastest tenth of a second.
+        parts_bps: of all together, in each tenth of a second of the common window.
+        rtt_us: each sender's smoothed round-trip time at the end; None where the kernel does not report it.
+        sender_cpu_s, receiver_cpu_s: CPU time of each connection's threads, shape (connections,); shape (1,),
+            of all, where the tool has one thread.
+        window_s: length of the common window.
+        moved_bytes: payload until the end, including that outside of the window.
+        began_ns, ended_ns: of the window, CLOCK_MONOTONIC of the sender; None where the tool does not report
+            it.
     """
 
     tool: Tool
-
     goodput_bps: float
     each_bps: list[float]
     jain: float
@@ -83,10 +83,10 @@ class Bulk:
 
 
 class BulkUnderWay:
-    """A transfer that runs beside other things.
+    """A transfer that runs in the background.
 
     Args:
-        collect: is given what it printed, when it has ended.
+        collect: is called with the output when the transfer has ended.
     """
 
     def __init__(self, running: Running, longest_s: float, collect: Callable[[bytes], Bulk]) -> None:
@@ -114,10 +114,10 @@ def bulk(ends: Ends, connections: int, duration_s: float, write_bytes: int | Non
 def transferring(
     ends: Ends, connections: int, duration_s: float, write_bytes: int | None = None
 ) -> AbstractContextManager[BulkUnderWay]:
-    """Begin a transfer; it ends with the block, if not before.
+    """Start a transfer; it ends at the end of the block at the latest.
 
     Args:
-        write_bytes: size of the sender's writes; 128 KiB when absent.
+        write_bytes: size of the sender's writes; None for 128 KiB.
     """
     begin = {"traffic": _traffic, "iperf3": _iperf3, "nuttcp": _nuttcp}[ends.tool]
     return begin(ends, connections, duration_s, write_bytes)
@@ -142,9 +142,9 @@ def _traffic(
 
 @contextmanager
 def serving(ends: Ends, folder: str) -> Iterator[tuple[Running, Running]]:
-    """Have both ends serve `traffic`; they are one machine's, and talk through files in a folder of it."""
+    """Serve `traffic` at both ends, which are on one machine and communicate through files in a folder."""
     near, far = ends.near, ends.far
-    # Nobody connects to the near end, and its port is any, since both may have one address.
+    # No connection goes to the near end. Both may have the same address, so its port is any free one.
     serve = [
         [end.load, "traffic-serve", "--listen", end.at(port), "--control", control]
         for end, port, control in zip((near, far), (0, BULK_PORT), _sockets(folder), strict=True)
@@ -156,7 +156,7 @@ def serving(ends: Ends, folder: str) -> Iterator[tuple[Running, Running]]:
 
 
 def pairs(ends: Ends, folder: str, connections: int, duration_s: float) -> list[object]:
-    """Return the command at the near end that sends to the far one, both `serving` in a folder."""
+    """Return the command at the near end that sends to the far one; both are `serving` in a folder."""
     near, far = _sockets(folder)
     return [
         *(ends.near.load, "traffic", "--pattern", "pairs", "--connections", connections),
@@ -179,7 +179,7 @@ def _iperf3(
     command = [
         *(*near.iperf3, "-c", far.address, "-p", BULK_PORT, "-P", connections, "-J", "-i", PART_S),
         *(() if write_bytes is None else ("-l", write_bytes)),
-        # It knows whole seconds only.
+        # It takes only whole seconds.
         *("-t", math.ceil(duration_s)),
     ]
     with Running(far, serve) as server:
@@ -188,10 +188,10 @@ def _iperf3(
             yield BulkUnderWay(running, duration_s + _END_S, lambda said: read_iperf3(said.decode()))
 
 
-# A port for each connection, for what a client asks of its server and for what it sends.
+# The first ports for control and for data; each connection has one of each.
 NUTTCP_PORTS = (7200, 8200)
 NUTTCP_MOST = 128
-# Servers for one transfer each; they say nothing themselves, and the kernel says when they listen.
+# One server for each transfer. They print nothing, so the kernel is asked whether they listen.
 _NUTTCP_SERVERS = """
 number=$1; first=$2; shift 2; pids=
 trap 'kill $pids 2>/dev/null' TERM
@@ -211,7 +211,9 @@ def _nuttcp(
 ) -> Iterator[BulkUnderWay]:
     near, far = ends.near, ends.far
     if connections > NUTTCP_MOST:
-        raise TestbedError(f"nuttcp: {connections} connections: at most {NUTTCP_MOST}, a process each")
+        raise TestbedError(
+            f"nuttcp: {connections} connections are too many; give at most {NUTTCP_MOST}, each is a process"
+        )
     control, data = NUTTCP_PORTS
     six = ("-6",) if ":" in far.address else ()
     seconds = math.ceil(WARM_UP_S + duration_s)
@@ -261,12 +263,12 @@ def read_bulk(summary: Mapping[str, Any]) -> Bulk:
 
 
 def read_iperf3(printed: str) -> Bulk:
-    """Return what a sender's `iperf3 -J` says.
+    """Return the result of a sender's `iperf3 -J`.
 
-    Its connections are one program's, and begin and end together; goodput is what arrived. Tenths of a second
-    are what was written in them, and processor time is of all connections.
+    Its connections start and end together; goodput is what arrived. Tenths of a second count what was
+    written, and CPU time is of all connections.
 
-    Raises: TestbedError: it says an error, is cut off, or nothing arrived.
+    Raises: TestbedError: it reports an error, is cut off, or nothing arrived.
     """
     report = parse_report(printed)
     if not report.received_bytes:
@@ -292,16 +294,16 @@ def read_iperf3(printed: str) -> Bulk:
 
 
 def read_nuttcp(printed: str, connections: int, seconds: int) -> Bulk:
-    """Return what clients with `-i0.1 -fparse` say, each between a line `stream N` and one of its end, in s.
+    """Return the result of clients with `-i0.1 -fparse`: each prints `stream N`, its result, and its end in
+    s.
 
-    Each is a program of its own, which begins when it has made its connections and not when it is started: so
-    the end of each is known, and how long it took. They are counted from the end of the last one's warm-up
-    for as long as all send; what arrived in an interval is taken to have arrived evenly, and processor time
-    to have been spent so. nuttcp counts whole writes.
+    Each connection is a process, which starts to send when it is connected, not when it is started. Its end
+    and its length are known. They are counted from the end of the last one's warm-up for as long as all send.
+    Arrivals and CPU time are assumed to be even within an interval. nuttcp counts whole writes.
 
     Args:
-        seconds: how long each was to send.
-    Raises: TestbedError: one of them has no result, ended early or began too late, or nothing arrived.
+        seconds: how long each client should send.
+    Raises: TestbedError: a client has no result, ended early or began too late, or nothing arrived.
     """
     transfers = parse_all(printed, connections, seconds)
     if not any(transfer.received_bytes for transfer in transfers):
@@ -346,7 +348,7 @@ def read_nuttcp(printed: str, connections: int, seconds: int) -> Bulk:
 
 
 def _arrived(printed: str, transfer: Transfer) -> tuple[list[float], list[float]]:
-    """Return instants of a transfer, s, and bytes that had arrived by then; its end stands in no interval."""
+    """Return instants of a transfer in s, and bytes that had arrived by then; no interval has its end."""
     lengths_s, sizes = zip((0.0, 0.0), *parse_intervals(printed), strict=True)
     instants_s, totals = list(accumulate(lengths_s)), list(accumulate(sizes))
     return [*instants_s, max(transfer.seconds, instants_s[-1])], [*totals, transfer.received_bytes]

@@ -1,8 +1,8 @@
-"""What 1 to 50 connections side by side are given, repetition by repetition.
+"""Goodput of 1 to 50 parallel connections, in repetitions.
 
-Every number of connections comes once in each block, so that what changes over time meets all of them
-alike. Jain's index is of the connections of one repetition, and only then summarised: of averages over
-repetitions it would say that everybody gets the same where everybody is now lucky and now not.
+Each block has every number of connections once, so that changes over time affect all of them equally. Jain's
+index is computed for each repetition and then summarised. Computed from averages over repetitions, it would
+hide that connections take turns in being favoured.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def _spread(values: Sequence[float]) -> Spread:
 
 
 def capacity_s(connections: Sequence[int], repetitions: int) -> float:
-    """Return how long transfers are under way in `capacity`."""
+    """Return how long `capacity` sends, in total."""
     return repetitions * len(connections) * (WARM_UP_S + DURATION_S)
 
 
@@ -63,10 +63,10 @@ def capacity(
     repetitions: int = REPETITIONS,
     say: Callable[[str], None] = lambda _: None,
 ) -> Iterator[tuple[int, Bulk]]:
-    """Measure what each number of connections is given; yield each number with a repetition of it.
+    """Measure each number of connections in each block; yield the number and the transfer.
 
     Args:
-        say: is told what is under way.
+        say: is called with the name of each measurement.
     """
     for block in range(repetitions):
         for number in connections:
@@ -79,7 +79,7 @@ def capacity(
 
 
 def by_number(transfers: Iterable[tuple[int, Bulk]]) -> list[Capacity]:
-    """Return repetitions with their number of connections, each number once, in the order of their first."""
+    """Return the repetitions of each number of connections, in the order of the numbers' first."""
     found: dict[int, list[Bulk]] = {}
     for number, transfer in transfers:
         found.setdefault(number, []).append(transfer)

@@ -1,11 +1,11 @@
-"""Send more than a path can take, rest, and send again: the trace in which its token bucket shows.
+"""Send more than a path can take, rest, and send again: the trace shows the path's token bucket.
 
-Packets are UDP and nobody slows down, so that the path is never idle while it is offered something. What
-waits in it when the sender stops still arrives and is counted; a phase ends with its last packet.
+Packets are UDP and the sender never slows down, so that the path is never idle during a burst. Packets that
+are queued when the sender stops still arrive and are counted; a phase ends with its last packet.
 
-A sender that stands still (its machine is busy, or it was stopped) leaves the path idle, which a bucket fills
-in, and a receiver that waits too long gives up before the end. Such a burst says nothing of the network. It
-is measured again where the network is ours, and refused where a bucket would remember it.
+If the sender stalls (its machine is busy, or it was stopped), the path is idle and a bucket refills. If the
+receiver waits too long, it gives up before the end. Such a burst says nothing about the network. It is
+repeated on a network that Crosswind makes, and refused on an existing one, where it affects the bucket.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from crosswind.fingerprint.measure.packets import Interrupted, Report, carried
 from crosswind.fingerprint.measure.wall_clock import left_alone
 from crosswind.probe.flood import FILE, IP_BYTES, SILENCE_S, Flood, flood_task, read_flood
 
-# A hundredth of a burst moves no figure by more than its interval; below GAP_S nobody sees a gap.
+# A hundredth of a burst changes no figure by more than its interval; below GAP_S it is not a gap.
 _LATE_SHARE = 0.01
 _TRIES = 5
 
@@ -36,16 +36,16 @@ def duty_cycle(
     ip_bytes: int = IP_BYTES,
     spend: Callable[[int], None] = lambda _: None,
 ) -> TrafficTrace:
-    """Return what arrived at the far end of what the near one sent, in IP bits.
+    """Send from the near end to the far one, and return what arrived, in IP bits.
 
     Args:
         offered_bps: IP bits per second, more than the path takes.
-        on_s: how long it is offered, phase by phase.
-        off_s: at least so long nothing is, between two phases.
+        on_s: length of each burst.
+        off_s: the least time between two bursts.
         sample_s: length of the samples.
-        ip_bytes: of a packet; no more than the path takes whole.
-        spend: is told how many bytes are about to be sent, each time.
-    Raises: Interrupted: an end stood still; five times, where the network is ours.
+        ip_bytes: of a packet; at most the path MTU.
+        spend: is called before each try with the bytes that it will send.
+    Raises: Interrupted: an end stalled; on a network that Crosswind makes, five times.
     """
     for number in range(1, _TRIES + 1):
         spend(round(sum(on_s) * offered_bps / 8))
@@ -56,12 +56,12 @@ def duty_cycle(
             except Interrupted as error:
                 if not ends.ours:
                     raise Interrupted(
-                        f"{error}; what it left in a token bucket is not known: let the network rest for as "
-                        "long as one takes to fill, and measure again"
+                        f"{error}; the level of a token bucket is now unknown: let the network rest until a "
+                        "bucket is full, and measure again"
                     ) from None
                 if number == _TRIES:
                     raise Interrupted(
-                        f"{error}; so it was {_TRIES} times: measure on a machine that does less"
+                        f"{error}; this happened {_TRIES} times: measure on a less busy machine"
                     ) from None
     raise AssertionError("the last try returns or raises")
 
@@ -73,7 +73,7 @@ def _floods(
     with left_alone(ends.far):
         for length_s in on_s:
             if floods:
-                # The clock of another machine is no measure of time here.
+                # The clock of another machine cannot be compared with this one.
                 since_s = time.time() - float(floods[-1].received_ns[-1]) / 1e9 if ends.one_machine else 0.0
                 time.sleep(max(0.0, off_s - since_s))
             task = flood_task(offered_bps, length_s, where=ends.far.at(PACKETS_PORT), ip_bytes=ip_bytes)
@@ -85,23 +85,23 @@ def _floods(
 
 
 def refuse_interrupted(ends: Ends, flood: Flood, report: Report) -> None:
-    """Compare what arrived with what was sent.
+    """Check that neither end interrupted a burst.
 
     Args:
         report: of both programs.
-    Raises: Interrupted: the sender stood still, the receiver gave up before its end, or had no room.
+    Raises: Interrupted: the sender stalled, or the receiver gave up early or had no room.
     """
     allowed_s = max(GAP_S, _LATE_SHARE * flood.offered_s)
     late_s, lasted_s = report.latest_ns / 1e9, report.lasted_ns / 1e9
     if late_s > allowed_s:
         raise Interrupted(
-            f"{ends.near.name}: the sender stood still for {late_s:.3g} s of a burst of {flood.offered_s:g} "
-            f"s, where at most {allowed_s:.3g} s may be"
+            f"{ends.near.name}: the sender stalled for {late_s:.3g} s in a burst of {flood.offered_s:g} s; "
+            f"at most {allowed_s:.3g} s are allowed"
         )
     if flood.span_s < lasted_s - SILENCE_S:
         raise Interrupted(
             f"{ends.far.name}: packets arrived for {flood.span_s:.3g} s of the {lasted_s:.3g} s in which "
-            f"they were sent, and then none for {SILENCE_S:g} s"
+            f"they were sent, then none for {SILENCE_S:g} s"
         )
     if report.overflowed:
         raise Interrupted(
@@ -113,7 +113,7 @@ def refuse_interrupted(ends: Ends, flood: Flood, report: Report) -> None:
 def sampled(floods: Sequence[Flood], sample_s: float) -> TrafficTrace:
     """Return floods as the samples of one trace.
 
-    Each sample ends with the last packet in it, so that its volume is exact and not right to a packet.
+    Each sample ends with its last packet, so that its volume is exact.
     """
     rows = []
     origin_ns = floods[0].received_ns[0]

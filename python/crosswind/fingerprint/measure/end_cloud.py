@@ -1,7 +1,7 @@
-"""What a cloud says of the machine that asks it, as JSON, or null where no cloud answers.
+"""Query the metadata service of a cloud for this machine; print JSON, or null where no cloud answers.
 
-This file runs at the end itself, like `end_facts.py`. The question is a packet that leaves the machine, so it
-is asked only when somebody wants it.
+This file runs at the end itself, like `end_facts.py`. The query sends packets out of the machine, so it is
+only made on request.
 
 Source: AWS, "Use IMDSv2"; Google Cloud, "View and query VM metadata"; Azure, "Instance Metadata Service".
 """
@@ -16,12 +16,12 @@ _WITHIN_S = 1.0
 
 
 def cloud() -> dict[str, str] | None:
-    """Return the provider, and its words for the machine's type and place."""
+    """Return the provider, and its names for the machine's type and place."""
     for provider in (_aws, _google, _azure):
         try:
             return provider()
         except (OSError, ValueError, KeyError):
-            continue  # Nobody answers, or somebody else.
+            continue  # There is no answer, or another service answers.
     return None
 
 
@@ -50,7 +50,7 @@ def _azure() -> dict[str, str]:
 
 
 def _said(path: str, headers: dict[str, str], method: str = "GET") -> str:
-    # A proxy would be another machine's service.
+    # A proxy would answer for another machine.
     request = Request(_SERVICE + path, headers=headers, method=method)
     with build_opener(ProxyHandler({})).open(request, timeout=_WITHIN_S) as answer:
         return str(answer.read(1 << 16).decode())

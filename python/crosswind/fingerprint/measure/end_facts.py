@@ -1,8 +1,8 @@
-"""What an end is at this instant, as JSON: machine, load, settings, the way to the other end.
+"""Print the facts of an end at this instant as JSON: machine, load, settings, the path to the other end.
 
-This file runs at the end itself, `python3 - ADDRESS [PORT]`, on whatever machine that is: it needs nothing
-but Python 3.7. A thing that the kernel does not say is null. With a port somebody has to listen there: one
-connection is made and asked for its settings.
+This file runs at the end itself, as `python3 - ADDRESS [PORT]`, on any machine. It needs only Python 3.7.
+What the kernel does not report is null. With a port, where a server has to listen, it makes one connection
+and reads the settings of that connection.
 
 Source: Linux, include/uapi/linux/{sockios,ethtool,tcp,in,in6,netlink,rtnetlink}.h.
 """
@@ -21,7 +21,7 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-# The rates of interfaces are over so long.
+# Time over which rates of interfaces are measured.
 RATES_S = 0.5
 _SYSCTLS = (
     "net/ipv4/tcp_congestion_control",
@@ -41,17 +41,17 @@ _SYSCTLS = (
 _SIOCGIFMTU, _SIOCETHTOOL = 0x8921, 0x8946
 _IP_MTU, _IPV6_MTU, _TCP_CONGESTION = 14, 24, 13
 _RTM_NEWROUTE, _RTM_GETROUTE, _NLM_F_REQUEST, _RTA_DST, _RTA_OIF = 24, 26, 1, 1, 4
-# What stands before the attributes of a route: struct nlmsghdr and struct rtmsg.
+# Bytes before the attributes of a route: struct nlmsghdr and struct rtmsg.
 _ROUTE_BYTES = 16 + 12
-# On the way to another machine; more than any path has that somebody would measure.
+# Limits when routers are counted: their number, the wait for each, and for all.
 _ROUTERS_MAX, _ROUTER_S, _ROUTERS_S = 30, 0.5, 15.0
-# The kernel sends what makes a connection again after one second, and after three.
+# The kernel repeats a SYN after one second, and after three.
 _LOST_TWICE_S = 4.0
 _CONNECT_S = 10.0
-# Counters of interfaces have as many bits as a long of the kernel.
+# Counters of interfaces are as wide as a `long` of the kernel.
 _COUNTER_BITS = 8 * struct.calcsize("l")
 _GET_LINK, _GET_DRIVER, _GET_RINGS, _GET_CHANNELS = 0x01, 0x03, 0x10, 0x3C
-# The question, and the bits of the answer that mean yes.
+# The command, and the bits of its answer that mean yes.
 _OFFLOADS = {
     "rx-checksum": (0x14, 1),
     "tx-checksum": (0x16, 1),
@@ -64,21 +64,21 @@ _OFFLOADS = {
 
 
 class Look(NamedTuple):
-    """What interfaces had counted, in bytes, at an instant of the monotonic clock."""
+    """The byte counters of interfaces at an instant of the monotonic clock."""
 
     counted: dict[str, dict[str, int]]
     at_s: float
 
 
 def look() -> Look:
-    """Return what interfaces have counted until now, for `facts` to tell rates since then."""
+    """Return the byte counters of interfaces, from which `facts` computes rates later."""
     return Look(_counters(), time.monotonic())
 
 
 def facts(address: str, port: int | None = None, *, since: Look | None = None) -> dict[str, object]:
     """Return the facts (docs/reference/contracts.md, section 9); `address` is the other end's.
 
-    Rates of interfaces are since that look, else of half a second that this takes.
+    Rates of interfaces are since `since`; without it, over half a second, which this then takes.
     """
     memory = dict(line.split(":") for line in _lines("/proc/meminfo"))
     rates = _rates(since)
@@ -87,7 +87,7 @@ def facts(address: str, port: int | None = None, *, since: Look | None = None) -
         "host": socket.gethostname(),
         "boot": boot(),
         "kernel": platform.release(),
-        "cpu": _processor(),
+        "cpu": _cpu(),
         "cores": len(os.sched_getaffinity(0)),
         "clock_source": _text("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
         "governor": _text("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
@@ -109,11 +109,11 @@ def facts(address: str, port: int | None = None, *, since: Look | None = None) -
 
 
 def boot() -> str | None:
-    """Return what tells this boot of this machine from every other."""
+    """Return an identifier of this boot of this machine."""
     return _text("/proc/sys/kernel/random/boot_id")
 
 
-def _processor() -> str:
+def _cpu() -> str:
     names = (line.partition(":")[2].strip() for line in _lines("/proc/cpuinfo") if line[:10] == "model name")
     return next(names, platform.machine())
 
@@ -135,7 +135,7 @@ def _rates(since: Look | None) -> dict[str, dict[str, int]]:
 
 
 def counted_since(before: int, after: int, bits: int = _COUNTER_BITS) -> int:
-    """Return by how much a counter has grown that wraps at so many bits, at most once between two looks."""
+    """Return by how much a counter of `bits` bits has grown, if it wrapped at most once."""
     return (after - before) % (1 << bits)
 
 
@@ -145,14 +145,14 @@ def _counters() -> dict[str, dict[str, int]]:
 
 
 def _interface(address: str) -> dict[str, object]:
-    """Return the interface through which the other end is reached, as the kernel routes to it."""
+    """Return the interface through which the kernel routes to the other end."""
     family, level, mtu = (
         (socket.AF_INET6, socket.IPPROTO_IPV6, _IPV6_MTU)
         if ":" in address
         else (socket.AF_INET, socket.IPPROTO_IP, _IP_MTU)
     )
     with socket.socket(family, socket.SOCK_DGRAM) as way:
-        way.connect((address, 9))  # Of UDP: nothing is sent.
+        way.connect((address, 9))  # UDP: this sends nothing.
         own, path_mtu = way.getsockname()[0], way.getsockopt(level, mtu)
         index = _route_index(family, way.getpeername()[0])
         if index is None:
@@ -195,7 +195,7 @@ def _ioctl(way: socket.socket, number: int, name: str) -> bytes:
 
 
 def _ethtool(way: socket.socket, name: str, request: bytes) -> bytes | None:
-    """Ask a driver; return what it wrote over the request, or None where it does not know this one."""
+    """Send a request to a driver; return its answer, or None where it does not know the request."""
     buffer = ctypes.create_string_buffer(request, len(request))
     asked = struct.pack("16sP40x", name.encode(), ctypes.addressof(buffer))
     try:
@@ -219,18 +219,18 @@ def _offloads(way: socket.socket, name: str) -> dict[str, bool | None]:
 
 
 def _speed_mbps(way: socket.socket, name: str) -> int | None:
-    """Return what the driver says; None where it does not know, as without a cable."""
+    """Return the speed that the driver reports; None where it is unknown, as without a cable."""
     said = _ethtool(way, name, struct.pack("I40x", _GET_LINK))
     if said is None:
         return None
-    # In two halves: bytes 12 and 28 of the kernel's struct ethtool_cmd.
+    # Two halves: bytes 12 and 28 of the kernel's struct ethtool_cmd.
     (low,), (high,) = struct.unpack_from("H", said, 12), struct.unpack_from("H", said, 28)
     speed = high << 16 | low
     return None if speed in (0, 0xFFFF, 0xFFFFFFFF) else speed
 
 
 def _nine(way: socket.socket, name: str, command: int, places: dict[str, int]) -> dict[str, int] | None:
-    """Return numbers at their places among nine that a driver tells; None where it does not."""
+    """Return some of the nine numbers of a driver's answer, by their places; None without an answer."""
     said = _ethtool(way, name, struct.pack("I32x", command))
     return None if said is None else {key: struct.unpack("9I", said)[place] for key, place in places.items()}
 
@@ -240,10 +240,10 @@ def _connection(address: str, port: int) -> dict[str, object]:
     try:
         one = socket.create_connection((address, port), timeout=_CONNECT_S)
     except OSError as error:
-        sys.exit(f"TCP {address} port {port}: {error}; does a firewall on the way drop or refuse it?")
+        sys.exit(f"TCP {address} port {port}: {error}; does a firewall on the path drop or refuse it?")
     with one:
         info = one.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
-        # After eight bytes: rto, ato, snd_mss, rcv_mss; the path MTU is the 14th number, the RTT the 16th.
+        # After eight bytes: rto, ato, snd_mss, rcv_mss. The path MTU is the 14th number, the RTT the 16th.
         numbers = struct.unpack("24I", info[8:104])
         control = one.getsockopt(socket.IPPROTO_TCP, _TCP_CONGESTION, 16)
         return {
@@ -257,14 +257,14 @@ def _connection(address: str, port: int) -> dict[str, object]:
 
 
 def _routers(address: str, port: int, rtt_s: float) -> int | None:
-    """Return how many routers count a packet's life down: the shortest that still makes a connection."""
+    """Return how many routers decrement the time to live, from the smallest one that makes a connection."""
     within_s = max(_ROUTER_S, 2 * rtt_s)
     answers: list[bool | None] = []
     while True not in answers:
         if len(answers) > min(_ROUTERS_MAX, _ROUTERS_S / within_s):
             return None
         answers.append(_reaches(address, port, len(answers) + 1, within_s))
-    # Where nobody said that a packet had died on the way it may only have been lost.
+    # Without an answer that the time to live was exceeded, a packet may only have been lost.
     lives = len(answers)
     while lives > 1 and answers[lives - 2] is None and _reaches(address, port, lives - 1, _LOST_TWICE_S):
         lives -= 1
@@ -272,7 +272,7 @@ def _routers(address: str, port: int, rtt_s: float) -> int | None:
 
 
 def _reaches(address: str, port: int, lives: int, within_s: float) -> bool | None:
-    """Return whether a connection is made by packets that outlive so many hops; None where nobody says."""
+    """Return whether a connection is made with a time to live of `lives`; None where nothing answers."""
     family, level, option = (
         (socket.AF_INET6, socket.IPPROTO_IPV6, socket.IPV6_UNICAST_HOPS)
         if ":" in address

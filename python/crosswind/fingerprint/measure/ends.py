@@ -1,9 +1,9 @@
-"""The two ends of a network that is measured: wherever a command can be put in front of a shell.
+"""The two ends of a measured network: any place where a prefix can run a command.
 
-A node of a fabric is reached with `crosswind-agent enter PID --` or `crosswind exec NODE --`, another
-machine with `ssh HOST`. Some of these pass words on as they are and some hand them to a shell once more, so
-nothing is said in words: each starts a `sh` that reads what to do from its standard input. That input stays
-open, and its end is the program's: a connection that breaks leaves nothing running at the far end.
+A node of a fabric is reached with `crosswind-agent enter PID --` or `crosswind exec NODE --`, another machine
+with `ssh HOST`. Some of these pass words on unchanged, and some pass them through another shell. So each only
+starts a `sh`, which reads its script from standard input. The program ends when that input ends, so a broken
+connection leaves nothing running at the far end.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from crosswind.app.requirements import DebianPackages
 from crosswind.testbed import TestbedError
 
 Tool = Literal["traffic", "iperf3", "nuttcp"]
-# TCP for bulk and for messages, UDP for packets: what a firewall between two machines has to let through.
+# TCP for bulk and messages, UDP for packets. A firewall between two machines has to allow them.
 BULK_PORT, MESSAGES_PORT, PACKETS_PORT = 7078, 7079, 7080
-# Of a connection to another machine and a program that starts there.
+# For connecting to another machine and starting a program there.
 READY_S = 20.0
 GRACE_S = 5.0
 _SHORT_S = 30.0
-# The program ends with the input, and the shell with the program, in its place.
-# A folder that goes with the program that holds it, and that ends with its input.
+# A folder that exists as long as this program, which ends with its input.
 _FOLDER = """\
 trap 'kill $!; rm -rf "$folder" || { sleep 1; rm -rf "$folder"; }; exit 0' TERM
 folder=$(mktemp -d -t crosswind-XXXXXX) || exit
 sleep 2147483647 & echo "$folder"; wait
 """
+# The program ends with the input, and the shell ends with the program and its status.
 _SCRIPT = """\
 exec 3<&0
 {command} </dev/null 3<&- & program=$!
@@ -51,13 +51,13 @@ class End:
     """A place where commands run.
 
     Attributes:
-        prefix: words that come before a command.
-        address: under which the other end reaches it.
-        load: the program `crosswind-load` there.
-        python: a Python there, for what only system calls tell.
+        prefix: the words before a command.
+        address: where the other end reaches it.
+        load: path of `crosswind-load` there.
+        python: path of a Python there, which reads its facts.
         iperf3, nuttcp: words that start them there.
-        host: tells hosts apart, emulated or real; None where nobody says on which one it is.
-        work: a folder of this machine for its files; None where it has some place of its own.
+        host: identifies its host, emulated or real; None where it is unknown.
+        work: a folder of this machine for its files; None where it uses its own temporary folder.
     """
 
     name: str
@@ -83,7 +83,7 @@ class End:
             return running.finish(within_s)
 
     def ask(self, script: str, *arguments: str) -> bytes:
-        """Run a Python script that needs nothing but Python, and return what it printed.
+        """Run a Python script that needs only Python, and return what it printed.
 
         Raises: TestbedError: it failed, or there is no Python.
         """
@@ -103,10 +103,10 @@ class End:
 
     @contextmanager
     def folder(self) -> Iterator[str]:
-        """Give a folder there that is gone afterwards.
+        """Provide a folder there, which is removed afterwards.
 
-        If this process is killed, a folder elsewhere goes with its input; one in `work` is left to `cleanup`,
-        since the nodes of a fabric are killed with it.
+        If this process is killed, the folder at another machine is removed when its input ends. One in `work`
+        is left to `cleanup`, since the nodes of a fabric are killed too.
 
         Raises: TestbedError: it cannot be made.
         """
@@ -130,7 +130,7 @@ class Running:
         self._end = end
 
     def __enter__(self) -> Self:
-        # Files hold any amount while nobody reads.
+        # Unlike pipes, files hold any amount of output.
         self._out, self._err = tempfile.TemporaryFile(), tempfile.TemporaryFile()
         try:
             self._process = subprocess.Popen(
@@ -141,7 +141,7 @@ class Running:
                 f"{self._end.name}: {shlex.join(self._end.prefix)}: {error.strerror}"
             ) from None
         assert self._process.stdin is not None
-        with contextlib.suppress(OSError):  # It has ended; `finish` says how.
+        with contextlib.suppress(OSError):  # It has ended; `finish` reports how.
             self._process.stdin.write(_SCRIPT.format(command=shlex.join(self._words)).encode())
             self._process.stdin.flush()
         return self
@@ -161,9 +161,9 @@ class Running:
         self._err.close()
 
     def await_listening(self) -> None:
-        """Wait until it says that it listens.
+        """Wait until it prints that it listens.
 
-        Raises: TestbedError: it ended, or did not say so within `READY_S`.
+        Raises: TestbedError: it ended, or did not print it within `READY_S`.
         """
         deadline_s = time.monotonic() + READY_S
         while b"listening" not in _content(self._out):
@@ -184,11 +184,11 @@ class Running:
         return said.partition(b"\n")[0].decode()
 
     def said(self, offset: int = 0) -> bytes:
-        """Return what it has printed so far, from an offset on."""
+        """Return its output so far, from an offset on."""
         return _content(self._out, offset)
 
     def has_ended(self, within_s: float = 0.0) -> bool:
-        """Wait for its end, so long at most, and return whether it came."""
+        """Wait for its end for at most `within_s`, and return whether it has ended."""
         try:
             self._process.wait(within_s)
         except subprocess.TimeoutExpired:
@@ -196,7 +196,7 @@ class Running:
         return True
 
     def finish(self, within_s: float) -> bytes:
-        """Wait for its end and return what it printed.
+        """Wait for its end and return its output.
 
         Raises: TestbedError: it failed, or still runs after `within_s`.
         """
@@ -227,8 +227,8 @@ class Ends:
 
     Attributes:
         one_machine: whether both share this machine's clock and files.
-        tool: that makes bulk transfers; `traffic` takes ends on one machine.
-        ours: whether the network was made for one measurement, so that another one finds it fresh.
+        tool: makes bulk transfers; `traffic` needs both ends on one machine.
+        ours: whether the network was made for one measurement, so that the next one gets a new one.
     """
 
     near: End
@@ -238,12 +238,12 @@ class Ends:
     ours: bool
 
 
-# Opens the network anew for each measurement where it is ours: then no bucket remembers the one before.
+# Opens the network for one measurement. Crosswind's own is made anew, so that no bucket keeps its level.
 Network = Callable[[], AbstractContextManager[Ends]]
 
 
 def words_here(tool: DebianPackages, name: str) -> tuple[str, ...]:
-    """Return words that start a program of this machine: Crosswind's own, or else whatever is on the path."""
+    """Return words that start a program of this machine: Crosswind's own, or else the one on PATH."""
     if tool.missing():
         return (name,)
     program = tool.program(name)
@@ -251,5 +251,5 @@ def words_here(tool: DebianPackages, name: str) -> tuple[str, ...]:
 
 
 def _content(file: IO[bytes], offset: int = 0) -> bytes:
-    # The program's place in the file is ours too, and stays where it is.
+    # The program shares the file offset, which must not move.
     return os.pread(file.fileno(), os.fstat(file.fileno()).st_size, offset)

@@ -1,4 +1,4 @@
-"""A first idea of a network's rate, from messages of known size: what follows can then be foreseen."""
+"""Estimate a network's rate from messages of known size, so that later measurements can be predicted."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from crosswind.fingerprint.measure.messages import ask
 from crosswind.fingerprint.measure.sent_bytes import SentBytes
 
 _SIZES_BYTES = (64 << 10, 1 << 20, 16 << 20)
-# Longer than slow start takes on most paths; on a slow one the next size would take minutes.
+# Longer than slow start on most paths; on a slower path the next size would take minutes.
 _LONG_ENOUGH_NS = 200e6
-# At this pace one message is due in the time, and no other.
+# At this rate, one message is due in this time.
 _PER_S, _ONE_S = 1.0, 0.5
 
 
 def first_rate(network: Network, sent: SentBytes) -> None:
-    """Send ever larger messages until one takes a while; the account learns their bytes and rates.
+    """Send larger and larger messages until one takes long; record bytes and rate in `sent`.
 
-    Raises: TooMuch: not even these may be sent.
+    Raises: TooMuch: the limit does not even allow these.
     """
     for size in _SIZES_BYTES:
         sent.expect(size, "a first transfer")

@@ -1,7 +1,7 @@
-"""Small questions and their answers over one connection: how long the network takes for both ways.
+"""Measure round trips of small messages over one connection.
 
-Questions are sent at a slow and even pace, so that the machine and the network are otherwise idle, or not
-paced at all. At most one is under way: in a network that is slower than the pace, the next one waits.
+Messages are sent at a low constant rate, so that machine and network are otherwise idle, or one directly
+after the other. At most one is under way: if the network is slower than the rate, the next message waits.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from crosswind.testbed import TestbedError
 
 REQUEST_BYTES, RESPONSE_BYTES = 64, 8
 _REQUEST_BYTES_LEAST = 8
-# `crosswind-load` gives an answer up after 30 s.
+# `crosswind-load` gives up on an answer after 30 s.
 _END_S = 60.0
-# What is kept of a sample: enough for its quantiles.
+# How many values of a sample are recorded: enough for its quantiles.
 SAMPLES_MAX = 400
 
 
 @dataclass(frozen=True)
 class Messages:
-    """What a run of questions met.
+    """The result of a series of messages.
 
     Attributes:
-        round_trip_ns: of those that were answered, in the order in which they were asked.
-        asked_ns: when they were, CLOCK_MONOTONIC of the near end.
-        failed: questions without an answer.
+        round_trip_ns: of those that were answered, in the order in which they were sent.
+        asked_ns: when these were sent, CLOCK_MONOTONIC of the near end.
+        failed: messages without an answer.
     """
 
     round_trip_ns: list[int]
@@ -37,7 +37,7 @@ class Messages:
     failed: int
 
     def between(self, began_ns: int, ended_ns: int) -> Messages:
-        """Return those that were asked between two instants; `failed` stays."""
+        """Return those that were sent between two instants; `failed` stays."""
         within = [
             (took_ns, at_ns)
             for took_ns, at_ns in zip(self.round_trip_ns, self.asked_ns, strict=True)
@@ -53,10 +53,10 @@ class Messages:
 def ask(
     ends: Ends, duration_s: float, rate_per_s: float | None = None, request_bytes: int = REQUEST_BYTES
 ) -> Messages:
-    """Ask the far end for a while.
+    """Send messages to the far end for a while.
 
     Args:
-        rate_per_s: questions; None is one after the other.
+        rate_per_s: messages per second; None sends each directly after the answer to the one before.
     Raises: TestbedError: nothing was answered, or the connection was lost.
     """
     command = [ends.near.load, "rpc", "--server", ends.far.at(MESSAGES_PORT)]
@@ -72,7 +72,7 @@ def ask(
 
 
 def serving_messages(ends: Ends) -> Running:
-    """Return a server of questions at the far end, which runs while its block does."""
+    """Return a server of messages at the far end, which runs during its block."""
     return _Server(ends.far, [ends.far.load, "rpc-serve", "--listen", ends.far.at(MESSAGES_PORT)])
 
 
@@ -84,11 +84,11 @@ class _Server(Running):
 
 
 def read_messages(samples: bytes, summary: bytes) -> Messages:
-    """Return what `crosswind-load rpc` wrote (docs/reference/contracts.md, section 4)."""
+    """Return the result of `crosswind-load rpc` (docs/reference/contracts.md, section 4)."""
     rows = [row for row in csv.DictReader(io.StringIO(samples.decode())) if row["measured"] == "1"]
     answered = [row for row in rows if row["ok"] == "1"]
     if not answered:
-        why = json.loads(summary)["first_error"] or "nothing was asked"
+        why = json.loads(summary)["first_error"] or "nothing was sent"
         raise TestbedError(f"messages: not one was answered: {why}")
     return Messages(
         [int(row["finished_ns"]) - int(row["started_ns"]) for row in answered],

@@ -1,4 +1,4 @@
-"""One-way delay of small packets on an idle network, where both ends have one clock."""
+"""One-way delay of small packets on an idle network, where both ends share a clock."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from crosswind.fingerprint.measure.wall_clock import left_alone
 from crosswind.probe.single_packets import FILE, Probes, probe_task, read_probes
 
 PACKETS, PACKETS_PER_S = 400, 200
-# The receiver gives up after two seconds without a packet, and takes the rest for lost.
+# The receiver gives up after two seconds without a packet, and counts the rest as lost.
 _LATE_S = 1.0
 
 
 def one_way(network: Network, packets: int = PACKETS) -> Probes | None:
-    """Return what became of the packets; None where the two clocks are not one.
+    """Return the delays and losses of packets; None where the ends do not share a clock.
 
-    Raises: Interrupted: the sender stood still.
+    Raises: Interrupted: the sender stalled.
     """
     with network() as ends:
         if not ends.one_machine:
@@ -29,7 +29,7 @@ def one_way(network: Network, packets: int = PACKETS) -> Probes | None:
         late_s = report.latest_ns / 1e9
         if late_s > _LATE_S:
             raise Interrupted(
-                f"{ends.near.name}: the sender of small packets stood still for {late_s:.2f} s, where "
-                f"{_LATE_S:g} s is too long for its receiver; measure again on a machine that does less"
+                f"{ends.near.name}: the sender of small packets stalled for {late_s:.2f} s, and its receiver "
+                f"tolerates {_LATE_S:g} s; measure again on a less busy machine"
             )
         return probes

@@ -1,4 +1,4 @@
-"""Ends that are not ours: nodes of a fabric that is up, or two machines, each behind words of the user's."""
+"""Existing ends: nodes of a running fabric, or two machines, each reached with a given prefix."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from crosswind.testbed.binaries import LOAD
 
 
 def other_ends(near: str, far: str, address: str, tool: Tool | None) -> Ends:
-    """Look at two ends and return them.
+    """Inspect two ends and return them.
 
     Args:
-        near, far: what stands before a command, such as `crosswind exec a --` or `ssh host`; nothing is here.
+        near, far: prefixes of commands, such as `crosswind exec a --` or `ssh host`; empty for this machine.
         address: of the far end, as the near one reaches it.
-        tool: for bulk transfers; by where the ends are when absent.
-    Raises: TestbedError: an end cannot be reached, or lacks a program; says which.
+        tool: for bulk transfers; None chooses by where the ends are.
+    Raises: TestbedError: an end cannot be reached, or lacks a program; names it.
     """
     script = Path(end_facts.__file__).read_text(encoding="utf-8")
     sender = _end("near", near, "")
@@ -35,15 +35,15 @@ def other_ends(near: str, far: str, address: str, tool: Tool | None) -> Ends:
     theirs = EndFacts.model_validate_json(receiver.ask(script, sender.address))
     receiver = replace(receiver, name=theirs.host)
     if seen.boot != theirs.boot:
-        # Nodes on one machine may stand for several hosts, and containers for none of their own.
+        # On one machine it is unknown: nodes may stand for several hosts, and containers for the same one.
         sender, receiver = replace(sender, host=seen.boot), replace(receiver, host=theirs.boot)
     with sender.folder() as folder:
         here = end_facts.boot()
         one_machine = here == seen.boot == theirs.boot and _has(receiver, "-d", folder)
     if tool == "traffic" and not one_machine:
         raise TestbedError(
-            f"--tool traffic: {sender.name} and {receiver.name} do not share this machine's clock and files, "
-            "through which it counts and talks; use --tool iperf3 or nuttcp"
+            f"--tool traffic: needs ends that share this machine's clock and files, which {sender.name} and "
+            f"{receiver.name} do not; use --tool iperf3 or nuttcp"
         )
     sender, receiver = (_programs(end, one_machine) for end in (sender, receiver))
     tool = tool or ("traffic" if one_machine else "iperf3")
@@ -52,7 +52,7 @@ def other_ends(near: str, far: str, address: str, tool: Tool | None) -> Ends:
 
 @contextmanager
 def as_they_are(ends: Ends) -> Iterator[Ends]:
-    """Give ends that nobody can bring up anew."""
+    """Provide existing ends, which cannot be made anew."""
     yield ends
 
 
@@ -64,7 +64,7 @@ def _end(name: str, prefix: str, address: str) -> End:
 
 
 def _programs(end: End, one_machine: bool) -> End:
-    """Return an end with the programs of this machine where they are there too."""
+    """Return an end with the paths of this machine's programs, where it has them too."""
     load = str(find_binary(LOAD))
     found = replace(end, load=load) if _has(end, "-x", load) else end
     if not one_machine:

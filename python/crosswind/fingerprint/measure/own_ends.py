@@ -1,4 +1,4 @@
-"""Ends that are ours: nodes of a fabric that is brought up for a measurement, and taken down with it."""
+"""Own ends: nodes of a fabric that is brought up for one measurement and taken down afterwards."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _LOOPBACK = "127.0.0.1"
 
 @contextmanager
 def own_fabric(spec: FabricSpec, tool: Tool = "traffic", tunnel: Tunnel | None = None) -> Iterator[Ends]:
-    """Bring a fabric up; its first node sends to its second one, or to itself where it is alone.
+    """Bring a fabric up; its first node sends to its second one, or to itself if it is alone.
 
     Args:
         spec: the fabric (docs/reference/contracts.md, section 1); a third node forwards between the two.
-        tunnel: is made between the two.
-    Raises: CannotCross: a node cannot forward, or a tunnel not be made.
+        tunnel: to make between the two.
+    Raises: CannotCross: a node cannot forward, or a tunnel cannot be made.
     """
     names = [node.name for node in spec.nodes]
     with WorkFolder() as work, Agent() as agent, RunningFabric(agent, spec, work.path / "logs") as fabric:
@@ -51,6 +51,6 @@ def _end_at(node: Node, work: Path) -> End:
 
 
 def with_nodes(spec: FabricSpec, names: Sequence[str]) -> FabricSpec:
-    """Return a fabric with but these of its nodes, each once, in this order."""
+    """Return a fabric with only these of its nodes, each once, in this order."""
     known = {node.name: node for node in spec.nodes}
     return spec.with_changes(nodes=[known[name] for name in dict.fromkeys(names)])

@@ -1,7 +1,7 @@
-"""How much a fingerprint may send, and has sent.
+"""Count what a fingerprint sends, and enforce its limit.
 
-What comes next is judged before it is sent: by its bytes where they are known, and else as so many seconds at
-the fastest rate that was seen, with room for a faster one.
+Each measurement is checked before it sends: by its bytes where they are known, otherwise by its seconds at
+the fastest rate so far, with a margin.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from collections.abc import Callable
 from crosswind.errors import CrosswindError
 from crosswind.fingerprint.measure.bulk import Bulk
 
-# Of a path that gave so much a moment ago, in case it has more to give.
+# The margin: a path may get faster than it has been.
 _ROOM = 1.5
 
 
 class TooMuch(CrosswindError):
-    """What comes next would exceed what was declared; nothing of it was sent."""
+    """A measurement would exceed the limit; it sent nothing."""
 
 
 class SentBytes:
-    """The account of one fingerprint.
+    """What one fingerprint has sent.
 
     Args:
-        most_bytes: payload that may be sent in all; None is no limit.
-        allow: is asked for more when it does not suffice, told what for.
+        most_bytes: limit of the payload, in total; None is no limit.
+        allow: is called with the reason when the limit does not suffice; returns whether to raise it.
     """
 
     def __init__(self, most_bytes: int | None, allow: Callable[[str], bool] = lambda _: False) -> None:
@@ -35,28 +35,28 @@ class SentBytes:
         self.fastest_bps = 0.0
 
     def expect(self, more_bytes: float, what: str) -> None:
-        """Check that there is room for so much more, or is made.
+        """Check that `more_bytes` may still be sent, or that the limit may be raised.
 
-        Raises: TooMuch: there is not.
+        Raises: TooMuch: they may not.
         """
         needed_bytes = self.sent_bytes + more_bytes
         if self.most_bytes is None or needed_bytes <= self.most_bytes:
             return
         exceeds = (
-            f"{what}: about {_text(more_bytes)}, after {_text(self.sent_bytes)}, is more than the "
-            f"{_text(self.most_bytes)} that may be sent"
+            f"{what}: takes about {_text(more_bytes)} after {_text(self.sent_bytes)}, which exceeds the "
+            f"limit of {_text(self.most_bytes)}"
         )
         if not self._allow(exceeds):
             raise TooMuch(
                 f"{exceeds}; allow more with --send-at-most {_text(2 * needed_bytes)}, or measure less"
             )
-        # Twice, as the refusal says: the parts of a fingerprint are foreseen roughly.
+        # Twice, as in the message: the prediction is rough.
         self.most_bytes = math.ceil(2 * needed_bytes)
 
     def expect_seconds(self, seconds: float, what: str) -> None:
-        """Check that there is room for so many seconds at the fastest rate seen.
+        """Check that sending at the fastest rate so far for `seconds` stays within the limit.
 
-        Raises: TooMuch: there is not.
+        Raises: TooMuch: it does not.
         """
         self.expect(_ROOM * self.fastest_bps / 8 * seconds, what)
 

@@ -1,4 +1,4 @@
-"""The wall clock of an end, by which the kernel stamps packets there: nobody may set it meanwhile."""
+"""Check that the wall clock of an end, by which its kernel timestamps packets, is not set meanwhile."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from crosswind.fingerprint.measure.ends import End
 from crosswind.fingerprint.regime.points import CLOCK_SET_S
 from crosswind.testbed import TestbedError
 
-# Wall clock less monotonic clock: slewing moves both, and only setting moves one against the other.
+# Wall clock less monotonic clock. Slewing changes both; only setting changes the difference.
 _OFFSET = "import time; print(time.time() - time.monotonic())"
 
 
 class ClockSet(TestbedError):
-    """Somebody set the clock of an end while packets were stamped by it; what they say of time is wrong."""
+    """The clock of an end was set while it timestamped packets, so their times are wrong."""
 
 
 @contextmanager
@@ -32,6 +32,6 @@ def refuse_set(name: str, before_s: float, after_s: float) -> None:
     """Compare two offsets of the wall clock from the monotonic one, in s."""
     if abs(after_s - before_s) > CLOCK_SET_S:
         raise ClockSet(
-            f"{name}: its clock was set by {after_s - before_s:+.3g} s, or it slept, while packets were "
-            "stamped by it; measure again, with whatever sets clocks there (NTP, the hypervisor) at rest"
+            f"{name}: its clock was set by {after_s - before_s:+.3g} s, or it slept, while it timestamped "
+            "packets; stop what sets the clock there (NTP, the hypervisor), and measure again"
         )

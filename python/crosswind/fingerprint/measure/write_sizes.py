@@ -1,8 +1,8 @@
 """Latency and bandwidth against the size of a `write()`.
 
-A network card, a cloud's virtual one above all, may take large writes as large packets, which are fewer and
-wait longer (Uta et al. 2020, NSDI, section 3.3). So each size is written without end by one connection, whose
-kernel says its round-trip time meanwhile, and then as single messages, each of which is answered.
+A network card, above all a cloud's virtual one, may send large writes as large packets, which are fewer and
+wait longer (Uta et al. 2020, NSDI, section 3.3). So one connection writes each size continuously, and its
+kernel reports the round-trip time. Then each size is sent as single messages that are answered.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SAMPLES_MAX = 100
 
 @dataclass(frozen=True)
 class WriteSize:
-    """One size of writes, from both sides."""
+    """One size of writes, continuous and as messages."""
 
     write_bytes: int
     stream: Bulk
@@ -39,7 +39,7 @@ class WriteSize:
 
 
 def write_sizes_s(sizes_bytes: Sequence[int]) -> float:
-    """Return how long something is sent without a rest in `write_sizes`."""
+    """Return how long `write_sizes` sends, in total."""
     return len(sizes_bytes) * (WARM_UP_S + 2 * DURATION_S)
 
 
@@ -52,7 +52,7 @@ def write_sizes(
     """Measure each size, and yield it.
 
     Args:
-        say: is told what is under way.
+        say: is called with the name of each measurement.
     """
     for size in sizes_bytes:
         say(f"writes of {size >> 10} KiB")

@@ -1,1 +1,1 @@
-"""Bandwidth regimes: a network under one access pattern for hours, a point every few seconds."""
+"""Bandwidth regimes: a network under one access pattern for hours, with a point every few seconds."""

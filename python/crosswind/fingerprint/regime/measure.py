@@ -1,8 +1,8 @@
-"""Put a network under a regime, and keep every point as it is measured.
+"""Measure a network under a regime, and record every point at once.
 
-The network is up for as long as the sitting lasts, so what it remembers (a token bucket) it remembers through
-the rests. Each phase makes new connections, as the study's did, and one point follows another in it without a
-gap. Bytes are counted where they arrive.
+The network stays up during a sitting, so that a token bucket keeps its level through the rests. Each phase
+makes new connections, as in the study. Points within a phase follow each other without a gap. Bytes are
+counted where they arrive.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from crosswind.fingerprint.regime.record import Now, Record, Recorder
 from crosswind.machine.provenance import steal_s
 from crosswind.testbed import TestbedError
 
-# Why a sitting ended that had nothing left to do.
+# The reason for the end of a complete sitting.
 ALL_MEASURED = "all measured"
-# A phase is started so much before it is due: its connections are made, and it is named 0.2 s ahead.
+# A phase is started this long before it is due, since it has to connect and announces its start 0.2 s ahead.
 _LEAD_S = 0.25
 _BEGIN_S = 60.0
-# The far end's own patience: TCP's goes on for a quarter of an hour.
+# TCP itself would wait for a quarter of an hour.
 SILENCE_S = 30.0
-# What is left of a measurement and shorter than this would be a connection's slow start.
+# A shorter rest of a measurement would only be slow start.
 _SHORTEST_S = 0.1
 _LOOK_S = 0.2
 
@@ -38,7 +38,7 @@ class Silence(TestbedError):
 
 
 def is_complete(record: Record, pattern: Pattern, wanted_s: float) -> bool:
-    """Return whether as much is recorded as is wanted; a rest that would end it is not waited for."""
+    """Return whether enough is recorded; a rest at the end is not waited for."""
     left_s = wanted_s - record.measured_s
     ended = record.sittings[-1].ended if record.sittings else None
     return left_s < _SHORTEST_S or (ended == ALL_MEASURED and left_s < pattern.off_s + _SHORTEST_S)
@@ -51,13 +51,13 @@ def keep_measuring(
     recorder: Recorder,
     say: Callable[[Point], None] = lambda _: None,
 ) -> None:
-    """Measure until as much is recorded as is wanted.
+    """Measure until the record is complete.
 
     Args:
-        network: of two ends on this machine, of which the near one sends.
-        wanted_s: in all sittings together, rests included.
-        say: is told every point; what it raises ends the sitting.
-    Raises: TestbedError: an end or the path is gone; it is also recorded, and every point before it is kept.
+        network: of two ends on this machine; the near one sends.
+        wanted_s: length of all sittings together, rests included.
+        say: is called with every point; an exception from it ends the sitting.
+    Raises: TestbedError: an end or the path is gone; the record has the reason, and all points before it.
     """
     left_s = wanted_s - recorder.before.measured_s
     with network() as ends, ends.near.folder() as folder, serving(ends, folder) as servers:
@@ -109,7 +109,7 @@ class _Sitting:
             elapsed_s = (ends_ns - origin_ns) / 1e9
 
     def _phase(self, length_s: float) -> tuple[int, int]:
-        """Send for so long; return begin and end, CLOCK_MONOTONIC."""
+        """Send for `length_s`; return start and end, CLOCK_MONOTONIC."""
         before = _clocks()
         command = [
             *pairs(self._ends, self._folder, self._header.connections, length_s),
@@ -133,7 +133,7 @@ class _Sitting:
 
 
 class SilenceWatch:
-    """Ends a sitting in which nothing arrives any more; a point without a byte is kept all the same."""
+    """Ends a sitting in which nothing arrives any more; points without a byte are still recorded."""
 
     def __init__(self, between: tuple[str, str], longest_s: float) -> None:
         self._between = between
@@ -153,7 +153,7 @@ class SilenceWatch:
 
 
 class _Tail:
-    """The whole lines that a server has printed since the last look."""
+    """The complete lines that a server has printed since the last call."""
 
     def __init__(self, server: Running) -> None:
         self._server = server
@@ -162,7 +162,7 @@ class _Tail:
     def lines(self) -> list[str]:
         whole, newline, _ = self._server.said(self._offset).rpartition(b"\n")
         self._offset += len(whole) + len(newline)
-        # The first one says where it listens.
+        # The first line is the address where it listens.
         return [line for line in whole.decode().splitlines() if line.startswith("{")]
 
 

@@ -1,8 +1,8 @@
-"""What a regime's rates are like, in the numbers of the study's figures.
+"""Describe the rates of a regime by the statistics of the study's figures.
 
-A value is what was given over one stretch of sending: a point at full speed, a whole phase of a duty cycle,
-so that each is a mean over about as long (10 s in the study). The box has the 1st and the 99th percentile as
-whiskers. Describes; neighbours are not independent, as the autocorrelation says, and no interval is drawn.
+A value is the mean rate over a point at full speed, or over a whole burst of a duty cycle, so that all values
+are over about the same time (10 s in the study). The whiskers of the box are the 1st and the 99th percentile.
+These are descriptions: neighbouring values are correlated, so there are no intervals.
 
 Source: Uta et al. 2020, NSDI, figures 4 to 6 and 9, and "How rapidly does bandwidth vary?" in section 3.
 """
@@ -24,22 +24,22 @@ _BOX = (0.01, 0.25, 0.5, 0.75, 0.99)
 
 @dataclass(frozen=True)
 class RegimeStatistics:
-    """Of all sittings together.
+    """The statistics of all sittings together.
 
     Attributes:
-        values: how many stretches of sending there are.
-        sent_bits: IP bits that arrived in all.
+        values: number of points, or of bursts.
+        sent_bits: IP bits that arrived, in total.
         box_bps: 1st, 25th, 50th, 75th and 99th percentile; shape (5,).
         mean_bps: of the values.
-        variation: standard deviation over mean; None of fewer than two values.
-        autocorrelation: of neighbours; None of fewer than three values, or where all are alike.
-        largest_step: between neighbours, as a share of the first; None of fewer than two values.
-        retransmits: segments; None where the kernel did not say.
+        variation: standard deviation over mean; None for fewer than two values.
+        autocorrelation: of neighbours; None for fewer than three values, or equal ones.
+        largest_step: between neighbours, as a share of the first; None for fewer than two values.
+        retransmits: segments; None where the kernel does not report them.
         rtt_us: median over points; None likewise.
-        sender_cpu_s_per_gb, receiver_cpu_s_per_gb: processor time for 1e9 bytes of payload.
-        steal_share: processor time taken by other machines, as a share of the time of one core.
-        clock_set: points in which somebody set the wall clock.
-        gaps_s: between sittings, in which nobody measured.
+        sender_cpu_s_per_gb, receiver_cpu_s_per_gb: CPU time for 1e9 bytes of payload.
+        steal_share: CPU time taken by the hypervisor, as a share of the time of one core.
+        clock_set: points in which the wall clock was set.
+        gaps_s: times between sittings.
     """
 
     values: int
@@ -98,7 +98,7 @@ def statistics_of(record: Record) -> RegimeStatistics:
 
 
 def _neighbours(by_sitting: Sequence[np.ndarray]) -> float | None:
-    """Return the autocorrelation at lag 1 of the longest sitting: over a gap nobody is a neighbour."""
+    """Return the autocorrelation at lag 1 of the longest sitting; values across a gap are not neighbours."""
     longest = max(by_sitting, key=len)
     if longest.size < 3:
         return None

@@ -1,1 +1,1 @@
-"""Traces of rates and of delays: what they are, and readers for the files that other tools write."""
+"""Traces of rates and of delays, and readers for the files of other tools."""

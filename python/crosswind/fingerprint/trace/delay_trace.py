@@ -1,12 +1,13 @@
-"""Delays of packets one after the other, from a file. Pure functions.
+"""Read a series of packet delays from a file. Pure functions.
 
-**Delays alone**, one on a line, as `law: {samples: FILE}` reads them (`crosswind.spec.measured`): how far
-apart they were measured is then not known.
+**Delays alone**, one on a line, as `law: {samples: FILE}` reads them (`crosswind.spec.measured`). The time
+between them is then unknown.
 
-**CSV of time and delay**, when each packet was sent and how long it took: a header of two columns with units,
-such as `time_ms,delay_us` (`_s`, `_ms`, `_us`, `_ns`), and plain numbers. Times do not decrease.
+**CSV of time and delay**: when each packet was sent, and its delay. A header names two columns with units,
+such as `time_ms,delay_us` (`_s`, `_ms`, `_us`, `_ns`); the rows are plain numbers. Times do not decrease.
 
-**A fingerprint** (`crosswind fingerprint`): the one-way delays of its packets, which were sent evenly.
+**A fingerprint** (`crosswind fingerprint`): the one-way delays of its packets, which were sent at a constant
+rate.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ _PLAIN = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,18})?")
 
 @dataclass(frozen=True)
 class DelayTrace:
-    """Delays, shape (n,), n >= 1, in ns, and how far apart in time they are; None where that is not known."""
+    """Delays, shape (n,), n >= 1, in ns, and the time between them; None where it is unknown."""
 
     delay_ns: NDArray[np.float64]
     step_s: float | None
 
 
 def is_delays(content: bytes) -> bool:
-    """Return whether a file begins as one of delays does."""
+    """Return whether a file begins like one of delays."""
     try:
         _, first = next(meant(content), (0, ""))
     except LineError:
@@ -59,7 +60,7 @@ def read_delays(name: str, content: bytes) -> DelayTrace:
 
     Args:
         name: of the file, for messages.
-    Raises: TraceFileError: the first thing that is wrong, with its line and the remedy.
+    Raises: TraceFileError: names the first wrong line and the remedy.
     """
     try:
         _, first = next(meant(content), (0, ""))
@@ -76,7 +77,7 @@ def delays_of_fingerprint(name: str, content: bytes) -> DelayTrace:
 
     Args:
         name: of the file, for messages.
-    Raises: TraceFileError: it is none, or has none.
+    Raises: TraceFileError: the file is no fingerprint, or has no delays.
     """
     try:
         delay = FingerprintDocument.model_validate_json(content).delay
@@ -86,7 +87,7 @@ def delays_of_fingerprint(name: str, content: bytes) -> DelayTrace:
     if not each_ns.size or not (each_ns > 0).all():
         raise TraceFileError(
             f"{name}: is no fingerprint with one-way delays; `crosswind fingerprint` measures them between "
-            "ends of one clock"
+            "ends that share a clock"
         )
     return DelayTrace(each_ns, 1 / PACKETS_PER_S)
 

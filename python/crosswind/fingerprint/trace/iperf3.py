@@ -1,12 +1,12 @@
-"""Read the intervals of iperf3's JSON (`iperf3 -J`): of all connections together. Pure functions.
+"""Read the intervals of iperf3's JSON (`iperf3 -J`), all connections together. Pure functions.
 
-It counts payload, and networks count packets: with the segment size that it says, payload becomes IP bits
-(1448 bytes in a packet of 1500). A client that receives (`-R`) counts what arrived; one that sends counts
-what it wrote, of which the socket's buffer has yet to go. Intervals that were to be omitted (`-O`) are passed
-over. A run that broke off is read as far as it went.
+iperf3 counts payload. The segment size that it reports converts payload to IP bits (1448 bytes in a packet of
+1500). A client that receives (`-R`) counts what arrived; one that sends counts what it wrote, some of which
+is still in the socket's buffer. Omitted intervals (`-O`) are skipped. An aborted run is read as far as it
+goes.
 
-With `--bidir` an interval has two sums, of which `sum` is what the client sent. Up to 3.10 the second is
-called `sum` too, and readers of JSON keep the last of two equal names, so they are told apart here.
+With `--bidir` an interval has two sums: `sum` is what the client sent. Up to version 3.10 the second is also
+called `sum`, and a JSON reader would only keep the last one, so this module reads both.
 
 Which time an interval covers is decided in `iperf3_intervals.py`; `iperf3_text.py` reads a run without `-J`.
 
@@ -25,13 +25,13 @@ from crosswind.analysis.network.traffic_trace import TrafficTrace
 from crosswind.fingerprint.trace.iperf3_intervals import Interval, counted
 
 _FORTH, _BACK = "sum", "sum_bidir_reverse"
-# Begins, ends and durations come from one clock, rounded differently.
+# Starts, ends and durations come from one clock, rounded differently.
 _RESOLUTION_S = 1e-3
 _LARGEST = 1e18
 
 
 def with_both_sums(pairs: Sequence[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
-    """Return a JSON object; of two sums in it the second is the way back (an `object_pairs_hook`)."""
+    """Return a JSON object, in which a second `sum` is the reverse direction (an `object_pairs_hook`)."""
     read: dict[str, JsonValue] = {}
     for key, value in pairs:
         read[_BACK if key == _FORTH and _FORTH in read else key] = value
@@ -39,19 +39,19 @@ def with_both_sums(pairs: Sequence[tuple[str, JsonValue]]) -> dict[str, JsonValu
 
 
 def iperf3_trace(run: Mapping[str, JsonValue], *, back: bool = False) -> tuple[TrafficTrace, str | None]:
-    """Return the samples of a run, and what iperf3 complained of, if anything.
+    """Return the samples of a run, and the error of iperf3, if any.
 
     Args:
         run: the JSON, its objects made by `with_both_sums`.
-        back: of a bidirectional run, what came back to the client.
-    Raises: ValueError: nothing was carried, or something that is no interval; the message says which.
+        back: whether to read the reverse direction of a bidirectional run.
+    Raises: ValueError: nothing was carried, or an interval is malformed; names it.
     """
     error = str(run["error"]) if run.get("error") else None
     intervals = run.get("intervals")
     intervals = intervals if isinstance(intervals, list) else []
     wanted = _BACK if back else _FORTH
     if back and intervals and not any(isinstance(each, dict) and _BACK in each for each in intervals):
-        raise ValueError("was not measured both ways (`iperf3 --bidir`); leave --back out")
+        raise ValueError("was not measured in both directions (`iperf3 --bidir`); leave --back out")
     share = _ip_share(run.get("start"))
     rows = [_interval(number, each, wanted, share) for number, each in enumerate(intervals)]
     return trace_of(rows, _RESOLUTION_S, error)
@@ -60,26 +60,24 @@ def iperf3_trace(run: Mapping[str, JsonValue], *, back: bool = False) -> tuple[T
 def trace_of(
     intervals: Sequence[Interval], resolution_s: float, error: str | None
 ) -> tuple[TrafficTrace, str | None]:
-    """Return the samples of a run's intervals, and what iperf3 complained of, if anything.
+    """Return the samples of a run's intervals, and the error of iperf3, if any.
 
     Args:
-        intervals: those to be omitted included.
-        resolution_s: to which their begins and ends are written.
-        error: that iperf3 ended with.
-    Raises: ValueError: nothing was carried, or the time of an interval cannot be known.
+        intervals: including omitted ones.
+        resolution_s: of their starts and ends in the file.
+        error: with which iperf3 ended.
+    Raises: ValueError: nothing was carried, or the time of an interval is ambiguous.
     """
     rows = counted(intervals, resolution_s)
     if not rows:
-        raise ValueError(
-            f"iperf3 carried nothing ({error or 'no interval that has a length'}); measure again"
-        )
+        raise ValueError(f"iperf3 carried nothing ({error or 'no interval has a length'}); measure again")
     columns = np.array([(row.begin_s, row.end_s, row.ip_bits) for row in rows]).T
-    complaint = f"iperf3 ended with an error ({error}); read as far as it went" if error else None
+    complaint = f"iperf3 ended with an error ({error}); read as far as it goes" if error else None
     return TrafficTrace.of(*columns), complaint
 
 
 def _ip_share(start: object) -> float:
-    """Return IP bytes per payload byte, by what iperf3 says of its test."""
+    """Return IP bytes per payload byte, from iperf3's description of its test."""
     if not isinstance(start, Mapping):
         return 1.0
     test = start.get("test_start")

@@ -1,10 +1,10 @@
-"""Which time each interval of iperf3 covers. Pure functions.
+"""Determine the time that each interval of iperf3 covers. Pure functions.
 
-iperf3 sets its clock to 0 after the intervals that it omits (`-O`). An interval that began before that
-instant is written without the sign of its begin: 3.9 writes `start` 0.999986, `end` 1.000081 and `seconds`
-2.000067 where it counted from 0 to 1.000081. So an interval is read as written only if it lasts about as long
-as the others, or reaches from the interval before it to the one after it. Otherwise it begins where the one
-before it ends (at 0 if there is none) if it then has a usual length. Any other interval is refused.
+iperf3 sets its clock to 0 after the intervals that it omits (`-O`). If an interval began before that instant,
+the sign of its start is lost: 3.9 writes `start` 0.999986, `end` 1.000081 and `seconds` 2.000067 where it
+counted from 0 to 1.000081. So an interval is read as written only if it is about as long as the others, or
+reaches from the interval before it to the one after it. Otherwise it starts where the one before it ends (at
+0 for the first), if it then has a usual length. Any other interval is refused.
 
 Source: iperf3 3.1.3 to 3.18, `iperf_api.c` (`iperf_reset_stats` and `iperf_time_diff`, which has no sign).
 """
@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-# What an interval may be of the length of the others without further proof.
+# Range of a plausible length, relative to the median of all intervals.
 _USUAL = (0.5, 2.0)
 
 
@@ -25,11 +25,11 @@ class Interval:
     """An interval as iperf3 wrote it.
 
     Attributes:
-        place: where it stands in the file, for messages.
+        place: its place in the file, for messages.
         begin_s, end_s: on iperf3's clock.
         ip_bits: carried in it.
-        lasted_s: how long iperf3 itself says that it lasted; None where it does not say.
-        omitted: whether it was to be omitted.
+        lasted_s: the duration that iperf3 reports; None where it reports none.
+        omitted: whether iperf3 marks it as omitted.
     """
 
     place: str
@@ -41,25 +41,25 @@ class Interval:
 
     @property
     def length_s(self) -> float:
-        """From its begin to its end; not positive where a sign was lost."""
+        """From its start to its end; not positive where a sign was lost."""
         return self.end_s - self.begin_s
 
     @property
     def timed_s(self) -> float:
-        """How long it lasted by iperf3's own word, where there is one."""
+        """The duration that iperf3 reports, if any; otherwise from start to end."""
         return self.length_s if self.lasted_s is None else self.lasted_s
 
 
 def counted(intervals: Sequence[Interval], resolution_s: float) -> list[Interval]:
-    """Return the intervals that were not to be omitted, each with the time that it covers.
+    """Return the intervals that are not omitted, each with the time that it covers.
 
     Args:
         intervals: in the order of the file.
-        resolution_s: to which begins and ends are written.
-    Raises: ValueError: the time that an interval covers cannot be known; names it, and what would help.
+        resolution_s: of starts and ends in the file.
+    Raises: ValueError: the time of an interval is ambiguous; names it and the remedy.
     """
     kept = [each for each in intervals if not each.omitted]
-    # iperf3 may end with an interval that has no length; what it counted there came at no rate.
+    # iperf3 may end with an interval of no length, which has no rate.
     if kept and 0 <= kept[-1].timed_s < resolution_s:
         kept.pop()
     usual_s = float(np.median([each.timed_s for each in intervals])) if intervals else 0.0
@@ -82,8 +82,8 @@ def _covering(
     if ends_at_next and _is_usual(each.end_s - before_s, usual_s):
         return replace(each, begin_s=before_s)
     raise ValueError(
-        f"{each.place}: from {each.begin_s:g} s to {each.end_s:g} s, where intervals last {usual_s:g} s, the "
-        f"one before it ends at {before_s:g} s and the one after it begins at {after_s:g} s; remove this "
+        f"{each.place}: is from {each.begin_s:g} s to {each.end_s:g} s, but intervals last {usual_s:g} s, "
+        f"the one before it ends at {before_s:g} s and the one after it begins at {after_s:g} s; remove this "
         "interval from the file, or measure again without -O"
     )
 

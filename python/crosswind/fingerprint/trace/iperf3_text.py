@@ -1,12 +1,12 @@
-"""Read what iperf3 prints without `-J`: the intervals of a client or of a server. Pure function.
+"""Read the text of iperf3 without `-J`: the intervals of a client or of a server. Pure function.
 
-A line for each connection and interval, and `[SUM]` where there are several connections; with `--bidir` the
-role in each line (`TX-C`, `RX-S` ...) says which way. Lines marked `(omitted)` are passed over, and so is
-what stands behind the second heading: the whole transfer. iperf3's MBytes are 2^20 bytes, its Mbits 10^6
-bits. Volumes have three digits and times two, so `-J` is exact where text is not.
+The text has a line for each connection and interval, and `[SUM]` for several connections. With `--bidir` the
+role in each line (`TX-C`, `RX-S` ...) is the direction. Lines marked `(omitted)` are skipped, and so is the
+summary after the second heading. iperf3's MBytes are 2^20 bytes, its Mbits 10^6 bits. Volumes have three
+digits and times two, so the text is less exact than `-J`.
 
-A segment of TCP is taken to have 1448 bytes in a packet of 1500, unless `-V` printed its size; of UDP the
-number of datagrams is printed.
+TCP segments are assumed to have 1448 bytes in a packet of 1500, unless `-V` printed their size. For UDP the
+text has the number of datagrams.
 
 Source: iperf3 3.1.3 to 3.18, `iperf_locale.c`, and its output (tests/fingerprint/captured).
 """
@@ -27,7 +27,7 @@ from crosswind.fingerprint.trace.iperf3_intervals import Interval
 from crosswind.spec.quantities import shown
 from crosswind.spec.text_lines import LineError, meant
 
-# `--timestamps` puts words of any form before each line, and a terminal puts ^C there.
+# `--timestamps` puts any words before each line, and a terminal puts ^C there.
 _HEADING = re.compile(r"\[ ID\](?:\[Role\])? +Interval +Transfer +(?:Bitrate|Bandwidth)")
 _ROW = re.compile(r"\[ *(?:[0-9]{1,6}|SUM)\](?!.* (?:local|connected|Sent) )")
 _INTERVAL = re.compile(
@@ -40,25 +40,25 @@ _DATAGRAMS = re.compile(r"(?:(?P<lost>-?[0-9]{1,12})/)?(?P<all>[0-9]{1,12})(?: \
 _SEGMENT = re.compile(r"TCP MSS: ([0-9]{1,6}) ")
 _ERROR = re.compile(r"iperf3: (?:error - |interrupt - )(.*)")
 _POWER = {"": 0, "K": 1, "M": 2, "G": 3, "T": 4}
-# The client sends, and what it sent is what the server received.
+# Roles of the forward direction: the client sends, the server receives.
 _FORTH = (None, "TX-C", "RX-S")
 _BACK = ("RX-C", "TX-S")
-# Times have two digits. A volume over a rate, of three digits each, is within a hundredth of the time.
+# Times have two digits. Volume over rate, of three digits each, gives the time to within a hundredth.
 _RESOLUTION_S = 0.0101
 _TIMED_WITHIN = 0.02
 
 
 def is_iperf3_text(content: bytes) -> bool:
-    """Return whether a line of a file is what iperf3 prints above its intervals."""
+    """Return whether a file has the heading that iperf3 prints above its intervals."""
     return _HEADING.search(content[: 1 << 16].decode(errors="replace")) is not None
 
 
 def iperf3_text_trace(content: bytes, *, back: bool = False) -> tuple[TrafficTrace, str | None]:
-    """Return the samples of a run, and what iperf3 complained of, if anything.
+    """Return the samples of a run, and the error of iperf3, if any.
 
     Args:
-        back: of a bidirectional run, what came back to the client.
-    Raises: ValueError: a line that iperf3 does not print, or no interval, or one whose time cannot be known.
+        back: whether to read the reverse direction of a bidirectional run.
+    Raises: ValueError: a line is not iperf3's, there is no interval, or the time of one is ambiguous.
     """
     rows: list[tuple[int, re.Match[str]]] = []
     headings, error, segment_bytes, udp = 0, None, TCP_SEGMENT_BYTES, False
@@ -78,14 +78,16 @@ def iperf3_text_trace(content: bytes, *, back: bool = False) -> tuple[TrafficTra
                 )
             rows.append((number, row))
         elif headings > 1 and "Accepted connection" in line:
-            raise LineError(number, "another run begins; give one run in a file")
+            raise LineError(number, "another run begins; put one run into a file")
     wanted = _BACK if back else _FORTH
     if back and rows and not any(row["role"] for _, row in rows):
-        raise ValueError("was not measured both ways (`iperf3 --bidir`); leave --back out")
+        raise ValueError("was not measured in both directions (`iperf3 --bidir`); leave --back out")
     ours = [(number, row) for number, row in rows if row["role"] in wanted]
     summed = [(number, row) for number, row in ours if row["stream"] == "SUM"]
     if not summed and len({row["stream"] for _, row in ours}) > 1:
-        raise ValueError("has several connections and no [SUM] of them; print all lines, or measure with -J")
+        raise ValueError(
+            "has several connections and no [SUM]; give all lines of the output, or measure with -J"
+        )
     share = 1.0 if udp else ip_share(segment_bytes, TCP_HEADERS_BYTES)
     intervals = [_interval(number, row, share, udp) for number, row in summed or ours]
     if not intervals and not error:
@@ -118,6 +120,6 @@ def _interval(number: int, row: re.Match[str], share: float, udp: bool) -> Inter
 
 
 def _datagrams(rest: str) -> int:
-    """Return how many datagrams the end of a line of UDP says were carried."""
+    """Return the number of datagrams that arrived, from the end of a line of UDP."""
     found = _DATAGRAMS.search(rest.strip())
     return max(0, int(found["all"]) - int(found["lost"] or 0)) if found else 0

@@ -1,9 +1,9 @@
-"""Read what nuttcp prints of its intervals (`nuttcp -i1`, with or without `-fparse`). Pure function.
+"""Read the intervals of nuttcp (`nuttcp -i1`, with or without `-fparse`). Pure function.
 
-A line for each interval, and one for the whole transfer, which is passed over. nuttcp's MB is 2^20 bytes, its
-Mbit 10^6 bits, and its seconds have two digits: the length of an interval is its bits over its rate, which
-has seven. Intervals follow each other. Of UDP it says how many packets there were; a segment of TCP is taken
-to have 1448 bytes in a packet of 1500, which nuttcp does not say.
+The output has a line for each interval, and one for the whole transfer, which is skipped. nuttcp's MB is 2^20
+bytes, its Mbit 10^6 bits. Its seconds have only two digits, so the length of an interval is computed from its
+bits and its rate, which has seven. Intervals follow each other. For UDP the output has the number of packets.
+TCP segments are assumed to have 1448 bytes in a packet of 1500, since nuttcp does not print their size.
 
 Source: nuttcp 6.1.2, `nuttcp.c`, and its output (tests/fingerprint/captured).
 """
@@ -30,22 +30,22 @@ _INTERVAL = re.compile(
     rf"|megabytes={_NUMBER} real_sec={_NUMBER} rate_Mbps={_NUMBER}( .*)?"
 )
 _PACKETS = re.compile(r"[0-9]+ / +([0-9]{1,12}) ~?drop/pkt|pkt=([0-9]{1,12})")
-# Of the whole transfer, and only there.
+# Only the line of the whole transfer has these.
 _WHOLE = re.compile(r"%TX|real_seconds=")
 _ERROR = re.compile(r"nuttcp-[tr]: .*?Error: (.*)")
-_REMARK = re.compile(r"nuttcp-[tr]: ")
+_NOTE = re.compile(r"nuttcp-[tr]: ")
 _MEBI_BITS = 8 << 20
 
 
 def is_nuttcp(line: str) -> bool:
-    """Return whether nuttcp prints such a line."""
-    return bool(_INTERVAL.fullmatch(line) or _WHOLE.search(line) or _REMARK.match(line))
+    """Return whether a line is nuttcp's."""
+    return bool(_INTERVAL.fullmatch(line) or _WHOLE.search(line) or _NOTE.match(line))
 
 
 def nuttcp_trace(content: bytes) -> tuple[TrafficTrace, str | None]:
-    """Return the samples, and what nuttcp complained of, if anything.
+    """Return the samples, and the error of nuttcp, if any.
 
-    Raises: LineError: a line that nuttcp does not print, or no interval.
+    Raises: LineError: a line is not nuttcp's, or there is no interval.
     """
     seconds: list[float] = []
     ip_bits: list[float] = []
@@ -53,7 +53,7 @@ def nuttcp_trace(content: bytes) -> tuple[TrafficTrace, str | None]:
     for number, line in meant(content):
         found = _ERROR.match(line)
         error = error or (found[1] if found else None)
-        if _REMARK.match(line) or _WHOLE.search(line):
+        if _NOTE.match(line) or _WHOLE.search(line):
             continue
         row = _INTERVAL.fullmatch(line)
         if row is None:
@@ -68,7 +68,7 @@ def nuttcp_trace(content: bytes) -> tuple[TrafficTrace, str | None]:
             else payload_bits + 8 * UDP_HEADERS_BYTES * int(packets[1] or packets[2])
         )
     if not seconds:
-        raise LineError(0, f"nuttcp told no interval ({error or 'one line for all'}); print with -i1")
+        raise LineError(0, f"nuttcp printed no interval ({error or 'only one line for all'}); print with -i1")
     ends = np.cumsum(seconds)
-    complaint = f"nuttcp ended with an error ({error}); read as far as it went" if error else None
+    complaint = f"nuttcp ended with an error ({error}); read as far as it goes" if error else None
     return TrafficTrace.of(ends - seconds, ends, ip_bits), complaint

@@ -1,13 +1,14 @@
-"""Read what a sender was given over time, from files of other tools. Pure functions.
+"""Read the rates of a sender over time from files of many tools. Pure functions.
 
-What a file is, its content says:
+The content of a file determines its format:
 
-**CSV** of time and rate, as traces of a link's capacity are written (`crosswind.spec.trace`): each rate holds
-until the next time. A rate of 0 is a rest, in which nothing was sent.
+**CSV** of time and rate, in the format of a link's capacity (`crosswind.spec.trace`): each rate lasts until
+the next time. A rate of 0 is a rest, in which nothing was sent.
 
 **A trace of Mahimahi**, or **a capture** (pcap, pcapng): over windows (`windows.py`).
 
-**A fingerprint** (`crosswind fingerprint`): its trace; of a regime (`--regime`) that of its longest sitting.
+**A fingerprint** (`crosswind fingerprint`): its trace; for a regime (`--regime`), that of its longest
+sitting.
 
 **iperf3's JSON** (`iperf3.py`) and its **text** (`iperf3_text.py`), **OSMeF's JSON** (`osmef.py`), and
 **nuttcp's intervals** (`nuttcp.py`).
@@ -35,24 +36,24 @@ WINDOW_S = 0.1
 
 
 class TraceFileError(CrosswindError):
-    """A file is no trace of traffic; the message says where and what would help."""
+    """A file is no trace of traffic; the message gives the place and the remedy."""
 
 
 def read_trace(
     name: str, content: bytes, *, window_s: float = WINDOW_S, back: bool = False
 ) -> tuple[TrafficTrace, str | None]:
-    """Return the samples of a file, and what its tool complained of, if anything.
+    """Return the samples of a file, and the error of its tool, if any.
 
     Args:
         name: of the file, for messages.
-        window_s: how long samples are where a file has single packets.
-        back: of a file that has both ways, what came back to its client.
-    Raises: TraceFileError: it is none of these, or nothing in it was carried.
+        window_s: length of a sample, where a file has single packets.
+        back: whether to read the reverse direction, where a file has both.
+    Raises: TraceFileError: it has none of these formats, or nothing was carried.
     """
     try:
         trace, complaint = _read(content, window_s, back)
         if not trace.bits.any():
-            raise ValueError("has samples in which nothing was carried, and no other; measure again")
+            raise ValueError("carried nothing in any sample; measure again")
     except ValueError as error:
         raise TraceFileError(f"{name}: {error}") from None
     return trace, complaint
@@ -76,10 +77,10 @@ def _read(content: bytes, window_s: float, back: bool) -> tuple[TrafficTrace, st
 def _csv(content: bytes) -> TrafficTrace:
     trace = parse_rates(content)
     if None in trace.rate_bps:
-        raise ValueError("`unlimited` was never measured; leave such rows out")
+        raise ValueError("`unlimited` is no measured rate; remove such rows")
     if trace.end_ns is None and len(trace.at_ns) < 2:
-        raise ValueError("one row has no duration; end with a row of a time and `end`")
-    # The last row lasts as long as the one before it, where the file does not say.
+        raise ValueError("a single row has no duration; end with a row of a time and `end`")
+    # Without an end, the last row lasts as long as the one before it.
     end_ns = trace.end_ns or 2 * trace.at_ns[-1] - trace.at_ns[-2]
     at_s = np.array([*trace.at_ns, end_ns], dtype=np.float64) / 1e9
     rates = np.array(trace.rate_bps, dtype=np.float64)
@@ -93,7 +94,7 @@ def _json(content: bytes, back: bool) -> tuple[TrafficTrace, str | None]:
     except json.JSONDecodeError as error:
         if error.msg == "Extra data":
             raise ValueError(
-                f"line {error.lineno}: another document begins; give one run in a file"
+                f"line {error.lineno}: another document begins; put one run into a file"
             ) from None
         raise ValueError(f"is no whole JSON ({error}); is the file cut off?") from None
     except RecursionError:
@@ -101,7 +102,7 @@ def _json(content: bytes, back: bool) -> tuple[TrafficTrace, str | None]:
     if "trace" in read:
         return _fingerprint(read["trace"]), None
     if read.get("ended"):
-        raise ValueError(f"is a fingerprint without its trace, as it ended early ({read['ended']})")
+        raise ValueError(f"is a fingerprint without a trace, since it ended early ({read['ended']})")
     return osmef_trace(read) if "btc" in read else iperf3_trace(read, back=back)
 
 
@@ -109,5 +110,5 @@ def _fingerprint(trace: object) -> TrafficTrace:
     try:
         begin, end, bits = np.array(trace, dtype=np.float64).reshape(-1, 3).T
     except (TypeError, ValueError):
-        raise ValueError("trace: is no list of [begin, end, bits]; is it a fingerprint's?") from None
+        raise ValueError("trace: is no list of [begin, end, bits]; is it a fingerprint?") from None
     return TrafficTrace.of(begin, end, bits)

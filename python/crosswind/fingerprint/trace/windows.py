@@ -1,8 +1,8 @@
-"""From single packets, or chances to send one, to volumes over windows of equal length. Pure functions.
+"""Add up single packets, or opportunities to send one, over windows of equal length. Pure functions.
 
-**A capture** (pcap, pcapng): the IP bytes of all its packets, both ways, so that a capture of one way is what
-is wanted (`tcpdump -r all.pcap -w one.pcap src host 10.0.0.1`). A window without a packet is a rest. The last
-window, which the capture does not fill, is left out. A capture that was cut is read as far as it goes.
+**A capture** (pcap, pcapng): the IP bytes of all its packets, in both directions. So capture one direction,
+or filter it (`tcpdump -r all.pcap -w one.pcap src host 10.0.0.1`). A window without a packet is a rest. The
+last, incomplete window is left out. A truncated capture is read as far as it goes.
 
 **A trace of Mahimahi**: its opportunities of 1500 bytes up to its period. A window without one is an outage.
 """
@@ -21,9 +21,9 @@ _WINDOWS_MAX = 1_000_000
 
 
 def capture_trace(content: bytes, window_s: float) -> tuple[TrafficTrace, str | None]:
-    """Return what a capture holds over time, and where it was cut, if it was.
+    """Return the volumes of a capture, and where it was cut off, if it was.
 
-    Raises: ValueError: no capture, no packet, or not one whole window.
+    Raises: ValueError: no capture, no packet, or no whole window.
     """
     packets: list[CapturedPacket] = []
     complaint = None
@@ -32,7 +32,7 @@ def capture_trace(content: bytes, window_s: float) -> tuple[TrafficTrace, str | 
     except LinkNotRead:
         raise
     except CaptureError as error:
-        # What a generator gave before it failed is in the list.
+        # Packets before the error are in the list.
         if not packets:
             raise
         complaint = f"{error}; read the {len(packets)} packets before that"
@@ -40,7 +40,9 @@ def capture_trace(content: bytes, window_s: float) -> tuple[TrafficTrace, str | 
     at_s = (at_ns - at_ns.min()) / 1e9
     count = math.floor(at_s.max() / window_s)
     if count < 1:
-        raise ValueError(f"lasts {at_s.max():.6g} s, not a window of {window_s:g} s; give a shorter --window")
+        raise ValueError(
+            f"lasts {at_s.max():.6g} s, less than a window of {window_s:g} s; give a shorter --window"
+        )
     _check(count, window_s)
     whole = at_s < count * window_s
     sizes = np.array([packet.ip_bytes for packet in packets], dtype=np.float64)
@@ -51,15 +53,15 @@ def capture_trace(content: bytes, window_s: float) -> tuple[TrafficTrace, str | 
 
 
 def mahimahi_trace(content: bytes, window_s: float) -> TrafficTrace:
-    """Return what a link could carry.
+    """Return the volumes that a link could carry.
 
-    Raises: ValueError: a line that is no opportunity, or too many windows.
+    Raises: ValueError: a line is no opportunity, or there are too many windows.
     """
     trace = parse_opportunities(content)
     at_s = np.array(trace.at_ns, dtype=np.float64) / 1e9
     count = math.ceil(at_s[-1] / window_s)
     _check(count, window_s)
-    # An opportunity belongs to what comes before it: that of the last line ends the period.
+    # An opportunity belongs to the window before it: that of the last line ends the period.
     windows = np.maximum(np.ceil(at_s / window_s).astype(np.int64) - 1, 0)
     bits = np.bincount(windows, 8.0 * OPPORTUNITY_IP_BYTES * np.array(trace.count), minlength=count)
     begins = np.arange(count) * window_s
