@@ -48,7 +48,6 @@ READ = (
     "docs/reference/failures.md",
     "docs/reference/faq.md",
     "python/crosswind/cli",
-    "python/crosswind/analysis/cautions",
     "python/crosswind/api",
     "python/crosswind/machine",
     "python/crosswind/plan",
@@ -57,6 +56,9 @@ READ = (
     "python/crosswind/runner",
     "python/crosswind/testbed",
     "python/crosswind/text",
+    "python/crosswind/analysis",
+    "python/crosswind/fingerprint",
+    "python/crosswind/report",
 )
 
 

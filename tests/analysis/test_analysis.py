@@ -134,7 +134,7 @@ def test_what_never_ended_is_compared_by_rank(tmp_path):
 
 def test_wishes_that_do_not_fit_the_file_are_refused(tmp_path):
     found = samples(tmp_path, [("ms",), (1,), (2,)])
-    with pytest.raises(CrosswindError, match="name their column with --trial"):
+    with pytest.raises(CrosswindError, match="name the column of the trials with --trial"):
         analyse(found, Question(each=own_quantile(0.99)))
     with pytest.raises(CrosswindError, match='no group "x"'):
         analyse(found, Question(baseline="x"))
@@ -184,7 +184,7 @@ def test_trials_of_a_run_that_failed_are_told_of(write_run, capsys):
     folder = write_run("run", {"none": (1, 10, 8), "slow": (2, 20, 8)}, failed={"none": 2})
     assert run_samples(folder).left_out == 2
     assert run(["analyze", str(folder)]) == 0
-    assert "Planned trials that are in none of this: 2." in capsys.readouterr().out
+    assert "Planned trials that are not included: 2." in capsys.readouterr().out
 
 
 def test_a_condition_without_a_trial_that_counts_is_shown_and_not_compared(write_run):

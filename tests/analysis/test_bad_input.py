@@ -53,11 +53,11 @@ REFUSED = {
         "session,trial,ms\n" + "".join(f"{s},t{s}{t},{s + t}\n" for s in (1, 2, 3) for t in (1, 2)),
         "trials come from 3 sessions (column session)",
     ),
-    "unsorted time": ("analyze", "time,ms\n2,10\n1,11\n", "x.csv:3: time: is before what stands above it"),
+    "unsorted time": ("analyze", "time,ms\n2,10\n1,11\n", "x.csv:3: time: is before the row above"),
     "unsorted dates": (
         "analyze",
         "started,ms\n2026-11-22T10:00:00Z,1\n2026-11-22T10:30:00+02:00,2\n",
-        "x.csv:3: started: is before what stands above it",
+        "x.csv:3: started: is before the row above",
     ),
     "no time at all": (
         "analyze",

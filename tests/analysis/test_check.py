@@ -83,18 +83,18 @@ def test_trials_that_failed_have_not_passed_however_quick_the_others_are(base, w
     assert [checked.outcome for checked in found.checked] == ["failed", "pass"]
     assert found.exit == Exit.UNDECIDED
     failed, _, answer = check_text.lines(found)
-    assert failed.endswith("; trials that failed, and are in none of this: 1")
-    assert answer == "Failed: trials under 1 of 2 conditions did not end, and what failed has not passed."
+    assert failed.endswith("; failed trials, which are not in these numbers: 1")
+    assert answer == "Failed: trials under 1 of 2 conditions failed, so these conditions have not passed."
     assert run(["compare", str(base), str(other)]) == 0
     assert "! trials that failed under none: 0 of base, 1 of other" in capsys.readouterr().out
 
 
 def test_a_condition_of_which_no_trial_counts_has_not_passed(base, write_run, capsys):
     other = write_run("run", {"none": (3, 9, 8), "slow": (4, 18, 8)}, failed={"slow": 8})
-    with pytest.raises(NotComparable, match="no trial that counts of slow"):
+    with pytest.raises(NotComparable, match="no counted trial of slow"):
         check(other, base, 0.05)
     assert run(["compare", str(base), str(other)]) == 0
-    assert "! without trials that count in both: slow" in capsys.readouterr().out
+    assert "! without counted trials in both: slow" in capsys.readouterr().out
 
 
 def test_junit_readers_see_a_failure_only_where_something_failed(base, write_run):
@@ -108,7 +108,7 @@ def test_junit_readers_see_a_failure_only_where_something_failed(base, write_run
     assert suite.find("testcase[@name='none']/failure").get("type") == "failed"
     undecided = suite.find("testcase[@name='slow']")
     assert undecided.find("failure") is None
-    assert "more trials a side would decide" in undecided.find("skipped").get("message")
+    assert "more trials on each side would decide" in undecided.find("skipped").get("message")
 
 
 def test_the_verb_writes_junit_and_the_summary_of_the_job(base, write_run, tmp_path, monkeypatch, capsys):

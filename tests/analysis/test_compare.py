@@ -64,7 +64,7 @@ def test_another_application_or_condition_is_not_comparable(base, tmp_path):
     with pytest.raises(NotComparable) as refusal:
         compare(base, other)
     assert "application.parameters.cores: 2 and 4" in str(refusal.value)
-    assert "condition slow: means something else in each" in str(refusal.value)
+    assert "condition slow: is defined differently" in str(refusal.value)
 
 
 def test_a_program_whose_file_changed_is_named_and_no_hindrance(base, tmp_path):
@@ -75,7 +75,7 @@ def test_a_program_whose_file_changed_is_named_and_no_hindrance(base, tmp_path):
         resolved["application"]["parameters"] |= {"roles": {"shop": {"files": [file | {"says": None}]}}}
         resolved["application"]["files"] = [file]
         (folder / "resolved.json").write_text(json.dumps(resolved))
-    assert "file shop.py: another content" in compare(base, other).sameness.notes
+    assert "file shop.py: different content" in compare(base, other).sameness.notes
     resolved["application"]["parameters"]["roles"]["shop"]["files"][0]["says"] = {"services": 2}
     (other / "resolved.json").write_text(json.dumps(resolved))
     with pytest.raises(NotComparable, match=r"roles\.shop\.files\.1\.says"):

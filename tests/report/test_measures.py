@@ -68,7 +68,7 @@ def test_a_figure_that_is_zero_has_no_ratio_and_breaks_nothing(summary: Summary)
 def test_few_trials_say_how_many_are_needed(tmp_path: Path) -> None:
     few = summarise(write_jobs(tmp_path / "run", blocks=3))
     assert isinstance(few.conditions[0].estimates[JOB_TIME], NeedsTrials)
-    assert "an interval takes 6 trials" in printed(few.folder)
+    assert "an interval needs 6 trials" in printed(few.folder)
     assert "needs 3 more" in write_report(few.folder).read_text()
 
 

@@ -107,7 +107,7 @@ def test_one_trial_of_a_condition_gives_no_interval_and_decides_nothing(tmp_path
     folder = write_surface(tmp_path / "run", 1, monitors=False)
     bound, _, helps = answers(folder)
     assert (bound.short, helps.short) == ("Not decided", "Not decided")
-    assert "no interval can be given" in helps.text
+    assert "so there is no interval" in helps.text
     assert " to +" not in helps.text
 
 

@@ -168,7 +168,7 @@ def test_a_small_run_fits_on_a_screen_of_80_by_24(tmp_path):
         ),
         (
             {"rate": None, "dscp": 46, "arrivals": {"replay": {"packets": [[5, 60]] * 3, "repeat": True}}},
-            "ghost between h0 and h1, a replay of 3 packets again and again, dscp 46",
+            "ghost between h0 and h1, a replay of 3 packets repeatedly, dscp 46",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""What anybody's samples say, over trials, or those of a run; the machine is not needed."""
+"""Analyse samples from a file or from a run, over trials; this needs no emulation."""
 
 from crosswind.analysis.analysis import Analysis, Question, analyse
 from crosswind.analysis.columns import BadSamples

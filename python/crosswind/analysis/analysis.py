@@ -1,8 +1,8 @@
-"""What samples say: quantiles with intervals, how many trials they need, and how groups compare.
+"""Analyse samples: quantiles with intervals, the number of trials they need, and comparisons of groups.
 
-Intervals and comparisons are over trials, and refused where the guard finds that these are not independent.
-Where rows are operations or shares of trials, each trial is reduced to one value first (`each.py`); pooling
-the rows instead gives a description and no interval.
+Intervals and comparisons are over trials. They are refused where the guard finds that trials are not
+independent. Where a trial has several rows (operations, or shares), it is reduced to one value first
+(`each.py`). Pooling the rows instead gives a description without intervals.
 """
 
 from __future__ import annotations
@@ -49,26 +49,27 @@ from crosswind.stats import (
 Estimate = Interval | NeedsTrials | RefusedInterval
 Difference = RatioInterval | ShiftInterval | GroupsNeedTrials | RefusedComparison
 
-# What is usual in print (Uta et al., NSDI '20, Figure 1); asked only of groups so large that they can tell.
+# Numbers of trials that are common in publications (Uta et al., NSDI '20, Figure 1), and the sizes of groups
+# that can show how often so few trials mislead.
 FEW = (3, 10)
 _FEW_OF = range(20, 2001)
 
 
 class PoolingRefused(CrosswindError):
-    """Rows that share trials were to be taken as independent."""
+    """Rows of one trial would have been treated as independent."""
 
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of samples."""
+    """What to compute from samples."""
 
     quantiles: tuple[float, ...] = (0.5, 0.9, 0.99)
-    each: Each | None = None  # what a trial of several rows is reduced to
+    each: Each | None = None  # reduces a trial of several rows to one value
     pool: bool = False  # describe all rows together, without intervals
-    within: float = 0.05  # the share of the median that its interval should keep to
+    within: float = 0.05  # the requested half-width of the interval, as a share of the median
     confidence: float = 0.95
-    baseline: str | None = None  # the group that others are compared with; None for the first
-    ordered: bool = True  # rows are in the order in which the trials ran, so that the guard can be asked
+    baseline: str | None = None  # the group that the others are compared with; None for the first
+    ordered: bool = True  # whether rows are in the order in which the trials ran, which the guard needs
 
 
 @dataclass(frozen=True)
@@ -79,12 +80,10 @@ class Group:
     rows: int
     trials: PerTrial | None  # one value each, in the order of the file; None where rows were pooled
     quantiles: dict[float, Estimate | float]  # over trials; plain numbers where rows were pooled
-    variation: float | None  # standard deviation over mean of what the quantiles are of; None without one
+    variation: float | None  # standard deviation over mean; None where there is none
     guard: Guard | None  # None where rows were pooled or have no order
-    repetitions: (
-        Confirm | None
-    )  # None with too few trials, where a share of the median says nothing, or refused
-    fewer: tuple[FewerTrials, ...]  # what fewer trials would have said of the median; none where refused
+    repetitions: Confirm | None  # None with too few trials, negative values, or refused trials
+    fewer: tuple[FewerTrials, ...]  # how often fewer trials would have missed the median; empty where refused
 
 
 @dataclass(frozen=True)
@@ -94,40 +93,40 @@ class Comparison:
     name: str
     baseline: str
     test: MannWhitney  # of the group against the baseline
-    p_holm: float  # its p value, corrected for how many comparisons there are
+    p_holm: float  # its p value, corrected for all comparisons
     difference: Difference | None  # a ratio where all values are above 0; None where a value is infinite
 
     @property
     def shown(self) -> bool:
-        """Whether a difference is shown, at 5 % for all comparisons together; never of refused trials."""
+        """Whether a difference is significant at 5 % over all comparisons; never for refused trials."""
         return self.p_holm < 0.05 and not isinstance(self.difference, RefusedComparison)
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """What samples say."""
+    """The results of an analysis."""
 
     file: str
     column: str
     by: str | None
     trial: str | None
-    each: str | None  # what trials were reduced to; None where each row is a trial
+    each: str | None  # the value of each trial; None where each row is a trial
     pooled: bool
     within: float
     confidence: float
     groups: list[Group]
-    overall: KruskalWallis | None  # of three groups or more
+    overall: KruskalWallis | None  # of three or more groups
     comparisons: list[Comparison]
-    left_out: int  # planned trials of a run that are in none of this
-    set_aside: tuple[str, ...]  # columns without numbers beside the only one that has them
+    left_out: int  # planned trials of a run that are in none of the figures
+    set_aside: tuple[str, ...]  # columns without numbers, where only one column has numbers
 
 
 def analyse(samples: Samples, question: Question) -> Analysis:
-    """Return what `samples` say.
+    """Analyse samples.
 
     Raises:
-        PoolingRefused: trials have several rows, and nobody said what each is reduced to.
-        CrosswindError: there is no such baseline, or a value that the question cannot be asked of.
+        PoolingRefused: trials have several rows, and no reduction is given.
+        CrosswindError: there is no such baseline, or a value does not allow the analysis.
     """
     if question.pool:
         groups = [
@@ -139,16 +138,16 @@ def analyse(samples: Samples, question: Question) -> Analysis:
     rows = np.bincount(samples.group_of, minlength=len(samples.groups)).tolist()
     buckets = samples.buckets or [()] * len(samples.groups)
     trials = {name: _per_trial(samples, number, question.each) for number, name in enumerate(samples.groups)}
-    told_of = dict(zip(samples.groups, buckets, strict=True))
-    seen = guard_together(trials, told_of) if question.ordered else {}
+    buckets_of = dict(zip(samples.groups, buckets, strict=True))
+    seen = guard_together(trials, buckets_of) if question.ordered else {}
     groups = [
         _group(name, rows[number], trials[name], question, seen.get(name))
         for number, name in enumerate(samples.groups)
     ]
-    # A condition of which no trial counts is shown, and cannot be compared.
-    told = [group for group in groups if group.rows]
-    baseline = _baseline(told, question.baseline)
-    others = [group for group in told if group is not baseline]
+    # A condition without a counted trial is shown, but cannot be compared.
+    measured = [group for group in groups if group.rows]
+    baseline = _baseline(measured, question.baseline)
+    others = [group for group in measured if group is not baseline]
     tests = [mann_whitney(_trials(group), _trials(baseline)) for group in others]
     corrected = holm([test.p for test in tests]) if tests else ()
     comparisons = [
@@ -157,7 +156,7 @@ def analyse(samples: Samples, question: Question) -> Analysis:
         )
         for group, test, p in zip(others, tests, corrected, strict=True)
     ]
-    overall = kruskal_wallis([_trials(group) for group in told]) if len(told) > 2 else None
+    overall = kruskal_wallis([_trials(group) for group in measured]) if len(measured) > 2 else None
     return _analysis(samples, question, question.each if reduced else None, groups, overall, comparisons)
 
 
@@ -187,34 +186,35 @@ def _analysis(
 
 
 def _reduced(samples: Samples, each: Each | None) -> bool:
-    """Return whether trials have several rows, which then have to be reduced to one value each.
+    """Return whether trials have several rows, which have to be reduced to one value.
 
-    Raises: PoolingRefused: they have, and nobody said to what; or several share a session.
+    Raises: PoolingRefused: they have, and no reduction is given; or several trials share a session.
     """
     if samples.trial_of is None:
         if each is not None:
-            raise CrosswindError("--each: reduces trials of several rows; name their column with --trial")
+            raise CrosswindError(
+                "--each: reduces trials of several rows; name the column of the trials with --trial"
+            )
         return False
     rows, trials = samples.values.size, len(samples.trials)
-    # All in one session is how most people measure: the interval is then of that session.
+    # Most people measure in one session; the interval is then valid for that session.
     if samples.session is not None and len(samples.groups) < samples.sessions < trials:
         raise PoolingRefused(
             f"{samples.file}: {trials} trials come from {samples.sessions} sessions (column "
-            f"{samples.session}). Trials of one session share machine and moment and are not independent: "
-            f"make one value of each (--trial {samples.session} --each p50), or say that they are "
+            f"{samples.session}). Trials of one session are not independent: reduce each session to one "
+            f"value (--trial {samples.session} --each p50), or declare trials independent "
             f"(--trial {samples.trial})"
         )
     if rows > trials and each is None:
         raise PoolingRefused(
             f"{samples.file}: {rows} rows come from {trials} trials (column {samples.trial}). Rows of one "
-            "trial share its moment and are not independent: an interval over them would be many times too "
-            "narrow. Say what each trial gives, such as --each p99; or --pool to describe all rows without "
-            "intervals"
+            "trial are not independent: an interval over them would be far too narrow. Reduce each trial to "
+            "one value, such as --each p99; or --pool to describe all rows without intervals"
         )
     if rows == trials and each is not None and each.shared:
         raise CrosswindError(
-            f"--each {each.name}: every trial (column {samples.trial}) has one row, which shares nothing; "
-            "name the column that tells trials apart with --trial"
+            f"--each {each.name}: every trial (column {samples.trial}) has one row, so there are no shares; "
+            "name the column of the trials with --trial"
         )
     return rows > trials
 
@@ -241,13 +241,13 @@ def _per_trial(samples: Samples, group: int, each: Each | None) -> PerTrial:
 
 
 def _check_shares(samples: Samples, group: int, each: str, trials: Sequence[NDArray[np.float64]]) -> None:
-    """Refuse trials whose rows are no shares, or whose figures would not be of the same thing."""
+    """Refuse trials whose rows are no shares, or whose numbers of rows differ."""
     where = f" of {samples.groups[group]}" if samples.by else ""
     sizes = sorted({trial.size for trial in trials})
     if len(sizes) > 1:
         raise CrosswindError(
-            f"--each {each}: trials{where} have {sizes[0]} to {sizes[-1]} rows, whose shares are not "
-            "to be compared; tell them apart with one more --by, or leave out and name trials that lost rows"
+            f"--each {each}: trials{where} have {sizes[0]} to {sizes[-1]} rows, and shares of different "
+            "numbers are not comparable; separate them with one more --by, or leave out trials that lost rows"
         )
     bad = [trial for trial in trials if trial.min() < 0 or trial.max() == math.inf]
     if bad:
@@ -280,12 +280,12 @@ def _variation(values: Sequence[float] | NDArray[np.float64]) -> float | None:
     try:
         return coefficient_of_variation(values)
     except Refused:
-        return None  # Negative, infinite or a single value: no share of a mean describes them.
+        return None  # Negative, infinite or single values have no coefficient of variation.
 
 
 def _repetitions(trials: PerTrial, question: Question) -> Confirm | None:
     if any(value < 0 for value in trials.values):
-        return None  # Where values lie on both sides of 0, a share of their median says little.
+        return None  # With negative values, a share of the median means little.
     try:
         return confirm(trials.values, within=question.within, confidence=question.confidence)
     except Refused:
@@ -309,7 +309,7 @@ def _trials(group: Group) -> PerTrial:
 
 
 def _difference(baseline: Group, group: Group, confidence: float) -> Difference | None:
-    """Return how many times larger a group is; by how much, where a value is not above 0."""
+    """Return the ratio of a group to the baseline; the difference where a value is not above 0."""
     sides = _trials(baseline), _trials(group)
     values = [value for side in sides for value in side.values]
     if not all(math.isfinite(value) for value in values):

@@ -1,4 +1,4 @@
-"""The first screen: what was compared, what differs, how sure that is, and whether to believe it."""
+"""The first screen of a report: what was compared, what changed, how sure that is, can it be trusted."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from crosswind.stats import NeedsTrials, RatioInterval, RefusedInterval
 from crosswind.text.change import change
 from crosswind.text.units import count, duration, percent, quantity, short_names
 
-_NAMED = 3  # conditions that an answer names before it counts them
+_NAMED = 3  # how many conditions an answer names; it counts the others
 
 
 @dataclass(frozen=True)
@@ -23,13 +23,13 @@ class Answer:
 
 
 def answers(summary: Summary) -> list[Answer]:
-    """Return the answers of the first screen; the first says so where no trial counts."""
+    """Return the answers of the first screen; the first one gives the reason where no trial counts."""
     first = _compared(summary) if any(trial.counted for trial in summary.trials) else _failed(summary)
     return [first, _differs(summary), _sure(summary), _believe(summary)]
 
 
 def _failed(summary: Summary) -> Answer:
-    """Return what became of a run without one trial that counts, and why."""
+    """Return why no trial of a run counts."""
     question = "What was measured?"
     reasons = Counter(
         reason
@@ -90,7 +90,7 @@ def _differs(summary: Summary) -> Answer:
 
 
 def _body(summary: Summary, farthest: ConditionSummary, ratio: float) -> str:
-    """Return what became of the median of operations, where the answer is about another quantile."""
+    """Return how the median of operations changed, where the answer is about another quantile."""
     body = next((m for m in summary.measures if m.of_operations and m.statistic == "p50"), None)
     found = None if body in (None, summary.primary) else farthest.ratios.get(body.key)
     if not summary.primary.of_operations or found is None or found.estimate is None:
@@ -113,9 +113,11 @@ def _sure(summary: Summary) -> Answer:
     estimates = [condition.estimates[primary.key] for condition in summary.conditions]
     lacking = [estimate for estimate in estimates if isinstance(estimate, NeedsTrials)]
     if not lacking and not others:
-        return Answer(question, "See the interval", "The table has it; it is exact, over trials.", "plain")
+        return Answer(question, "See the interval", "The table has the exact interval over trials.", "plain")
     if not lacking:
-        text = f"Some values of {primary.label} are 0 and have no ratio: compare the intervals in the table."
+        text = (
+            f"Some values of {primary.label} are 0, so there is no ratio. Compare the intervals in the table."
+        )
         return Answer(question, "See the intervals", text, "plain")
     needed = max((estimate.needed for estimate in lacking), default=6)
     fewest = min((estimate.n for estimate in lacking), default=0)
@@ -123,7 +125,7 @@ def _sure(summary: Summary) -> Answer:
         question,
         "Too few trials",
         f"A condition has only {fewest} trial{_s(fewest)}. A 95 % interval needs {needed} for a median, and "
-        "4 a side for a ratio. Large gaps between the dots below are informative all the same.",
+        "4 on each side for a ratio. Large gaps between the dots below are informative even so.",
         "wary",
     )
 
@@ -131,7 +133,7 @@ def _sure(summary: Summary) -> Answer:
 def _counted(
     question: str, summary: Summary, known: list[ConditionSummary], dependent: list[ConditionSummary]
 ) -> Answer:
-    """Return how many conditions differ from the baseline, all comparisons of the report counted."""
+    """Return how many conditions differ from the baseline, corrected for all comparisons of the report."""
     differing = sum(condition.verdict(summary.primary) != "" for condition in known)
     text = (
         f"At 95 %, {differing} of {len(known)} conditions differ from the baseline in "
@@ -145,14 +147,14 @@ def _counted(
 
 
 def _dependent(summary: Summary, refused: list[ConditionSummary]) -> str:
-    """Return which conditions have no interval, and what that does to the others."""
+    """Return which conditions have no interval, and what follows for the others."""
     short = short_names(condition.name for condition in summary.conditions)
     named = ", ".join(short[condition.name] for condition in refused[:_NAMED])
     if (more := len(refused) - _NAMED) > 0:
         named += f" and {more} more"
     text = (
-        f"Trials are not independent under {named}, so no interval over them would hold. The warnings say "
-        "what was found and what helps."
+        f"Trials are not independent under {named}, so no interval over them would hold. The warnings give "
+        "the reasons and remedies."
     )
     if any(condition.name == summary.baseline for condition in refused):
         return f"{text} {short[summary.baseline]} is the baseline, so nothing can be compared with it."
@@ -181,7 +183,7 @@ def _believe(summary: Summary) -> Answer:
 
 
 def _ended(summary: Summary) -> list[TrialSummary]:
-    """Return the trials less interrupted attempts, which say nothing of a condition."""
+    """Return the trials without interrupted attempts, which say nothing about a condition."""
     return [trial for trial in summary.trials if trial.row.status != "interrupted"]
 
 

@@ -1,24 +1,23 @@
-"""Why operations were slow: each one is matched with what happened to the packets of its connection
-meanwhile.
+"""Find why operations were slow, from what happened to the packets of their connection meanwhile.
 
-Looked at are all operations over 100 ms, and the slowest hundredth of those of a trial whose tail is shorter,
-from 30 ms on. An operation is looked up by its connection (the load generator tells the addresses) in the
-records of packets between its start and its end, then in the series of queues. The first finding that holds
-is taken:
+This covers all operations over 100 ms. For a trial with a shorter tail, it covers the slowest hundredth from
+30 ms on. The load generator reports the addresses of each connection. They select the packet records between
+the start and the end of an operation; then come the series of queues. The first of these that applies is the
+cause:
 
-1. the emulator stood still, and with it the host, for half of the operation;
-2. an end held its acknowledgement back, and the other waited for it, for half of the operation;
-3. a retransmission, and the drop of the same bytes (or else of any packet of the connection) before it: place
-   and reason of the drop are named, and whether the sender's timer had to run out;
+1. the emulator stalled, and with it the host, for half of the operation; 2. an end delayed its
+acknowledgement, and the other waited for it, for half of the operation; 3. a retransmission after a drop of
+the same bytes (or else of any packet of the connection): the cause has the
+   place and reason of the drop, and whether the sender's timer expired;
 4. a retransmission without a recorded drop: a packet was reordered, delayed beyond the timer, or its record
    was lost;
-5. a drop of data, but no retransmission yet recorded;
-6. packets of nodes stood in a queue or a shaper for most of the time: the fullest is named;
-7. an open loop began it late: behind the operation before it on its connection, or by the client's own delay;
-8. nothing in the network: the time went by in the server, or in a client that did not read.
+5. a drop of data without a recorded retransmission; 6. packets of nodes waited in a queue or a shaper for
+most of the time: the cause has the fullest; 7. an open loop started it late: behind the operation before it
+on its connection, or by the client's own delay; 8. nothing in the network: the server took the time, or the
+client did not read.
 
-What coincides need not be the cause; but a stall of 200 ms that ends with the retransmission of a segment
-that a policer dropped 200 ms before leaves little doubt.
+A coincidence need not be a cause. But there is little doubt where a stall of 200 ms ends with the
+retransmission of a segment that a policer dropped 200 ms before.
 """
 
 from bisect import bisect_left, bisect_right
@@ -55,7 +54,7 @@ class SlowOperations:
     operations: int = 0  # all of them, slow or not
     slow: int = 0
     by_cause: Counter[str] = field(default_factory=Counter)
-    lost_records: int = 0  # drops and retransmissions that the agent could not keep; causes may be missing
+    lost_records: int = 0  # drops and retransmissions that the agent could not record; causes may be missing
 
     @property
     def share(self) -> float | None:
@@ -69,7 +68,7 @@ class SlowOperations:
 
     @classmethod
     def together(cls, parts: Iterable["SlowOperations"]) -> "SlowOperations":
-        """Return the counts of several trials added up: a description of operations, without an interval."""
+        """Return the sum of several trials: a description of operations, without an interval."""
         total = cls()
         for part in parts:
             total = cls(
@@ -84,13 +83,13 @@ class SlowOperations:
 def slow_operations(
     folder: Results, trial: str, operations: Operations
 ) -> tuple[SlowOperations, SlowOperations]:
-    """Return the operations of `trial` over SLOW_NS by cause, and those of a tail that is shorter.
+    """Return the operations of `trial` over SLOW_NS by cause, and those of a shorter tail.
 
-    The time of an operation runs from its *intended* start, so an open loop's waiting counts too.
+    The time of an operation runs from its *intended* start, so the waiting time of an open loop counts too.
     """
     took_ns = operations.finished_ns - operations.intended_ns
     slow = took_ns > SLOW_NS
-    # Of a hundredth there are few enough to look at, whatever the trial.
+    # A hundredth is always few enough to examine.
     tail = ~slow & (took_ns >= max(TAIL_NS, np.quantile(took_ns, TAIL_QUANTILE) if took_ns.size else 0))
     count = operations.ok.size
     if not (slow | tail).any():
@@ -108,7 +107,7 @@ def slow_operations(
 
 
 class _Causes:
-    """What is known of a trial that can have made its operations slow."""
+    """The records of a trial that show why its operations were slow."""
 
     def __init__(self, folder: Results, trial: str, operations: Operations) -> None:
         measurement = folder.measurement(trial)
@@ -125,7 +124,7 @@ class _Causes:
         self._free_ns = free_since_ns(operations)
 
     def of(self, index: int) -> str:
-        """Return why an operation was slow, as far as anything says it."""
+        """Return why an operation was slow, as far as the records show it."""
         operations = self._operations
         begin, end = int(operations.intended_ns[index]), int(operations.finished_ns[index])
         if 2 * stood_still_ns(self._stalls, begin, end) >= end - begin:
@@ -147,7 +146,7 @@ class _Causes:
 
 
 def stood_still_ns(stalls: Iterable[Stall], begin_ns: int, end_ns: int) -> int:
-    """Return for how much of that time the emulator stood still."""
+    """Return how long the emulator stalled in that time."""
     parts = (min(s.at_ns + s.length_ns, end_ns) - max(s.at_ns, begin_ns) for s in stalls)
     return sum(part for part in parts if part > 0)
 
@@ -164,10 +163,10 @@ def packet_cause(
 ) -> str | None:
     """Return the finding for one operation from the packet events of its connection during it, if any."""
     if not retransmissions:
-        # An acknowledgement that is lost is made good by the next one.
+        # The next acknowledgement makes up for a lost one.
         lost = [drop for drop in drops if drop.payload_bytes]
         return f"drop at {lost[0].element} ({lost[0].reason}), no retransmission recorded" if lost else None
-    # The longest wait for a retransmission is what made the operation slow; others came on the side.
+    # The longest wait for a retransmission made the operation slow.
     longest = max(retransmissions, key=lambda row: row.since_first_ns or 0)
     again = "retransmission timeout" if (longest.since_first_ns or 0) >= rto_min_ns else "retransmission"
     before = [drop for drop in drops if drop.at_ns <= longest.at_ns]
@@ -179,7 +178,7 @@ def packet_cause(
 
 
 def late_cause(intended_ns: int, started_ns: int, finished_ns: int, free_ns: int) -> str | None:
-    """Return why an open loop began an operation late, if that was half of its time or more."""
+    """Return why an open loop started an operation late, if that was half of its time or more."""
     if 2 * (started_ns - intended_ns) < finished_ns - intended_ns:
         return None
     busy_ns = max(0, free_ns - intended_ns)
@@ -192,8 +191,7 @@ def _queue_cause(queues: Queues, begin_ns: int, end_ns: int) -> str | None:
 
 
 def connection_ends(measurement: Measurement | None) -> dict[int, set[frozenset[str]]]:
-    """Return connection -> its pairs of addresses (several if it was made again) from the load generator's
-    summary."""
+    """Return connection -> its pairs of addresses, several if it reconnected."""
     ends: dict[int, set[frozenset[str]]] = {}
     for row in [] if measurement is None else measurement.load.connections:
         ends.setdefault(row.connection, set()).add(frozenset((row.local, row.remote)))
@@ -201,7 +199,7 @@ def connection_ends(measurement: Measurement | None) -> dict[int, set[frozenset[
 
 
 def _by_connection(rows: list[Row]) -> dict[frozenset[str], list[Row]]:
-    """Return the rows by the unordered pair of their addresses, each list oldest first as `rows` is."""
+    """Return the rows by the unordered pair of their addresses, in their order."""
     grouped: dict[frozenset[str], list[Row]] = {}
     for row in rows:
         grouped.setdefault(frozenset((row.src, row.dst)), []).append(row)
@@ -221,7 +219,7 @@ def _meanwhile(
 
 
 def _same_bytes(drop: PacketRow, again: PacketRow) -> bool:
-    """Return whether the two carried a common byte of the same direction; sequence numbers wrap at 2^32."""
+    """Return whether the two share a byte of the same direction; sequence numbers wrap at 2^32."""
     if drop.src != again.src or drop.tcp_seq is None or again.tcp_seq is None:
         return False
     ahead = (again.tcp_seq - drop.tcp_seq) % 2**32

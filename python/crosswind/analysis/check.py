@@ -1,10 +1,10 @@
-"""Whether a run is slower than another by more than is allowed: for continuous integration.
+"""Check whether a run is slower than another by more than is allowed: for continuous integration.
 
-Asked of the first figure of the application, under every condition. A run passes where the whole interval of
-the slowdown keeps within what is allowed, and is a regression where all of it lies beyond; in between more
-trials are needed, and passing by lack of trials is no pass. Nor does a run pass whose trials are no
-repetitions (the guard says so): then more of them would not help. Nor one of which trials failed for good:
-those that ended may be the quick ones.
+The check uses the first figure of the application, under every condition. A run passes where the whole
+interval of the slowdown is within the limit, and is a regression where all of it is outside. In between, it
+needs more trials: too few trials are no pass. A run whose trials are not independent (as the guard finds)
+does not pass either, and more trials would not help. Nor does a run with trials that finally failed: those
+that ended may be the fast ones.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ Outcome = Literal["pass", "regression", "undecided", "failed", "refused"]
 
 @dataclass(frozen=True)
 class Checked:
-    """The first figure under one condition."""
+    """The check of the first figure under one condition."""
 
     compared: Compared
     slowdown: tuple[float, float, float] | None  # times slower: low, estimate, high; None without an interval
     outcome: Outcome
-    more_trials: int | None  # to add on each side; 0 where it is decided, None where hardly ever
+    more_trials: int | None  # to add on each side; 0 where it is decided, None where hardly any would decide
 
 
 @dataclass(frozen=True)
 class Check:
-    """A run against its base."""
+    """The check of a run against its base."""
 
     comparison: RunComparison
     allowed: float  # the slowdown that is allowed, as a share
@@ -41,7 +41,7 @@ class Check:
 
     @property
     def exit(self) -> Exit:
-        """REGRESSION if there is one, UNDECIDED if anything is, failed or was refused, else DONE."""
+        """REGRESSION if there is one, UNDECIDED if any is undecided, failed or refused, else DONE."""
         outcomes = {checked.outcome for checked in self.checked}
         if "regression" in outcomes:
             return Exit.REGRESSION
@@ -54,21 +54,22 @@ def check(run: Path, base: Path, allowed: float, *, force: bool = False) -> Chec
     Args:
         run: a results folder.
         base: a results folder.
-        allowed: above 0; the slowdown that is no regression, as a share (0.05 is 5 %).
+        allowed: the largest slowdown that is no regression, as a share above 0 (0.05 is 5 %).
         force: whether networks, machines, applications or conditions may differ.
-    Raises: NotComparable: the runs differ in what numbers depend on, or a condition of the base is missing or
-        has no trial that counts.
+    Raises: NotComparable: the runs differ in more than their numbers, or a condition of the base is missing
+    or
+        has no counted trial.
     """
     comparison = compare(base, run, force=force)
     if comparison.only_base:
         missing = ", ".join(comparison.only_base)
-        raise NotComparable(f"{run}: lacks conditions of {base}: {missing}; what was not run has not passed")
+        raise NotComparable(f"{run}: lacks conditions of {base}: {missing}; run them too")
     figures = [c for c in comparison.compared if c.measure.key == comparison.primary.key]
-    told = {compared.condition for compared in figures}
-    if untold := ", ".join(name for name in comparison.common if name not in told):
+    known = {compared.condition for compared in figures}
+    if unknown := ", ".join(name for name in comparison.common if name not in known):
         raise NotComparable(
-            f"{run} and {base}: one of them has no trial that counts of {untold}; what was not measured has "
-            "not passed (crosswind report says why)"
+            f"{run} and {base}: one of them has no counted trial of {unknown}, so these cannot pass "
+            "(crosswind report gives the reason)"
         )
     return Check(comparison, allowed, [_checked(compared, allowed) for compared in figures])
 

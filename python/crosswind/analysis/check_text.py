@@ -1,4 +1,4 @@
-"""Write a check for people, for JUnit readers, and as Markdown for the summary of a job."""
+"""Write a check as text, as JUnit XML, and as Markdown for the summary of a job."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MARKS = {
     "failed": "failed",
     "refused": "refused",
 }
-# What a JUnit reader is told of an outcome; nothing of one that passed.
+# Elements of JUnit by outcome; a test that passed has none.
 _JUNIT = {"regression": "failure", "failed": "failure", "undecided": "skipped", "refused": "skipped"}
 
 
@@ -32,25 +32,25 @@ def lines(check: Check) -> list[str]:
 
 
 def sentence(checked: Checked, allowed: float) -> str:
-    """Return what was found under one condition."""
+    """Return the result under one condition."""
     compared = checked.compared
     base, run = (quantity(median, compared.measure.unit) for median in compared.medians)
-    told = f"{compared.measure.label} {run}, was {base}"
+    text = f"{compared.measure.label} {run}, was {base}"
     if checked.slowdown is not None:
         low, estimate, high = checked.slowdown
-        told += f": {speed_change(estimate)} ({speed_interval(low, high)}), allowed {100 * allowed:.10g} %"
+        text += f": {speed_change(estimate)} ({speed_interval(low, high)}), allowed {100 * allowed:.10g} %"
     if isinstance(compared.ratio, RefusedComparison):
-        return f"{told}; refused: {refusal(compared.ratio.guard)}"
+        return f"{text}; refused: {refusal(compared.ratio.guard)}"
     if checked.outcome == "failed":
-        return f"{told}; trials that failed, and are in none of this: {compared.lost[1]}"
+        return f"{text}; failed trials, which are not in these numbers: {compared.lost[1]}"
     if checked.outcome != "undecided":
-        return told
+        return text
     if isinstance(compared.ratio, GroupsNeedTrials):
-        return f"{told}; an interval {compared.ratio}"
+        return f"{text}; an interval {compared.ratio}"
     if checked.more_trials is None:
-        return f"{told}; too near to what is allowed to tell"
+        return f"{text}; too close to the limit to decide"
     trials = "trial" if checked.more_trials == 1 else "trials"
-    return f"{told}; about {count(checked.more_trials)} more {trials} a side would decide"
+    return f"{text}; about {count(checked.more_trials)} more {trials} on each side would decide"
 
 
 def answer(check: Check) -> str:
@@ -61,7 +61,7 @@ def answer(check: Check) -> str:
         return f"Regression: {outcomes.count('regression')} of {len(outcomes)} conditions are {slower}."
     if "failed" in outcomes:
         failed = f"{outcomes.count('failed')} of {len(outcomes)} conditions"
-        return f"Failed: trials under {failed} did not end, and what failed has not passed."
+        return f"Failed: trials under {failed} failed, so these conditions have not passed."
     if "refused" in outcomes:
         refused = f"{outcomes.count('refused')} of {len(outcomes)} conditions"
         return f"Refused: trials under {refused} are not independent."
@@ -73,8 +73,8 @@ def answer(check: Check) -> str:
 def junit(check: Check) -> str:
     """Return the check as JUnit XML: a test for every condition.
 
-    A regression and trials that failed are failures. What is undecided or refused is skipped, with its
-    reason: nothing was found to be wrong, and the exit status says that it has not passed.
+    Regressions and failed trials are failures. Undecided and refused conditions are skipped, with the reason:
+    no fault was found, and the exit status shows that they have not passed.
     """
     outcomes = [_JUNIT.get(checked.outcome) for checked in check.checked]
     suite = ElementTree.Element(
@@ -90,11 +90,11 @@ def junit(check: Check) -> str:
         )
         if outcome is None:
             continue
-        told = sentence(checked, check.allowed)
-        found = ElementTree.SubElement(case, outcome, message=told)
+        text = sentence(checked, check.allowed)
+        found = ElementTree.SubElement(case, outcome, message=text)
         if outcome == "failure":
             found.set("type", checked.outcome)
-            found.text = told
+            found.text = text
     ElementTree.indent(suite)
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 

@@ -1,4 +1,4 @@
-"""Which column of a CSV file holds what: the values, and the group, trial, time and unit of each row."""
+"""Find the columns of a CSV file: the values, and the group, trial, time and unit of each row."""
 
 from __future__ import annotations
 
@@ -9,34 +9,39 @@ from pathlib import Path
 from crosswind.errors import CrosswindError
 from crosswind.spec.nearest import did_you_mean
 
-# Columns of these names say which trial a row comes from, whatever else the file is about: the first of them.
+# A column with one of these names has the trial of each row; the first of these names counts.
 TRIAL_NAMES = ("trial", "run", "repetition", "experiment_run", "trial_id", "run_id", "session", "session_id")
-# Trials may share one of these, and with it what makes them alike.
+# Trials of one session resemble each other.
 SESSION_NAMES = ("session", "session_id")
-# These say when a row was measured, and these its unit, where another column has the values.
+# Names of columns with the time of a row, and with its unit, where another column has the values.
 TIME_NAMES = ("timestamp", "started", "start_time", "datetime", "date", "time", "time_s")
 UNIT_NAMES = ("unit", "units")
-_NO_VALUES = (*TRIAL_NAMES, *SESSION_NAMES, *TIME_NAMES, *UNIT_NAMES)  # where another column may have them
+_NO_VALUES = (
+    *TRIAL_NAMES,
+    *SESSION_NAMES,
+    *TIME_NAMES,
+    *UNIT_NAMES,
+)  # columns for values only where there is no other
 
 
 class BadSamples(CrosswindError):
-    """The file cannot be read as samples; each line of the message begins with the file and the line."""
+    """The file cannot be read as samples; each line of the message starts with the file and the line."""
 
     names_its_place = True
 
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of a file that are read, each by its name; None where there is none of the kind."""
+    """The names of the columns to read; None where the file has no such column."""
 
-    names: tuple[str, ...]  # all of them, read or not
+    names: tuple[str, ...]  # of all columns
     values: str
     by: tuple[str, ...]
     trial: str | None
-    session: str | None  # that trials were found to belong to; none where somebody said what a trial is
+    session: str | None  # the session of each trial; None where the user names the column of trials
     time: str | None
     unit: str | None
-    set_aside: tuple[str, ...]  # without numbers, which is how the one with the values was found
+    set_aside: tuple[str, ...]  # columns without numbers; the other one has the values
 
     def place(self, name: str) -> int:
         """Return the place of a column in a row, from 0."""
@@ -44,7 +49,7 @@ class Columns:
 
     @property
     def values_alone(self) -> bool:
-        """Whether the column of the values is the only one, and nothing else is asked of it."""
+        """Whether the file has only the column of values, without groups or trials."""
         return self.names == (self.values,) and not self.by and self.trial is None
 
 
@@ -56,18 +61,18 @@ def columns_of(
     trial: str | None,
     first_rows: Callable[[], Sequence[Sequence[str]]],
 ) -> Columns:
-    """Return which column is what.
+    """Return the columns of a file.
 
     Args:
         path: of the file, for messages.
-        names: all of them, from the first line.
-        values, by, trial: as somebody named them; None for what the names and the first rows say.
-        first_rows: returns some rows, which are read only where the names leave a choice.
-    Raises: BadSamples: one of them is not there, or nothing says which has the values.
+        names: of all columns, from the first line.
+        values, by, trial: names given by the user; None finds the column by names and first rows.
+        first_rows: returns some rows; called only where names alone do not decide.
+    Raises: BadSamples: a column does not exist, or the column of values is ambiguous.
     """
     if len(set(names)) != len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise BadSamples(f'{path}:1: column "{twice}" is there twice; give each a name of its own')
+        raise BadSamples(f'{path}:1: column "{twice}" exists twice; give each column its own name')
     session = None
     if trial is None:
         trial = _called(names, TRIAL_NAMES)
@@ -94,7 +99,7 @@ def columns_of(
 
 
 def _called(names: Sequence[str], known: Sequence[str]) -> str | None:
-    """Return the first name that is known, in the order of those that are known."""
+    """Return the first known name that a column has, in the order of `known`."""
     return next((name for wanted in known for name in names if name.casefold() == wanted), None)
 
 
@@ -104,9 +109,9 @@ def _values(
     taken: Sequence[str],
     first_rows: Callable[[], Sequence[Sequence[str]]],
 ) -> tuple[str, tuple[str, ...]]:
-    """Return the column with the values where only one can be meant, and those that were set aside for it.
+    """Return the column with the values, and the columns without numbers.
 
-    Only one can be meant where only one is left, or only one of them has numbers.
+    It is the only column left, or the only one with numbers.
     """
     left = [name for name in names if name not in taken]
     if len(left) > 1:
@@ -118,13 +123,13 @@ def _values(
             return numeric[0], tuple(name for name in left if name not in numeric)
     if len(left) != 1:
         raise BadSamples(
-            f"{path}:1: which column has the values? --column says it: {', '.join(left or names)}"
+            f"{path}:1: which column has the values? Name it with --column: {', '.join(left or names)}"
         )
     return left[0], ()
 
 
 def number_in(cell: str) -> float | None:
-    """Return the number in a cell, None where it has none."""
+    """Return the number in a cell; None where there is none."""
     try:
         return float(cell)
     except ValueError:
@@ -132,6 +137,6 @@ def number_in(cell: str) -> float | None:
 
 
 def _has_numbers(rows: Sequence[Sequence[str]], place: int) -> bool:
-    """Return whether a column has numbers and nothing else; an empty cell is refused later, with its line."""
+    """Return whether a column has only numbers; an empty cell is refused later, with its line."""
     cells = [row[place] for row in rows if place < len(row) and row[place].strip()]
     return bool(cells) and all(number_in(cell) is not None for cell in cells)

@@ -1,4 +1,4 @@
-"""Whether two runs may be set side by side: the same network, machine, application and conditions."""
+"""Check whether two runs are comparable: the same network, machine, application and conditions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from crosswind.machine import machine_fingerprint
 
 
 class NotComparable(CrosswindError):
-    """The runs differ in what the message names, so their numbers say nothing about the network."""
+    """The runs differ in more than their numbers; the message names the differences."""
 
     exit = Exit.NOT_COMPARABLE
 
@@ -24,35 +24,33 @@ class NotComparable(CrosswindError):
 class Sameness:
     """What differs between two runs, in sentences."""
 
-    hindrances: list[str]  # what makes numbers incomparable
-    notes: list[str]  # what may be the very thing that is compared
+    hindrances: list[str]  # differences that make numbers incomparable
+    notes: list[str]  # differences that may be the purpose of the comparison
 
 
 def sameness(base: Summary, other: Summary) -> Sameness:
-    """Return what differs between two runs besides their numbers."""
+    """Return the differences between two runs other than their numbers."""
     hindrances: list[str] = []
     notes: list[str] = []
     was, found = (_fingerprint(summary) for summary in (base, other))
     if was is None or found is None:
-        notes.append(
-            "a provenance.json is missing or incomplete, so nothing says that both ran on one machine"
-        )
+        notes.append("a provenance.json is missing or incomplete, so the machines may differ")
     else:
         for name in sorted({*was, *found}):
             before, now = was.get(name, "absent"), found.get(name, "absent")
             if before != now:
-                # A new version is often what is asked about; another processor never is.
+                # A new version is often the purpose of the comparison; another CPU never is.
                 kind = notes if name.startswith("version of ") else hindrances
                 kind.append(f"{name}: {before} and {now}")
     for key in ("application", "topology", "scale"):
         parts = [_without_files(summary.resolved.as_json().get(key)) for summary in (base, other)]
         hindrances += [f"{key}{line}" for line in _differences(parts[0], parts[1])]
-    # So is the user's own program, whose file goes by its hash.
+    # The user's own program may be the purpose, too; its file is identified by its hash.
     was, found = (_hashes(summary) for summary in (base, other))
-    notes += [f"file {name}: another content" for name in was if found.get(name, was[name]) != was[name]]
+    notes += [f"file {name}: different content" for name in was if found.get(name, was[name]) != was[name]]
     budgets = [summary.resolved.trials.budgets for summary in (base, other)]
     hindrances += [f"trials.budgets{line}" for line in _differences(*budgets)]
-    # Another TCP may be what is asked about, and is the first thing to know of two runs that differ.
+    # Another TCP may be the purpose, and it explains many differences.
     for name, settings in (("tcp of the nodes", _declared_tcp), ("tcp of the machine", _default_tcp)):
         one, another = settings(base), settings(other)
         notes += [f"{name}{line}" for line in _differences(one, another) if one and another]
@@ -62,19 +60,21 @@ def sameness(base: Summary, other: Summary) -> Sameness:
     ]
     for name in described[0]:
         if name in described[1] and described[0][name] != described[1][name]:
-            hindrances.append(f"condition {name}: means something else in each")
+            hindrances.append(f"condition {name}: is defined differently")
     different, undecided = _networks(base, other)
     return Sameness([*different, *hindrances], [*notes, *undecided])
 
 
 def _networks(base: Summary, other: Summary) -> tuple[list[str], list[str]]:
-    """Return how the networks differ that two runs measured, and what else a reader should know of them."""
+    """Return the differences between the networks of two runs, and notes."""
     sides = [attached(summary.folder) for summary in (base, other)]
     lacking = [name for name, side in zip(("base", "other"), sides, strict=True) if not side]
     if lacking:
-        return [], [f"network: no fingerprint in {' and '.join(lacking)}, so it may be another"]
+        return [], [f"network: no fingerprint in {' and '.join(lacking)}, so the networks may differ"]
     if not of_one_kind(*sides):
-        return [], ["network: the fingerprints are of different conditions or nodes, and are not compared"]
+        return [], [
+            "network: the fingerprints are of different conditions or nodes, so they are not compared"
+        ]
     found = compare_fingerprints(*(list(side.values()) for side in sides))
     different = [
         f"network, {figure.figure.title}: {' and '.join(sides_text(figure))}"
@@ -86,7 +86,7 @@ def _networks(base: Summary, other: Summary) -> tuple[list[str], list[str]]:
 
 
 def _fingerprint(summary: Summary) -> dict[str, str] | None:
-    """Return what has to be the same, None where the folder does not say it."""
+    """Return the facts of the machine that have to be the same; None where they are not recorded."""
     before = summary.provenance.before
     return None if before is None else machine_fingerprint(before)
 
@@ -108,7 +108,7 @@ def _hashes(summary: Summary) -> dict[str, str]:
 
 
 def _without_hashes(part: JsonValue) -> JsonValue:
-    """Return a part of resolved.json without hashes of files; what was read of one stays, as `says`."""
+    """Return a part of resolved.json without hashes of files; their content stays, as `says`."""
     if isinstance(part, list):
         return [_without_hashes(each) for each in part]
     if not isinstance(part, dict):
@@ -118,7 +118,7 @@ def _without_hashes(part: JsonValue) -> JsonValue:
 
 
 def _without_files(part: JsonValue) -> JsonValue:
-    """Return a part of resolved.json without its list of files: each stands where it is used, too."""
+    """Return a part of resolved.json without its list of files, which other keys repeat."""
     whole = _without_hashes(part)
     return (
         {key: value for key, value in whole.items() if key != "files"} if isinstance(whole, dict) else whole
@@ -126,7 +126,7 @@ def _without_files(part: JsonValue) -> JsonValue:
 
 
 def _differences(before: JsonValue, now: JsonValue, where: str = "") -> list[str]:
-    """Return where two values of resolved.json differ, such as `.parameters.clients: 4 and 8`."""
+    """Return the differences of two values of resolved.json, such as `.parameters.clients: 4 and 8`."""
     if before == now:
         return []
     parts = [_parts(side) for side in (before, now)]
@@ -149,7 +149,7 @@ def _parts(value: JsonValue) -> dict[str, JsonValue]:
 
 
 def _value_text(value: JsonValue) -> str:
-    """Return a value as an experiment file has it."""
+    """Return a value as an experiment file writes it."""
     if value is None or value in ({}, []):
         return "none"
     if isinstance(value, bool):

@@ -1,9 +1,9 @@
-"""Two runs side by side: better, worse or undecided, for every condition and every number of a trial.
+"""Compare two runs: better, worse or undecided, for every condition and every number of a trial.
 
-Estimates are ratios of medians over trials, with exact intervals; the verdict is the report's: the interval
-leaves 1 out, and there is none where the guard finds that the trials of a run are not independent. With many
-comparisons some leave it out by chance, so each has a p value that is corrected for how many there are, and
-what remains shown then is marked.
+Estimates are ratios of medians over trials, with exact intervals. The verdict is that of the report: the
+interval excludes 1. There is no interval where the guard finds that the trials of a run are not independent.
+Among many comparisons, some intervals exclude 1 by chance. So each comparison has a p value that is corrected
+for all of them, and differences that remain significant are marked.
 """
 
 from __future__ import annotations
@@ -35,35 +35,35 @@ Verdict = Literal["better", "worse", "undecided", "refused"]
 
 @dataclass(frozen=True)
 class Compared:
-    """One number of a trial, under one condition, in both runs."""
+    """The comparison of one number of a trial, under one condition."""
 
     condition: str
     measure: Measure
     trials: tuple[int, int]  # of base and other
-    lost: tuple[int, int]  # planned ones that failed for good, and are in no number
+    lost: tuple[int, int]  # planned trials that finally failed, and are in no number
     medians: tuple[float, float]  # over trials, in the unit of the measure
     ratio: Ratio | None  # other over base; None where a value is not above 0
     test: MannWhitney  # of the other run against the base
     p_holm: float  # its p value, corrected for all comparisons
     verdict: Verdict
-    more_trials: int | None  # to add on each side until it is decided; 0 where it is, None where hardly ever
+    more_trials: int | None  # to add on each side; 0 where it is decided, None where hardly any would decide
 
     @property
     def holds(self) -> bool:
-        """Whether a difference is shown, and still is when all comparisons are counted."""
+        """Whether a difference is significant after correction for all comparisons."""
         return self.verdict in ("better", "worse") and self.p_holm < 0.05
 
 
 @dataclass(frozen=True)
 class RunComparison:
-    """What differs between two runs, condition by condition."""
+    """The comparison of two runs, condition by condition."""
 
     base: Path
     other: Path
     sameness: Sameness
     primary: Measure  # the application's first figure
     common: list[str]  # conditions that both runs have
-    compared: list[Compared]  # of those of which trials count in both
+    compared: list[Compared]  # of conditions with counted trials in both
     only_base: list[str]  # conditions that the other run does not have
     only_other: list[str]
 
@@ -72,12 +72,12 @@ def compare(base: Path, other: Path, *, force: bool = False) -> RunComparison:
     """Compare the run in `other` with the one in `base`.
 
     Args:
-        base: a results folder, or that of an experiment, whose latest run is then taken.
+        base: a results folder, or that of an experiment, which stands for its latest run.
         other: the same.
         force: whether networks, machines, applications or conditions may differ.
     Raises:
         NotAResultsFolder: one of them is none.
-        NotComparable: they differ in what numbers depend on, or have nothing in common.
+        NotComparable: they differ in more than their numbers, or have nothing in common.
     """
     runs = summarise(base), summarise(other)
     found = sameness(*runs)
@@ -85,7 +85,7 @@ def compare(base: Path, other: Path, *, force: bool = False) -> RunComparison:
         listed = "".join(f"\n  {line}" for line in found.hindrances)
         raise NotComparable(
             f"{base} and {other} differ in more than their numbers:{listed}\n"
-            "run both on one machine from one experiment; or compare all the same with --force"
+            "run both on one machine from one experiment, or compare them anyway with --force"
         )
     names = [[condition.name for condition in run.conditions] for run in runs]
     common = [name for name in names[0] if name in names[1]]
@@ -142,7 +142,7 @@ def _lost(runs: tuple[Summary, Summary], name: str) -> tuple[int, int]:
 def _guards(
     runs: tuple[Summary, Summary], compared: Iterable[tuple[str, Measure, tuple[PerTrial, ...]]]
 ) -> dict[tuple[str, str], list[Guard]]:
-    """Return (figure, condition) -> what the guard found in base and other, all of them judged together."""
+    """Return (figure, condition) -> the guard's findings in base and other, all judged together."""
     series: dict[str, dict[tuple[int, str], PerTrial]] = {}
     for name, measure, sides in compared:
         series.setdefault(measure.key, {}).update({(run, name): side for run, side in enumerate(sides)})

@@ -1,4 +1,4 @@
-"""Write a comparison of two runs for people: the answer first, then a row for each number."""
+"""Print a comparison of two runs: the answer first, then a row for each number."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def print_comparison(comparison: RunComparison, console: Console) -> None:
     console.print(_table(comparison), soft_wrap=False)
     for line in _reading(comparison):
         console.print(line, style="dim", markup=False, soft_wrap=False)
-    told = (*comparison.sameness.hindrances, *comparison.sameness.notes, *_alone(comparison))
-    for line in (*told, *_lost(comparison), *_refused(comparison)):
+    notes = (*comparison.sameness.hindrances, *comparison.sameness.notes, *_alone(comparison))
+    for line in (*notes, *_lost(comparison), *_refused(comparison)):
         console.print(f"[bold yellow]![/bold yellow] {escape(line)}", soft_wrap=False)
 
 
@@ -35,10 +35,10 @@ def _answer(comparison: RunComparison) -> str:
     """Return how many numbers are better, worse and undecided, in a sentence."""
     verdicts = Counter(compared.verdict for compared in comparison.compared)
     held = sum(compared.holds for compared in comparison.compared)
-    told = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in _STYLES if verdicts[verdict])
+    counts = ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in _STYLES if verdicts[verdict])
     decided = verdicts["better"] + verdicts["worse"]
-    still = f"; {held} of the {decided} hold when all comparisons are counted" if decided else ""
-    return f"Of {verdicts.total()} numbers: {told}{still}."
+    still = f"; {held} of the {decided} hold after correction for all comparisons" if decided else ""
+    return f"Of {verdicts.total()} numbers: {counts}{still}."
 
 
 def _table(comparison: RunComparison) -> Table:
@@ -79,29 +79,29 @@ def _cells(compared: Compared) -> list[str]:
 
 
 def _verdict(compared: Compared) -> str:
-    told = f"[{_STYLES[compared.verdict]}]{compared.verdict}[/]"
+    styled = f"[{_STYLES[compared.verdict]}]{compared.verdict}[/]"
     if compared.verdict != "undecided":
-        return told
+        return styled
     if isinstance(compared.ratio, GroupsNeedTrials):
-        return f"{told}\n[dim]{compared.ratio}[/dim]"
+        return f"{styled}\n[dim]{compared.ratio}[/dim]"
     if compared.more_trials is None:
-        return f"{told}\n[dim]too near to tell[/dim]"
-    return f"{told}\n[dim]{count(compared.more_trials)} more a side[/dim]"
+        return f"{styled}\n[dim]too close to decide[/dim]"
+    return f"{styled}\n[dim]{count(compared.more_trials)} more a side[/dim]"
 
 
 def _reading(comparison: RunComparison) -> list[str]:
-    """Return how the table is to be read."""
+    """Return how to read the table."""
     many = len(comparison.compared)
     return [
         "base, other: medians over trials. change: of other against base (Hodges-Lehmann), with its exact "
-        "95 % interval, by itself; undecided where that lies on both sides.",
+        "95 % interval, not corrected; undecided where the interval contains no change.",
         f"p: Mann-Whitney, corrected for {many} comparison{'' if many == 1 else 's'} (Holm). "
-        "more a side: a forecast, if the change stays what it is.",
+        "more a side: a forecast of the trials needed on each side, if the change stays the same.",
     ]
 
 
 def _refused(comparison: RunComparison) -> list[str]:
-    """Return why the guard refuses what it refuses, and what would help."""
+    """Return why the guard refuses comparisons, and the remedies."""
     return [
         f"refused: {compared.measure.label} under {compared.condition}: {refusal(compared.ratio.guard)}"
         for compared in comparison.compared
@@ -110,26 +110,26 @@ def _refused(comparison: RunComparison) -> list[str]:
 
 
 def refusal(guard: Guard) -> str:
-    """Return why trials are not independent, and what would help."""
-    return f"{guard.reason}; what helps: {guard.remedy}"
+    """Return why trials are not independent, and the remedy."""
+    return f"{guard.reason}; remedy: {guard.remedy}"
 
 
 def _alone(comparison: RunComparison) -> list[str]:
     """Return the conditions that only one of the runs has."""
-    told = {compared.condition for compared in comparison.compared}
+    known = {compared.condition for compared in comparison.compared}
     sides = (
         ("only in base", comparison.only_base),
         ("only in other", comparison.only_other),
-        ("without trials that count in both", [name for name in comparison.common if name not in told]),
+        ("without counted trials in both", [name for name in comparison.common if name not in known]),
     )
     return [f"{where}: {', '.join(names)}" for where, names in sides if names]
 
 
 def _lost(comparison: RunComparison) -> list[str]:
-    """Return under which conditions trials failed for good."""
+    """Return the conditions under which trials finally failed."""
     lost = {compared.condition: compared.lost for compared in comparison.compared if any(compared.lost)}
     return [
-        f"trials that failed under {name}: {base} of base, {other} of other; they are in no number, so a "
-        "side that fails looks better than it is"
+        f"trials that failed under {name}: {base} of base, {other} of other; they are in no number, so the "
+        "side with more failures looks better than it is"
         for name, (base, other) in lost.items()
     ]

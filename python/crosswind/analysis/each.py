@@ -1,8 +1,8 @@
-"""What a trial of several rows is reduced to: a quantile of its own, or a figure of all that it shared out.
+"""Reduce a trial of several rows to one value: a quantile, or a figure of shares.
 
-Sums and Jain's index depend on how many rows a trial has, so they are asked of trials that have equally many.
+Sums and Jain's index depend on the number of rows, so they need trials with equal numbers of rows.
 
-Source: the standard deviation is the population's, because the rows of a trial are all there are (nuttcp's
+Source: the standard deviation is the population's, because the rows of a trial are complete (nuttcp's
 connections in Table 1 (b) of OSMeF, RR-13-287).
 """
 
@@ -21,11 +21,11 @@ Reduce = Callable[[NDArray[np.float64]], float]
 
 @dataclass(frozen=True)
 class Each:
-    """One value of each trial."""
+    """A reduction of a trial to one value."""
 
     name: str  # P99, median, sum, jain, ...
     of: Reduce
-    shared: bool = False  # of all rows of a trial: equally many in each, none negative or infinite
+    shared: bool = False  # rows are shares: equally many in each trial, none negative or infinite
 
 
 def quantile_name(p: float) -> str:

@@ -1,7 +1,8 @@
-"""How far the load generator itself stands in the numbers of a trial.
+"""How much the load generator itself affects the numbers of a trial.
 
-A generator that has no processor left, or that begins operations late although their connection was free,
-adds to what is measured; clients that measure at different times give sums that no moment ever had.
+A generator that uses all of its CPU time, or that starts operations late although their connection is free,
+adds to the measured latency. Clients that measure at different times give sums that never occurred at one
+time.
 """
 
 from dataclasses import dataclass
@@ -15,20 +16,20 @@ from crosswind.results.reading import Operations
 
 @dataclass(frozen=True)
 class Generator:
-    """The load generator of one trial; None where the folder does not tell."""
+    """The load generator of one trial; None where the folder does not record it."""
 
-    busy_share: float | None  # of the processor time that it could have had in the window
-    late_share: float | None  # P99 of its own lateness by P99 of the response time; None in a closed loop
-    common_share: float | None  # of the time in which any node sent, that in which all did; None for one node
+    busy_share: float | None  # CPU time in the window, as a share of what was available
+    late_share: float | None  # P99 of its own lateness over P99 of the response time; None in a closed loop
+    common_share: float | None  # time in which all nodes sent over that in which any did; None for one node
 
 
 def generator(operations: Operations, measurement: Measurement | None, cores: int | None) -> Generator:
-    """Return what a trial tells of its load generator.
+    """Return the figures of a trial's load generator.
 
     Args:
         operations: of one trial, at least one.
         measurement: of the same trial.
-        cores: of the machine, None if not known.
+        cores: of the machine; None if unknown.
     """
     nodes, node = np.unique(operations.node, return_inverse=True)
     clients = np.unique(node * (operations.connection.max() + 1) + operations.connection).size
@@ -43,14 +44,14 @@ def generator(operations: Operations, measurement: Measurement | None, cores: in
 def _busy_share(
     measurement: Measurement | None, nodes: list[str], clients: int, cores: int | None
 ) -> float | None:
-    """Return the share that was used of a processor for each client, or of those there are."""
+    """Return the CPU time used, as a share of one core for each client, or of all available cores."""
     if cores is None or measurement is None:
         return None
     used_ns = {row.node: row.cpu_time_ns for row in measurement.nodes}
     of_nodes_ns = [time_ns for node in nodes if (time_ns := used_ns.get(node)) is not None]
     if len(of_nodes_ns) < len(nodes):
         return None
-    # The emulator keeps a processor of its own for each domain unless it sleeps.
+    # The emulator uses one core for each domain unless it sleeps.
     taken = 0 if measurement.wait_mode == "sleep" else measurement.domains
     left = max(1, cores - taken)
     return sum(of_nodes_ns) / (measurement.window.length_ns * min(clients, left))
@@ -69,9 +70,9 @@ def _late_share(operations: Operations) -> float | None:
 
 
 def free_since_ns(operations: Operations) -> NDArray[np.int64]:
-    """Return when the operation before each one ended on its connection; 0 for the first, where that is open.
+    """Return when the connection of each operation became free: the end of the operation before, or 0.
 
-    An operation of an open loop may begin when it is due and its connection is free.
+    An operation of an open loop can start when it is due and its connection is free.
     """
     _, node = np.unique(operations.node, return_inverse=True)
     order = np.lexsort((operations.started_ns, operations.connection, node))

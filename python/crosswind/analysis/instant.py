@@ -1,4 +1,4 @@
-"""When rows were measured, as their file says it, and whether it holds them in that order."""
+"""Read when rows were measured, and check that they are in that order."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 
 def instant_s(cell: str) -> float | None:
-    """Return the instant that a cell says, in seconds since any beginning; None if it says none.
+    """Return the instant in a cell, in seconds since any origin; None if there is none.
 
     Args:
-        cell: a number, in whatever unit all rows have, or a date of ISO 8601, in UTC where it says no other.
+        cell: a number in the unit of all rows, or a date of ISO 8601, in UTC unless it has a time zone.
     """
     try:
         number = float(cell)
@@ -31,13 +31,13 @@ def instant_s(cell: str) -> float | None:
 def first_misplaced(
     at_s: NDArray[np.float64], trial_of: NDArray[np.int64] | None, group_of: NDArray[np.int64]
 ) -> int | None:
-    """Return the first row of a trial that was over before the one above it in its group began; None if none.
+    """Return the first row of a trial that ended before the one above it in its group began; None if none.
 
-    Trials that overlap say nothing: their rows may count from a beginning of each, or have run side by side.
+    Overlapping trials are accepted: their times may start anew, or they may have run in parallel.
 
     Args:
         at_s: shape (n,), the instant of each row.
-        trial_of: shape (n,), of a group each, numbered as they appear; None where each row is one.
+        trial_of: shape (n,), numbered as they appear, each of one group; None where each row is a trial.
         group_of: shape (n,).
     """
     if trial_of is None:

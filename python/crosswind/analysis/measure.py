@@ -1,8 +1,8 @@
-"""The numbers that a report shows of every trial: the figures of its application, a column each.
+"""The numbers that a report shows for every trial: the figures of its application, one column each.
 
-They are read from resolved.json, so a report needs the results folder alone. A quantile of single operations
-brings its neighbours along: P99 without P50 beside it says little. Folders that were written before
-applications named their figures have operations; they get P99, P50 and throughput.
+They come from resolved.json, so a report needs only the results folder. A quantile of single operations is
+shown with the other quantiles: P99 without P50 says little. Older folders do not name figures; they have
+operations and get P99, P50 and throughput.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Measure:
 
     @property
     def key(self) -> str:
-        """A name of its own, such as `latency p99`."""
+        """A unique name, such as `latency p99`."""
         return f"{self.metric} {self.statistic}"
 
     @property
@@ -45,13 +45,13 @@ class Measure:
 
     @property
     def title(self) -> str:
-        """The label as a heading begins."""
+        """The label with a capital."""
         return self.label[:1].upper() + self.label[1:]
 
     def verdict(
         self, ratio: RatioInterval | GroupsNeedTrials | RefusedComparison | None
     ) -> Literal["better", "worse", ""]:
-        """Return what a ratio to the baseline means; nothing where its interval holds 1 or is not known."""
+        """Return the verdict of a ratio to the baseline; empty where its interval contains 1."""
         if not isinstance(ratio, RatioInterval) or not ratio.differs:
             return ""
         return "better" if (ratio.low > 1) == (self.better == "higher") else "worse"
@@ -64,7 +64,7 @@ def measures_of(
 
     Args:
         figures: of resolved.json.
-        stored: (metric, statistic) of everything that some trial stored.
+        stored: (metric, statistic) of all values of all trials.
         open_loop: whether operations have a response time.
     """
     declared = [Measure.of(figure) for figure in figures] or _operations(open_loop)
@@ -85,7 +85,7 @@ def measures_of(
 
 
 def primary_of(figures: Iterable[ResolvedFigure], *, open_loop: bool) -> Measure:
-    """Return the figure that answers are given in: the application's first."""
+    """Return the figure of the answers: the application's first."""
     return ([Measure.of(figure) for figure in figures] or _operations(open_loop))[0]
 
 

@@ -1,7 +1,7 @@
-"""What the monitors of a condition have measured, the counted trials of each condition together.
+"""The measurements of monitors, over the counted trials of each condition.
 
-Histograms are merged, never their percentiles averaged. A quantile is the upper edge of the bin that holds it
-(the lower one of the open bin), so it is at most one bin too large.
+Histograms are merged; percentiles are never averaged. A quantile is the upper edge of its bin (the lower edge
+of the open bin), so it is at most one bin too large.
 """
 
 from collections import Counter
@@ -28,7 +28,7 @@ TITLES = {
     "tcp-window": "TCP window",
     "rtt-handshake": "Round trip of the handshake",
     "rtt-timestamps": "Round trip by timestamps",
-    "retransmission-delay": "Time until bytes were sent again",
+    "retransmission-delay": "Time until retransmission",
     "reordering-extent": "Reordering extent",
 }
 
@@ -41,15 +41,15 @@ class Distribution:
     what: str
     unit: str
     counts: str
-    bins: list[tuple[int, int | None, int]]  # low <= value < high, and how often; ascending
+    bins: list[tuple[int, int | None, int]]  # low, high and count of low <= value < high; ascending
 
     @property
     def total(self) -> int:
-        """How many values there are."""
+        """The number of values."""
         return sum(count for _, _, count in self.bins)
 
     def quantile(self, q: float) -> int:
-        """Return the value that a share `q` of all does not exceed, to within a bin."""
+        """Return the quantile `q`, to within a bin."""
         rank = q * self.total
         reached = 0
         for low, high, count in self.bins:
@@ -68,12 +68,12 @@ class Distribution:
 
 
 def _value(low: int, high: int | None) -> int:
-    """Return the largest whole number of a bin; of the open one the smallest."""
+    """Return the largest whole number of a bin; for the open bin the smallest."""
     return low if high is None else high - 1
 
 
 def distributions(results: Results, condition: ConditionSummary) -> list[Distribution]:
-    """Return what was measured under a condition, by quantity and element; nothing without monitors."""
+    """Return the distributions of a condition, by quantity and element; empty without monitors."""
     bins: dict[tuple[str, str, str, str], Counter[tuple[int, int | None]]] = {}
     for trial in condition.counted:
         for row in results.histograms(trial.row.trial):
@@ -95,11 +95,11 @@ def distributions(results: Results, condition: ConditionSummary) -> list[Distrib
 
 
 def by_place(found: Iterable[Distribution]) -> dict[str, Distribution]:
-    """Return distributions of one quantity under one condition by where their monitors stand.
+    """Return distributions of one quantity under one condition by the places of their monitors.
 
-    An element's number counts those before it, and a delay of 0 is none: the same monitor is
-    `h0/link.up/1:monitor` under one condition and `h0/link.up/2:monitor` under another. It is `h0/link.up`
-    here, and a second one there `h0/link.up (2)`.
+    The number of an element depends on the elements before it, and a delay of 0 is no element. So one monitor
+    may be `h0/link.up/1:monitor` under one condition and `h0/link.up/2:monitor` under another. Its place here
+    is `h0/link.up`, and that of a second monitor there `h0/link.up (2)`.
     """
     places: dict[str, list[tuple[int, Distribution]]] = {}
     for distribution in found:
@@ -122,7 +122,7 @@ def monitored(summary: Summary, results: Results) -> dict[str, list[Distribution
 
 
 def courses(results: Results, condition: ConditionSummary) -> dict[str, list[tuple[str, list[TrendRow]]]]:
-    """Return quantity -> (trial, its steps), for quantities with a course over time."""
+    """Return quantity -> (trial, its steps), for quantities that are recorded over time."""
     found: dict[str, list[tuple[str, list[TrendRow]]]] = {}
     for trial in condition.counted:
         rows = results.trends(trial.row.trial)

@@ -1,9 +1,9 @@
-"""How many trials an experiment will take, as a pilot tells it: an earlier run of the same application.
+"""Predict how many trials an experiment needs from a pilot: an earlier run of the same application.
 
-Of each condition that both have, the pilot's trials are asked what the stopping rule would ask of them: the
-median of a trial's operations or, where there are none, the application's first figure. Where the pilot is
-long enough CONFIRM answers exactly; else the width of the interval is taken to fall with the root of the
-number of trials. Blocks are complete, so the hungriest condition decides for all.
+The prediction applies the stopping rule to the pilot's trials, for each condition that both have. It uses the
+median of a trial's operations or, where there are none, the application's first figure. For a long pilot,
+CONFIRM gives the exact number. Otherwise the width of the interval is assumed to fall with the root of the
+number of trials. Blocks are complete, so the condition that needs most trials decides for all.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from crosswind.errors import CrosswindError
 from crosswind.spec.resolved import Resolved, ResolvedUntil
 from crosswind.stats import LOOKS, Guard, PerTrial, Refused, StoppingRule, confirm, guard_together
 
-# What is asked of an experiment that does not say it: what the report's curves of repetitions show.
-_ASKED = ResolvedUntil(quantile=0.5, within=0.05, confidence=0.95)
+# The target of an experiment without one: that of the report's curves of repetitions.
+_TARGET = ResolvedUntil(quantile=0.5, within=0.05, confidence=0.95)
 _NO_END = 10**9
 
 
 @dataclass(frozen=True)
 class Needed:
-    """What a pilot says of one condition."""
+    """The prediction for one condition."""
 
     condition: str
-    pilot: int  # trials of it that count
-    trials: int | None  # that the interval will take; None where the pilot cannot tell
-    only_least: bool  # too few in the pilot to know their spread: `trials` is what any interval takes
-    why_not: str  # why it cannot, with what would help; empty where it can
+    pilot: int  # counted trials of the pilot
+    trials: int | None  # that the interval needs; None where the pilot cannot predict it
+    only_least: bool  # the pilot has too few to show their spread: `trials` is the minimum for any interval
+    why_not: str  # why there is no prediction, with the remedy; empty where there is one
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """How many trials of each condition the interval will take."""
+    """How many trials of each condition the interval needs."""
 
     pilot: Path
     figure: str
@@ -47,13 +47,13 @@ class Prediction:
     within: float
     confidence: float
     conditions: list[Needed]
-    trials_each: int | None  # what the hungriest condition takes; None where no condition says
+    trials_each: int | None  # the largest need of a condition; None where none is known
     at_most: int  # of the experiment
-    one_s: float | None  # what a trial of the pilot took with the experiment's rest; None if not known
+    one_s: float | None  # length of a trial of the pilot, with the experiment's rest; None if unknown
 
     @property
     def expected_s(self) -> float | None:
-        """Time for so many complete blocks; None if not known."""
+        """Time for the complete blocks; None if unknown."""
         if self.trials_each is None or self.one_s is None:
             return None
         return self.one_s * self.trials_each * len(self.conditions)
@@ -64,7 +64,7 @@ class Prediction:
 
 
 def predict(resolved: Resolved, pilot: Path) -> Prediction:
-    """Return what a pilot says of the trials that a resolved experiment will take.
+    """Predict the trials that a resolved experiment needs.
 
     Raises:
         NotAResultsFolder: the pilot is none.
@@ -83,8 +83,8 @@ def predict(resolved: Resolved, pilot: Path) -> Prediction:
             f"--pilot: {pilot} has none of the conditions {', '.join(names)}; it has {', '.join(found)}"
         )
     repeat = resolved.trials.repeat
-    until = repeat.until or _ASKED
-    # Without growth the number is fixed in advance, and one look suffices.
+    until = repeat.until or _TARGET
+    # A fixed number of trials needs only one look.
     rule = StoppingRule(
         quantile=until.quantile,
         within=until.within,
@@ -131,7 +131,7 @@ def _needed(name: str, values: PerTrial, seen: Guard, rule: StoppingRule) -> Nee
 
 
 def _confirmed(values: PerTrial, rule: StoppingRule) -> int | None:
-    """Return the trials that CONFIRM finds among those of the pilot, where they are enough for that."""
+    """Return the number of trials from CONFIRM, where the pilot has enough for that."""
     try:
         found = confirm(values.values, within=rule.within, p=rule.quantile, confidence=rule.confidence)
     except Refused:

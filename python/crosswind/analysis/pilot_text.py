@@ -1,4 +1,4 @@
-"""Write what a pilot says for people."""
+"""Print the prediction from a pilot."""
 
 from crosswind.analysis.each import quantile_name
 from crosswind.analysis.pilot import Prediction
@@ -9,12 +9,14 @@ from crosswind.text.units import count, percent
 def describe_prediction(found: Prediction) -> str:
     """Return a prediction as text of several lines."""
     of = f"{quantile_name(found.quantile)} over trials of {found.figure}"
-    asked = f"within {percent(found.within)} at {percent(found.confidence)}"
-    lines = [f"By the pilot {found.pilot}, for {of} {asked}"]
+    target = f"within {percent(found.within)} at {percent(found.confidence)}"
+    lines = [f"From the pilot {found.pilot}, for {of} {target}"]
     width = max(len(needed.condition) for needed in found.conditions)
     for needed in found.conditions:
         about = "at least" if needed.only_least else "about"
-        said = f"{about} {count(needed.trials)} trials" if needed.trials else f"no number: {needed.why_not}"
+        said = (
+            f"{about} {count(needed.trials)} trials" if needed.trials else f"no prediction: {needed.why_not}"
+        )
         lines.append(f"  {needed.condition:{width}}  {said} ({needed.pilot} in the pilot)")
     if found.trials_each is None:
         return "\n".join(lines)
@@ -24,5 +26,5 @@ def describe_prediction(found: Prediction) -> str:
     lines.append(f"  so {least}{count(blocks)} complete blocks: {count(total)} trials, {long}")
     if blocks > found.at_most:
         ends = f"the experiment ends at {count(found.at_most)} of each"
-        lines.append(f"  {ends}: raise `repeat`, or ask for a wider interval")
+        lines.append(f"  {ends}: raise `repeat`, or request a wider interval")
     return "\n".join(lines)

@@ -1,8 +1,8 @@
-"""What was published beside what was measured: a row for each figure that the experiment names (`published`).
+"""Compare published figures with measured ones: a row for each figure that the experiment names
+(`published`).
 
-Absolute numbers of another machine are seldom the point, so beside each value stands how many times the
-baseline's it is, in the publication and here. Ratios here have the exact interval over trials, where there is
-one.
+Absolute numbers from another machine are seldom comparable, so each row also has the ratio to the baseline,
+as published and as measured. Measured ratios have an exact interval over trials where there is one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from crosswind.results.reading import Results
 from crosswind.stats import PerTrial, RatioInterval, guarded_interval
 from crosswind.text.units import quantity
 
-# What a file writes with its unit, so that a plain number cannot mean it.
+# Units that a file has to write, so that a plain number cannot have them.
 WRITTEN_UNITS = ("ns", "bit/s", "B", "bit", "share")
 
 Direction = Literal["same", "other", "unknown"]
@@ -34,24 +34,24 @@ class PublishedRow:
     metric: str
     statistic: str
     condition: str
-    unit: str  # of what was published: `ns`, `bit/s`, `B`, `share`, ..., `1` for a plain number
+    unit: str  # of the published value: `ns`, `bit/s`, `B`, `share`, ..., `1` for a plain number
     published: float
     measured_unit: str | None  # as in metrics.parquet; None where no trial has such a figure
-    here: Estimate | None  # median over trials; None where no trial has it, or in another unit
-    published_times: float | None  # of the baseline's; None for the baseline, and where it is not known
+    here: Estimate | None  # median over trials; None where no trial has it, or only in another unit
+    published_times: float | None  # ratio to the baseline; None for the baseline, and where it is unknown
     here_times: Ratio | None
 
     @property
     def figure(self) -> str:
-        """What it is a figure of, such as `latency.read P99`."""
+        """The name of the figure, such as `latency.read P99`."""
         return f"{self.metric} {QUANTILE_NAMES.get(self.statistic, self.statistic)}"
 
     @property
     def direction(self) -> Direction:
-        """Whether the figure lies on the same side of the baseline's here as it was published.
+        """Whether the measured figure lies on the same side of the baseline as the published one.
 
-        `unknown` where the interval here holds 1, or there is none. Judged row by row: corrected for some 300
-        rows, six trials could never show a direction.
+        `unknown` where the measured interval contains 1, or there is none. Rows are not corrected for their
+        number: with some 300 rows, six trials could never show a direction.
         """
         here = self.here_times
         if self.published_times is None or not isinstance(here, RatioInterval) or not here.differs:
@@ -61,7 +61,7 @@ class PublishedRow:
 
 @dataclass(frozen=True)
 class PublishedFigures:
-    """All of them."""
+    """All published figures of an experiment."""
 
     source: str
     baseline: str
@@ -69,7 +69,7 @@ class PublishedFigures:
 
 
 def published_figures(summary: Summary, results: Results) -> PublishedFigures | None:
-    """Return the published figures of a run with its own; None where its experiment names none."""
+    """Return the published figures of a run with the measured ones; None where its experiment names none."""
     named = summary.resolved.published
     if named is None:
         return None
@@ -110,7 +110,7 @@ def published_figures(summary: Summary, results: Results) -> PublishedFigures | 
 
 
 def _fit(published: str, measured: str | None) -> bool:
-    """Return whether values of two units may stand side by side."""
+    """Return whether values of two units are comparable."""
     return published == measured or (published == "1" and measured not in (None, *WRITTEN_UNITS))
 
 
@@ -126,7 +126,7 @@ def _per_trial(condition: ConditionSummary, results: Results, metric: str, stati
 
 
 def shown_in(row: PublishedRow) -> Callable[[float | None], str]:
-    """Return what shows the values of a row, each with the unit that suits it."""
+    """Return the function that shows the values of a row, each in a suitable unit."""
     return lambda value: quantity(value, "" if row.unit == "1" else row.unit)
 
 

@@ -1,4 +1,4 @@
-"""How many trials an interval takes, as the trials that there are tell it (CONFIRM)."""
+"""How many trials an interval needs, estimated from the existing trials (CONFIRM)."""
 
 from dataclasses import dataclass
 
@@ -6,20 +6,20 @@ from crosswind.analysis.summary import Summary
 from crosswind.stats import Confirm, ConfirmCurve, Interval, Refused, confirm, confirm_curve
 from crosswind.text.units import count
 
-TRIALS_MIN = 10  # of the published form; a curve through fewer sizes shows little
-WITHIN = 0.05  # of the median, where the experiment asks for nothing else
+TRIALS_MIN = 10  # of the published method; a curve with fewer sizes shows little
+WITHIN = 0.05  # of the median, where the experiment has no target
 
 
 @dataclass(frozen=True)
 class Repetitions:
-    """What one condition tells of its first figure."""
+    """The repetitions that the first figure of a condition needs."""
 
     confirm: Confirm
     curve: ConfirmCurve
 
 
 def repetitions(summary: Summary) -> dict[str, Repetitions]:
-    """Return condition -> what it tells; nothing of those with few trials, or whose interval is refused."""
+    """Return condition -> its repetitions; without conditions of few trials or with a refused interval."""
     until = summary.resolved.trials.repeat.until
     within = WITHIN if until is None else until.within
     found = {}
@@ -31,12 +31,12 @@ def repetitions(summary: Summary) -> dict[str, Repetitions]:
         try:
             found[condition.name] = Repetitions(confirm(values, within=within), confirm_curve(values))
         except Refused:
-            continue  # An infinite value, or a median of 0, which has no shares.
+            continue  # A value is infinite, or the median is 0 and has no shares.
     return found
 
 
 def needed(found: Confirm) -> str:
-    """Return how many trials it takes, as far as those that there are can tell."""
+    """Return how many trials an interval needs, as far as the existing trials show it."""
     if found.needed is None:
         return f"more than {count(found.n)}"
     return f"about all {count(found.n)}" if found.strained else count(found.needed)

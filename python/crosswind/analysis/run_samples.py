@@ -1,4 +1,4 @@
-"""The trials of a run as samples: one number of each, by condition, in the order in which they ran."""
+"""Read the trials of a run as samples: one number of each, by condition, in the order in which they ran."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ from crosswind.text.units import column_unit, units_of
 
 
 def run_samples(folder: Path, column: str | None = None) -> Samples:
-    """Return a number of every trial that counts: done, and not void.
+    """Return a number of every counted trial: done, and not void.
 
     Args:
-        folder: of a run, or of an experiment, whose latest run is then taken.
-        column: which number, by its label in the report (`P99`, `job time`); None for the
-            application's first.
+        folder: of a run, or of an experiment, which stands for its latest run.
+        column: the label of the number in the report (`P99`, `job time`); None for the application's first.
     Raises:
         NotAResultsFolder: it is none.
         CrosswindError: the run has no such number, or no trial has it.
@@ -34,10 +33,12 @@ def run_samples(folder: Path, column: str | None = None) -> Samples:
         if measure.key in trial.values
     ]
     if not found:
-        raise CrosswindError(f"{folder}: no trial that counts has a {measure.label}; run it, or resume it")
+        raise CrosswindError(
+            f"{folder}: no counted trial has a {measure.label}; run or resume the experiment"
+        )
     group_of, trials = zip(*found, strict=True)
     values = [trial.values[measure.key] for trial in trials]
-    planned, told = ({(t.row.block, t.row.position) for t in some} for some in (summary.trials, trials))
+    planned, measured = ({(t.row.block, t.row.position) for t in some} for some in (summary.trials, trials))
     unit = column_unit(values, units_of(measure.unit))
     return Samples(
         file=str(folder),
@@ -49,7 +50,7 @@ def run_samples(folder: Path, column: str | None = None) -> Samples:
         group_of=np.array(group_of),
         trials=(),
         trial_of=None,
-        left_out=len(planned - told),
+        left_out=len(planned - measured),
         buckets=tuple(tuple(condition.buckets) for condition in summary.conditions),
     )
 

@@ -1,8 +1,8 @@
-"""Read samples from a CSV file: one number a row, perhaps with the group and the trial that it belongs to.
+"""Read samples from a CSV file: one number in each row, with optional columns for its group and trial.
 
-Every row is read or refused with its line; none is skipped. `inf` is a value: what never ended. Where a
-column says when rows were measured they have to be in that order, which the guard takes for the order of the
-trials; where one says their unit, it has to be the same.
+Every row is read, or refused with its line; none is skipped. `inf` is a value: what never ended. If a column
+has the times of rows, rows have to be in that order, which the guard uses as the order of trials. If a column
+has units, they have to be equal.
 """
 
 from __future__ import annotations
@@ -28,27 +28,31 @@ _Name = TypeVar("_Name")
 
 _DELIMITERS = ",;\t"
 _PROBLEMS_MAX = 10
-_FIRST_ROWS = 100  # say which column has numbers where the names leave a choice
+_FIRST_ROWS = 100  # read to find the column with numbers, where names alone do not decide
 
 
 @dataclass(frozen=True)
 class Samples:
-    """One value a row, in the order of the file."""
+    """One value for each row, in the order of the file."""
 
     file: str
     column: str
-    by: str | None  # the column that groups are told apart by; several with commas
-    trial: str | None  # the column that trials are told apart by
-    groups: tuple[str, ...]  # in the order in which they first appear; one without a name where `by` is None
+    by: str | None  # the column of the groups; several with commas
+    trial: str | None  # the column of the trials
+    groups: tuple[
+        str, ...
+    ]  # in the order in which they first appear; one with an empty name where `by` is None
     values: NDArray[np.float64]  # shape (n,); +inf for what never ended
     group_of: NDArray[np.int64]  # shape (n,), index in `groups`
     trials: tuple[str, ...]  # names of trials, unique within a group
     trial_of: NDArray[np.int64] | None  # shape (n,), index in `trials`; None without a trial column
-    session: str | None = None  # the column that says which trials belong together, where one was found
+    session: str | None = None  # the column of the sessions of trials, where there is one
     sessions: int = 0  # of all groups together
-    buckets: tuple[tuple[BucketHistory, ...], ...] = ()  # of each group, those that outlive trials; of a run
+    buckets: tuple[
+        tuple[BucketHistory, ...], ...
+    ] = ()  # of each group: buckets that outlive trials; only for a run
     left_out: int = 0  # planned trials of a run that have no value here
-    set_aside: tuple[str, ...] = ()  # columns without numbers beside the only one that has them
+    set_aside: tuple[str, ...] = ()  # columns without numbers, where only one column has numbers
 
 
 def read_samples(
@@ -61,18 +65,19 @@ def read_samples(
 ) -> Samples:
     """Read the numbers of a column.
 
-    The first line names the columns, unless all of it is numbers: then columns are called 1, 2, ... Cells are
-    apart by commas, semicolons or tabs, whichever the first line has most of.
+    The first line names the columns. If it has only numbers, columns are called 1, 2, ... The separator is
+    the comma, semicolon or tab, whichever is most frequent in the first line.
 
     Args:
         path: a text file in UTF-8.
-        column: with the values; None where there is only one that can be meant.
-        by: with the group of each row; several together name it, none gives one group.
-        trial: with the trial of each row; None for a column that is called like one (`TRIAL_NAMES`), if any.
-        ordered: whether rows are in the order in which they were measured; a column that is called like a
-            time (`TIME_NAMES`) has to agree.
-    Raises: BadSamples: no such file or column, rows that are not numbers, of several units, or not in their
-        order; each with its line.
+        column: of the values; None where only one is possible.
+        by: columns of the group of each row; none gives one group.
+        trial: column of the trial of each row; None for a column with a name in `TRIAL_NAMES`, if any.
+        ordered: whether rows are in the order of measurement; a column with a name in `TIME_NAMES` has to
+            agree.
+    Raises: BadSamples: there is no such file or column, or rows are not numbers, have several units, or are
+    out
+        of order; with their lines.
     """
     try:
         require_file(path)
@@ -89,7 +94,7 @@ def _read(
 ) -> Samples:
     first = file.readline()
     if not first.strip():
-        raise BadSamples(f"{path}:1: is empty; the first line names the columns")
+        raise BadSamples(f"{path}:1: is empty; name the columns in the first line")
     delimiter = max(_DELIMITERS, key=first.count)
     names = [name.strip() for name in next(csv.reader([first], delimiter=delimiter))]
     bare = all(number_in(name) is not None for name in names)
@@ -116,19 +121,19 @@ def _read(
             continue
         problems.append(f"{path}:{line}: {problem}")
         if len(problems) == _PROBLEMS_MAX:
-            problems.append(f"{path}: and perhaps more; these are the first {_PROBLEMS_MAX}")
+            problems.append(f"{path}: these are the first {_PROBLEMS_MAX} problems; there may be more")
             break
     if problems:
         raise BadSamples("\n".join(problems))
     if not found.values:
-        raise BadSamples(f"{path}:2: no rows below the names of the columns")
+        raise BadSamples(f"{path}:2: there are no rows below the names of the columns")
     return found.samples(path)
 
 
 def _plain(file: TextIO, before: Sequence[str]) -> array[float] | None:
-    """Return the numbers of a file that has one in each line and nothing else; None for any other.
+    """Return the numbers of a file with one number in each line; None for any other file.
 
-    Ten million are read in two seconds so, and in twenty row by row.
+    This reads ten million in two seconds; row by row it takes twenty.
     """
     try:
         values = array("d", map(float, chain(before, file)))
@@ -143,7 +148,7 @@ def _alone(path: Path, column: str, values: array[float]) -> Samples:
 
 
 class _Rows:
-    """What was read of rows so far."""
+    """The rows that were read so far."""
 
     def __init__(self, columns: Columns, ordered: bool) -> None:
         self.values = array("d")
@@ -154,7 +159,7 @@ class _Rows:
         self._instants_s, self._lines = array("d"), array("q")
 
     def take(self, line: int, row: list[str]) -> str | None:
-        """Take a row down; return what is wrong with it if something is."""
+        """Store a row; return what is wrong with it, if anything."""
         columns = self._columns
         if len(row) != len(columns.names):
             return _width(row, columns.names)
@@ -166,14 +171,14 @@ class _Rows:
             if instant is None:
                 return (
                     f'{self._time}: "{cell[self._time].strip()}" is no instant; write seconds, or '
-                    "2026-11-22T10:00:00, or say --unordered"
+                    "2026-11-22T10:00:00, or give --unordered"
                 )
             self._instants_s.append(instant)
         self._lines.append(line)
         self.values.append(float(cell[columns.values]))
         group = self._groups.number(", ".join(cell[name].strip() for name in columns.by))
         if columns.trial is not None:
-            # A trial 1 of one group is not the trial 1 of another.
+            # Trial 1 of one group is not trial 1 of another.
             self._trials.number((group, cell[columns.trial].strip()))
         if columns.session is not None:
             self._sessions.number((group, cell[columns.session].strip()))
@@ -184,14 +189,14 @@ class _Rows:
     def samples(self, path: Path) -> Samples:
         """Return the rows as samples.
 
-        Raises: BadSamples: they have several units, or are not in the order in which they were measured.
+        Raises: BadSamples: they have several units, or are not in the order of measurement.
         """
         columns = self._columns
         if len(self._units.known) > 1:
             line = self._lines[self._units.of_rows.index(1)]
             raise BadSamples(
                 f"{path}:{line}: {columns.unit}: {' and '.join(list(self._units.known)[:2])} in one file; "
-                "write all values in one unit, or analyse one after the other"
+                "write all values in one unit, or analyse each unit separately"
             )
         group_of = np.array(self._groups.of_rows)
         trial_of = np.array(self._trials.of_rows) if columns.trial is not None else None
@@ -199,9 +204,9 @@ class _Rows:
             misplaced = first_misplaced(np.array(self._instants_s), trial_of, group_of)
             if misplaced is not None:
                 raise BadSamples(
-                    f"{path}:{self._lines[misplaced]}: {self._time}: is before what stands above it, but the "
-                    "guard takes the order of rows for that of trials; sort the rows by it, or say "
-                    "--unordered and do without the guard"
+                    f"{path}:{self._lines[misplaced]}: {self._time}: is before the row above, but the guard "
+                    "needs rows in the order of trials; sort the rows by time, or give --unordered, which "
+                    "disables the guard"
                 )
         return Samples(
             file=path.name,
@@ -227,14 +232,14 @@ class _Names(Generic[_Name]):
         self.of_rows = array("q")
 
     def number(self, name: _Name) -> int:
-        """Return the number of a name, and take it down for the next row."""
+        """Return the number of a name, and store it for the next row."""
         number = self.known.setdefault(name, len(self.known))
         self.of_rows.append(number)
         return number
 
 
 def _numbered(path: Path, file: TextIO, delimiter: str, after: int) -> Iterator[tuple[int, list[str]]]:
-    """Yield rows with their lines; an empty line is a row of no cells, and at the end of the file none."""
+    """Yield rows with their lines; an empty line is a row without cells, except at the end of the file."""
     rows = csv.reader(file, delimiter=delimiter)
     empty = []
     try:
@@ -252,22 +257,22 @@ def _numbered(path: Path, file: TextIO, delimiter: str, after: int) -> Iterator[
 
 def _width(row: list[str], names: Sequence[str]) -> str:
     if not row:
-        return "the line is empty; take it out"
+        return "the line is empty; remove it"
     return f"{len(row)} cells, but {len(names)} column{'' if len(names) == 1 else 's'}: {', '.join(names)}"
 
 
 def _problem(cell: str) -> str | None:
-    """Return what is wrong with a cell that has to hold a value, None if nothing is."""
+    """Return what is wrong with the cell of a value, None if nothing is."""
     number = number_in(cell)
     if number is None:
         text = cell.strip()
         if not text:
-            return "the cell is empty; write inf for what never ended, or leave the row out and say so"
+            return "the cell is empty; write inf for what never ended, or remove the row and report that"
         if "," in text and number_in(text.replace(",", "")) is not None:
-            return f'"{text}" has a comma; write decimals with a point, and nothing between thousands'
+            return f'"{text}" has a comma; write decimals with a point, and no separator of thousands'
         if text[0].isdigit():
-            return f'"{text}" is not a plain number; write all values in one unit, and none beside them'
+            return f'"{text}" is not a plain number; write all values in one unit, without the unit'
         return f'"{text}" is not a number'
     if math.isnan(number):
-        return "NaN has no rank; write inf for what never ended, or leave the row out and say so"
+        return "NaN has no rank; write inf for what never ended, or remove the row and report that"
     return None

@@ -1,13 +1,12 @@
-"""Nodes whose credit bucket holds them back while that of their equals does not: stragglers.
+"""Find stragglers: nodes that are limited by their credit bucket while their peers are not.
 
-In a step of the counters (100 ms) a bucket **holds back** when packets waited in it at both ends of the step
-and no more left than its low rate gives; it is **open** when half as much again left. A node that is held
-back in at least a tenth of a trial's steps is a straggler where fewer than half of its equals are: those
-whose buckets have the same two rates. It **falls** where it is held back after it was open, whatever lies
-between; one that falls at least three times oscillates, instead of having run dry for good.
+In a step of the counters (100 ms) a bucket **limits** its node if packets waited at both ends of the step and
+no more left than its low rate gives. It is **open** if at least half as much again left. A node that is
+limited in at least a tenth of a trial's steps is a straggler if fewer than half of its peers are; peers are
+nodes whose buckets have the same two rates. A node **falls** when it is limited after it was open. One that
+falls at least three times oscillates; otherwise its bucket ran dry and stayed so.
 
-Only conditions with `credit` at `host.egress` have such nodes, and their buckets count as they are before any
-timeline.
+Only conditions with `credit` at `host.egress` have such nodes. Buckets count as they are before any timeline.
 
 Source: Uta et al. 2020, NSDI, section 4.2 and Figure 18: all nodes but one do not deplete their budgets; that
 one "oscillates between high and low bandwidths in short periods". The shares and counts are ours.
@@ -24,31 +23,31 @@ from crosswind.results.reading import CounterRow, Results, StoredTrial
 from crosswind.spec.resolved import Parameters, Resolved, number
 
 STEP_NS = 100_000_000  # of the counters (contracts.md, section 3)
-HELD_SHARE = 0.1  # of a trial's steps: what a shuffle of several rounds notices
-FALLS_MIN = 3  # a bucket that runs dry once falls once, and may do so again after one pause
-_LOW_REACHED = 1.2  # times the low rate: a step holds some packets more or less
-_OPEN = 1.5  # times the low rate: no step at the low rate alone sends so much
+HELD_SHARE = 0.1  # of a trial's steps: enough to delay a shuffle of several rounds
+FALLS_MIN = 3  # a bucket that runs dry falls once, and perhaps again after one pause
+_LOW_REACHED = 1.2  # times the low rate: a step may have some packets more
+_OPEN = 1.5  # times the low rate: no step at the low rate sends that much
 
 
 @dataclass(frozen=True)
 class Straggler:
-    """A node that was held back in a trial while most of its equals were not."""
+    """A node that was limited in a trial while most of its peers were not."""
 
     node: str
     held_share: float  # of the trial's steps, in [HELD_SHARE, 1]
-    falls: int  # from open to held back
+    falls: int  # from open to limited
     equals: int  # nodes whose buckets have the same rates, this one included
-    held_equals: int  # those of them that were held back as well, this one included
+    held_equals: int  # those of them that were limited too, this one included
 
     @property
     def oscillates(self) -> bool:
-        """Whether it went to and fro between its rates."""
+        """Whether it changed back and forth between its rates."""
         return self.falls >= FALLS_MIN
 
 
 @dataclass(frozen=True)
 class _Course:
-    """What one node's bucket did in a trial."""
+    """The behaviour of one node's bucket in a trial."""
 
     node: str
     rates_bps: tuple[int, int]  # low, high
@@ -57,7 +56,7 @@ class _Course:
 
 
 def stragglers_of(results: Results, row: StoredTrial) -> list[Straggler]:
-    """Return the stragglers of a trial, by name; none where its condition has no credit buckets."""
+    """Return the stragglers of a trial, by name; empty where its condition has no credit buckets."""
     buckets = _buckets(results.resolved, row.condition)
     measurement = results.measurement(row.trial)
     if not buckets or measurement is None:
@@ -71,7 +70,7 @@ def find_stragglers(rows: Iterable[CounterRow], buckets: Sequence[Parameters], s
     """Return the stragglers among the nodes whose buckets were counted.
 
     Args:
-        rows: of all elements of one trial, in the order of time; steps in which nothing happened are missing.
+        rows: of all elements of one trial, in the order of time, without steps in which nothing happened.
         buckets: by their place in `host.egress`, as resolved; {} for another element.
         steps: of the trial.
     """
@@ -113,7 +112,7 @@ def _course(node: str, bucket: Parameters, rows: Sequence[CounterRow], steps: in
 
 
 def _buckets(resolved: Resolved, condition: str) -> list[Parameters]:
-    """Return what stands at `host.egress`, {} in place of what is no bucket; nothing where none is one."""
+    """Return the buckets at `host.egress`, {} for other elements; empty where there is no bucket."""
     described = resolved.condition(condition)
     elements = [] if described is None else described.places.get("host.egress", [])
     buckets = [element.get("credit", {}) for element in elements]

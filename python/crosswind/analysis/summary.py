@@ -1,8 +1,8 @@
-"""What a results folder says, as data: every number of the table and of the report comes from here.
+"""Summarise a results folder: all numbers of the table and of the report come from here.
 
-Estimates are medians over *trials* of a number that each trial gives (its own P99, its own job time), with
-the exact interval for that median, unless the guard finds that the trials are not independent. Counted are
-trials that are done and not void; failed and void ones are listed beside them.
+Estimates are medians over *trials* of one number of each trial (its own P99, its own job time), with the
+exact interval of the median, unless the guard finds that trials are not independent. Trials count if they are
+done and not void; failed and void ones are listed separately.
 """
 
 import math
@@ -42,7 +42,7 @@ from crosswind.stats import (
     quantiles,
 )
 
-SLOW_SHARE = "slow share"  # stands for a figure where figures are judged together
+SLOW_SHARE = "slow share"  # the key of this figure, where figures are judged together
 
 Metrics = list[tuple[str | None, str, str, float]]  # node, metric, statistic, value
 Estimate = Interval | NeedsTrials | RefusedInterval
@@ -51,7 +51,7 @@ Ratio = RatioInterval | GroupsNeedTrials | RefusedComparison
 
 @dataclass(frozen=True)
 class TrialSummary:
-    """One trial. A number that is not known is None, never 0."""
+    """One trial. An unknown number is None, never 0."""
 
     row: StoredTrial
     counted: bool  # done and not void: part of the estimates
@@ -61,14 +61,14 @@ class TrialSummary:
     latency_ns: dict[str, float]  # p50, p95, p99, p999 of its operations, from the intended start
     values: dict[str, float]  # of every measure that it has, by key, in the unit of the measure
     slow: SlowOperations | None  # over 100 ms
-    tail: SlowOperations | None  # the slowest hundredth where that is shorter, from 30 ms on
-    generator: Generator | None  # of operations that were kept
+    tail: SlowOperations | None  # the slowest hundredth of a shorter tail, from 30 ms on
+    generator: Generator | None  # where operations were recorded
     ledger_error_ns: dict[str, float]  # p50, p99, max
     host: Host
     interference_bps: float | None  # mean per source
     drops: dict[tuple[str, str], int]  # (place, reason) -> packets
     retransmissions: int | None
-    credits: Credits  # what credit buckets held as it began, and left
+    credits: Credits  # the levels of credit buckets at its start and its end
     stragglers: list[Straggler]
     logs: Path | None
 
@@ -84,12 +84,12 @@ class ConditionSummary:
 
     name: str
     summary: str
-    trials: list[TrialSummary]  # all of them, in the order they ran
-    buckets: list[BucketHistory]  # that outlive trials
-    guards: dict[str, Guard]  # of every measure, by key: whether the trials are independent in it
+    trials: list[TrialSummary]  # all of them, in the order in which they ran
+    buckets: list[BucketHistory]  # those that outlive trials
+    guards: dict[str, Guard]  # of every measure, by key: whether its trials are independent
     estimates: dict[str, Estimate]  # of every measure, by key
     slow_share: Estimate
-    ratios: dict[str, Ratio]  # times the baseline's, by key; not of the baseline, nor where a value is <= 0
+    ratios: dict[str, Ratio]  # to the baseline, by key; not for the baseline, nor where a value is <= 0
     p: dict[str, float]  # of each ratio with an interval, corrected for all comparisons of the report
     slow: SlowOperations  # over 100 ms
     tail: SlowOperations  # of trials whose tail is shorter
@@ -104,7 +104,7 @@ class ConditionSummary:
 
     @property
     def lost(self) -> int:
-        """How many planned trials failed, however often they were tried: no number has them."""
+        """How many planned trials finally failed; they are in no number."""
         ended = {(trial.row.block, trial.row.position) for trial in self.counted}
         failed = {(t.row.block, t.row.position) for t in self.trials if t.row.status == "failed"}
         return len(failed - ended)
@@ -114,7 +114,7 @@ class ConditionSummary:
         return _per_trial(self.counted, _of(key))
 
     def verdict(self, measure: Measure) -> Literal["better", "worse", ""]:
-        """Return what the ratio to the baseline means; nothing where chance may have made it."""
+        """Return the verdict of the ratio to the baseline; empty where it is not significant."""
         shown = self.p.get(measure.key, 1.0) < 0.05
         return measure.verdict(self.ratios.get(measure.key)) if shown else ""
 
@@ -125,7 +125,7 @@ class ConditionSummary:
 
 @dataclass(frozen=True)
 class Summary:
-    """A whole run."""
+    """The summary of a run."""
 
     folder: Path
     name: str
@@ -134,15 +134,15 @@ class Summary:
     application: str
     open_loop: bool
     measures: list[Measure]  # the columns, in order
-    primary: Measure  # the one that answers are given in
-    baseline: str  # the condition that ratios refer to: the first of the experiment
+    primary: Measure  # the measure of the answers
+    baseline: str  # the condition to which ratios refer: the first of the experiment
     conditions: list[ConditionSummary]  # in the order of the experiment
     resolved: Resolved
     provenance: Provenance
 
     @property
     def trials(self) -> list[TrialSummary]:
-        """All trials in the order they ran."""
+        """All trials, in the order in which they ran."""
         trials = [trial for condition in self.conditions for trial in condition.trials]
         return sorted(trials, key=lambda trial: (trial.row.position, trial.row.attempt))
 
@@ -152,9 +152,9 @@ class Summary:
 
     @property
     def ratio_after(self) -> Measure | None:
-        """The column behind which the ratio of the primary one stands: quantiles stay together.
+        """The column after which the ratio of the primary measure is shown: quantiles stay together.
 
-        None where a single condition leaves nothing to compare.
+        None where there is only one condition.
         """
         if len(self.conditions) < 2:
             return None
@@ -164,17 +164,17 @@ class Summary:
 
     @property
     def has_operations(self) -> bool:
-        """Whether single operations were kept, and not only numbers of whole trials."""
+        """Whether single operations were recorded, and not only numbers of whole trials."""
         return any(trial.slow is not None for trial in self.trials)
 
     @property
     def slow(self) -> SlowOperations:
-        """Slow operations of all counted trials."""
+        """The slow operations of all counted trials."""
         return SlowOperations.together(condition.slow for condition in self.conditions)
 
     @property
     def tail(self) -> SlowOperations:
-        """Those of trials whose tail is shorter than 100 ms."""
+        """The slowest operations of trials whose tail is shorter than 100 ms."""
         return SlowOperations.together(condition.tail for condition in self.conditions)
 
     def as_json(self) -> dict[str, JsonValue]:
@@ -183,7 +183,7 @@ class Summary:
 
 
 def summarise(folder: Path | Results) -> Summary:
-    """Return what the results in `folder` say.
+    """Summarise the results in `folder`.
 
     Raises: NotAResultsFolder: the folder has no trials.parquet or one of another format.
     """
@@ -270,9 +270,9 @@ def _value(measure: Measure, latency_ns: dict[str, float], metrics: Metrics) -> 
 
 
 def _latency(operations: Operations | None, metrics: Metrics) -> dict[str, float]:
-    """Return the quantiles of a trial: of its raw samples, or as stored where the samples were not kept.
+    """Return the quantiles of a trial: from its samples, or as stored where samples were not recorded.
 
-    Only operations that succeeded have a latency; the others are counted as errors.
+    Only successful operations have a latency; the others count as errors.
     """
     if operations is not None and operations.ok.any():
         latency = (operations.finished_ns - operations.intended_ns)[operations.ok]
@@ -290,7 +290,7 @@ def _conditions(
     primary: Measure,
     resolved: Resolved,
 ) -> list[ConditionSummary]:
-    """Return all conditions; what is claimed of one depends on how many there are."""
+    """Return all conditions, judged together: significance depends on their number."""
     counted = {name: [trial for trial in members if trial.counted] for name, members in trials.items()}
     buckets = {
         name: bucket_histories(resolved, [trial.credits for trial in members])
@@ -329,7 +329,7 @@ def _conditions(
 
 
 def _values_of(measures: Sequence[Measure]) -> dict[str, Callable[[TrialSummary], float | None]]:
-    """Return what a report judges of a trial, by key."""
+    """Return the judged values of a trial, by key."""
     return {measure.key: _of(measure.key) for measure in measures} | {SLOW_SHARE: lambda t: t.slow_share}
 
 
@@ -349,7 +349,7 @@ def _condition(
     drops: Counter[tuple[str, str]] = Counter()
     for trial in counted:
         drops.update(trial.drops)
-    # A trial that has no such number is left out of n, not counted as 0.
+    # A trial without the number is left out of n, not counted as 0.
     estimates = {key: guarded_interval(values, 0.5, seen) for key, (values, seen) in judged.items()}
     slow_share = estimates.pop(SLOW_SHARE)
     return ConditionSummary(
@@ -373,7 +373,7 @@ def _condition(
 def ratio(
     series: Mapping[str, PerTrial], seen: Mapping[str, Guard], baseline: str, name: str
 ) -> Ratio | None:
-    """Return how many times larger a condition is; None where a value is missing, infinite or not above 0."""
+    """Return the ratio of a condition to the baseline; None where a value is missing, infinite or <= 0."""
     sides = series[baseline], series[name]
     if not all(sides) or not all(0 < number < math.inf for side in sides for number in side.values):
         return None
@@ -395,7 +395,7 @@ def _total(metrics: Metrics, wanted: str) -> int | None:
 
 
 def _sum(metrics: Metrics, wanted: str, statistic: str | None = None) -> float | None:
-    """Return a metric added up over nodes (several clients), None if no node has it."""
+    """Return a metric added up over nodes; None if no node has it."""
     values = [value for _, metric, of, value in metrics if metric == wanted and statistic in (None, of)]
     return sum(values) if values else None
 

@@ -1,4 +1,4 @@
-"""Write an analysis for people: a row a group, then how groups compare, then how to read it."""
+"""Print an analysis: a row for each group, comparisons of groups, and how to read them."""
 
 from __future__ import annotations
 
@@ -46,18 +46,18 @@ def print_analysis(analysis: Analysis, console: Console) -> None:
 
 
 def _round_share(share: float) -> str:
-    """Return a share that somebody wrote, as they wrote it."""
+    """Return a share as the user wrote it."""
     return f"{100 * share:.10g}\u00a0%"
 
 
 def _what(analysis: Analysis) -> str:
-    """Return what the numbers are of, in a sentence."""
+    """Return what the numbers describe, in a sentence."""
     many, column = len(analysis.groups), f"column {analysis.column}"
     by = f", {many} group{_s(many)} by {analysis.by}" if analysis.by else ""
     if analysis.pooled:
         return f"{column}{by}; all rows pooled"
     if analysis.each is not None:
-        return f"{column}{by}; of each {analysis.trial} its own {analysis.each}"
+        return f"{column}{by}; the {analysis.each} of each {analysis.trial}"
     return f"{column}{by}; each row is one trial"
 
 
@@ -101,32 +101,30 @@ def _repetitions(group: Group) -> str:
 
 
 def _reading(analysis: Analysis) -> list[str]:
-    """Return how the table of groups is to be read."""
+    """Return how to read the table of groups."""
     if analysis.pooled:
-        return ["Rows of one trial are not independent, so no interval is true of these numbers."]
+        return ["Rows of one trial are not independent, so these numbers have no intervals."]
     sure = _round_share(analysis.confidence)
     lines = []
     if analysis.each == "sum":
-        lines.append(
-            "A sum of rates is the rate of all together only where all were measured over one span of time."
-        )
-    lines.append(f"Below a value its exact {sure} interval over trials, whatever the law of the values.")
+        lines.append("A sum of rates is the total rate only where all were measured over the same time.")
+    lines.append(f"Below a value: its exact {sure} interval over trials, for any distribution of the values.")
     if any(group.repetitions for group in analysis.groups):
         within = _round_share(analysis.within)
         lines.append(
-            f"trials for ±{within}: from how many on the median's interval keeps within {within} of it "
-            "(CONFIRM)."
+            f"trials for ±{within}: the number from which on the median's interval stays within {within} of "
+            "it (CONFIRM)."
         )
     lines += _fewer(analysis.groups)
-    lines.append(f"All of it takes trials that are independent and of one law; {_checked(analysis)}.")
+    lines.append(f"All of this needs independent trials of one distribution; {_checked(analysis)}.")
     return lines
 
 
 def _fewer(groups: list[Group]) -> list[str]:
-    """Return how often fewer trials would have missed, over all groups that can tell."""
+    """Return how often fewer trials would have missed, over all groups that show it."""
     asked = [group.fewer for group in groups if group.fewer]
     return [
-        f"The median of only {same[0].few} of a group's trials lies outside the group's interval in "
+        f"The median of only {same[0].few} of a group's trials is outside the group's interval for "
         f"{_from_to([found.missed for found in same])} of all choices."
         for same in zip(*asked, strict=True)
     ]
@@ -138,41 +136,41 @@ def _from_to(shares: list[float]) -> str:
 
 
 def _checked(analysis: Analysis) -> str:
-    """Return what the guard says where it refuses nothing."""
+    """Return the finding of the guard."""
     guards = [group.guard for group in analysis.groups if group.guard is not None]
     if not guards:
-        return "rows without an order cannot tell"
+        return "this cannot be checked without an order of rows"
     unknown = next((seen for seen in guards if seen.verdict == "unknown"), None)
     if unknown is not None:
-        return f"the guard cannot say of all ({unknown.reason})"
+        return f"the guard cannot check all of them ({unknown.reason})"
     if any(seen.refused for seen in guards):
-        return "the guard refuses what is not"
-    return "the guard, which goes by the order of the rows, found nothing against it"
+        return "the guard refuses those that are not"
+    return "the guard, which uses the order of rows, found no violation"
 
 
 def _set_aside(analysis: Analysis) -> str:
     return (
         f"{analysis.column} is the only column with numbers; not used: {', '.join(analysis.set_aside)} "
-        "(--by makes groups of one)."
+        "(give one with --by to form groups)."
     )
 
 
 def _left_out(trials: int) -> str:
     return (
-        f"Planned trials that are in none of this: {trials}. They failed, were void, did not run or lack the "
-        "number, so what fails looks better than it is; crosswind report says which."
+        f"Planned trials that are not included: {trials}. They failed, were void, did not run or lack the "
+        "number, so conditions with failures look better than they are; crosswind report lists them."
     )
 
 
 def _guards(analysis: Analysis) -> list[str]:
-    """Return what the guard refuses, and what would help."""
+    """Return what the guard refuses, and the remedies."""
     lines = []
     for group in analysis.groups:
         if group.guard is not None and group.guard.refused:
             name = f"{group.name}: " if analysis.by else ""
-            lines.append(f"{name}refused, because {group.guard.reason}. What helps: {group.guard.remedy}.")
+            lines.append(f"{name}refused, because {group.guard.reason}. Remedy: {group.guard.remedy}.")
     if lines:
-        lines.append("If rows are not in the order in which the trials ran, say so with --unordered.")
+        lines.append("If rows are not in the order in which the trials ran, give --unordered.")
     return lines
 
 
@@ -220,13 +218,13 @@ def _shown(comparison: Comparison) -> str:
 
 
 def _reading_comparisons(analysis: Analysis) -> list[str]:
-    """Return how the table of comparisons is to be read."""
+    """Return how to read the table of comparisons."""
     many = len(analysis.comparisons)
     corrected = f", corrected for {many} comparisons (Holm)" if many > 1 else ""
     lines = [
-        f"difference: Hodges-Lehmann, with its {_round_share(analysis.confidence)} interval, each by itself. "
+        f"difference: Hodges-Lehmann, with its {_round_share(analysis.confidence)} interval, not corrected. "
         f"p: Mann-Whitney{corrected}.",
-        '"no" says that these trials do not show a difference, not that there is none.',
+        '"no" means that these trials do not show a difference, not that there is none.',
     ]
     if analysis.overall is not None:
         lines.insert(1, f"Whether any group differs: p {_p_value(analysis.overall.p)} (Kruskal-Wallis).")

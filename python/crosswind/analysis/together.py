@@ -1,7 +1,7 @@
-"""What is claimed in one report, judged together: at most 5 of 100 reports claim anything that is not so.
+"""Correct all claims of a report together: at most 5 of 100 reports make any false claim.
 
-Half of the 5 % is for the first figure, in which answers are given; the others share the rest. So the first
-one finds nearly as much beside ten others as alone.
+Half of the 5 % is for the first figure, which gives the answers; the others share the rest. So the first
+figure is nearly as sensitive beside ten others as alone.
 """
 
 from collections import Counter
@@ -25,7 +25,7 @@ def guards(
     Args:
         series: figure -> condition -> trials.
         buckets: of the conditions, those that outlive trials.
-        first: the figure that answers are given in; None: all count alike.
+        first: the figure of the answers; None gives all figures equal shares.
     """
     known = [figure for figure, trials in series.items() if any(map(len, trials.values()))]
     shares = _shares(known, first)
@@ -40,8 +40,8 @@ def corrected(
     """Return the p values of comparisons (Mann-Whitney), corrected for all of them (Holm, weighted).
 
     Args:
-        pairs: (figure, condition) -> the two that are compared.
-        first: the figure that answers are given in; None: all count alike.
+        pairs: (figure, condition) -> the compared trials.
+        first: the figure of the answers; None gives all figures equal shares.
     """
     if not pairs:
         return {}
@@ -55,7 +55,7 @@ def corrected(
 
 
 def _shares(figures: Collection[Figure], first: Figure | None) -> dict[Figure, float]:
-    """Return what each figure may use of the error; all together 1."""
+    """Return the share of the error for each figure; the sum is 1."""
     others = len(figures) - (first in figures)
     if first not in figures or not others:
         return dict.fromkeys(figures, 1 / max(1, len(figures)))

@@ -1,4 +1,4 @@
-"""What a results folder says: as data, as a table for a terminal, and as one HTML file."""
+"""Report the results of a run: as data, as a table for a terminal, and as one HTML file."""
 
 from pathlib import Path
 

@@ -1,8 +1,7 @@
-"""What is drawn of the operations themselves: read once, thinned, and forgotten.
+"""Prepare the curves of single operations: read once, and thinned.
 
-Thirty trials of ten thousand operations would make a page of many megabytes. A curve keeps so many points
-that all curves together stay below POINTS; its ends and, of the CCDF, every operation of the far tail are
-always among them.
+Thirty trials of ten thousand operations would make a page of many megabytes. So all curves together have at
+most POINTS points. The ends of a curve and, for the CCDF, all operations of the far tail are always included.
 """
 
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from crosswind.analysis.summary import Summary
 from crosswind.results.reading import Results
 from crosswind.stats import BoxPlot, Curve, box_plot, ccdf, ecdf, tail_probability
 
-POINTS = 12_000  # of all ECDFs together, and of all CCDFs: thirty trials have all that a screen shows
+POINTS = 12_000  # of all ECDFs together, and of all CCDFs: for thirty trials as many as a screen shows
 THRESHOLDS_NS = {"1 ms": 1e6, "10 ms": 1e7, "100 ms": 1e8, "1 s": 1e9}
 
 
@@ -39,7 +38,7 @@ class ConditionCurves:
 
 
 def read_curves(summary: Summary, results: Results) -> dict[str, ConditionCurves]:
-    """Return condition -> its curves, over counted trials that kept their samples."""
+    """Return condition -> its curves, over counted trials with samples."""
     counted = sum(len(condition.counted) for condition in summary.conditions)
     points = int(np.clip(POINTS / max(counted, 1), 40, 400))
     curves = {}

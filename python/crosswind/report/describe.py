@@ -1,4 +1,4 @@
-"""A resolved condition in words: what is done to packets, place by place, with quantities that have units."""
+"""Describe a resolved condition in words: what happens to packets at each place, with units."""
 
 from pydantic import JsonValue
 
@@ -17,8 +17,7 @@ _LIST_MAX = 12
 
 
 def describe(condition: ResolvedCondition) -> list[tuple[str, str]]:
-    """Return (place, what happens there) for a condition of resolved.json; [] for one that leaves packets
-    alone."""
+    """Return (place, what happens there) for a condition; empty for one that does nothing to packets."""
     rows = _places(condition.places)
     for flow in condition.interference:
         pair = " and ".join(flow.between)
@@ -32,7 +31,7 @@ def describe(condition: ResolvedCondition) -> list[tuple[str, str]]:
 def _flow(flow: ResolvedInterference) -> str:
     if isinstance(flow.arrivals, SentReplay):
         replay = flow.arrivals.replay
-        again = "again and again" if replay.repeat else "once"
+        again = "repeatedly" if replay.repeat else "once"
         return f"a replay of {len(replay.packets)} packets {again}, dscp {flow.dscp}"
     given = flow.as_json()
     details = {key: value for key, value in given.items() if key not in ("between", "by", "rate")}
@@ -40,7 +39,7 @@ def _flow(flow: ResolvedInterference) -> str:
 
 
 def _present(value: JsonValue) -> JsonValue:
-    """Return a mapping without what is absent: no `tcp` never backs off, no shape is exponential."""
+    """Return a mapping without absent values: no `tcp` never backs off, no shape is exponential."""
     if not isinstance(value, dict):
         return value
     return {key: _present(member) for key, member in value.items() if member is not None}
@@ -59,7 +58,7 @@ def _places(places: Places) -> list[tuple[str, str]]:
 
 
 def _monitored(monitor: Parameters) -> str:
-    """Return what a monitor measures, and of which packets where not of all."""
+    """Return what a monitor measures, and the packets unless it is all of them."""
     quantities = monitor["what"]
     if not isinstance(quantities, list):
         raise ValueError("a monitor measures a list of quantities")
@@ -72,7 +71,7 @@ def _monitored(monitor: Parameters) -> str:
 
 
 def _named(value: JsonValue, key: str = "") -> str:
-    """Return a quantity by the unit at the end of its name, and nested ones with their names."""
+    """Return a quantity with the unit at the end of its name, and nested ones with their names."""
     if isinstance(value, dict):
         return ", ".join(f"{_without_unit(name)} {_named(member, name)}" for name, member in value.items())
     if isinstance(value, list):

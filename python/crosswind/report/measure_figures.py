@@ -1,4 +1,4 @@
-"""Pictures of what whole trials gave: a dot per trial, so that their spread is seen and not averaged away."""
+"""Pictures of numbers of whole trials: one dot for each trial, so that their spread is visible."""
 
 import plotly.graph_objects as go
 
@@ -18,13 +18,13 @@ from crosswind.text.picture import (
 )
 from crosswind.text.units import column_unit, short_names, units_of
 
-BOX_TRIALS = 5  # fewer values are their own summary
+BOX_TRIALS = 5  # fewer values need no summary
 
 
 def measure_figures(summary: Summary) -> list[Picture]:
-    """Return a picture of every measure that is no quantile of operations: those have pictures of their own.
+    """Return a picture of every measure that is no quantile of operations; those have their own pictures.
 
-    Where no operations are kept, their quantiles are numbers like any other.
+    Where single operations were not recorded, their quantiles are drawn here too.
     """
     return [
         _dots(summary, place, measure)

@@ -1,4 +1,4 @@
-"""Pictures of what monitors measured: the distribution of each quantity, and its course over time."""
+"""Pictures of monitors: the distribution of each quantity, and its course over time."""
 
 from dataclasses import replace
 from itertools import groupby
@@ -12,7 +12,7 @@ from crosswind.results.reading import Results, TrendRow
 from crosswind.text.picture import Picture, finished, log_axis, rounded
 from crosswind.text.units import short_names
 
-# What a value is drawn in: axis title and how many of the measured unit that is.
+# The unit in which a value is drawn: axis title, and its size in the measured unit.
 _UNITS = {
     "ns": ("us", 1e3),
     "B": ("bytes", 1.0),
@@ -26,7 +26,7 @@ _LINEAR = ("utilisation", "packet-size")
 def monitor_figures(
     summary: Summary, results: Results, found: dict[str, list[Distribution]]
 ) -> list[Picture]:
-    """Return the pictures in the order of `TITLES`, first all distributions, then the courses over time."""
+    """Return the pictures in the order of `TITLES`: all distributions, then the courses over time."""
     figures = [figure for what in TITLES if (figure := _distributions(summary, found, what)) is not None]
     for number, condition in enumerate(summary.conditions):
         figures += [
@@ -37,7 +37,7 @@ def monitor_figures(
 
 
 def _distributions(summary: Summary, found: dict[str, list[Distribution]], what: str) -> Picture | None:
-    """Draw a line per condition and element; lines of one condition share a colour."""
+    """Draw a line for each condition and element; lines of one condition share a colour."""
     short = short_names(condition.name for condition in summary.conditions)
     lines = [
         (number, condition.name, distribution)
@@ -49,7 +49,7 @@ def _distributions(summary: Summary, found: dict[str, list[Distribution]], what:
         return None
     unit, size = _UNITS[lines[0][2].unit]
     above_zero = [value for *_, line in lines for value, _ in line.cumulated() if value]
-    # A logarithmic axis has no place for 0: it stands at half of the smallest value above it.
+    # A logarithmic axis has no 0: it is drawn at half of the smallest value above it.
     zero = 0.0 if what in _LINEAR else min(above_zero, default=1) / 2
     figure, values, named = go.Figure(), list[float](), set[str]()
     for number, name, distribution in lines:
@@ -91,7 +91,7 @@ def _course(
     what: str,
     trials: list[tuple[str, list[TrendRow]]],
 ) -> Picture:
-    """Draw the mean over time, a line per trial and element, and behind it the greatest window of all."""
+    """Draw the mean over time, a line for each trial and element, and behind it the greatest window."""
     figure = go.Figure()
     unit = ""
     for trial, rows in trials:
@@ -123,7 +123,7 @@ def _course(
 
 
 def _thinned(course: list[TrendRow]) -> list[TrendRow]:
-    """Return at most `POINTS` steps: neighbours become one, with their mean and their greatest window."""
+    """Return at most `POINTS` steps: neighbours are merged, with their mean and their greatest window."""
     together = -(-len(course) // POINTS)
     groups = [course[start : start + together] for start in range(0, len(course), together)]
     return [

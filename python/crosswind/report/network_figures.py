@@ -1,4 +1,4 @@
-"""Pictures of what the network did over time: the interference it was offered, and the packets it dropped."""
+"""Pictures of the network over time: the offered interference, and the dropped packets."""
 
 from collections import Counter
 
@@ -15,11 +15,11 @@ SECONDS_AXIS = {"title": {"text": "s since the trial began"}, "rangemode": "toze
 
 
 def network_figures(summary: Summary, results: Results) -> list[Picture]:
-    """Return a picture of interference and one of drops for each condition that had any."""
+    """Return a picture of interference and one of drops for each condition that has any."""
     uplinks = _uplinks(summary.resolved)
     offered = {
         condition.name: {
-            # A draw without a limit sends as fast as its host can: at the rate of the uplink.
+            # A draw without a limit sends at the rate of the uplink.
             trial.row.trial: [
                 (source, at, uplinks.get(source.split(ARROW)[0], 0) if rate is None else rate)
                 for source, at, rate in results.interference(trial.row.trial)
@@ -41,7 +41,7 @@ def network_figures(summary: Summary, results: Results) -> list[Picture]:
 
 
 def _uplinks(resolved: Resolved) -> dict[str, int]:
-    """Return the rate of each host's uplink; nothing where results have no network."""
+    """Return the rate of each host's uplink; empty where results have no network."""
     uplinks = Network.of(resolved.topology).uplinks
     return {host: uplink.rate_bps or 0 for host, uplink in uplinks.items()}
 
@@ -59,13 +59,13 @@ def _interference(
     offered: dict[str, list[tuple[str, int, float]]],
     highest_bps: float,
 ) -> Picture:
-    """Draw a step line per trial and source; all conditions share one axis, which ends at `highest_bps`."""
+    """Draw a step line for each trial and source; all conditions share an axis up to `highest_bps`."""
     figure = go.Figure()
     for trial, rows in offered.items():
         begin, end = _window(results, trial, [at for _, at, _ in rows])
         for source in sorted({row[0] for row in rows}):
             draws = [(at, rate) for name, at, rate in rows if name == source]
-            # A draw holds until the next one, and the last one until the end of the trial.
+            # A draw lasts until the next one, and the last one until the end of the trial.
             seconds = [rounded((at - begin) / 1e9) for at, _ in draws] + [rounded((end - begin) / 1e9)]
             rates = [rounded(rate / 1e6) for _, rate in draws]
             figure.add_trace(
@@ -90,7 +90,7 @@ def _interference(
 
 
 def _drops(results: Results, condition: ConditionSummary, number: int) -> Picture | None:
-    """Draw recorded drops by place and reason, added up over trials, or nothing if there were none."""
+    """Draw recorded drops by place and reason, added up over trials; None if there were none."""
     recorded = {trial.row.trial: results.drops(trial.row.trial) for trial in condition.counted}
     windows = {
         trial: _window(results, trial, [row.at_ns for row in rows])
@@ -125,7 +125,7 @@ def _drops(results: Results, condition: ConditionSummary, number: int) -> Pictur
         showlegend=True,
         legend={"orientation": "h", "y": 1.0, "yanchor": "bottom"},
         xaxis=SECONDS_AXIS | {"range": [0, rounded(BINS * step_s)]},
-        # Packets come in whole numbers: few of them get a label each.
+        # Packets are whole numbers: a short axis has a label for each.
         yaxis={"title": {"text": "packets"}, "rangemode": "tozero"} | ({"dtick": 1} if tallest <= 5 else {}),
     )
     alt = f"Packets dropped over time under {condition.name}, by place and reason."

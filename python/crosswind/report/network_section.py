@@ -1,4 +1,4 @@
-"""What the network of a run was before its trials and after them, as the report shows it."""
+"""The section of a report about the network before the trials and after them."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from crosswind.analysis.network.comparison_text import change_text, margin_text,
 from crosswind.results.reading import Results
 from crosswind.stats import Alike
 
-_OLDER = "the run was made before runs took them"
+_OLDER = "the run is older than this feature"
 
 
 @dataclass(frozen=True)
 class Row:
-    """A figure; each text goes with that of its interval, which may be empty."""
+    """A figure; each value is a text and that of its interval, which may be empty."""
 
     title: str
     before: tuple[str, str]
@@ -28,7 +28,7 @@ class Row:
 
 @dataclass(frozen=True)
 class NetworkSection:
-    """The section; `rows` are empty where there is nothing to compare, and `left_out` says why."""
+    """The section; where there is nothing to compare, `rows` is empty and `left_out` has the reason."""
 
     about: str  # what was measured; empty where nothing was
     answer: str
@@ -44,7 +44,7 @@ def network_section(results: Results) -> NetworkSection:
         planned = None if results.provenance.before is None else results.provenance.before.fingerprint
         lacking = " or ".join(side for side in ("before", "after") if side not in found)
         why = _OLDER if planned is None else planned.left_out
-        return NetworkSection("", "", [], why or f"the run has not got one from {lacking} it")
+        return NetworkSection("", "", [], why or f"the run has no fingerprint from {lacking} it")
     before = found["before"]
     about = f"from {' to '.join(before.between)} under {before.condition}"
     return NetworkSection(about, _answer(compared), [_row(figure) for figure in compared.figures], "")
@@ -54,8 +54,8 @@ def _answer(compared: FingerprintComparison) -> str:
     if named := compared.named("different"):
         return f"It changed during the run: {', '.join(named)}."
     if named := compared.named("undecided"):
-        return f"Nothing is shown to have changed; undecided: {', '.join(named)}."
-    return "It was the same before and after, in every figure."
+        return f"No change was found; undecided: {', '.join(named)}."
+    return "Every figure was the same before and after."
 
 
 def _row(found: FigureComparison) -> Row:

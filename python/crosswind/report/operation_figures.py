@@ -19,19 +19,19 @@ from crosswind.text.picture import (
 )
 from crosswind.text.units import short_names
 
-DASHES = ("solid", "dot")  # the second half of the palette is told apart without colour, too
+DASHES = ("solid", "dot")  # the second half of the palette differs in more than colour
 PALETTE = 10
 
 
 def operation_figures(summary: Summary, curves: dict[str, ConditionCurves]) -> list[Picture]:
-    """Return all of them; none where no trial kept its samples."""
+    """Return all pictures; empty where no trial has samples."""
     if not any(condition.pooled for condition in curves.values()):
         return []
     return [latency_boxes(summary, curves), latency_ccdf(summary, curves), latency_ecdf(summary, curves)]
 
 
 def latency_boxes(summary: Summary, curves: dict[str, ConditionCurves]) -> Picture:
-    """Draw a box per condition, with each trial's P99 beside it: the box alone hides the tail."""
+    """Draw a box for each condition, with each trial's P99 beside it: the box alone hides the tail."""
     short = short_names(condition.name for condition in summary.conditions)
     figure = go.Figure()
     drawn: list[float] = []
@@ -78,12 +78,12 @@ def latency_boxes(summary: Summary, curves: dict[str, ConditionCurves]) -> Pictu
         xaxis=log_axis("latency (ms, logarithmic)", drawn),
         yaxis=row_axis(short.values()),
     )
-    alt = "Box plots of latency by condition on a logarithmic axis; the numbers stand in the summary table."
+    alt = "Box plots of latency by condition on a logarithmic axis; the summary table has the numbers."
     return finished("boxes", alt, 110 + 46 * len(summary.conditions), figure)
 
 
 def latency_ccdf(summary: Summary, curves: dict[str, ConditionCurves]) -> Picture:
-    """Draw how often a latency is exceeded, a line per trial."""
+    """Draw how often a latency is exceeded, one line for each trial."""
     lines = {name: [(t.trial, t.ccdf) for t in c.trials] for name, c in curves.items()}
     values = [value / 1e6 for trials in lines.values() for _, curve in trials for value in curve.value]
     shares = [share for trials in lines.values() for _, curve in trials for share in curve.share]
@@ -97,9 +97,9 @@ def latency_ccdf(summary: Summary, curves: dict[str, ConditionCurves]) -> Pictur
 
 
 def latency_ecdf(summary: Summary, curves: dict[str, ConditionCurves]) -> Picture:
-    """Draw the share of operations that are at most so slow, a line per trial."""
+    """Draw the distribution of latency, one line for each trial."""
     figure = _lines(summary, {name: [(t.trial, t.ecdf) for t in c.trials] for name, c in curves.items()})
-    # Stalls of 200 ms on the same axis would squeeze the body, which is what this picture is for.
+    # With stalls of 200 ms on the same axis, the body would be too small to see.
     body = [t.latency_ns for t in summary.trials if t.counted and t.latency_ns]
     ends = [min(q["p50"] for q in body) / 4e6, 3 * max(q["p95"] for q in body) / 1e6]
     figure.update_layout(

@@ -1,4 +1,4 @@
-"""The report of a run."""
+"""Write the report of a run as one HTML file."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,7 +39,7 @@ def write_report(folder: Path) -> Path:
         folder: of one run, or of an experiment (then its `latest`).
     Raises:
         NotAResultsFolder: `folder` holds no results.
-        FolderInUse: a run writes the folder; it writes the report too, when it ends.
+        FolderInUse: a run is writing the folder; it also writes the report when it ends.
     """
     results = Results(folder)
     path = results.path / "report.html"
@@ -58,7 +58,7 @@ def render(results: Results) -> str:
         profile = profile_of(summary)
         described = {c.name: describe(c) for c in summary.resolved.conditions}
     sensitive = sensitivity_of(profile) if profile else None
-    # Without a trial that counts, every axis would be empty.
+    # Without a counted trial, every axis would be empty.
     figures: list[Picture] = (
         []
         if not any(trial.counted for trial in summary.trials)
@@ -95,7 +95,7 @@ def render(results: Results) -> str:
         strips={c.name: strip.row(scale, c) for c in summary.conditions} if scale else {},
         described=described,
         curves=curves,
-        repetitions={name: told.confirm for name, told in repeated.items()},
+        repetitions={name: one.confirm for name, one in repeated.items()},
         needed=needed,
         monitored=found,
         network=network_section(results),
@@ -117,7 +117,7 @@ def render(results: Results) -> str:
 
 @dataclass(frozen=True)
 class Column:
-    """A measure as a column of the summary, and of the tables of trials."""
+    """A measure as a column of the summary and of the tables of trials."""
 
     measure: Measure
     unit: units.Unit
@@ -132,7 +132,7 @@ def _column(summary: Summary, measure: Measure) -> Column:
 
 
 def _headline(summary: Summary) -> list[Measure]:
-    """Return what the line above a condition's trials names: two figures, no two quantiles of one law."""
+    """Return the measures above a condition's trials: two figures, not two quantiles of one distribution."""
     others = [measure for measure in summary.measures if measure != summary.primary]
     if summary.primary.of_operations:
         others = [measure for measure in others if not measure.of_operations]

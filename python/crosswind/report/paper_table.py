@@ -1,6 +1,6 @@
-"""The summary as a table for a paper: Markdown, or LaTeX for the package booktabs.
+"""Write the summary as a table for a paper: Markdown, or LaTeX for the package booktabs.
 
-A row is a condition; a cell is the median over trials with its interval in brackets, where there is one.
+A row is a condition; a cell is the median over trials, with its interval in brackets if there is one.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from crosswind.text.units import column_unit, number, percent, short_names, time
 Language = Literal["latex", "markdown"]
 Rows = list[list[str]]
 
-# What means something to TeX, and the characters of numbers that its fonts lack.
+# Special characters of TeX, and characters in numbers that its fonts lack.
 _TEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{",
     "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "\u202f": r"\,", "\u00a0": "~",
@@ -31,7 +31,7 @@ def paper_table(summary: Summary, language: Language) -> str:
 
 
 def _cells(summary: Summary) -> tuple[list[str], Rows]:
-    """Return the heads and the rows, the name of the condition first."""
+    """Return the headers and the rows; the name of the condition comes first."""
     short = short_names(condition.name for condition in summary.conditions)
     columns = {"Condition": [short[condition.name] for condition in summary.conditions]}
     for measure in summary.measures:

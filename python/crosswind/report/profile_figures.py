@@ -1,4 +1,4 @@
-"""Pictures of a network profile: the surface, its contour, its cuts, and what the monitors saw along it."""
+"""Pictures of a network profile: the surface, its contour, its cuts, and the monitors along a factor."""
 
 from collections.abc import Callable, Iterable
 from typing import TypeVar
@@ -12,16 +12,16 @@ from crosswind.analysis.profile.surface import Point, Surface
 from crosswind.text.picture import Picture, finished, log_axis, rounded
 from crosswind.text.units import quantity
 
-# From little performance to all of it: dark to light, in order for every kind of colour vision (viridis).
+# Low performance is dark, high is light; the order is visible with any colour vision (viridis).
 _COLOURS = [
     [0.0, "#440154"], [0.2, "#414487"], [0.4, "#2a788e"],
     [0.6, "#22a884"], [0.8, "#7ad151"], [1.0, "#fde725"],
 ]  # fmt: skip
-_ALONG = ("burst-packets", "packet-size")  # what is drawn against the levels, beside link utilisation
+_ALONG = ("burst-packets", "packet-size")  # drawn against the levels, beside link utilisation
 
 
 def profile_figures(surface: Surface, monitored: dict[str, list[Distribution]]) -> list[Picture]:
-    """Return surface and contour (of two factors), the cuts, and distributions along the levels."""
+    """Return surface and contour (for two factors), cuts, and distributions along the levels."""
     figures = []
     if len(surface.axes) == 2:
         between = _between(surface)
@@ -52,7 +52,7 @@ def _axis(axis: Axis) -> dict[str, object]:
 
 
 def _words(surface: Surface, point: Point) -> str:
-    """Return what is shown of a point when it is pointed at."""
+    """Return the text that is shown when the pointer is on a point."""
     levels = ", ".join(axis.label(point.at[axis.name]) for axis in surface.axes)
     interval = surface.interval(point)
     text = f"{levels}<br>{_percent(surface, point):.3g} % of the best"
@@ -74,7 +74,7 @@ def _matrix(surface: Surface, of: Callable[[Point], _Value]) -> list[list[_Value
 
 
 def _between(surface: Surface) -> _Percents | None:
-    """Return what is drawn in % of the best: the points themselves, or what was fitted to them."""
+    """Return the surface in % of the best: the points themselves, or the fit to them."""
     if surface.complete:
         return _matrix(surface, lambda point: _percent(surface, point))
     rows = fitted(surface)
@@ -91,13 +91,13 @@ def _surface(surface: Surface, between: _Percents | None) -> Picture:
     if between is not None:
         fit = "% of the best by the fit, not measured"
         texts_of = zip(_matrix(surface, lambda point: _words(surface, point)), between, strict=True)
-        told = [[text or f"{z:.3g} {fit}" for text, z in zip(*rows, strict=True)] for rows in texts_of]
+        shown = [[text or f"{z:.3g} {fit}" for text, z in zip(*rows, strict=True)] for rows in texts_of]
         figure.add_trace(
             go.Surface(
                 x=[rounded(first.drawn(level)) for level in first.levels],
                 y=[rounded(second.drawn(level)) for level in second.levels],
                 z=between,
-                text=told,
+                text=shown,
                 opacity=1 if surface.complete else 0.75,
                 showscale=False,
                 **common,
@@ -178,11 +178,11 @@ def _contour(surface: Surface, between: _Percents | None) -> Picture:
 def _points_say(surface: Surface) -> str:
     if surface.complete:
         return "a dot is a condition, and a table has its numbers"
-    return "a dot is a condition that was measured, and what lies between is fitted (Gaussian process)"
+    return "a dot is a measured condition, and the surface between is fitted (Gaussian process)"
 
 
 def _errors(surface: Surface, points: Iterable[Point]) -> dict[str, object]:
-    """Return error bars of the intervals; nothing to draw where there is none."""
+    """Return error bars of the intervals; of length 0 where there is none."""
     plus, minus = [], []
     for point in points:
         share = surface.share(point.value)
@@ -200,7 +200,7 @@ def _errors(surface: Surface, points: Iterable[Point]) -> dict[str, object]:
 
 
 def _cuts(surface: Surface, place: int) -> Picture:
-    """Draw performance over one factor, a line for each level of the other one, and every trial as a dot."""
+    """Draw performance over one factor: a line for each level of the other, and a dot for each trial."""
     axis = surface.axes[place]
     other = next((each for each in surface.axes if each is not axis), None)
     figure = go.Figure()
@@ -261,7 +261,7 @@ def _values(surface: Surface, point: Point) -> tuple[float, ...]:
 
 
 def _along(surface: Surface, monitored: dict[str, list[Distribution]]) -> list[Picture]:
-    """Draw what monitors measured along one factor, the other at its best level: delay, where it is one."""
+    """Draw the monitors' distributions along one factor (a delay if there is one), the other at its best."""
     axis = next((axis for axis in surface.axes if axis.unit == "ns"), surface.axes[-1])
     best = {each.name: surface.towards_better(each)[-1] for each in surface.axes if each is not axis}
     along = [
@@ -293,7 +293,7 @@ def _by_place(along: list[tuple[float, list[Distribution]]], what: str) -> dict[
 
 
 def _utilisation(key: str, axis: Axis, place: str, found: _Found) -> Picture:
-    """Draw the cumulated distributions of a link's utilisation as a surface, as Picture 7 of the paper."""
+    """Draw the cumulative distributions of a link's utilisation as a surface, as Figure 7 of the paper."""
     grid = list(range(0, 101, 2))
     rows = [[rounded(100 * _share_up_to(distribution, 10 * at)) for at in grid] for _, distribution in found]
     figure = go.Figure(
@@ -317,7 +317,7 @@ def _utilisation(key: str, axis: Axis, place: str, found: _Found) -> Picture:
         },
         margin={"l": 0, "r": 0, "t": 0, "b": 0},
     )
-    alt = f"Share of the time in which {place} carried at most so much of its rate, over {axis.name}."
+    alt = f"Share of the time in which {place} carried at most a share of its rate, over {axis.name}."
     return finished(key, alt, 400, figure)
 
 
@@ -326,7 +326,7 @@ def _share_up_to(distribution: Distribution, value: int) -> float:
 
 
 def _distribution(key: str, axis: Axis, what: str, place: str, found: _Found) -> Picture:
-    """Draw the distribution of a quantity, a line for each level, as Figures 8 and 9 of the paper do."""
+    """Draw the distribution of a quantity, a line for each level, as in Figures 8 and 9 of the paper."""
     figure = go.Figure()
     drawn: list[float] = []
     for series, (level, distribution) in enumerate(found):

@@ -1,4 +1,4 @@
-"""Published figures beside those of a run, as a table for a terminal."""
+"""Print published figures beside those of a run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _DIRECTIONS = {
     "same": "[green]as published[/green]",
-    "other": "[red]the other way[/red]",
+    "other": "[red]opposite[/red]",
     "unknown": "[dim]undecided[/dim]",
 }
 
@@ -86,15 +86,15 @@ def _times(row: PublishedRow) -> str:
 
 
 def _reading(figures: PublishedFigures) -> list[str]:
-    """Return how the table is to be read, and what it lacks."""
+    """Return how to read the table, and what is missing in it."""
     lines = [
-        "here: median over trials, below it its 95 % interval where there are enough trials. direction: "
-        "whether the interval of the ratio here lies on the same side of 1 as the published ratio. Each row "
-        "is judged by itself: of 100 rows without a difference about 5 show a direction."
+        "here: median over trials, with its 95 % interval where there are enough trials. direction: "
+        "whether the interval of the ratio here lies on the same side of 1 as the published ratio. Rows are "
+        "not corrected for their number: of 100 rows without a difference, about 5 show a direction."
     ]
     needs = [row.here for row in figures.rows if isinstance(row.here, NeedsTrials)]
     if needs:
-        lines.append(f"An interval takes {max(found.needed for found in needs)} trials of a condition.")
+        lines.append(f"An interval needs {max(found.needed for found in needs)} trials of a condition.")
     lacking = dict.fromkeys(f"{row.figure} ({_why(row)})" for row in figures.rows if row.here is None)
     if lacking:
         lines.append(f"Not measured here: {', '.join(lacking)}.")
@@ -103,5 +103,5 @@ def _reading(figures: PublishedFigures) -> list[str]:
 
 def _why(row: PublishedRow) -> str:
     if row.measured_unit is None or row.measured_unit == row.unit:
-        return "no trial that counts has it"
+        return "no counted trial has it"
     return f"published in {row.unit}, measured in {row.measured_unit}: write its unit under `published`"

@@ -1,4 +1,4 @@
-"""The picture of how many trials an interval takes."""
+"""Draw how many trials an interval needs."""
 
 import numpy as np
 import plotly.graph_objects as go
@@ -10,7 +10,7 @@ from crosswind.text.units import percent, short_names
 
 
 def repetition_figures(summary: Summary, found: dict[str, Repetitions]) -> list[Picture]:
-    """Draw the half-width of the interval by the number of trials, a line per condition."""
+    """Draw the half-width of the interval against the number of trials, a line for each condition."""
     if not found:
         return []
     short = short_names(condition.name for condition in summary.conditions)
@@ -18,12 +18,12 @@ def repetition_figures(summary: Summary, found: dict[str, Repetitions]) -> list[
     for number, condition in enumerate(summary.conditions):
         if condition.name not in found:
             continue
-        told = found[condition.name]
-        centre = told.confirm.quantile
-        farther = np.maximum(np.abs(told.curve.low - centre), np.abs(told.curve.high - centre)) / centre
+        one = found[condition.name]
+        centre = one.confirm.quantile
+        farther = np.maximum(np.abs(one.curve.low - centre), np.abs(one.curve.high - centre)) / centre
         figure.add_trace(
             go.Scatter(
-                x=told.curve.size.tolist(),
+                x=one.curve.size.tolist(),
                 y=[rounded(share) for share in farther.tolist()],
                 name=short[condition.name],
                 mode="lines",
@@ -44,7 +44,7 @@ def repetition_figures(summary: Summary, found: dict[str, Repetitions]) -> list[
         hovermode="closest",
     )  # fmt: skip
     alt = (
-        "Half-width of the interval for the median by number of trials, one line per condition, and the "
-        f"width that is asked for, {percent(within)}."
+        "Half-width of the interval of the median against the number of trials, one line for each condition, "
+        f"and the target, {percent(within)}."
     )
     return [finished("repetitions", alt, 420, figure)]

@@ -1,7 +1,8 @@
-"""The first picture: each trial's own number on one axis, a strip per row of the summary table.
+"""Draw the first picture: the number of each trial on a common axis, a strip for each row of the summary
+table.
 
-Where operations are known these are P50 and P99, otherwise the application's first figure. Plain SVG that
-takes its colours from the page: it needs no script, prints well, and is there before anything else.
+The numbers are P50 and P99 of operations, otherwise the application's first figure. Plain SVG with the
+colours of the page needs no script, prints well, and appears first.
 """
 
 import math
@@ -15,13 +16,13 @@ from crosswind.stats import Interval
 from crosswind.text.units import column_unit, quantity, units_of
 
 WIDTH, HEIGHT, MARGIN = 320, 34, 10
-# Within this span the numbers of a linear axis tell more than the one or two powers of ten among them.
+# Within this span a linear axis has more useful ticks than one or two powers of ten.
 LINEAR_SPAN = 4.0
 
 
 @dataclass(frozen=True)
 class Axis:
-    """What the strips have in common.
+    """The common axis of the strips.
 
     Attributes:
         measures: one or two of the same unit; the first is drawn as dots, the second as diamonds.
@@ -33,7 +34,7 @@ class Axis:
     logarithmic: bool
 
     def x(self, value: float) -> float:
-        """Return where `value` lies, in units of the strip."""
+        """Return the place of `value`, in units of the strip."""
         low, at, high = (
             math.log10(v) if self.logarithmic else v for v in (self.ticks[0], value, self.ticks[-1])
         )
@@ -41,7 +42,7 @@ class Axis:
 
 
 def axis(summary: Summary) -> Axis | None:
-    """Return the axis that holds every counted trial, None without any value."""
+    """Return the axis for all counted trials; None without any value."""
     measures = _measures(summary)
     values = [
         trial.values[measure.key]
@@ -110,7 +111,7 @@ def _measures(summary: Summary) -> tuple[Measure, ...]:
 
 
 def _round_steps(low: float, high: float) -> tuple[float, ...]:
-    """Return three to five round numbers, equally far apart, from at most `low` to at least `high`."""
+    """Return three to five round, equidistant numbers from at most `low` to at least `high`."""
     spread = high - low or abs(high) / 2 or 1.0
     power = 10.0 ** math.floor(math.log10(spread))
     step = next(power * size for size in (0.5, 1, 2, 5) if spread <= 2.5 * power * size)

@@ -1,6 +1,6 @@
-"""A run on a terminal: its answer, its table, and the three weightiest warnings; the report has the rest.
+"""Print a run: the answer, the table, and the three most important warnings; the report has the rest.
 
-Plain text where the output is not a terminal, uncoloured where NO_COLOR is set: rich sees to both.
+Output is plain text off a terminal, and without colours if NO_COLOR is set; rich does both.
 """
 
 from collections.abc import Callable
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-NAME_COLUMNS = 24  # that a condition's name may always take: most names then have two lines at most
-ANSWER_NAME_COLUMNS, ANSWER_RANK = 16, 2  # the first figure, its change and the trials go before long names
+NAME_COLUMNS = 24  # that a condition's name always gets: most names then have at most two lines
+ANSWER_NAME_COLUMNS, ANSWER_RANK = 16, 2  # the first figure, its change and the trials come before long names
 LABEL_COLUMNS = 12  # of a label on one line
 GAP_COLUMNS = 3  # of padding and divider, for every column
-_UNBREAKABLE = {0xA0: 0xE000, 0x202F: 0xE001}  # spaces that hold together, as letters without a meaning
-WARNINGS = 3  # with a table of some conditions they fit on a screen of 24 lines
+_UNBREAKABLE = {0xA0: 0xE000, 0x202F: 0xE001}  # unbreakable spaces, replaced by letters without a meaning
+WARNINGS = 3  # with a table of a few conditions they fit on a screen of 24 lines
 
 _STYLES = {"better": "green", "worse": "red", "": "none"}
 
@@ -35,7 +35,7 @@ Cell = Callable[[ConditionSummary], str]
 
 @dataclass(frozen=True)
 class Column:
-    """A column; where not all fit, those of the highest `rank` are left to the report."""
+    """A column; where not all fit, those of the highest `rank` are only in the report."""
 
     name: str
     header: str
@@ -55,7 +55,7 @@ class Column:
 
 
 def print_table(folder: Path, console: "Console") -> None:
-    """Print what the results in `folder` say: the answer, a row per condition, and what to know of them.
+    """Print the results in `folder`: the answer, a row for each condition, and warnings.
 
     Raises: NotAResultsFolder: `folder` holds no results.
     """
@@ -63,15 +63,15 @@ def print_table(folder: Path, console: "Console") -> None:
 
 
 def print_summary(summary: Summary, console: "Console") -> None:
-    """Print a summary that has been made already."""
+    """Print a summary."""
     from rich.markup import escape
 
     widen(console)
-    told = answers(summary)
+    first = answers(summary)
     _say(f"[bold]{escape(summary.name)}[/bold]  {escape(summary.summary)}", console)
-    short = ". ".join(answer.short for answer in told[:2])
-    _say(f"[bold]{escape(short)}.[/bold] {escape(told[1].text)}", console)
-    _say(escape(" ".join(f"{answer.question} {answer.short}." for answer in told[2:])), console)
+    short = ". ".join(answer.short for answer in first[:2])
+    _say(f"[bold]{escape(short)}.[/bold] {escape(first[1].text)}", console)
+    _say(escape(" ".join(f"{answer.question} {answer.short}." for answer in first[2:])), console)
     table, left_out = summary_table(summary, console.width)
     console.print(table, soft_wrap=False)
     baseline = short_names(condition.name for condition in summary.conditions).get(summary.baseline, "none")
@@ -84,17 +84,17 @@ def print_summary(summary: Summary, console: "Console") -> None:
     found = cautions(summary)
     for caution in found[:WARNINGS]:
         mark = "[bold yellow]![/bold yellow]" if caution.level == "serious" else "[dim]-[/dim]"
-        first, ended, _ = caution.text.partition(". ")
-        text = f"{escape(first)}{ended.rstrip()} [dim]({caution.id})[/dim]"
+        sentence, ended, _ = caution.text.partition(". ")
+        text = f"{escape(sentence)}{ended.rstrip()} [dim]({caution.id})[/dim]"
         _say(f"{mark} [bold]{escape(caution.title)}.[/bold] {text}", console)
     if len(found) > WARNINGS:
         _say(f"{len(found) - WARNINGS} more in the report.", console)
 
 
 def _say(markup: str, console: "Console") -> None:
-    """Print a paragraph: on a terminal in lines that end between words, elsewhere as one line.
+    """Print a paragraph: broken between words on a terminal, otherwise as one line.
 
-    Rich breaks lines at every kind of space, also within `1 000` and before a unit, where ours do not break.
+    Rich would also break lines at unbreakable spaces, such as those in `1 000` and before a unit.
     """
     from rich.text import Text
 
@@ -107,16 +107,13 @@ def _say(markup: str, console: "Console") -> None:
 
 
 def summary_table(summary: Summary, columns: int) -> tuple["Table", list[str]]:
-    """Return the table alone, with what fits into `columns` characters, and the columns that do not.
-
-    The report has all of them.
-    """
+    """Return the table with the columns that fit into `columns` characters, and the names of the others."""
     from rich import box
     from rich.markup import escape
     from rich.table import Table
 
     short = short_names(condition.name for condition in summary.conditions)
-    # A name may be broken at its hyphens, but hardly more than once on a wide terminal.
+    # A name may be broken at its hyphens, but seldom more than once on a wide terminal.
     name_columns = min(max(NAME_COLUMNS, columns // 5), max(map(len, short.values()), default=0))
     every = _columns(summary)
     shown = _fitting(every, columns - GAP_COLUMNS, name_columns)
@@ -134,7 +131,7 @@ def summary_table(summary: Summary, columns: int) -> tuple["Table", list[str]]:
 def _fitting(columns: list[Column], room: int, name_columns: int) -> list[Column]:
     """Return the columns that fit beside names of `name_columns`, in their order.
 
-    For the answer, which is the columns of the first ranks, a name is broken more often.
+    The columns of the first ranks are the answer; to fit them, names may be broken more often.
     """
     kept = []
     for column in sorted(columns, key=lambda column: column.rank):
@@ -146,14 +143,14 @@ def _fitting(columns: list[Column], room: int, name_columns: int) -> list[Column
 
 
 def _columns(summary: Summary) -> list[Column]:
-    """Return all columns, in the order in which they stand."""
+    """Return all columns, in their order."""
 
     def column(name: str, header: str, cell: Cell, rank: int) -> Column:
         return Column(name, header, [cell(condition) for condition in summary.conditions], rank)
 
     primary, columns = summary.primary, []
     for place, measure in enumerate(summary.measures):
-        # Quantiles that most applications do not name themselves are the first to go.
+        # Quantiles that most applications do not name are left out first.
         beside = measure.of_operations and measure.statistic in ("p95", "p999")
         columns.append(
             _measure_column(summary, measure, 0 if measure == primary else place + 10 + 50 * beside)
@@ -190,7 +187,7 @@ def _measure_column(summary: Summary, measure: Measure, rank: int) -> Column:
 
 
 def _two_lines(label: str) -> str:
-    """Return a label, broken where it would make its column much wider than its numbers."""
+    """Return a label, broken where its column would be much wider than the numbers."""
     return label if len(label) <= LABEL_COLUMNS else label.replace(" ", "\n")
 
 
@@ -217,7 +214,7 @@ def _ratio_cell(summary: Summary, condition: ConditionSummary) -> str:
 
 
 def _trials(condition: ConditionSummary, primary: Measure | None) -> str:
-    """Return how the trials of a condition ended, and how many `primary` takes where others have enough."""
+    """Return how the trials of a condition ended, and how many `primary` needs where others have enough."""
     styles = {"faithful": "green", "degraded": "yellow", "void": "red", "failed": "red"}
     styles |= {"interrupted": "dim", "pending": "dim"}
     counts = {kind: condition.count(kind) for kind in styles}
@@ -228,10 +225,10 @@ def _trials(condition: ConditionSummary, primary: Measure | None) -> str:
 
 
 def _too_few(summary: Summary) -> str:
-    """Return why no condition has an interval, where that is for want of trials."""
+    """Return how many trials an interval needs, where no condition has enough."""
     medians = [condition.estimates[summary.primary.key] for condition in summary.conditions]
     needed = [median.needed for median in medians if isinstance(median, NeedsTrials)]
-    return f"; an interval takes {max(needed)} trials" if needed else ""
+    return f"; an interval needs {max(needed)} trials" if needed else ""
 
 
 def _any_interval(summary: Summary) -> bool:

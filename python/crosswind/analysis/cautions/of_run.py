@@ -1,4 +1,4 @@
-"""What a reader must know before quoting a number: which cautions of the catalogue apply to a run."""
+"""Find which warnings of the catalogue apply to a run."""
 
 from crosswind.analysis.cautions.catalogue import Caution, Kind, caution, sentences
 from crosswind.analysis.cautions.setting import setting_cautions
@@ -10,7 +10,7 @@ from crosswind.text.units import count, quantity, short_names
 
 
 def cautions(summary: Summary) -> list[Caution]:
-    """Return the cautions that apply to `summary`, serious ones first."""
+    """Return the warnings that apply to `summary`, serious ones first."""
     found = [
         *_trials(summary), *_unknown(summary), *_rest(summary), *_repetitions(summary), *_modes(summary),
         *_intervals(summary), *_operations(summary), *straggler_cautions(summary),
@@ -51,7 +51,7 @@ def _trials(summary: Summary) -> list[Caution]:
 
 
 def _unknown(summary: Summary) -> list[Caution]:
-    """Tell of counted trials that have no value of a measure: the estimate leaves them out."""
+    """Warn of counted trials without a value of a measure: the estimate leaves them out."""
     counted = [trial for condition in summary.conditions for trial in condition.counted]
     lacking = {
         measure.label: sum(measure.key not in trial.values for trial in counted)
@@ -65,11 +65,11 @@ def _unknown(summary: Summary) -> list[Caution]:
 
 
 def _repetitions(summary: Summary) -> list[Caution]:
-    """Tell of series that the guard refused, and of intervals that more trials did not narrow."""
+    """Warn of series that the guard refused, and of intervals that more trials did not narrow."""
     found = []
     short = short_names(condition.name for condition in summary.conditions)
     primary = summary.primary
-    grown: dict[str, list[str]] = {}  # what was seen -> under which conditions
+    grown: dict[str, list[str]] = {}  # warning -> conditions
     for condition in summary.conditions:
         seen = condition.guards[primary.key]
         if seen.refused:
@@ -112,7 +112,7 @@ def _repetitions(summary: Summary) -> list[Caution]:
 
 
 def _rest(summary: Summary) -> list[Caution]:
-    """Tell where a rest that should have brought budgets back did not."""
+    """Warn of rests that should have restored budgets and did not."""
     if summary.resolved.trials.rest_s is not None:
         return []
     short = short_names(condition.name for condition in summary.conditions)
@@ -129,7 +129,7 @@ def _rest(summary: Summary) -> list[Caution]:
 
 
 def _modes(summary: Summary) -> list[Caution]:
-    """Tell of trials that gather around two values."""
+    """Warn of trials that cluster around two values."""
     found = []
     short = short_names(condition.name for condition in summary.conditions)
     for condition in summary.conditions:
@@ -172,12 +172,12 @@ def _intervals(summary: Summary) -> list[Caution]:
             "Too few trials for an interval",
             f"A 95 % interval for the median over trials needs {needed}; {which} fewer (the fewest: "
             f"{fewest}). Runs of the same set-up often differ by 10 to 20 %, so ignore smaller "
-            f"differences, and add trials (repeat: {{at least: {needed}}}).{_untold(fewest)}",
+            f"differences, and add trials (repeat: {{at least: {needed}}}).{_guard_needs(fewest)}",
         )
     ]
 
 
-def _untold(trials: int) -> str:
+def _guard_needs(trials: int) -> str:
     few = f" A test of independence needs {GUARD_TRIALS_MIN} trials."
     return few if trials < GUARD_TRIALS_MIN else ""
 
@@ -225,7 +225,7 @@ def _scale(summary: Summary) -> list[Caution]:
 
 
 def _declared(summary: Summary) -> list[Caution]:
-    """Tell what the experiment says of itself, what it says of a `durability` under a name of its own."""
+    """Return the notes of the experiment; those about a `durability` have a warning of their own."""
     durability = summary.resolved.application.parameters.get("durability")
     texts = summary.resolved.warnings
     weak = [text for text in texts if durability and str(durability) in text.split()]

@@ -1,4 +1,4 @@
-"""Cautions about the setting of a run: its session, its machine, its TCP, and the clients that measured."""
+"""Warnings about the setting of a run: session, machine, TCP, and the clients that measured."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -11,16 +11,16 @@ from crosswind.machine import machine_fingerprint
 from crosswind.stats import Interval, RefusedInterval
 from crosswind.text.units import percent, short_names
 
-SESSION_PAUSE = timedelta(hours=1)  # what is taken up again after so long is another session
-BUSY_SHARE = 0.8  # above it a queue in front of the generator is several times what it serves
-LATE_SHARE = 0.5  # half of the tail is the generator's
-COMMON_SHARE = 0.9  # the rest may change a sum by a tenth, as much as sessions differ
+SESSION_PAUSE = timedelta(hours=1)  # a run that continues after a longer pause is another session
+BUSY_SHARE = 0.8  # above it, the queue in front of the generator grows to several times its service time
+LATE_SHARE = 0.5  # the generator causes half of the tail
+COMMON_SHARE = 0.9  # the rest may change a sum by a tenth, which is as much as sessions differ
 
 
 def setting_cautions(summary: Summary) -> list[Caution]:
-    """Return those that apply."""
+    """Return the warnings that apply."""
     return [
-        *_machines(summary), *_generators(summary), *_windows(summary), *_remarks(summary), *_tcp(summary),
+        *_machines(summary), *_generators(summary), *_windows(summary), *_notes(summary), *_tcp(summary),
         *_session(summary),
     ]  # fmt: skip
 
@@ -41,7 +41,7 @@ def _machines(summary: Summary) -> list[Caution]:
 
 
 def _generators(summary: Summary) -> list[Caution]:
-    """Warn of trials whose generator used all of its CPU time, or was late by itself."""
+    """Warn of trials whose generator used all of its CPU time, or was itself late."""
     busy = _by_condition(summary, lambda generator: (generator.busy_share or 0) >= BUSY_SHARE)
     late = _by_condition(summary, lambda generator: (generator.late_share or 0) >= LATE_SHARE)
     found = []
@@ -65,14 +65,14 @@ def _windows(summary: Summary) -> list[Caution]:
     return [caution(Kind.STAGGERED_WINDOWS, "Averages of staggered windows", where)]
 
 
-def _remarks(summary: Summary) -> list[Caution]:
+def _notes(summary: Summary) -> list[Caution]:
     before = summary.provenance.before
     remarks = [] if before is None else before.remarks
     return [Caution(Kind.MACHINE_REMARK, "Of this machine", sentences(remarks))] if remarks else []
 
 
 def _tcp(summary: Summary) -> list[Caution]:
-    """Tell where the machine's default TCP is not that of the nodes, or did not stay what it was."""
+    """Warn where the machine's default TCP differs from that of the nodes, or changed."""
     declared = summary.resolved.tcp
     default, after = (_sysctls(summary, when) for when in ("before", "after"))
     pairs = {
@@ -82,23 +82,23 @@ def _tcp(summary: Summary) -> list[Caution]:
             default.get("tcp_rto_min_us"),
         ),
     }
-    told = [
+    found = [
         f"{name}: {here} in the nodes, {there} by default"
         for name, (here, there) in pairs.items()
         if here is not None and there is not None and str(here) != str(there)
     ]
-    told += [
+    found += [
         f"{name} was {default[name]} before the run and {after[name]} after it"
         for name in default
         if name.startswith("tcp_") and name in after and default[name] != after[name]
     ]
-    if not told:
+    if not found:
         return []
-    return [caution(Kind.TCP_DEFAULTS_DIFFER, "TCP defaults differ", sentences(told))]
+    return [caution(Kind.TCP_DEFAULTS_DIFFER, "TCP defaults differ", sentences(found))]
 
 
 def _session(summary: Summary) -> list[Caution]:
-    """Tell of one session where an interval could be taken for more than it is."""
+    """Warn that an interval is of one session."""
     estimates = [condition.estimates[summary.primary.key] for condition in summary.conditions]
     if not any(isinstance(estimate, Interval | RefusedInterval) for estimate in estimates):
         return []
@@ -109,14 +109,14 @@ def _session(summary: Summary) -> list[Caution]:
 
 
 def _sysctls(summary: Summary, when: str) -> dict[str, str | int | None]:
-    """Return the machine's settings of IPv4 and the rest, without the folders of their names."""
+    """Return the machine's sysctls, those of IPv4 without their prefix."""
     side = summary.provenance.before if when == "before" else summary.provenance.after
     found = {} if side is None else side.sysctls
     return {name.removeprefix("net.ipv4."): value for name, value in found.items()}
 
 
 def _by_condition(summary: Summary, holds: Callable[[Generator], bool]) -> str:
-    """Return in which conditions how many counted trials are so, such as `none (3 of 6)`."""
+    """Return the conditions and their numbers of affected trials, such as `none (3 of 6)`."""
     short = short_names(condition.name for condition in summary.conditions)
     counts = {
         c.name: sum(t.generator is not None and holds(t.generator) for t in c.counted)

@@ -1,4 +1,4 @@
-"""A caution for every node that was a straggler: which, in how many trials, how much of the time."""
+"""A warning for each straggler: the node, in how many trials, and how much of the time."""
 
 from statistics import median
 
@@ -9,7 +9,7 @@ from crosswind.text.units import percent, short_names
 
 
 def straggler_cautions(summary: Summary) -> list[Caution]:
-    """Return one for each node and condition; nothing where no trial had a straggler."""
+    """Return a warning for each node and condition; empty where no trial had a straggler."""
     short = short_names(condition.name for condition in summary.conditions)
     found = []
     for condition in summary.conditions:

@@ -1,1 +1,1 @@
-"""Two networks, compared by their fingerprints: the document, its figures, and what differs."""
+"""Fingerprints of networks: the document, its figures, and their comparison."""

@@ -1,4 +1,4 @@
-"""Write a comparison of two fingerprints for people: the answer first, then a row for each figure."""
+"""Print a comparison of two fingerprints: the answer first, then a row for each figure."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from rich.table import Table
 from crosswind.analysis.network.comparison import Change, FigureComparison, FingerprintComparison
 from crosswind.analysis.network.figures import AtLeast, Found, Margin
 from crosswind.stats import Alike, Bounded
-from crosswind.text.change import change as said
+from crosswind.text.change import change as change_of
 from crosswind.text.change import change_interval
 from crosswind.text.console import widen
 from crosswind.text.units import Unit, column_unit, quantity, units_of
 
 _STYLES: dict[Alike, str] = {"same": "green", "different": "red", "undecided": "dim"}
 READING = (
-    "below a value: its 95 % interval, of this one measurement. same: all of the change's interval within "
-    "the margin; different: all of it beyond."
+    "Below a value: its 95 % interval, from this one measurement. same: the whole interval of the change is "
+    "within the margin; different: all of it is outside."
 )
 
 
@@ -58,13 +58,13 @@ def unit_of(found: FigureComparison) -> Unit:
 
 
 def sides_text(found: FigureComparison) -> tuple[str, str]:
-    """Return what a figure is in the base and in the other."""
+    """Return the values of a figure in the base and in the other."""
     unit = unit_of(found)
     return value_text(found.base, unit)[0], value_text(found.other, unit)[0]
 
 
 def value_text(found: Found, unit: Unit) -> tuple[str, str]:
-    """Return a value and its interval, `-` and nothing where there is none."""
+    """Return a value and its interval; `-` and an empty text where there is none."""
     if isinstance(found, AtLeast):
         return f"at least {unit.show(found.at_least)} {unit.name}", ""
     if found is None:
@@ -73,16 +73,16 @@ def value_text(found: Found, unit: Unit) -> tuple[str, str]:
 
 
 def interval_text(found: Bounded, unit: Unit) -> str:
-    """Return an interval; a bound that is not known is left out."""
+    """Return an interval, whose ends may be unknown."""
     low, high = (unit.show(end) if math.isfinite(end) else "" for end in (found.low, found.high))
-    return f"{low or 'not known'} - {high or 'not known'}"
+    return f"{low or 'unknown'} - {high or 'unknown'}"
 
 
 def change_text(change: Change, unit: str) -> tuple[str, str]:
     """Return a change and its interval."""
     if change.kind == "ratio":
         found = change.interval
-        return said(found.value), change_interval(found.low, found.high)
+        return change_of(found.value), change_interval(found.low, found.high)
     shown = column_unit([abs(change.interval.value), change.most], units_of(unit))
     value, interval = value_text(change.interval, shown)
     return f"{'+' if change.interval.value > 0 else ''}{value}", interval

@@ -1,4 +1,4 @@
-"""What a sender that took all it could get was given over time: samples, with rests between them."""
+"""The volume that a sender at full speed got over time: samples, with rests between them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-# Two samples that are no further apart than this belong to one phase: clocks and schedulers leave gaps.
+# Samples that are no further apart belong to one phase: clocks and schedulers leave small gaps.
 GAP_S = 0.05
 
 
@@ -29,8 +29,8 @@ class TrafficTrace:
     def of(cls, begin_s: ArrayLike, end_s: ArrayLike, bits: ArrayLike) -> TrafficTrace:
         """Return a trace of checked samples.
 
-        Raises: ValueError: no samples, of different number, without duration, overlapping or not in order, or
-            with volumes that are negative or no numbers; names the first one.
+        Raises: ValueError: there are no samples, their numbers differ, or one has no duration, overlaps, is
+            not in order, or has no volume of zero or more bits; names the first one.
         """
         begin, end, volume = (np.asarray(values, dtype=np.float64) for values in (begin_s, end_s, bits))
         if not begin.size or not begin.shape == end.shape == volume.shape or begin.ndim != 1:
@@ -48,12 +48,12 @@ class TrafficTrace:
         return self.bits / (self.end_s - self.begin_s)
 
     def curve(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return instants since the begin and the volume until each, in s and bits; shapes (n + 1,)."""
+        """Return instants since the start and the volume until each, in s and bits; shapes (n + 1,)."""
         at_s = np.concatenate([self.begin_s[:1], self.end_s]) - self.begin_s[0]
         return at_s, np.concatenate([[0.0], np.cumsum(self.bits)])
 
     def phases(self) -> Iterator[TrafficTrace]:
-        """Yield the samples between two rests."""
+        """Yield the phases: samples between two rests."""
         borders = np.flatnonzero(self.begin_s[1:] - self.end_s[:-1] > GAP_S) + 1
         for part in np.split(np.arange(self.bits.size), borders):
             yield TrafficTrace(self.begin_s[part], self.end_s[part], self.bits[part])

@@ -1,1 +1,1 @@
-"""The runs of OSMeF, and the first table of its study: as computed there, and corrected."""
+"""The runs of OSMeF, and Table 1 of its study: as published, and corrected."""

@@ -1,7 +1,7 @@
-"""Read a result of OSMeF: nuttcp transfers side by side, of which only the whole is told. Pure function.
+"""Read a result of OSMeF: parallel nuttcp transfers, of which only totals are recorded. Pure function.
 
-One sample, then: all that arrived, over the time of the longest transfer. The sum of the transfers' own rates
-would be more than the line carries where they did not begin and end together.
+So there is one sample: all that arrived, over the time of the longest transfer. The sum of the transfers' own
+rates would exceed the line's rate where they did not start and end together.
 
 Source: OSMeF (github.com/bigfootproject/OSMEF), the JSON of its study: `btc` has `conn_1`, `conn_2` ..., each
 what nuttcp 7 printed at either end, as text.
@@ -22,15 +22,15 @@ _LARGEST = 1e12
 
 
 def osmef_trace(run: Mapping[str, JsonValue]) -> tuple[TrafficTrace, str | None]:
-    """Return the sample of a run, and which transfers have no result, if any.
+    """Return the sample of a run, and the transfers without a result, if any.
 
-    Raises: ValueError: none has one, or there are not as many as were run at once.
+    Raises: ValueError: none has a result, or the number of transfers differs from `concurrent`.
     """
     transfers = run["btc"] if isinstance(run["btc"], dict) else {}
     concurrent = run.get("concurrent", len(transfers))
     if not transfers or concurrent != len(transfers):
         raise ValueError(
-            f"OSMeF says {concurrent!r} at once and has {len(transfers)} transfers; is it whole?"
+            f"OSMeF has `concurrent` {concurrent!r} and {len(transfers)} transfers; is the file complete?"
         )
     seconds, ip_bits, without = [], [], []
     for name, transfer in transfers.items():
@@ -49,7 +49,7 @@ def osmef_trace(run: Mapping[str, JsonValue]) -> tuple[TrafficTrace, str | None]
 
 
 def end_of(transfer: JsonValue, end: str) -> Mapping[str, JsonValue]:
-    """Return what nuttcp printed at an end, `rx` or `tx`, of a transfer; nothing where it did not."""
+    """Return the output of nuttcp at an end, `rx` or `tx`, of a transfer; empty where there is none."""
     said = transfer.get(end) if isinstance(transfer, dict) else None
     return said if isinstance(said, dict) else {}
 

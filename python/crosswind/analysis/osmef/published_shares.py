@@ -1,10 +1,10 @@
-"""How OSMeF summarised connections that share a network, to stand beside figures of each run.
+"""How OSMeF summarised parallel connections, for comparison with figures of each run.
 
-Every k-th connection is averaged over runs first, and spread and Jain's index are of these averages. Which
-is the k-th is chance (results came in the order of completion), so averaging evens out what connections of a
-run were given: spread shrinks with the square root of the number of runs, and Jain's index grows towards 1.
-Runs [1, 3] and [3, 1] have an index of 0.8 each, and 1 in this way. What each run gave is `crosswind analyze
---each jain` (or `sum`, `mean`, `sd`).
+It first averaged every k-th connection over runs, and computed spread and Jain's index from these averages.
+The k-th connection is random (results came in the order of completion), so averaging hides differences
+between the connections of a run: the spread shrinks with the square root of the number of runs, and Jain's
+index approaches 1. Runs [1, 3] and [3, 1] have an index of 0.8 each, but 1 in this way. `crosswind analyze
+--each jain` (or `sum`, `mean`, `sd`) gives the figures of each run.
 
 Source: Venzano, Michiardi: OSMeF, EURECOM RR-13-287, Table 1 (b), Figures 3 and 5, and its published scripts.
 """
@@ -21,7 +21,7 @@ from crosswind.stats import jain_index
 
 @dataclass(frozen=True)
 class PublishedShares:
-    """Of connections that were averaged over runs; in the unit of the rates, but for the index."""
+    """Figures of connections that were averaged over runs; in the unit of the rates, except the index."""
 
     total: float
     mean: float

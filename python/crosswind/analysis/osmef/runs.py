@@ -1,11 +1,11 @@
-"""Read the runs of OSMeF: a folder of its JSON files for each scenario.
+"""Read the runs of OSMeF: a folder of JSON files for each scenario.
 
-Every file is read or refused with its name; none is skipped.
+Every file is read, or refused by name; none is skipped.
 
 Source: OSMeF (github.com/bigfootproject/OSMEF), the results of its study below `output/paper`. One file is
-one run: `btc` has `conn_1`, `conn_2` ..., each what nuttcp printed at the receiver (`rx`) and the sender
-(`tx`); `concurrent` says how many there were, `time` when it began; `state_receiver` and `state_sender`, if
-present, describe the machines.
+one run: `btc` has `conn_1`, `conn_2` ..., each the output of nuttcp at the receiver (`rx`) and the sender
+(`tx`). `concurrent` is their number, `time` the start. `state_receiver` and `state_sender`, if present,
+describe the machines.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pydantic import JsonValue
 from crosswind.analysis.columns import BadSamples
 from crosswind.analysis.osmef.file import end_of, number_of
 
-_KB_IN_MB = 1024  # nuttcp's KB are of 1024 bytes, and so are the report's MB of 1024 KB
+_KB_IN_MB = 1024  # nuttcp's KB are 1024 bytes, and the report's MB are 1024 KB
 _FILE_BYTES_MAX = 4 << 20  # 50 connections take 100 kB
 _PROBLEMS_MAX = 10
 _LATEST_S = 1e11  # of a `time`: the year 5138
@@ -28,7 +28,7 @@ _LATEST_S = 1e11  # of a `time`: the year 5138
 
 @dataclass(frozen=True)
 class Transfer:
-    """One connection of a run, as nuttcp saw it."""
+    """One connection of a run, as nuttcp reports it."""
 
     rate_mb_s: float  # of the receiver, over its own time
     megabytes: float
@@ -39,16 +39,16 @@ class Transfer:
 
 @dataclass(frozen=True)
 class OsmefRun:
-    """One run: transfers side by side."""
+    """One run: parallel transfers."""
 
     file: str  # its name, without the folder
     began_s: float
-    machine: str  # what the file says of the machines; empty where it says nothing
+    machine: str  # describes the machines; empty where the file does not
     transfers: tuple[Transfer, ...]  # in the order of the file, which is the order in which they ended
 
 
 def is_osmef(folder: Path) -> bool:
-    """Return whether a folder, or one directly in it, has JSON files of which the first is one of OSMeF's."""
+    """Return whether the first JSON file in a folder, or directly below it, is one of OSMeF."""
     if not folder.is_dir():
         return False
     first = next((file for files in _scenario_files(folder).values() for file in files), None)
@@ -66,7 +66,7 @@ def read_osmef(folder: Path) -> dict[str, list[OsmefRun]]:
 
     Args:
         folder: of one scenario, or of several, a folder each.
-    Raises: BadSamples: a file is no whole result; the first ten of them, each with its name.
+    Raises: BadSamples: a file is no complete result; names the first ten.
     """
     scenarios: dict[str, list[OsmefRun]] = {}
     problems: list[str] = []
@@ -96,20 +96,22 @@ def _scenario_files(folder: Path) -> dict[str, list[Path]]:
 
 def _run(file: Path) -> OsmefRun:
     if file.stat().st_size > _FILE_BYTES_MAX:
-        raise ValueError(f"has more than {_FILE_BYTES_MAX >> 20} MiB; a run of OSMeF has less")
+        raise ValueError(
+            f"has more than {_FILE_BYTES_MAX >> 20} MiB, the limit for a run of OSMeF; remove the file"
+        )
     try:
         read = json.loads(file.read_bytes())
     except RecursionError:
         raise ValueError("is nested too deeply to be a result of OSMeF") from None
     except ValueError as error:
-        raise ValueError(f"is no whole JSON ({error}); take the file out") from None
+        raise ValueError(f"is no whole JSON ({error}); remove the file") from None
     transfers = read.get("btc") if isinstance(read, dict) else None
     if not isinstance(transfers, dict) or not transfers:
-        raise ValueError("has no transfers under `btc`, so it is no result of OSMeF; take the file out")
+        raise ValueError("has no transfers under `btc`, so it is no result of OSMeF; remove the file")
     if read.get("concurrent") != len(transfers):
         raise ValueError(
             f"concurrent: is {read.get('concurrent')!r}, but `btc` has {len(transfers)} transfers; "
-            "take the file out"
+            "remove the file"
         )
     began_s = read.get("time")
     if not isinstance(began_s, int | float) or not 0 <= began_s < _LATEST_S:
@@ -126,9 +128,9 @@ def _run(file: Path) -> OsmefRun:
 def _machine(states: Iterable[Mapping[str, JsonValue]]) -> str:
     """Return what stays the same on a machine while it is up: its memory and kernel.
 
-    Where sender and receiver are alike it is said once: whether a file has both differs between versions.
+    Equal descriptions of sender and receiver appear once, since some versions record only one.
     """
-    told = {
+    texts = {
         ", ".join(
             text
             for text in (
@@ -139,7 +141,7 @@ def _machine(states: Iterable[Mapping[str, JsonValue]]) -> str:
         )
         for state in states
     }
-    return " and ".join(sorted(text for text in told if text))
+    return " and ".join(sorted(text for text in texts if text))
 
 
 def _transfer(name: str, transfer: JsonValue) -> Transfer:
@@ -148,7 +150,7 @@ def _transfer(name: str, transfer: JsonValue) -> Transfer:
         _figure(name, "rx", rx, key) for key in ("rate_KBps", "megabytes", "real_seconds")
     )
     if not (rate and megabytes and lasts_s):
-        raise ValueError(f"{name}: nothing arrived, so the transfer failed; take the file out")
+        raise ValueError(f"{name}: nothing arrived, so the transfer failed; remove the file")
     return Transfer(
         rate / _KB_IN_MB,
         megabytes,
@@ -162,5 +164,5 @@ def _figure(name: str, end: str, said: Mapping[str, JsonValue], key: str) -> flo
     text = said.get(key)
     found = number_of({key: text.removesuffix("%") if isinstance(text, str) else text}, key)
     if found is None:
-        raise ValueError(f"{name}: {end}.{key} is {text!r}, not a number; take the file out")
+        raise ValueError(f"{name}: {end}.{key} is {text!r}, not a number; remove the file")
     return found

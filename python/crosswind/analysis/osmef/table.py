@@ -1,16 +1,15 @@
-"""OSMeF's Table 1 from its runs: as the study computed it, and corrected.
+"""Compute OSMeF's Table 1 from its runs: as published, and corrected.
 
-**As published**: all runs of a scenario with as many connections are pooled. With one connection, mean and
-standard deviation of the population over runs. With more, see `published_shares.py`.
+**As published**: all runs of a scenario with the same number of connections are pooled. For one connection,
+the table has mean and population standard deviation over runs. For more, see `published_shares.py`.
 
-**Corrected** in two steps. First the same figures without runs of another machine than the one that made most
-runs of the scenario. Then, of these, what each run gave, computed from that run, and the median over runs.
-All connections together carry all bytes over the time of the longest transfer, since the sum of rates over
-spans that differ can exceed what the line carries. Spread and Jain's index are of the connections of one run.
+**Corrected** in two steps. First, the same figures without runs on another machine than most runs of the
+scenario. Then the figures of each of these runs, and their median. The total of a run is all bytes over the
+time of the longest transfer, since the sum of rates over different times can exceed the line's rate. Spread
+and Jain's index are computed from the connections of one run.
 
-Two things show that runs of a scenario do not belong together: what the files say of the machine, and the
-guard, which looks for a change of level over all numbers of connections (`matched_guard`). Neither needs the
-other.
+Two independent signs show that runs of a scenario do not belong together: the machines described in the
+files, and the guard, which looks for a change of level over all numbers of connections (`matched_guard`).
 
 Source: Venzano, Michiardi: OSMeF, EURECOM RR-13-287, Table 1, and its scripts aggregate.py and overview.py.
 """
@@ -44,23 +43,23 @@ Estimate = Interval | NeedsTrials | RefusedInterval
 
 @dataclass(frozen=True)
 class PublishedRow:
-    """What Table 1 has of a scenario and a number of connections; MB/s, and per cent of one core."""
+    """The row of Table 1 for a scenario and a number of connections; MB/s, and per cent of one core."""
 
     runs: int
-    variation: float | None  # of the sums of rates over runs: standard deviation over mean; None of one run
+    variation: float | None  # standard deviation over mean of the runs' sums of rates; None for one run
     total_mb_s: float
     mean_mb_s: float
-    sd_mb_s: float  # over runs with one connection, else over connections that were averaged over runs
+    sd_mb_s: float  # over runs for one connection, else over connections averaged over runs
     rx_cpu: float
     rx_cpu_sd: float
     tx_cpu: float
     tx_cpu_sd: float
-    jain: float | None  # of connections that were averaged over runs (Figures 3 and 5); None of one
+    jain: float | None  # of connections averaged over runs (Figures 3 and 5); None for one connection
 
 
 @dataclass(frozen=True)
 class OverRuns:
-    """What runs gave, one number each."""
+    """A figure of each run, summarised."""
 
     median: Estimate
     least: float
@@ -69,12 +68,12 @@ class OverRuns:
 
 @dataclass(frozen=True)
 class CorrectedRow:
-    """The same from each run by itself, of those that belong together."""
+    """The same figures, computed for each run; only runs that belong together."""
 
     runs: int
     variation: float | None
     total_mb_s: OverRuns  # all bytes over the time of the longest transfer
-    sd_mb_s: OverRuns | None  # of the connections of a run; None of one connection
+    sd_mb_s: OverRuns | None  # of the connections of a run; None for one connection
     jain: OverRuns | None
     rx_cpu: OverRuns  # mean of the connections of a run
     tx_cpu: OverRuns
@@ -96,9 +95,9 @@ class Scenario:
 
     name: str
     runs: int
-    machine: str  # of most runs; empty where files say nothing
-    left_out: dict[str, list[str]]  # other machine -> files of runs that it made
-    like: dict[str, list[str]]  # other machine -> scenarios whose usual machine it is
+    machine: str  # of most runs; empty where files do not describe it
+    left_out: dict[str, list[str]]  # other machine -> files of its runs
+    like: dict[str, list[str]]  # other machine -> scenarios with most runs on it
     guard: Guard  # over all runs, in the order of time
     rows: list[Row]
 
@@ -118,9 +117,9 @@ def osmef_table(
     """Return the table.
 
     Args:
-        folder: where the runs come from, to be shown.
-        scenarios: as `read_osmef` returns them; the guard is asked once for each, and corrected for how many.
-        connections: rows to return; all when empty.
+        folder: of the runs, to be shown.
+        scenarios: from `read_osmef`; the guard runs once for each, corrected for their number.
+        connections: rows to return; empty for all.
     """
     usual = {
         name: Counter(run.machine for run in runs).most_common(1)[0][0] for name, runs in scenarios.items()
@@ -152,7 +151,7 @@ def _scenario(
 
 
 def _rows(runs: Sequence[OsmefRun], machine: str, connections: Sequence[int], among: int) -> list[Row]:
-    # Runs that are left out must not make those that are kept look as if their level had changed.
+    # Runs that are left out must not look like a change of level among the others.
     kept = _guard([run for run in runs if run.machine == machine], among)
     rows = []
     for many in sorted({len(run.transfers) for run in runs}):
@@ -227,7 +226,7 @@ def _corrected(runs: Sequence[OsmefRun], seen: Guard) -> CorrectedRow:
 
 
 def _total(run: OsmefRun) -> float:
-    """Return what all connections carried over the time of the longest one; of one its own rate."""
+    """Return the volume of all connections over the time of the longest; for one connection, its rate."""
     if len(run.transfers) == 1:
         return run.transfers[0].rate_mb_s
     return sum(of.megabytes for of in run.transfers) / max(of.lasts_s for of in run.transfers)

@@ -1,4 +1,4 @@
-"""Write OSMeF's Table 1 for people: a table for each number of connections, then which runs do not belong."""
+"""Print OSMeF's Table 1: a table for each number of connections, then the runs that do not belong."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _table(table: OsmefTable, connections: int) -> Table:
 
 
 def _add(shown: Table, name: str, row: Row) -> None:
-    """Add the lines of a row: as published, of one machine where it differs, and run by run."""
+    """Add the lines of a row: as published, of one machine where that differs, and run by run."""
     shown.add_row(name, "published", *_published(row.published, row.connections))
     if row.kept is not None and row.kept.runs < row.published.runs:
         shown.add_row("", "one machine", *_published(row.kept, row.connections))
@@ -118,15 +118,15 @@ def _index(value: float | None) -> str:
 
 
 def _reading(table: OsmefTable) -> list[str]:
-    """Return how the table is to be read."""
+    """Return how to read the table."""
     return [
         "MB are of 2^20 bytes; CPU is of one core. vary by: standard deviation over mean of the runs' sums.",
-        "published: as in Table 1, means over all runs, with standard deviations of the population in "
-        "brackets; of several connections each is averaged over runs first.",
-        "one machine: the same without runs that were made on another machine.",
-        "run by run: of those the median of what each run gave. sum: all bytes over the time of the longest "
-        f"transfer. Below it the {table.confidence:.0%} interval (low - high), or with fewer than 6 runs the "
-        "least and the greatest (least .. greatest).",
+        "published: as in Table 1, means over all runs, with population standard deviations in brackets; "
+        "several connections are each averaged over runs first.",
+        "one machine: the same without runs on another machine.",
+        "run by run: the median over these runs. sum: all bytes over the time of the longest transfer. Below "
+        f"it the {table.confidence:.0%} interval (low - high), or with fewer than 6 runs the range "
+        "(least .. greatest).",
     ]
 
 
@@ -136,8 +136,8 @@ def _warnings(scenario: Scenario) -> list[str]:
     if scenario.guard.refused:
         before, after = scenario.guard.levels
         lines.append(
-            f"{scenario.name}: {scenario.guard.reason}. Before it runs gave {times(before)} the mean of runs "
-            f"with as many connections, after it {times(after)}. What helps: {scenario.guard.remedy}."
+            f"{scenario.name}: {scenario.guard.reason}. Before it, runs had {times(before)} the mean of runs "
+            f"with as many connections; after it, {times(after)}. Remedy: {scenario.guard.remedy}."
         )
     for machine, files in scenario.left_out.items():
         like = f", as in {', '.join(scenario.like[machine])}" if scenario.like[machine] else ""
@@ -145,6 +145,6 @@ def _warnings(scenario: Scenario) -> list[str]:
         lines.append(
             f"{scenario.name}: {len(files)} of {scenario.runs} runs were made on another machine "
             f"({machine or 'not described'}{like}, instead of {scenario.machine or 'not described'}): "
-            f"{several}. Only the published figures have them."
+            f"{several}. Only the published figures include them."
         )
     return lines

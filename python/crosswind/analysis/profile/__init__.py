@@ -1,7 +1,7 @@
-"""The network profile of a run with factors: performance as a surface, and what it says about the network.
+"""The network profile of a run with factors: performance as a surface over properties of the network.
 
-`profile_of(summary)` is None for a run without a factor that is a quantity. Everything else comes from its
-result: the three answers (`profile_answers`), the sensitivity, and the report's pictures and tables.
+`profile_of(summary)` is None for a run without a factor that is a quantity. The three answers
+(`profile_answers`), the sensitivity, and the report's pictures and tables come from its result.
 
 Source: Zilberman, Moore, Cooper et al.: NRG: A Network Perspective on Applications' Performance, section III.
 """

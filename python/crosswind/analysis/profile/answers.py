@@ -1,4 +1,4 @@
-"""The three questions that a network profile answers, in words with numbers."""
+"""Answer the three questions of a network profile."""
 
 from crosswind.analysis.answer import Answer
 from crosswind.analysis.monitored import Distribution, by_place
@@ -6,9 +6,9 @@ from crosswind.analysis.profile.sensitivity import AxisSensitivity, Effect, Sens
 from crosswind.analysis.profile.surface import Surface
 from crosswind.text.units import number, percent
 
-# A network that costs less than this is not what an application is bound by.
+# An application is not bound by the network if a better one gains less.
 MATERIAL = 5.0  # %
-FULL = 950  # per mille of a link's rate: what counts as a full link
+FULL = 950  # per mille of a link's rate, from which a link counts as full
 
 
 def profile_answers(
@@ -17,13 +17,13 @@ def profile_answers(
     """Return the three answers.
 
     Args:
-        monitored: what monitors measured, by condition.
+        monitored: distributions from monitors, by condition.
     """
     return [_bound(surface, found), _used(surface, monitored), _helps(surface, found)]
 
 
 def _bound(surface: Surface, found: Sensitivity) -> Answer:
-    """Judge the last step of each factor at the best level of the other one: does performance still rise?"""
+    """Check whether performance still rises in the last step of each factor, with the other at its best."""
     best = ", ".join(axis.label(surface.towards_better(axis)[-1]) for axis in surface.axes)
     steps = [(each, each.steps[-1]) for each in found.axes if each.steps and each.steps[-1].at_best]
     sayings = [_last_step(each, step) for each, step in steps]
@@ -33,17 +33,17 @@ def _bound(surface: Surface, found: Sensitivity) -> Answer:
     text = f"The worst point has {percent(worst)} of the best one's {surface.measure.label}. "
     if not steps:
         return Answer(
-            "Is the application bound by the network?", "Not known",
-            text + "No two points differ in one factor alone at the best level of the other one.", "plain",
+            "Is the application bound by the network?", "Unknown",
+            text + "No two points differ only in one factor at the best level of the other.", "plain",
         )  # fmt: skip
     text += f"At the best network of this run ({best}), " + "; ".join(sayings) + "."
     question = "Is the application bound by the network?"
     if bound:
         return Answer(question, f"Yes, by {' and '.join(bound)}", text, "wary")
     if all(verdict == "free" for verdict in verdicts):
-        text += f" Neither gains {MATERIAL:g}\u00a0%: a better network than this would be lost on it."
+        text += f" No step gains {MATERIAL:g}\u00a0%, so a better network would not help."
         return Answer(question, "Not at the best network", text, "good")
-    return Answer(question, "Not decided", text + " More trials would tell.", "plain")
+    return Answer(question, "Undecided", text + " More trials would decide.", "plain")
 
 
 def _last_step(each: AxisSensitivity, step: Step) -> str:
@@ -74,7 +74,7 @@ def _used(surface: Surface, monitored: dict[str, list[Distribution]]) -> Answer:
     if not at_best:
         remedy = "give the conditions a monitor at the link, monitor: {what: [utilisation]}"
         return Answer(
-            question, "Not measured", f"No monitor measured how full the link was; {remedy}.", "plain"
+            question, "Not measured", f"No monitor measured the utilisation of the link; {remedy}.", "plain"
         )
     place, busiest = max(at_best.items(), key=lambda item: mean(item[1]))
     everywhere = [mean(found[place]) for found in by_condition.values() if place in found]
@@ -95,7 +95,7 @@ def mean(distribution: Distribution) -> float:
 
 
 def share_from(distribution: Distribution, value: int) -> float:
-    """Return the share of all that is at least `value`, which begins a bin."""
+    """Return the share of values of at least `value`, which is the edge of a bin."""
     return sum(count for low, _, count in distribution.bins if low >= value) / distribution.total
 
 
@@ -108,14 +108,12 @@ def _helps(surface: Surface, found: Sensitivity) -> Answer:
     averaged = " The other factor is averaged over its levels." if len(found.axes) > 1 else ""
     text = _capital("; ".join(gains)) + "." + averaged
     if refused := sum(point.refused for point in surface.points):
-        text += (
-            f" Trials are not independent in {refused} of {len(surface.points)} conditions; what rests on "
-        )
-        text += "these has no interval."
+        text += f" Trials are not independent in {refused} of {len(surface.points)} conditions; results from "
+        text += "these have no interval."
     elif found.fewest < 2:
-        text += " With one trial of a condition no interval can be given."
+        text += " A condition has only one trial, so there is no interval."
     if found.most is None:
-        return Answer(question, "Not decided", text, "plain")
+        return Answer(question, "Undecided", text, "plain")
     axis = found.most.axis
     change = {"more": "More", "less": "Less", "either": "Another"}[axis.better]
     return Answer(question, f"{change} {axis.name}", text, "good")
@@ -127,7 +125,7 @@ def _range(surface: Surface, each: AxisSensitivity) -> str:
 
 
 def elasticity(each: AxisSensitivity) -> str:
-    """Return an elasticity with its interval and unit, such as `-0.21 % for each us (-0.22 to -0.20)`."""
+    """Return an elasticity with its unit and interval, such as `-0.21 % for each us (-0.22 to -0.20)`."""
     effect = each.elasticity
     interval = (
         ""

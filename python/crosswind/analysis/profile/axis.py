@@ -7,7 +7,7 @@ from typing import Literal
 from crosswind.spec.resolved import ResolvedFactor
 from crosswind.text.units import Unit, units_of
 
-# Whether more of a quantity is a better network; a burst or a buffer can be either.
+# Whether more of a quantity makes a better network; for a burst or a buffer either is possible.
 _BETTER = {"bit/s": "more", "ns": "less", "share": "less"}
 _SPAN_OF_LOGARITHMS = 8.0  # Levels that differ by more are drawn on a logarithmic axis.
 
@@ -18,8 +18,8 @@ class Axis:
 
     Attributes:
         unit: of the levels, as in resolved.json.
-        levels: ascending, those that conditions have.
-        scale: how the levels are drawn; `steps` where 0 is among levels that span much.
+        levels: of the conditions, ascending.
+        scale: of the drawing; `steps` where levels span much and include 0.
     """
 
     name: str
@@ -36,9 +36,9 @@ class Axis:
 
     @property
     def logarithmic(self) -> bool:
-        """Whether ratios of levels mean something: none is 0, and it is no time.
+        """Whether ratios of levels are meaningful: none is 0, and the quantity is no time.
 
-        Added delay comes on top of the network's own, so that twice the added delay is not twice the delay.
+        Delay is added to the network's own, so twice the added delay is not twice the delay.
         """
         return self.levels[0] > 0 and self.unit not in ("ns", "share")
 
@@ -54,14 +54,14 @@ class Axis:
 
     @property
     def shown_in(self) -> Unit:
-        """The unit that numbers of the axis are shown in."""
+        """The unit of the axis."""
         if self.unit == "share":
             return Unit("%", 0.01)
         family = units_of(self.unit)
         return next((unit for unit in family if self.levels[-1] >= unit.size), family[-1])
 
     def label(self, level: float) -> str:
-        """Return a level with its unit, as people write it."""
+        """Return a level with its unit."""
         if self.unit == "share":
             return f"{100 * level:.3g}\u00a0%"
         family = units_of(self.unit)
@@ -74,7 +74,7 @@ def axis_of(name: str, factor: ResolvedFactor, levels: set[float]) -> Axis:
 
     Args:
         factor: as in resolved.json.
-        levels: those that conditions have.
+        levels: of the conditions.
     """
     ascending = tuple(sorted(levels))
     spans = ascending[-1] > _SPAN_OF_LOGARITHMS * (next((v for v in ascending if v > 0), ascending[-1]))

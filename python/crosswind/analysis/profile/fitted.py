@@ -1,8 +1,8 @@
-"""The surface between points: what a Gaussian process expects at every combination of the levels measured.
+"""Predict the surface between points: a Gaussian process gives every combination of the measured levels.
 
-For a profile that is no complete grid, such as an adaptive design's. The process is the one by which that
-design chose its points: over the places of levels in their lists, of the logarithm of performance, each trial
-a value.
+This is for a profile that is no complete grid, such as one from an adaptive design. It is the same process as
+that of the design: over the places of levels in their lists, for the logarithm of performance, with one value
+for each trial.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ from crosswind.stats.gaussian_process import fit_gaussian_process
 def fitted(surface: Surface) -> NDArray[np.float64] | None:
     """Return performance as shares of the best point's, rows by the second axis, columns by the first.
 
-    None where there are too few values, or too many, to fit a surface of two axes.
+    None where there are too few or too many values to fit a surface of two axes.
     """
     first, second = surface.axes
     grid = [{first.name: x, second.name: y} for y in second.levels for x in first.levels]

@@ -1,16 +1,16 @@
-"""How performance answers to the network: elasticities, and steps from level to level, with intervals.
+"""How performance depends on the network: elasticities, and steps from level to level, with intervals.
 
-An elasticity is the slope of the logarithm of performance: over the logarithm of a rate or a size (% for
-each %), and over a time or a share itself (% for each us or for each percentage point), because an added
-delay comes on top of the network's own and may be 0. The other factor has an intercept of its own at each of
+An elasticity is the slope of the logarithm of performance. For a rate or a size it is over the logarithm (%
+for each %). For a time or a share it is over the value itself (% for each us or percentage point), since an
+added delay comes on top of the network's own and may be 0. The other factor has its own intercept at each of
 its levels.
 
-Intervals are percentile bootstrap intervals. Trials are drawn again within each condition, never operations;
-deviations from the condition's mean are widened by sqrt(n / (n - 1)), without which three trials a condition
-would make them a fifth too narrow, and the ends by Student's quantile over the normal one, because so few
-trials know little of their own spread. The draws are the same at every call. Of 400 repetitions on a known
-surface nominal 95 % intervals of the mean of four differences held 96, 94 and 96 % with 3, 6 and 10 trials;
-without Student's quantile it had been 91.5, 93 and 95 %.
+Intervals are percentile bootstrap intervals. Trials are resampled within each condition, never operations.
+Deviations from the condition's mean are widened by sqrt(n / (n - 1)); otherwise three trials would make them
+a fifth too narrow. The ends are widened by Student's quantile over the normal one, since few trials do not
+show their spread well. The draws are the same at every call. In 400 repetitions on a known surface, nominal
+95 % intervals of the mean of four differences contained the true value in 96, 94 and 96 % with 3, 6 and 10
+trials; without Student's quantile it was 91.5, 93 and 95 %.
 
 Source: Davison and Hinkley, Bootstrap Methods and their Application, 1997, sections 3.2 and 6.2.3;
 Satterthwaite, Biometrics Bulletin 2 (1946), for the degrees of freedom of a sum.
@@ -29,23 +29,23 @@ from crosswind.analysis.profile.surface import Point, Surface
 
 _DRAWS = 4000
 _SEED = 3
-_NO_WEIGHT = 1e-9  # A weight of 0 may come out of a least-squares fit as a rounding error.
+_NO_WEIGHT = 1e-9  # Least squares may turn a weight of 0 into a rounding error.
 CONFIDENCE = 0.95
 
-_Means = NDArray[np.float64]  # shape (points, draws + 1); column 0 is what was measured
+_Means = NDArray[np.float64]  # shape (points, draws + 1); column 0 is the measured mean
 _Contrast = Callable[[_Means], NDArray[np.float64]]  # a linear function of each column
 
 
 @dataclass(frozen=True)
 class Effect:
-    """A difference of logarithms of performance; `low` and `high` None where no interval can be given."""
+    """A difference of logarithms of performance; `low` and `high` are None where there is no interval."""
 
     estimate: float
     low: float | None
     high: float | None
 
     def percent(self) -> tuple[float, float | None, float | None]:
-        """Return estimate, low and high as per cent more performance."""
+        """Return estimate, low and high as a gain of performance in per cent."""
         low, high = (None if end is None else 100 * math.expm1(end) for end in (self.low, self.high))
         return 100 * math.expm1(self.estimate), low, high
 
@@ -55,7 +55,7 @@ class Step:
     """From one level to the next better one.
 
     Attributes:
-        average: the gain, the levels of the other factor averaged.
+        average: the gain, averaged over the levels of the other factor.
         at_best: the gain at the best level of the other factor; None where a point is missing.
     """
 
@@ -67,12 +67,12 @@ class Step:
 
 @dataclass(frozen=True)
 class AxisSensitivity:
-    """What one factor does.
+    """The effect of one factor.
 
     Attributes:
         elasticity: % of performance for each `per`.
         steps: from the worst level to the best one.
-        whole: the gain from the worst level to the best one, the levels of the other factor averaged.
+        whole: the gain from the worst level to the best one, averaged over the levels of the other factor.
     """
 
     axis: Axis
@@ -84,15 +84,15 @@ class AxisSensitivity:
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """What all factors do; `most` is the one whose whole range gains most, None where that is not decided."""
+    """The effects of all factors; `most` is the one whose range gains most, None where that is undecided."""
 
     axes: list[AxisSensitivity]
     most: AxisSensitivity | None
-    fewest: int  # trials of a point
+    fewest: int  # the smallest number of trials of a point
 
 
 def sensitivity_of(surface: Surface) -> Sensitivity:
-    """Return how performance answers to each axis of a surface."""
+    """Return how performance depends on each axis of a surface."""
     fewest = min(point.logs.size for point in surface.points)
     effects = _Effects(surface, known=fewest > 1)
     axes = [_axis(surface, axis, effects) for axis in surface.axes]
@@ -100,10 +100,10 @@ def sensitivity_of(surface: Surface) -> Sensitivity:
 
 
 class _Effects:
-    """Makes effects of contrasts: of sums of the points' means with weights that add up to 0.
+    """Computes the effects of contrasts: sums of the points' means with weights that add up to 0.
 
     Args:
-        known: whether intervals can be given; not of a contrast with a point whose trials are not
+        known: whether there are intervals; never for a contrast with a point whose trials are not
             independent.
     """
 
@@ -114,10 +114,10 @@ class _Effects:
         self._refused = np.array([point.refused for point in surface.points])
 
     def of(self, contrast: _Contrast) -> Effect:
-        """Return the effect that a contrast is, with its interval."""
+        """Return the effect of a contrast, with its interval."""
         draws = contrast(self._means)
         estimate = float(draws[0])
-        # Each column of the identity is one point's mean and nothing else: what comes of it is its weight.
+        # A column of the identity has the mean of one point only, so it gives that point's weight.
         weights = contrast(np.eye(len(self._points)))
         if not self.known or np.any(np.abs(weights[self._refused]) > _NO_WEIGHT):
             return Effect(estimate, None, None)
@@ -166,7 +166,7 @@ def _axis(surface: Surface, axis: Axis, effects: _Effects) -> AxisSensitivity:
 
 
 def _whole(surface: Surface, axis: Axis) -> _Contrast:
-    """Return the gain from the worst level to the best; by the slope where no two points differ so alone."""
+    """Return the gain from the worst level to the best; from the slope where no two points give it."""
     worst, *_, best = surface.towards_better(axis)
     if _others_with(surface, axis, worst, best):
         return _gain(surface, axis, worst, best)
@@ -188,7 +188,7 @@ def _others_with(surface: Surface, axis: Axis, worse: float, better: float) -> l
 def _gain(
     surface: Surface, axis: Axis, worse: float, better: float, at: tuple[float, ...] | None = None
 ) -> _Contrast:
-    """Return the gain from one level to another: at one level of the other factor, or averaged over all."""
+    """Return the gain from one level to another, at one level of the other factor or averaged over all."""
     rows = {(point.at[axis.name], _others(point, axis)): i for i, point in enumerate(surface.points)}
     others = _others_with(surface, axis, worse, better) if at is None else [at]
     above, below = ([rows[level, other] for other in others] for level in (better, worse))
@@ -202,7 +202,7 @@ def _predictor(axis: Axis, levels: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _slope(surface: Surface, axis: Axis) -> tuple[_Contrast, str]:
-    """Return the elasticity, in % for each unit that the text names."""
+    """Return the elasticity in % for each unit, and the name of the unit."""
     units = {"ns": "us", "share": "percentage point"}
     per = "%" if axis.logarithmic else units.get(axis.unit, axis.shown_in.name)
 
@@ -212,16 +212,16 @@ def _slope(surface: Surface, axis: Axis) -> tuple[_Contrast, str]:
     if surface.complete:
         groups = [_others(point, axis) for point in surface.points]
         rest = [np.array([float(group == each) for group in groups]) for each in dict.fromkeys(groups)]
-    else:  # Where levels do not repeat, the other factor has a slope too, and both one intercept.
+    else:  # Where levels do not repeat, the other factor has a slope too, and both share an intercept.
         rest = [np.ones(len(surface.points)), *(column(other) for other in surface.axes if other is not axis)]
     design = np.column_stack([column(axis), *rest])
-    # Of ln over ln the slope is % for each %; of ln over a quantity it is hundredths.
+    # The slope of ln over ln is % for each %; that of ln over a quantity is in hundredths.
     hundredths = 1 if axis.logarithmic else 100
     return lambda means: np.asarray(np.linalg.lstsq(design, means, rcond=None)[0][0] * hundredths), per
 
 
 def _most(surface: Surface, axes: list[AxisSensitivity], effects: _Effects) -> AxisSensitivity | None:
-    """Return the factor whose whole range gains something, and more than that of each other one."""
+    """Return the factor whose range has a significant gain, and more than each other factor."""
     first, *rest = sorted(axes, key=lambda found: -found.whole.estimate)
     whole = _whole(surface, first.axis)
 

@@ -1,8 +1,8 @@
 """Performance over one or two factors: a point for each condition, one value for each trial.
 
-Performance is the application's throughput where its load is a closed loop, and otherwise what it is judged
-by; of what is better when lower it is the inverse. It is counted in shares of the best point's. Other factors
-stay at the levels of the best condition.
+Performance is the application's throughput for a closed loop, and otherwise its first figure, inverted where
+lower is better. It is expressed as a share of the best point's. Other factors stay at the levels of the best
+condition.
 """
 
 import math
@@ -26,8 +26,8 @@ class Point:
         at: its level of each axis, by the axis's name.
         logs: shape (trials,): the natural logarithm of each trial's performance.
         value: the measure's median over trials, in its unit.
-        low, high: its exact 95 % interval over trials, None where there is none.
-        refused: whether its trials depend on each other, so that nothing about it has an interval.
+        low, high: its exact 95 % interval over trials; None where there is none.
+        refused: whether its trials are not independent, so that there are no intervals.
     """
 
     condition: ConditionSummary
@@ -45,7 +45,7 @@ class Surface:
 
     Attributes:
         axes: one or two, in the order of the file.
-        others: the levels at which further factors stay, as text.
+        others: the levels of further factors, as text.
         best: the point that performance is normalised to.
     """
 
@@ -72,7 +72,7 @@ class Surface:
         return next((point for point in self.points if point.at == levels), None)
 
     def towards_better(self, axis: Axis) -> tuple[float, ...]:
-        """Return the levels from the worst network to the best: by unit, else towards the best point."""
+        """Return the levels from the worst network to the best, by their unit or by the best point."""
         if axis.better == "either":
             rises = 2 * axis.levels.index(self.best.at[axis.name]) >= len(axis.levels) - 1
         else:
@@ -123,12 +123,12 @@ def profile_of(summary: Summary) -> Surface | None:
 
 def _number(level: ResolvedLevel) -> float:
     if isinstance(level, str):
-        raise ValueError(f"{level!r} is a level of a factor that has a unit, and no number")
+        raise ValueError(f"{level!r} is the level of a factor with a unit, but no number")
     return level
 
 
 def _performance(summary: Summary) -> Measure:
-    """Return what performance is: what a closed loop gets through, otherwise the first figure."""
+    """Return the measure of performance: throughput for a closed loop, otherwise the first figure."""
     rates = [measure for measure in summary.measures if measure.better == "higher"]
     if summary.primary.of_operations and rates and not summary.open_loop:
         return rates[0]
@@ -136,7 +136,7 @@ def _performance(summary: Summary) -> Measure:
 
 
 def _positive(condition: ConditionSummary, measure: Measure) -> bool:
-    """Whether there are trials, and each has a performance that ratios can be made of."""
+    """Return whether there are trials, and ratios of their values exist."""
     values = condition.per_trial(measure.key).values
     return bool(values) and all(0 < value < math.inf for value in values)
 
