@@ -28,7 +28,7 @@ ANSWERED = {
 }
 REFUSED = {
     "NaN": ("analyze", "ms\n1\nnan\n", "x.csv:3: ms: NaN has no rank; write inf for what never ended"),
-    "empty": ("analyze", "ms\n", "x.csv:2: no rows below the names of the columns"),
+    "empty": ("analyze", "ms\n", "x.csv:2: there are no rows below the names of the columns"),
     "decimals with a comma": (
         "analyze --column ms",
         "ms;net\n1,5;a\n",

@@ -61,7 +61,7 @@ def test_trials_that_are_no_repetitions_are_refused_with_the_reason(base, write_
     assert found.exit == Exit.UNDECIDED
     refused, _, answer = check_text.lines(found)
     assert "refused: the level changed after trial 6 of 12" in refused
-    assert "what helps: bring the system to the same state" in refused
+    assert "remedy: bring the system to the same state" in refused
     assert answer == "Refused: trials under 2 of 2 conditions are not independent."
     skipped = ElementTree.fromstring(check_text.junit(found)).find("testcase/skipped")
     assert "refused: the level changed" in skipped.get("message")

@@ -57,7 +57,7 @@ def test_what_is_no_repetition_gives_no_number(write_run):
     assert needed.trials is None
     assert "the level changed" in needed.why_not
     assert "rest longer" in needed.why_not
-    assert "no number: the guard refuses" in describe_prediction(predict(experiment("none"), pilot))
+    assert "no prediction: the guard refuses" in describe_prediction(predict(experiment("none"), pilot))
 
 
 def test_five_trials_are_too_few_to_vary_and_say_what_an_interval_takes(write_run):

@@ -44,7 +44,7 @@ def test_groups_and_trials_keep_the_order_of_the_file(tmp_path, delimiter):
     ("text", "arguments", "words"),
     [
         ("", {}, "x.csv:1: is empty"),
-        ("ms\n", {}, "x.csv:2: no rows"),
+        ("ms\n", {}, "x.csv:2: there are no rows"),
         ("ms\n1\n2ms\n", {}, 'x.csv:3: ms: "2ms" is not a plain number; write all values in one unit'),
         ("ms\n1\nfast\n", {}, 'x.csv:3: ms: "fast" is not a number'),
         ("ms\nnan\n", {}, "x.csv:2: ms: NaN has no rank; write inf"),
@@ -55,7 +55,7 @@ def test_groups_and_trials_keep_the_order_of_the_file(tmp_path, delimiter):
         ("g,h\na,b\n", {}, "x.csv:1: which column has the values? Name it with --column: g, h"),
         ("g,ms\na,\nb,1\n", {}, "x.csv:2: ms: the cell is empty"),
         ("g,ms\na,1\n", {"by": ["G"]}, 'x.csv:1: there is no column "G"; did you mean "g"?'),
-        ("ms,ms\n1,2\n", {}, 'x.csv:1: column "ms" is there twice'),
+        ("ms,ms\n1,2\n", {}, 'x.csv:1: column "ms" exists twice'),
         (b"ms\n\xff\xfe\n", {}, "x.csv: is not text in UTF-8"),
     ],
 )

@@ -106,7 +106,7 @@ def test_without_monitors_the_answer_says_what_to_add(tmp_path: Path) -> None:
 def test_one_trial_of_a_condition_gives_no_interval_and_decides_nothing(tmp_path: Path) -> None:
     folder = write_surface(tmp_path / "run", 1, monitors=False)
     bound, _, helps = answers(folder)
-    assert (bound.short, helps.short) == ("Not decided", "Not decided")
+    assert (bound.short, helps.short) == ("Undecided", "Undecided")
     assert "so there is no interval" in helps.text
     assert " to +" not in helps.text
 

@@ -84,7 +84,7 @@ def test_what_was_not_measured_here_or_in_another_unit_is_said(tmp_path: Path, c
     assert [row.here for row in rows_of(folder).values()] == [None, None]
     assert run(["report", str(folder), "--published"]) == 0
     text = " ".join(capsys.readouterr().out.split())
-    assert "latency.scan P99 (no trial that counts has it)" in text
+    assert "latency.scan P99 (no counted trial has it)" in text
     assert "latency P99 (published in 1, measured in ns: write its unit under `published`)" in text
 
 
