@@ -97,7 +97,7 @@ def _in_order(group: Group, found: dict[str, Any]) -> dict[str, Any]:
     names = {parameter.key: parameter.name for parameter in group.parameters}
     for rule in group.rules:
         if rule.predicate == "ascending":
-            for number, key in enumerate(rule.about["keys"], start=1):
+            for number, key in enumerate(rule.keys, start=1):
                 found[names[key]] *= number
     return found
 

@@ -42,6 +42,7 @@ def show(name: str, as_json: bool) -> None:
     from crosswind import catalog
     from crosswind.spec import load_catalogue_condition
     from crosswind.spec.document import read_document
+    from crosswind.spec.draft import value_at
 
     load_catalogue_condition(name)  # Names the nearest condition when there is none of this name.
     file = catalog.condition_file(name)
@@ -50,7 +51,7 @@ def show(name: str, as_json: bool) -> None:
             {
                 "name": name,
                 "about": catalog.header(file),
-                "condition": read_document(file).data[name.split("/")[-1]],
+                "condition": value_at(read_document(file).data, name.split("/")[-1]),
             }
         )
     else:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+
+from pydantic import JsonValue
 
 from crosswind.spec.document import Path
 from crosswind.spec.draft import items, value_at
 from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.network import ARROW
 from crosswind.spec.quantities import shown
+from crosswind.spec.resolved import restricted_to
 from crosswind.spec.setting import Finding, Setting
 from crosswind.spec.topology.placing import some_of
 
 
-def place_findings(data: Any, path: Path, place: str, setting: Setting) -> Iterator[Finding]:
+def place_findings(data: JsonValue, path: Path, place: str, setting: Setting) -> Iterator[Finding]:
     """Yield what is wrong with the place at `path` of a condition as a whole."""
     network, written = setting.network, value_at(data, *path)
     if written is None:
@@ -32,7 +34,9 @@ def place_findings(data: Any, path: Path, place: str, setting: Setting) -> Itera
                         yield (*inner, word, "on"), f"stands below {name} already; leave one of the two out"
 
 
-def on_findings(path: Path, raw: Any, place: str, is_of_a_link: bool, setting: Setting) -> Iterator[Finding]:
+def on_findings(
+    path: Path, raw: JsonValue, place: str, is_of_a_link: bool, setting: Setting
+) -> Iterator[Finding]:
     """Yield names in `on` of the element at `path` that are not there.
 
     Args:
@@ -43,14 +47,16 @@ def on_findings(path: Path, raw: Any, place: str, is_of_a_link: bool, setting: S
             yield from _name_findings((*path, *inner), name, place, is_of_a_link, setting)
 
 
-def direction_findings(path: Path, raw: Any, place: str, setting: Setting) -> Iterator[Finding]:
+def direction_findings(path: Path, raw: JsonValue, place: str, setting: Setting) -> Iterator[Finding]:
     """Yield a direction where each link is one."""
     on = [name for _, name in items(raw, "on")]
     if value_at(raw, "direction") is not None and (place == "wan" or any(ARROW in str(name) for name in on)):
         yield (*path, "direction"), "is up from a host or down to it, and a named link has one; leave it out"
 
 
-def with_links(elements: list[tuple[Path, Any]], place: str, setting: Setting) -> list[tuple[Path, Any]]:
+def with_links(
+    elements: list[tuple[Path, JsonValue]], place: str, setting: Setting
+) -> list[tuple[Path, JsonValue]]:
     """Return elements with the names of links in `on`: two on the same link then have a name in common.
 
     A star is left as it is written: there hosts are as good as links, and errors show what was written.
@@ -59,11 +65,14 @@ def with_links(elements: list[tuple[Path, Any]], place: str, setting: Setting) -
     if network is None or network.form == "star":
         return elements
 
-    def named(element: Any) -> Any:
+    def named(element: JsonValue) -> JsonValue:
         if not isinstance(element, dict):
             return element
         return {
-            word: {**parameters, "on": [link.name for link in network.wires(place, parameters.get("on"))]}
+            word: {
+                **parameters,
+                "on": [link.name for link in network.wires(place, restricted_to(parameters))],
+            }
             if isinstance(parameters, dict) and isinstance(parameters.get("on"), list | None)
             else parameters
             for word, parameters in element.items()

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any
+
+from pydantic import JsonValue
 
 from crosswind.spec import installed
 from crosswind.spec.base import SpecModel
 from crosswind.spec.declared import DeclaredApplication, Figure
 from crosswind.spec.document import Document, Path
 from crosswind.spec.node_limits import NodeLimits
+from crosswind.spec.resolved import Parameters
 from crosswind.spec.restored import restored
-from crosswind.spec.sizes_file import sizes_of
+from crosswind.spec.sizes_file import Sizes, sizes_of
 
 # The key that takes an application's parameters from one of its sizes.
 SIZE = "size"
@@ -27,7 +29,7 @@ def parameters_of(name: str) -> type[SpecModel]:
     return _find(name).Parameters
 
 
-def sizes(name: str) -> dict[str, dict[str, Any]]:
+def sizes(name: str) -> Sizes:
     """Return the sizes that an application may be given, each with its parameters as a file writes them."""
     return sizes_of(_find(name))
 
@@ -42,12 +44,12 @@ def roles_missing(name: str, nodes: Collection[str]) -> list[str]:
     return _find(name).roles_missing(nodes)
 
 
-def misfits(name: str, parameters: Any, nodes: Collection[str]) -> Iterator[tuple[Path, str]]:
+def misfits(name: str, parameters: SpecModel, nodes: Collection[str]) -> Iterator[tuple[Path, str]]:
     """Yield what does not fit between parameters and the nodes, each with its place in the parameters."""
     yield from _find(name).misfits(parameters, nodes)
 
 
-def own_nodes(name: str, raw: Any, document: Document) -> list[str]:
+def own_nodes(name: str, raw: JsonValue, document: Document) -> list[str]:
     """Return the nodes that the parameters at hand bring by themselves; they need not be sound."""
     return _find(name).own_nodes(raw, document)
 
@@ -57,24 +59,24 @@ def brings_nodes(name: str) -> bool:
     return _find(name).brings_nodes
 
 
-def node_limits(name: str, parameters: Any) -> Mapping[str, NodeLimits]:
+def node_limits(name: str, parameters: SpecModel) -> Mapping[str, NodeLimits]:
     """Return what the application's own files limit nodes to, by node."""
     return _find(name).node_limits(parameters)
 
 
-def expected_s(name: str, values: dict[str, Any]) -> float | None:
-    """Return how long a trial takes with parameters of resolved.json; None where nobody knows before."""
+def expected_s(name: str, values: Parameters) -> float | None:
+    """Return how long a trial takes with parameters of resolved.json; None where only a trial can show it."""
     kind = _find(name)
     load_s = kind(restored(kind.Parameters, values)).expected_load_s()
     return None if load_s is None else kind.overhead_s + load_s
 
 
-def remarks(name: str, parameters: Any) -> list[str]:
+def remarks(name: str, parameters: SpecModel) -> list[str]:
     """Return what a reader of results with these parameters has to know."""
     return _find(name)(parameters).remarks()
 
 
-def notes(name: str, parameters: Any) -> list[str]:
+def notes(name: str, parameters: SpecModel) -> list[str]:
     """Return what the author of these parameters has to know."""
     return _find(name)(parameters).notes()
 

@@ -1,32 +1,67 @@
-"""What every part of a file has in common: unknown keys are errors that can name the nearest valid key."""
+"""What every part of a file has in common: unknown keys are errors that name the nearest valid key."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, create_model, model_validator
 
-# Where the context of a validation has the function that reads a file named in the file being read.
-FILES = "files"
-# And the function that returns the files below a folder.
-FILES_BELOW = "files below"
+# What pydantic reads a value with: a type, or a type with validators. Python has no type for both (PEP 747).
+Annotation: TypeAlias = Any
+# A field of a model that is made at run time: its annotation, and its default or a `Field`.
+FieldDefinition = tuple[Annotation, object]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The context of a validation, which pydantic hands to every validator.
+
+    Attributes:
+        named_file: returns the content of a file that the file being read names; raises OSError.
+        files_below: returns the files below such a folder; raises OSError.
+        models: which model read which mapping, by the identity of the mapping.
+    """
+
+    named_file: Callable[[str], bytes]
+    files_below: Callable[[str], list[str]]
+    models: dict[int, type[BaseModel]] = field(default_factory=dict)
 
 
 class SpecModel(BaseModel):
-    """A mapping in a file. Attributes carry their unit; aliases are the words of the file.
+    """A mapping in a file. Attributes carry their unit; aliases are the keys of the file.
 
-    Numbers are never made from text and text never from numbers: what a file says is what it means.
+    A number is never read from text, nor text from a number.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     @model_validator(mode="before")
     @classmethod
-    def _remember_model(cls, data: Any, info: ValidationInfo) -> Any:
-        """Note which model reads which mapping, so that an unknown key can be answered with the nearest."""
-        if isinstance(info.context, dict):
-            info.context[id(data)] = cls
+    def _remember_model(cls, data: object, info: ValidationInfo) -> object:
+        """Note which model reads which mapping, so that the error of an unknown key names the nearest one."""
+        if isinstance(info.context, Reading):
+            info.context.models[id(data)] = cls
         return data
+
+
+def made_model(
+    name: str,
+    about: str | None,
+    fields: Mapping[str, FieldDefinition],
+    bases: tuple[type[SpecModel], ...] = (SpecModel,),
+    after: Callable[[BaseModel], BaseModel] | None = None,
+) -> type[SpecModel]:
+    """Return a model that is made at run time.
+
+    Args:
+        about: its docstring.
+        after: checks what was read.
+    """
+    definitions: dict[str, Any] = dict(fields)
+    checks: dict[str, Any] = {} if after is None else {"checked": model_validator(mode="after")(after)}
+    return create_model(name, __base__=bases, __doc__=about, __validators__=checks, **definitions)
 
 
 def keys_of(model: type[BaseModel]) -> list[str]:
@@ -35,7 +70,7 @@ def keys_of(model: type[BaseModel]) -> list[str]:
 
 
 def field_of(model: type[BaseModel], key: str) -> str:
-    """Return the attribute that holds what stands behind a key of the file."""
+    """Return the attribute that holds the value of a key of the file."""
     return next(name for name, field in model.model_fields.items() if (field.alias or name) == key)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+
+from pydantic import JsonValue
 
 from crosswind.spec.description import Description, descriptions
 from crosswind.spec.document import Path
@@ -12,7 +13,7 @@ from crosswind.spec.places import PLACES, elements_at
 from crosswind.spec.quantities import AUTO
 
 
-def budget_findings(trials: Any, conditions: Iterable[Any]) -> Iterator[tuple[Path, str]]:
+def budget_findings(trials: JsonValue, conditions: Iterable[JsonValue]) -> Iterator[tuple[Path, str]]:
     """Yield what is wrong with `rest` and `budgets` of `trials`.
 
     Args:
@@ -40,7 +41,7 @@ def budget_findings(trials: Any, conditions: Iterable[Any]) -> Iterator[tuple[Pa
         )
 
 
-def _in_the_way(drained: list[tuple[Description, Any]]) -> Iterator[tuple[str, str]]:
+def _in_the_way(drained: list[tuple[Description, JsonValue]]) -> Iterator[tuple[str, str]]:
     """Yield parameters with which levels cannot be kept, each with its kind."""
     for description, raw in drained:
         for key in description.kept_without:
@@ -48,7 +49,7 @@ def _in_the_way(drained: list[tuple[Description, Any]]) -> Iterator[tuple[str, s
                 yield description.kind, key
 
 
-def _drained(condition: Any) -> list[tuple[Description, Any]]:
+def _drained(condition: JsonValue) -> list[tuple[Description, JsonValue]]:
     """Return the elements with which a condition begins and whose level trials may keep."""
     return [
         (description, element[kind])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Discriminator, Field, PlainValidator, Tag, WithJsonSchema
 
@@ -54,7 +54,7 @@ def read_room_or_unlimited(value: object) -> Room:
     return Room() if value == UNLIMITED else read_room(value)
 
 
-def _written_as(value: Any) -> str:
+def _written_as(value: object) -> str:
     return "product" if isinstance(value, dict | Bdp) else "room"
 
 

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 
 from crosswind import catalog
 from crosswind.spec import applications, declared
-from crosswind.spec.base import FILES, keys_of
+from crosswind.spec.base import Reading, SpecModel, keys_of
 from crosswind.spec.budget_rules import budget_findings
 from crosswind.spec.design import CONDITIONS_MAX
 from crosswind.spec.document import Document, Path, read_document
-from crosswind.spec.draft import items, sound, sound_field, value_at
+from crosswind.spec.draft import items, only_key, sound, sound_field, value_at
 from crosswind.spec.experiment import Experiment
 from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.node_limits import NodeLimits
@@ -69,7 +68,7 @@ def _sound_topology(document: Document) -> AnyTopology | None:
     """Return the topology with the files that it names, None where it is not sound by itself."""
     raw = value_at(document.data, "topology")
     try:
-        return form_of(raw).model_validate(raw, context={FILES: document.named_file})
+        return form_of(raw).model_validate(raw, context=Reading(document.named_file, document.files_below))
     except ValidationError:
         return None
 
@@ -102,7 +101,7 @@ def _domain_findings(topology: AnyTopology, *, is_sound: bool) -> Iterator[Findi
         yield from cut_findings(topology.network())
 
 
-def _buffers(raw: Any, topology: AnyTopology | None) -> Iterator[WrittenBuffer]:
+def _buffers(raw: JsonValue, topology: AnyTopology | None) -> Iterator[WrittenBuffer]:
     """Yield the buffers of a topology; of a star that is not sound, the one that may be."""
     if topology is not None:
         yield from topology.buffers(raw)
@@ -152,10 +151,9 @@ def conditions_problems(document: Document, paths: list[Path]) -> Iterator[Probl
         if isinstance(entry, str):
             name, place = entry, path
             yield from _catalogue_problems(document, path, entry, setting)
-        elif isinstance(entry, dict) and len(entry) == 1:
-            name = next(iter(entry))
-            place = (*path, name)
-            for inner, message in condition_findings(entry[name], setting):
+        elif (inline := only_key(entry)) is not None:
+            name, place = inline, (*path, inline)
+            for inner, message in condition_findings(value_at(entry, name), setting):
                 yield _problem(document, (*place, *inner), message)
         else:
             continue
@@ -178,16 +176,21 @@ def _catalogue_problems(document: Document, path: Path, name: str, setting: Sett
         )
         yield _problem(document, path, f"{shown(name)} is no condition of the catalogue; {remedy}")
         return
-    data = next(iter(read_document(catalog.condition_file(name)).data.values()))
-    for inner, message in condition_findings(data, setting):
+    for inner, message in condition_findings(_catalogue_condition(name), setting):
         yield document.problem(path, f"condition {name}: {describe(inner, message)}")
 
 
-def _parameters(document: Document) -> Any:
+def _catalogue_condition(name: str) -> JsonValue:
+    """Return a condition of the catalogue as plain values."""
+    ((_, condition),) = items(read_document(catalog.condition_file(name)).data)
+    return condition
+
+
+def _parameters(document: Document) -> SpecModel | None:
     """Return the application's parameters, None when they or the application are not sound."""
     for (_, name), raw in items(document.data, "application")[:1]:
         if name in applications.names():
-            return sound(applications.parameters_of(str(name)), raw)
+            return sound(applications.parameters_of(str(name)).model_validate, raw)
     return None
 
 
@@ -225,7 +228,7 @@ def _not_beside(name: str, application: str) -> str:
     return f"{shown(name)} stands beside {application}, where one application is expected; move it {place}"
 
 
-def misfit_problems(document: Document, parameters: Any) -> Iterator[Problem]:
+def misfit_problems(document: Document, parameters: SpecModel) -> Iterator[Problem]:
     """Yield what does not fit between the application's parameters, read as a whole, and the topology."""
     raw = value_at(document.data, "topology")
     nodes = sound_field(form_of(raw), "nodes", raw)
@@ -303,13 +306,13 @@ def _published_problems(document: Document) -> Iterator[Problem]:
         yield _problem(document, ("published", *path), message)
 
 
-def _conditions(document: Document) -> Iterator[Any]:
+def _conditions(document: Document) -> Iterator[JsonValue]:
     """Yield the conditions of the file and those of the catalogue that it names, as plain values."""
     for _, entry in items(document.data, "conditions"):
         if isinstance(entry, str) and entry in catalog.condition_names():
-            yield next(iter(read_document(catalog.condition_file(entry)).data.values()))
-        elif isinstance(entry, dict) and len(entry) == 1:
-            yield next(iter(entry.values()))
+            yield _catalogue_condition(entry)
+        elif (name := only_key(entry)) is not None:
+            yield value_at(entry, name)
 
 
 def trials_needed(quantile: float, confidence: float) -> int:
@@ -324,7 +327,7 @@ def trials_needed(quantile: float, confidence: float) -> int:
     return math.ceil(math.log(tail) / math.log(max(quantile, 1 - quantile)) - 1e-9)
 
 
-def _duration_problems(document: Document, repeat: Any) -> Iterator[Problem]:
+def _duration_problems(document: Document, repeat: object) -> Iterator[Problem]:
     """A run that cannot hold its trials is refused now, not after half an hour."""
     trials = value_at(document.data, "trials")
     limit_ns = sound_field(Limits, "duration_ns", value_at(trials, "limits"))

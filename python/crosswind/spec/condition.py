@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Discriminator, Field, Tag
 
@@ -14,7 +14,7 @@ from crosswind.spec.places import PLACES
 from crosswind.spec.quantities import PositiveDuration
 
 
-def _everywhere_or_by_name(value: Any) -> str:
+def _everywhere_or_by_name(value: object) -> str:
     return "by name" if isinstance(value, dict) else "everywhere"
 
 
@@ -53,7 +53,7 @@ def _placed(elements: list[Element] | dict[str, list[Element]]) -> Iterator[tupl
         yield from ((element, [name]) for name, below in elements.items() for element in below)
 
 
-def _one_or_many(value: Any) -> str:
+def _one_or_many(value: object) -> str:
     return "many" if isinstance(value, list) else "one"
 
 

@@ -5,6 +5,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from pydantic import JsonValue
+
 from crosswind.spec.base import SpecModel
 from crosswind.spec.document import Document
 from crosswind.spec.node_limits import NodeLimits
@@ -41,6 +43,7 @@ class DeclaredApplication(ABC):
     # What a trial takes besides its load, s: nodes up and down, servers started, data copied, results stored.
     overhead_s: ClassVar[float] = 2.5
 
+    # Any: a subclass declares its own model here and below.
     def __init__(self, parameters: Any) -> None:
         self.parameters = parameters
 
@@ -71,7 +74,7 @@ class DeclaredApplication(ABC):
         yield from ()
 
     @classmethod
-    def own_nodes(cls, raw: Any, document: Document) -> list[str]:
+    def own_nodes(cls, raw: JsonValue, document: Document) -> list[str]:
         """Return the nodes that parameters bring by themselves; a topology need not place them.
 
         Args:
@@ -97,13 +100,13 @@ class DeclaredApplication(ABC):
         return []
 
 
-def measured_ns(parameters: Any) -> int | None:
+def measured_ns(parameters: object) -> int | None:
     """Return how long a trial is measured at most; None when the parameters do not say."""
     duration_ns = getattr(parameters, "duration_ns", None)
     return duration_ns if isinstance(duration_ns, int) else None
 
 
-def busy_ns(parameters: Any) -> int | None:
+def busy_ns(parameters: object) -> int | None:
     """Return how long a trial's load lasts at most, warm-up included; None when the parameters do not say."""
     duration_ns = measured_ns(parameters)
     return None if duration_ns is None else duration_ns + (getattr(parameters, "warm_up_ns", None) or 0)

@@ -1,7 +1,7 @@
-"""What elements.json says of each element: its parameters, how they are written, sent and scaled, its rules.
+"""The elements as elements.json describes them: their parameters, and the rules between these.
 
-The file is what `crosswind-simulate describe` prints, from the element's own file in crates/engine. It is the
-only place in Python where an element is named; everything else reads it here (docs/reference/contracts.md).
+`crosswind-simulate describe` prints the file, from the element's own file in crates/engine. Nothing else in
+Python names an element; all other code reads the descriptions from here (docs/reference/contracts.md).
 """
 
 from __future__ import annotations
@@ -11,9 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
+
+from pydantic import JsonValue
 
 FORMAT = 1
+
+# A mapping of elements.json, as parsed. The program that wrote it checks it, so that here it is only read.
+_Described: TypeAlias = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -28,9 +33,9 @@ class Optional:
 
 @dataclass(frozen=True)
 class Default:
-    """Its value when absent, as a file writes it; `sent`: also where it is the default."""
+    """Its value when absent, as a file writes it; `sent`: whether the default is sent, too."""
 
-    value: Any
+    value: JsonValue
     sent: bool
 
 
@@ -46,14 +51,28 @@ Presence = Required | Optional | Default | As
 
 @dataclass(frozen=True)
 class Rule:
-    """What must hold between parameters: a predicate, what it is about, and what is said where it is broken.
+    """What must hold between parameters. Which attributes a rule has depends on its predicate.
 
     Keys are dotted paths from the mapping that has the rule.
+
+    Attributes:
+        message: the error where the rule is broken.
+        key, other: one parameter, and the one that it is compared with.
+        keys: several parameters.
+        word, words: values of a choice.
+        places: where elements may stand.
+        most: of a sum.
     """
 
     predicate: str
-    about: Mapping[str, Any]
-    message: str
+    message: str = ""
+    key: str = ""
+    other: str = ""
+    keys: tuple[str, ...] = ()
+    word: str = ""
+    words: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
+    most: int = 0
 
 
 @dataclass(frozen=True)
@@ -154,7 +173,7 @@ class Named:
     """A compound that has a reader of its own (crosswind.spec.parameters)."""
 
     name: str
-    arguments: Mapping[str, Any]
+    arguments: Mapping[str, JsonValue]
 
 
 Type = Quantity | Flag | Words | Listed | Group | Choice | Named
@@ -217,63 +236,72 @@ class Description:
 def descriptions() -> Mapping[str, Description]:
     """Return all elements by their word, in the order in which they are listed."""
     text = files("crosswind.spec").joinpath("elements.json").read_text(encoding="utf-8")
-    said = json.loads(text)
-    if said["format"] != FORMAT:
-        raise RuntimeError(f"elements.json has format {said['format']}; this version reads {FORMAT}")
-    return {each["kind"]: _description(each) for each in said["elements"]}
+    described = json.loads(text)
+    if described["format"] != FORMAT:
+        raise RuntimeError(f"elements.json has format {described['format']}; this version reads {FORMAT}")
+    return {each["kind"]: _description(each) for each in described["elements"]}
 
 
-def _description(said: Mapping[str, Any]) -> Description:
-    kind = said["kind"]
+def _description(described: _Described) -> Description:
+    kind = described["kind"]
     return Description(
         kind=kind,
-        names=tuple(said.get("names") or (kind,)),
-        page=said["page"],
-        file=said["file"],
-        where=said["where"],
-        queues=said.get("queues", False),
-        drains=said.get("drains", False),
-        kept_without=tuple(said.get("kept_without") or ()),
-        limits_rate=said.get("limits_rate"),
-        adds_delay=said.get("adds_delay"),
-        idle=said.get("idle"),
-        short=_short(said["short"]) if said.get("short") else None,
-        group=_group({"title": kind.capitalize(), **said}),
+        names=tuple(described.get("names") or (kind,)),
+        page=described["page"],
+        file=described["file"],
+        where=described["where"],
+        queues=described.get("queues", False),
+        drains=described.get("drains", False),
+        kept_without=tuple(described.get("kept_without") or ()),
+        limits_rate=described.get("limits_rate"),
+        adds_delay=described.get("adds_delay"),
+        idle=described.get("idle"),
+        short=_short(described["short"]) if described.get("short") else None,
+        group=_group({"title": kind.capitalize(), **described}),
     )
 
 
-def _short(said: Mapping[str, Any]) -> Short:
-    fills = {key: Fill(**fill) for key, fill in (said.get("fills") or {}).items()}
-    return Short(said["key"], said["example"], fills)
+def _short(described: _Described) -> Short:
+    fills = {key: Fill(**fill) for key, fill in (described.get("fills") or {}).items()}
+    return Short(described["key"], described["example"], fills)
 
 
-def _group(said: Mapping[str, Any]) -> Group:
+def _group(described: _Described) -> Group:
     return Group(
-        title=said.get("title") or "",
-        about=said["about"],
-        parameters=tuple(_parameter(each) for each in said.get("parameters") or ()),
-        rules=tuple(_rule(each) for each in said.get("rules") or ()),
+        title=described.get("title") or "",
+        about=described["about"],
+        parameters=tuple(_parameter(each) for each in described.get("parameters") or ()),
+        rules=tuple(_rule(each) for each in described.get("rules") or ()),
     )
 
 
-def _rule(said: Mapping[str, Any]) -> Rule:
-    about = {key: value for key, value in said.items() if key not in ("rule", "message")}
-    return Rule(said["rule"], about, said.get("message") or "")
+def _rule(described: _Described) -> Rule:
+    return Rule(
+        predicate=described["rule"],
+        message=described.get("message") or "",
+        key=described.get("key") or "",
+        other=described.get("other") or "",
+        keys=tuple(described.get("keys") or ()),
+        word=described.get("word") or "",
+        words=tuple(described.get("words") or ()),
+        places=tuple(described.get("places") or ()),
+        most=described.get("most") or 0,
+    )
 
 
-def _parameter(said: Mapping[str, Any]) -> Parameter:
+def _parameter(described: _Described) -> Parameter:
     return Parameter(
-        key=said["key"],
-        name=said["name"],
-        about=said["about"],
-        presence=_presence(said["presence"]),
-        scaled=said.get("scale", False),
-        type=_type(said["type"]),
+        key=described["key"],
+        name=described["name"],
+        about=described["about"],
+        presence=_presence(described["presence"]),
+        scaled=described.get("scale", False),
+        type=_type(described["type"]),
     )
 
 
-def _presence(said: Any) -> Presence:
-    match said:
+def _presence(described: str | _Described) -> Presence:
+    match described:
         case "required":
             return Required()
         case "optional":
@@ -284,41 +312,41 @@ def _presence(said: Any) -> Presence:
             return Default(value, sent=False)
         case {"as": key}:
             return As(key)
-    raise ValueError(f"presence {said!r}")
+    raise ValueError(f"presence {described!r}")
 
 
-def _type(said: Mapping[str, Any]) -> Type:
-    match said:
+def _type(described: _Described) -> Type:
+    match described:
         case {"quantity": quantity}:
             return Quantity(
                 quantity,
-                least=said.get("min") or 0,
-                most=said.get("max"),
-                unlimited=said.get("unlimited", False),
-                packet=said.get("packet", False),
-                times=said.get("times") or 1,
+                least=described.get("min") or 0,
+                most=described.get("max"),
+                unlimited=described.get("unlimited", False),
+                packet=described.get("packet", False),
+                times=described.get("times") or 1,
             )
         case {"flag": _}:
             return Flag()
         case {"words": words}:
             return Words(tuple(words))
         case {"list": of}:
-            return Listed(_type(of), said.get("min_items") or 0, said.get("unique", False))
+            return Listed(_type(of), described.get("min_items") or 0, described.get("unique", False))
         case {"group": parameters}:
-            return _group({**said, "parameters": parameters})
+            return _group({**described, "parameters": parameters})
         case {"choice": alternatives}:
             each = tuple(_alternative(alternative) for alternative in alternatives)
-            return Choice(said.get("title") or "", said.get("about") or "", each)
+            return Choice(described.get("title") or "", described.get("about") or "", each)
         case {"named": name}:
-            return Named(name, {key: value for key, value in said.items() if key != "named"})
-    raise ValueError(f"type {said!r}")
+            return Named(name, {key: value for key, value in described.items() if key != "named"})
+    raise ValueError(f"type {described!r}")
 
 
-def _alternative(said: Mapping[str, Any]) -> Alternative:
+def _alternative(described: _Described) -> Alternative:
     return Alternative(
-        word=said["word"],
-        group=_group(said),
-        bare=said.get("bare", False),
-        page=said.get("page") or "",
-        file=said.get("file") or "",
+        word=described["word"],
+        group=_group(described),
+        bare=described.get("bare", False),
+        page=described.get("page") or "",
+        file=described.get("file") or "",
     )

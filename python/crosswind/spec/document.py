@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 from importlib.resources.abc import Traversable
 from pathlib import Path as FilePath
 from types import MappingProxyType
-from typing import Any
 
+from pydantic import JsonValue
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.events import CollectionEndEvent, CollectionStartEvent, Event, NodeEvent
@@ -71,7 +71,7 @@ class Document:
     """
 
     name: str
-    data: Any
+    data: JsonValue
     text: str
     values: Mapping[Path, tuple[int, int]]
     keys: Mapping[Path, tuple[int, int]]
@@ -113,6 +113,11 @@ class Document:
         values = {(): place} | {(key, *path): at for path, at in self.values.items()}
         keys = {(key,): place} | {(key, *path): at for path, at in self.keys.items()}
         return replace(self, data={key: self.data}, values=values, keys=keys)
+
+    def with_value(self, key: str, value: JsonValue) -> Document:
+        """Return the document whose mapping has another value for a key."""
+        assert isinstance(self.data, dict)
+        return replace(self, data={**self.data, key: value})
 
     def problem(self, path: Path, message: str, *, at_key: bool = False) -> Problem:
         """Return a problem at `path`, or at the nearest part of it that the file has."""
@@ -184,7 +189,7 @@ def parse_document(
     return Document(name, data, text, reader.values, reader.keys, kept)
 
 
-def document_of(data: Mapping[str, Any], name: str) -> Document:
+def document_of(data: Mapping[str, object], name: str) -> Document:
     """Return the document with the content `data`, which no file has; its values have no lines and columns.
 
     Args:
@@ -266,7 +271,7 @@ class _Reader:
         self.values: dict[Path, tuple[int, int]] = {}
         self.keys: dict[Path, tuple[int, int]] = {}
 
-    def value(self, node: Node, path: Path, depth: int) -> Any:
+    def value(self, node: Node, path: Path, depth: int) -> JsonValue:
         self.values[path] = _place(node)
         if depth > _DEPTH_MAX:
             raise RecursionError
@@ -284,7 +289,7 @@ class _Reader:
         assert isinstance(node, MappingNode)
         return dict(self._entries(node, path, depth))
 
-    def _entries(self, node: MappingNode, path: Path, depth: int) -> Iterator[tuple[str, Any]]:
+    def _entries(self, node: MappingNode, path: Path, depth: int) -> Iterator[tuple[str, JsonValue]]:
         for key_node, value_node in node.value:
             if not isinstance(key_node, ScalarNode):
                 self._wrong(key_node, "a key must be text; write it as one word")
@@ -297,7 +302,7 @@ class _Reader:
             self.keys[(*path, key)] = _place(key_node)
             yield key, self.value(value_node, (*path, key), depth + 1)
 
-    def _scalar(self, node: ScalarNode) -> Any:
+    def _scalar(self, node: ScalarNode) -> JsonValue:
         text = str(node.value)
         if node.style:  # Quoted, literal or folded.
             return text

@@ -1,19 +1,23 @@
-"""Read the sound parts of a file that is not sound as a whole, so that one error does not hide the next."""
+"""Read the sound parts of a file that has errors, so that one error does not hide the next."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter, ValidationError, create_model
 
+from crosswind.spec.base import Annotation
 from crosswind.spec.document import Path
 
+_Value = TypeVar("_Value")
 
-def value_at(data: Any, *path: str | int) -> Any:
-    """Return what stands at `path` of plain values, or None."""
+
+def value_at(data: JsonValue, *path: str | int) -> JsonValue:
+    """Return the value at `path` of plain values, or None."""
     for part in path:
-        if isinstance(data, dict):
+        if isinstance(data, dict) and isinstance(part, str):
             data = data.get(part)
         elif isinstance(data, list) and isinstance(part, int) and part < len(data):
             data = data[part]
@@ -22,7 +26,7 @@ def value_at(data: Any, *path: str | int) -> Any:
     return data
 
 
-def items(data: Any, *path: str | int) -> list[tuple[Path, Any]]:
+def items(data: JsonValue, *path: str | int) -> list[tuple[Path, JsonValue]]:
     """Return the entries of the list or mapping at `path`, each with its path; none if it is neither."""
     found = value_at(data, *path)
     if isinstance(found, dict):
@@ -32,18 +36,36 @@ def items(data: Any, *path: str | int) -> list[tuple[Path, Any]]:
     return []
 
 
-def sound(model: Any, data: Any) -> Any:
-    """Return `data` read as `model` (any annotation), or None if it is absent or not sound."""
+def only_key(data: JsonValue) -> str | None:
+    """Return the key of a mapping that has one key; None for anything else."""
+    return next(iter(data)) if isinstance(data, dict) and len(data) == 1 else None
+
+
+def sound(read: Callable[[JsonValue], _Value], data: JsonValue) -> _Value | None:
+    """Return `data` as `read` returns it; None where it is absent or not sound.
+
+    Args:
+        read: raises ValueError where a value is not sound, as pydantic does.
+    """
     if data is None:
         return None
     try:
-        return _adapter(model).validate_python(data)
-    except ValidationError:
+        return read(data)
+    except ValueError:
         return None
 
 
-def sound_field(model: type[BaseModel], name: str, data: Any) -> Any:
-    """Return one field of a mapping, its default when absent, None when not sound or not a mapping."""
+@cache
+def reader_as(annotation: Annotation) -> Callable[[JsonValue], Any]:
+    """Return the function that reads values by an annotation."""
+    return TypeAdapter(annotation).validate_python
+
+
+def sound_field(model: type[BaseModel], name: str, data: JsonValue) -> Any:
+    """Return one field of a mapping as `model` declares it, its default where the key is absent.
+
+    None where the value is not sound, or `data` is not a mapping.
+    """
     if not isinstance(data, dict):
         return None
     try:
@@ -53,13 +75,8 @@ def sound_field(model: type[BaseModel], name: str, data: Any) -> Any:
 
 
 @cache
-def _adapter(model: Any) -> TypeAdapter[Any]:
-    return TypeAdapter(model)
-
-
-@cache
 def _alone(model: type[BaseModel], name: str) -> type[BaseModel]:
-    """Return a model with this one field of `model`, blind to everything else in the mapping."""
+    """Return a model with this one field of `model`, which ignores every other key."""
     field = model.model_fields[name]
     config = ConfigDict(extra="ignore", strict=model.model_config.get("strict", False))
     definition: Any = {name: (field.annotation, field)}

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, create_model, model_validator
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, model_validator
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from crosswind.spec.base import SpecModel, field_of, keys_of
+from crosswind.spec.base import FieldDefinition, SpecModel, field_of, keys_of, made_model
 from crosswind.spec.element_kind import KINDS, ElementKind
 from crosswind.spec.quantities import QuantityError, shown
+from crosswind.spec.resolved import Parameters
 from crosswind.spec.short_form import SHORT_FORMS, short_form
 
 
@@ -21,7 +22,7 @@ class _Written(SpecModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _is_a_mapping(cls, data: Any) -> Any:
+    def _is_a_mapping(cls, data: object) -> object:
         if not isinstance(data, dict):
             form = SHORT_FORMS.get(data) if isinstance(data, str) else None
             example = f"{data}: {form.example}" if form is not None else "delay: 20ms"
@@ -45,7 +46,7 @@ class _Written(SpecModel):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        schema: dict[str, Any] = handler.resolve_ref_schema(handler(core))
+        schema: JsonSchemaValue = handler.resolve_ref_schema(handler(core))
         schema.update(minProperties=1, maxProperties=1)
         for word, choice in schema["properties"].items():
             # `police: null` is as wrong as no element, so editors are not offered it.
@@ -58,16 +59,16 @@ class _Written(SpecModel):
         return schema
 
 
-def _short_schema(word: str) -> dict[str, Any]:
+def _short_schema(word: str) -> JsonSchemaValue:
     """Return the schema of the one parameter that may stand in place of the mapping."""
     key = SHORT_FORMS[word].key
-    schema: dict[str, Any] = KINDS[word].model.model_json_schema()["properties"][key]
+    schema: JsonSchemaValue = KINDS[word].model.model_json_schema()["properties"][key]
     plain = list(_plain(schema))
     said = plain[0] if len(plain) == 1 else {"anyOf": plain}
     return {**said, "description": f"In short for {{{key}: ...}}."}
 
 
-def _plain(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _plain(schema: JsonSchemaValue) -> Iterator[JsonSchemaValue]:
     """Yield what a schema allows besides nothing and mappings, which have no short form."""
     options = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
     for option in options:
@@ -76,7 +77,7 @@ def _plain(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield schema
 
 
-_FIELDS: dict[str, Any] = {
+_FIELDS: dict[str, FieldDefinition] = {
     word: (
         Annotated[kind.model | None, short_form(word)] if word in SHORT_FORMS else kind.model | None,
         None,
@@ -84,7 +85,7 @@ _FIELDS: dict[str, Any] = {
     for word, kind in KINDS.items()
 }
 # What pydantic reads an element with: a field for each kind.
-ElementMapping: Any = create_model("Element", __base__=_Written, __doc__=_Written.__doc__, **_FIELDS)
+ElementMapping = made_model("Element", _Written.__doc__, _FIELDS, (_Written,))
 
 
 @dataclass(frozen=True)
@@ -92,19 +93,20 @@ class Element:
     """One element: its kind and its parameters, as the model of the kind read them."""
 
     kind: ElementKind
-    given: Any
+    given: SpecModel
 
     @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+    def __get_pydantic_core_schema__(cls, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_after_validator_function(cls._of, handler.generate_schema(ElementMapping))
 
     @classmethod
     def _of(cls, written: _Written) -> Element:
         return cls(KINDS[written.word], getattr(written, written.word))
 
-    def parameter(self, key: str) -> Any:
-        """Return what a parameter was read as, by its key in files."""
-        return getattr(self.given, field_of(self.kind.model, key))
+    def parameter(self, key: str) -> object:
+        """Return the value of a parameter as it was read, by its key in files."""
+        found: object = getattr(self.given, field_of(self.kind.model, key))
+        return found
 
     @property
     def word(self) -> str:
@@ -114,9 +116,9 @@ class Element:
     @property
     def on(self) -> list[str] | None:
         """The names that it is restricted to; None is everywhere."""
-        found: list[str] | None = self.given.on
+        found: list[str] | None = getattr(self.given, "on")  # noqa: B009  # A field of every kind (see `On`).
         return found
 
-    def sent(self, uplink_bps: int | None, scale: float) -> dict[str, Any] | None:
+    def sent(self, uplink_bps: int | None, scale: float) -> Parameters | None:
         """Return the parameters but `on` as the agent takes them; None where the element does nothing."""
         return self.kind.sent(self.given, uplink_bps, scale)

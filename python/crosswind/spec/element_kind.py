@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+
+from pydantic import JsonValue
 
 from crosswind.spec.base import On, SpecModel
 from crosswind.spec.description import Description, descriptions
 from crosswind.spec.parameters.reader import Around, Sending
 from crosswind.spec.parameters.readers import keys_of_group
+from crosswind.spec.resolved import Parameters
 from crosswind.spec.setting import Finding, Setting
 
 # In front of a link; these replace its FIFO.
@@ -24,10 +26,10 @@ class ElementKind:
 
     def __init__(self, description: Description) -> None:
         self.description = description
-        self.keys = keys_of_group(description.group, on=(On, None))
+        self.keys = keys_of_group(description.group, {"on": (On, None)})
         self.model = self.keys.model
 
-    def sent(self, given: SpecModel, uplink_bps: int | None, scale: float) -> dict[str, Any] | None:
+    def sent(self, given: SpecModel, uplink_bps: int | None, scale: float) -> Parameters | None:
         """Return the parameters but `on` as the agent takes them, scaled; None where they do nothing."""
         sent = self.keys.sent_inside(given, Sending(scale, uplink_bps, given))
         idle = self.description.idle
@@ -35,7 +37,7 @@ class ElementKind:
             return None
         return sent
 
-    def findings(self, raw: Any, place: str, setting: Setting) -> Iterator[Finding]:
+    def findings(self, raw: JsonValue, place: str, setting: Setting) -> Iterator[Finding]:
         """Yield what is wrong with the parameters of one element, as they are written, at a place."""
         yield from self._place_findings(place)
         yield from self.keys.findings(raw, Around(setting, place, self.model, raw))

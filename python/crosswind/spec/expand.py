@@ -11,12 +11,13 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+
+from pydantic import JsonValue
 
 from crosswind.spec.design import CONDITIONS_MAX, Design, Factors, Point, combinations_of, matches, points_of
 from crosswind.spec.document import Document, Path, Place
-from crosswind.spec.draft import items, sound, sound_field, value_at
-from crosswind.spec.factor import Factor, Range, levels_of, unit_of
+from crosswind.spec.draft import items, only_key, sound, sound_field, value_at
+from crosswind.spec.factor import FACTOR, Range, levels_of, unit_of
 from crosswind.spec.level import Level
 from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.problems import Problem
@@ -49,7 +50,7 @@ class Expanded:
             return problem
         number = int(found[1]) - 1
         entry = value_at(self.document.data, "conditions", number)
-        name = next(iter(entry)) if isinstance(entry, dict) and len(entry) == 1 else ""
+        name = only_key(entry) or ""
         whole, origin = dotted(("conditions", number, name)), self.origins[number]
         if name and problem.message.startswith(whole):
             return replace(problem, message=dotted(origin) + problem.message[len(whole) :])
@@ -77,13 +78,18 @@ def _has_design(document: Document) -> bool:
 
 def _factors(document: Document) -> dict[str, list[Level] | Range] | None:
     """Return the factors, None where one is not sound."""
-    read = {str(path[-1]): sound(Factor, raw) for path, raw in items(document.data, "factors")}
-    return None if None in read.values() else read
+    read: dict[str, list[Level] | Range] = {}
+    for path, raw in items(document.data, "factors"):
+        factor = sound(FACTOR.validate_python, raw)
+        if factor is None:
+            return None
+        read[str(path[-1])] = factor
+    return read
 
 
 def _design(document: Document) -> Design | None:
     raw = value_at(document.data, "design")
-    return Design() if raw is None else sound(Design, raw)
+    return Design() if raw is None else sound(Design.model_validate, raw)
 
 
 def _seed(document: Document) -> int:
@@ -95,7 +101,7 @@ def _without_templates(document: Document) -> Expanded:
     """Return what can still be checked: the conditions that need no factor, or the empty one."""
     entries = [(path, entry) for path, entry in items(document.data, "conditions") if not _names_in(entry)]
     if not entries:
-        return Expanded(replace(document, data={**document.data, "conditions": ["none"]}))
+        return Expanded(document.with_value("conditions", ["none"]))
     return _renumbered(document, [(path, entry, {}, {}) for path, entry in entries])
 
 
@@ -204,7 +210,7 @@ def _points_findings(factors: Factors, design: Design, seed: int) -> Iterator[Fi
             )
 
 
-def _names_in(entry: Any) -> list[tuple[Path, str]]:
+def _names_in(entry: JsonValue) -> list[tuple[Path, str]]:
     """Return the factors that an entry of the conditions names, each with its place inside the entry."""
     titles = (
         [((), name) for title in entry for name in _REFERENCE.findall(title)]
@@ -214,7 +220,7 @@ def _names_in(entry: Any) -> list[tuple[Path, str]]:
     return [*titles, *((path, name) for path, text in _texts(entry) for name in _REFERENCE.findall(text))]
 
 
-def _texts(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
+def _texts(value: JsonValue, path: Path = ()) -> Iterator[tuple[Path, str]]:
     """Yield every text in a value with its path."""
     if isinstance(value, str):
         yield path, value
@@ -225,7 +231,7 @@ def _texts(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
 # --- writing out -------------------------------------------------------------------------------------------
 
 # The path of an entry in the file, the entry written out, its levels, and where each level stands.
-_Written = tuple[Path, Any, Point, dict[str, Path]]
+_Written = tuple[Path, JsonValue, Point, dict[str, Path]]
 
 
 def _write_out(
@@ -234,8 +240,8 @@ def _write_out(
     written: list[_Written] = []
     for path, entry in items(document.data, "conditions"):
         used = [name for name in factors if name in {name for _, name in _names_in(entry)}]
-        if isinstance(entry, dict) and len(entry) == 1:
-            (title,) = entry
+        title = only_key(entry)
+        if title is not None:
             unnamed = [
                 name for name in used if name not in _REFERENCE.findall(title) and _varies(name, points)
             ]
@@ -269,7 +275,7 @@ def _place(factor: list[Level] | Range, name: str, level: Level) -> Path:
     return ("factors", name)
 
 
-def _filled(value: Any, point: Point, *, top: bool = False) -> Any:
+def _filled(value: JsonValue, point: Point, *, top: bool = False) -> JsonValue:
     """Return a value with levels in place of factors; `top`: an entry, whose key is a condition's name."""
     if isinstance(value, str):
         whole = _REFERENCE.fullmatch(value)
@@ -295,13 +301,12 @@ def _renumbered(document: Document, written: list[_Written]) -> Expanded:
     points: dict[str, Point] = {}
     origins: list[Path] = []
     for number, (path, entry, point, places) in enumerate(written):
-        single = isinstance(entry, dict) and len(entry) == 1
-        name = next(iter(entry)) if single else entry
-        below = value_at(document.data, *path)
-        origin = (*path, next(iter(below))) if single else path
+        inline, title = only_key(entry), only_key(value_at(document.data, *path))
+        origin = path if title is None else (*path, title)
         origins.append(origin)
-        start = ("conditions", number, name) if single else ("conditions", number)
-        if point and isinstance(name, str):
+        start: Path = ("conditions", number) if inline is None else ("conditions", number, inline)
+        name = entry if isinstance(entry, str) else inline
+        if point and name is not None:
             points[name] = point
         values[("conditions", number)] = document.values[path]
         for source, target in places_below:
@@ -311,8 +316,8 @@ def _renumbered(document: Document, written: list[_Written]) -> Expanded:
         for where, text in _texts(value_at(document.data, *origin)):
             if whole := _REFERENCE.fullmatch(text):
                 values[(*start, *where)] = document.values[places[whole[1]]]
-    data = {**document.data, "conditions": [entry for _, entry, _, _ in written]}
-    return Expanded(replace(document, data=data, values=values, keys=keys), points, origins)
+    expanded = document.with_value("conditions", [entry for _, entry, _, _ in written])
+    return Expanded(replace(expanded, values=values, keys=keys), points, origins)
 
 
 def _by_condition(places: Mapping[Path, Place]) -> dict[Path, list[tuple[Path, Place]]]:

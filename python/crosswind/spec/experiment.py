@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import AfterValidator, Discriminator, Field, PrivateAttr, Tag
 
@@ -28,7 +28,7 @@ FactorName = Annotated[
 ]
 
 
-def _name_or_inline(value: Any) -> str:
+def _name_or_inline(value: object) -> str:
     return "inline" if isinstance(value, dict) else "name"
 
 
@@ -63,7 +63,7 @@ class Experiment(SpecModel):
         description="Names of the catalogue, or `name: condition`; one with `$factor` in it stands for many.",
     )
     # That it is one, and one that there is, is checked with the places of its keys; its model reads the rest.
-    application: dict[str, Any] = Field(
+    application: dict[str, object] = Field(
         min_length=1,
         description="One application with its parameters, or with a `size` that fills them in.",
         json_schema_extra={"maxProperties": 1},

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import Discriminator, Field, Tag, TypeAdapter, model_validator
 from pydantic_core import PydanticCustomError
 
 from crosswind.spec.base import SpecModel
@@ -63,7 +63,7 @@ def _unfit(message: str) -> PydanticCustomError:
     return PydanticCustomError("element", "{message}", {"message": message})
 
 
-def _list_or_range(value: Any) -> str:
+def _list_or_range(value: object) -> str:
     return "range" if isinstance(value, dict | Range) else "list"
 
 
@@ -72,6 +72,7 @@ Factor = Annotated[
     | Annotated[Range, Tag("range")],
     Discriminator(_list_or_range),
 ]
+FACTOR: TypeAdapter[list[Level] | Range] = TypeAdapter(Factor)
 
 
 def levels_of(factor: list[Level] | Range) -> list[Level]:

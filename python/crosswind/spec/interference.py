@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, PlainValidator, Tag, WithJsonSchema
 
@@ -36,7 +36,11 @@ class NormalLaw(SpecModel):
     normal: Normal
 
 
-def _pair(value: object) -> tuple[str, str]:
+def read_pair(value: object) -> tuple[str, str]:
+    """Return the two hosts of a pair, which is written `h0-h1`.
+
+    Raises: QuantityError: it is written otherwise.
+    """
     match = _PAIR.fullmatch(value) if isinstance(value, str) else None
     if match is None:
         raise QuantityError(
@@ -47,7 +51,7 @@ def _pair(value: object) -> tuple[str, str]:
 
 Pair = Annotated[
     tuple[str, str],
-    PlainValidator(_pair),
+    PlainValidator(read_pair),
     WithJsonSchema({"type": "string", "pattern": f"^{_PAIR.pattern}$", "examples": ["h0-h1"]}),
 ]
 
@@ -84,17 +88,17 @@ class OnOffArrivals(SpecModel):
     on_off: OnOff
 
 
-def _law_or_rate(value: Any) -> str:
+def _law_or_rate(value: object) -> str:
     return "law" if isinstance(value, dict | NormalLaw) else "rate"
 
 
-def _kind_of_arrivals(value: Any) -> str:
+def _kind_of_arrivals(value: object) -> str:
     if isinstance(value, ReplayArrivals) or (isinstance(value, dict) and "replay" in value):
         return "replay"
     return "on_off" if isinstance(value, dict | OnOffArrivals) else "word"
 
 
-def _mix_or_size(value: Any) -> str:
+def _mix_or_size(value: object) -> str:
     return "mix" if value == "imix" else "size"
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+
+from pydantic import JsonValue
 
 from crosswind.spec.document import Path
 from crosswind.spec.draft import items, sound, sound_field, value_at
-from crosswind.spec.interference import Interference, Normal, NormalLaw, Pair, ReplayArrivals
+from crosswind.spec.interference import Interference, Normal, NormalLaw, ReplayArrivals, read_pair
 from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.quantities import Intensity, shown
 from crosswind.spec.replay import replay_finding
@@ -19,13 +20,13 @@ UDP_HEADER_BYTES = 20 + 8
 TCP_HEADER_BYTES = 20 + 20 + 12  # With timestamps.
 
 
-def interference_findings(data: Any, setting: Setting) -> Iterator[Finding]:
+def interference_findings(data: JsonValue, setting: Setting) -> Iterator[Finding]:
     many = isinstance(value_at(data, "interference"), list)
     entries = items(data, "interference") if many else [(("interference",), value_at(data, "interference"))]
     pairs: set[frozenset[str]] = set()
     for path, raw in entries:
         for pair_path, text in items(raw, "between"):
-            pair = sound(Pair, text)
+            pair = sound(read_pair, text)
             if pair is None:
                 continue
             where = (*path, *pair_path)
@@ -47,7 +48,7 @@ def interference_findings(data: Any, setting: Setting) -> Iterator[Finding]:
             bound = bound_finding(pair, setting.network) if _answers(raw) and setting.network else None
             if bound is not None:
                 yield where, f'"{text}" {bound}'
-        hosts = {host for _, text in items(raw, "between") for host in sound(Pair, text) or ()}
+        hosts = {host for _, text in items(raw, "between") for host in sound(read_pair, text) or ()}
         yield from _rate_findings(path, raw, setting.between(hosts))
         yield from _kind_findings(path, raw)
         yield from _packet_findings(path, raw, setting)
@@ -59,13 +60,13 @@ def interference_findings(data: Any, setting: Setting) -> Iterator[Finding]:
             yield path, "pacing is longer than hold; a draw must hold for one burst at least"
 
 
-def _answers(raw: Any) -> bool:
+def _answers(raw: JsonValue) -> bool:
     """Return whether interference is of ghosts that send as TCP does."""
     by = sound_field(Interference, "by", raw)
     return bool(value_at(raw, "transport") == "tcp" and by == "ghost")
 
 
-def _rate_findings(path: Path, raw: Any, setting: Setting) -> Iterator[Finding]:
+def _rate_findings(path: Path, raw: JsonValue, setting: Setting) -> Iterator[Finding]:
     rate = sound_field(Interference, "rate", raw)
     where = (*path, "rate")
     if isinstance(rate, Intensity) and not (rate.rate_bps or rate.share):
@@ -79,7 +80,7 @@ def _rate_findings(path: Path, raw: Any, setting: Setting) -> Iterator[Finding]:
             yield where, "is a share of an unlimited uplink; write it in bit/s, or give the uplink a rate"
 
 
-def _kind_findings(path: Path, raw: Any) -> Iterator[Finding]:
+def _kind_findings(path: Path, raw: JsonValue) -> Iterator[Finding]:
     """Yield what is asked for and could not be honoured by interference of this kind."""
     arrivals = sound_field(Interference, "arrivals", raw)
     by, transport = sound_field(Interference, "by", raw), sound_field(Interference, "transport", raw)
@@ -104,7 +105,7 @@ def _kind_findings(path: Path, raw: Any) -> Iterator[Finding]:
         yield (*path, "zero"), "can mean unlimited only to paced arrivals of udp; write silence, or remove it"
 
 
-def _replay_findings(path: Path, raw: Any, arrivals: Any) -> Iterator[Finding]:
+def _replay_findings(path: Path, raw: JsonValue, arrivals: object) -> Iterator[Finding]:
     if not isinstance(arrivals, ReplayArrivals):
         if isinstance(raw, dict) and "rate" not in raw:
             yield path, "needs a rate; add one, such as rate: 50%"
@@ -117,7 +118,7 @@ def _replay_findings(path: Path, raw: Any, arrivals: Any) -> Iterator[Finding]:
         yield (*path, "arrivals"), problem
 
 
-def _packet_findings(path: Path, raw: Any, setting: Setting) -> Iterator[Finding]:
+def _packet_findings(path: Path, raw: JsonValue, setting: Setting) -> Iterator[Finding]:
     size, mtu_bytes = sound_field(Interference, "packet_ip_bytes", raw), setting.mtu_bytes
     tcp = value_at(raw, "transport") == "tcp"
     where, text = (*path, "packet_size"), shown(value_at(raw, "packet_size"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import PlainValidator, WithJsonSchema
 
@@ -34,7 +34,7 @@ class Level:
         unit: `bit/s`, `B`, `ns`, `bit`, `share`, `1` for a plain number; None for a name.
     """
 
-    written: Any
+    written: str | int | float | bool
     number: float | None
     unit: str | None
 

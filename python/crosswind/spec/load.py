@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from importlib.resources.abc import Traversable
 from pathlib import Path as FilePath
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from crosswind import catalog
 from crosswind.spec import applications
-from crosswind.spec.base import FILES, FILES_BELOW, SpecModel
+from crosswind.spec.base import Reading, SpecModel
 from crosswind.spec.checks import experiment_problems, misfit_problems
 from crosswind.spec.condition import Condition
 from crosswind.spec.document import Document, Path, parse_document, read_document
@@ -129,11 +129,11 @@ def find_experiment(text: str) -> Source:
 
 def read(adapter: TypeAdapter[_Value], document: Document, problems: list[Problem]) -> _Value | None:
     """Return the document read by `adapter`, or None after adding what is wrong to `problems`."""
-    models: dict[Any, Any] = {FILES: document.named_file}
+    reading = Reading(document.named_file, document.files_below)
     try:
-        return adapter.validate_python(document.data, context=models)
+        return adapter.validate_python(document.data, context=reading)
     except ValidationError as error:
-        problems.extend(problems_of(error, document, (), models))
+        problems.extend(problems_of(error, document, (), reading.models))
         return None
 
 
@@ -146,11 +146,13 @@ def _read_parameters(document: Document, problems: list[Problem]) -> SpecModel |
     return read_well
 
 
-def _parameters_of(document: Document, path: Path, raw: Any, problems: list[Problem]) -> SpecModel | None:
+def _parameters_of(
+    document: Document, path: Path, raw: JsonValue, problems: list[Problem]
+) -> SpecModel | None:
     model = applications.parameters_of(str(path[-1]))
-    models: dict[Any, Any] = {id(raw): model, FILES: document.named_file, FILES_BELOW: document.files_below}
+    reading = Reading(document.named_file, document.files_below, {id(raw): model})
     try:
-        return model.model_validate(raw, context=models)
+        return model.model_validate(raw, context=reading)
     except ValidationError as error:
-        problems.extend(problems_of(error, document, path, models))
+        problems.extend(problems_of(error, document, path, reading.models))
         return None

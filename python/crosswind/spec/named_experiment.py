@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any
 
 from crosswind.spec.document import document_of
 from crosswind.spec.experiment import Experiment
@@ -26,7 +25,7 @@ class NamedExperiment:
     folder: Path
 
 
-def named_experiment(source: str | os.PathLike[str] | Mapping[str, Any]) -> NamedExperiment:
+def named_experiment(source: str | os.PathLike[str] | Mapping[str, object]) -> NamedExperiment:
     """Read the experiment that `source` means: a file, the name of one of the catalogue, or its content.
 
     Raises: SpecErrors: there is none, or everything that is wrong with it.

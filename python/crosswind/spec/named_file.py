@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from pydantic import BaseModel, PlainSerializer, PlainValidator, ValidationInfo, WithJsonSchema
 
-from crosswind.spec.base import FILES
+from crosswind.spec.base import Reading
 from crosswind.spec.quantities import QuantityError, shown
 from crosswind.spec.text_lines import LineError
 
@@ -31,7 +31,7 @@ class NamedFile(Generic[_Says]):
     says: _Says | None
 
 
-def named_files(value: Any) -> Iterator[NamedFile[Any]]:
+def named_files(value: object) -> Iterator[NamedFile[object]]:
     """Yield the files that a model names, however deep in it."""
     if isinstance(value, NamedFile):
         yield value
@@ -46,20 +46,22 @@ def named_files(value: Any) -> Iterator[NamedFile[Any]]:
             yield from named_files(item)
 
 
-def named_file(parse: Callable[[bytes], Any], example: str) -> tuple[Any, Any, Any]:
+def named_file(
+    parse: Callable[[bytes], object], example: str
+) -> tuple[PlainValidator, PlainSerializer, WithJsonSchema]:
     """Return the pydantic annotations of a file that `parse` reads."""
     schema = {"type": "string", "minLength": 1, "description": "A file.", "examples": [example]}
     return PlainValidator(_reader(parse)), PlainSerializer(vars), WithJsonSchema(schema)
 
 
-def _reader(parse: Callable[[bytes], _Says]) -> Callable[[Any, ValidationInfo], NamedFile[_Says]]:
-    def read(value: Any, info: ValidationInfo) -> NamedFile[_Says]:
+def _reader(parse: Callable[[bytes], _Says]) -> Callable[[object, ValidationInfo], NamedFile[_Says]]:
+    def read(value: object, info: ValidationInfo) -> NamedFile[_Says]:
         if not isinstance(value, str) or not value or "\0" in value:
             raise QuantityError(f"{shown(value)} is not a file; write its path, from the file that names it")
-        if not isinstance(info.context, dict) or FILES not in info.context:
+        if not isinstance(info.context, Reading):
             return NamedFile(value, "", None)  # A rule looks at one key; the file is read with the whole.
         try:
-            content: bytes = info.context[FILES](value)
+            content = info.context.named_file(value)
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise QuantityError(f"{shown(value)} cannot be read: {reason}; name a file that can") from None

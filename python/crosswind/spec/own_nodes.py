@@ -8,8 +8,7 @@ Zones and graphs have no place that is the obvious one: there every node is plac
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from pydantic import JsonValue
 
 from crosswind.spec import applications
 from crosswind.spec.document import Document
@@ -31,11 +30,13 @@ def with_own_nodes(document: Document) -> Document:
         placed = topology.get("nodes")
         if not own or not (placed is None or isinstance(placed, dict)):
             continue
-        return replace(document, data={**document.data, "topology": _placed(topology, placed or {}, own)})
+        return document.with_value("topology", _placed(topology, placed or {}, own))
     return document
 
 
-def _placed(topology: dict[str, Any], nodes: dict[str, Any], own: list[str]) -> dict[str, Any]:
+def _placed(
+    topology: dict[str, JsonValue], nodes: dict[str, JsonValue], own: list[str]
+) -> dict[str, JsonValue]:
     unplaced = [node for node in own if node not in nodes]
     used = [placed.get("host") if isinstance(placed, dict) else placed for placed in nodes.values()]
     if "hosts" in topology:

@@ -6,7 +6,7 @@ A key of the mapping is what `on` names: `link: {leaf0->spine0: [...]}` is a lis
 
 from __future__ import annotations
 
-from typing import Any
+from pydantic import JsonValue
 
 from crosswind.spec.document import Path
 from crosswind.spec.draft import items, value_at
@@ -21,7 +21,7 @@ PLACES = (
 )  # In the order packets pass.
 
 
-def elements_at(data: Any, *path: str | int) -> list[tuple[Path, Any]]:
+def elements_at(data: JsonValue, *path: str | int) -> list[tuple[Path, JsonValue]]:
     """Return the elements of the place at `path` of plain values, each with its own path.
 
     Those of a mapping have its key as their `on`, unless they have one themselves, which is refused.
@@ -35,12 +35,12 @@ def elements_at(data: Any, *path: str | int) -> list[tuple[Path, Any]]:
     ]
 
 
-def is_by_name(data: Any, *path: str | int) -> bool:
+def is_by_name(data: JsonValue, *path: str | int) -> bool:
     """Return whether the place at `path` is a mapping of names to lists."""
     return isinstance(value_at(data, *path), dict)
 
 
-def _restricted(element: Any, name: str) -> Any:
+def _restricted(element: JsonValue, name: str) -> JsonValue:
     if not isinstance(element, dict):
         return element
     return {

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Discriminator, Field, Tag, TypeAdapter
 
@@ -33,7 +33,7 @@ class Published(SpecModel):
     )
 
 
-def _name_or_inline(value: Any) -> str:
+def _name_or_inline(value: object) -> str:
     return "inline" if isinstance(value, dict | Published) else "name"
 
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import PlainValidator, WithJsonSchema
 
@@ -288,7 +288,9 @@ def _as_text(value: object) -> str | None:
     return str(value)
 
 
-def _quantity(read: Callable[[Any], Any], pattern: str, description: str, *examples: str) -> tuple[Any, Any]:
+def _quantity(
+    read: Callable[[object], object], pattern: str, description: str, *examples: str
+) -> tuple[PlainValidator, WithJsonSchema]:
     """Return the pydantic annotations of a quantity that is written as text."""
     schema = {
         "type": "string",

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import Any
 
 from crosswind.spec import applications
 from crosswind.spec.condition import Condition, Places
@@ -166,7 +165,7 @@ def _files(parts: list[Places]) -> list[ResolvedFile]:
     )
 
 
-def _hashes(named: Iterable[NamedFile[Any]]) -> list[ResolvedFile]:
+def _hashes(named: Iterable[NamedFile[object]]) -> list[ResolvedFile]:
     files = {file.file: file.sha256 for file in named}
     return [ResolvedFile(file=file, sha256=sha256) for file, sha256 in sorted(files.items())]
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from types import UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel
+from pydantic import BaseModel, JsonValue
 
 from crosswind.spec.named_file import NamedFile
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
-def restored(model: type[_Model], values: dict[str, Any]) -> _Model:
+def restored(model: type[_Model], values: dict[str, JsonValue]) -> _Model:
     """Return the model whose `model_dump(mode="json")` gave `values`.
 
     Nothing is validated again: quantities are integers in base units now, not text with units. A key that is
@@ -26,12 +26,12 @@ def restored(model: type[_Model], values: dict[str, Any]) -> _Model:
     return model.model_construct(**fields)
 
 
-def _value(annotation: Any, value: Any) -> Any:
+def _value(annotation: object, value: JsonValue) -> Any:
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return _value(arguments[0], value)
     if origin in (Union, UnionType):
-        return _value(next((member for member in arguments if _fits(member, value)), Any), value)
+        return _value(next((member for member in arguments if _fits(member, value)), object), value)
     if isinstance(value, list) and origin in (list, tuple):
         items = [_value(arguments[0], item) for item in value]
         return tuple(items) if origin is tuple else items
@@ -39,25 +39,21 @@ def _value(annotation: Any, value: Any) -> Any:
         if origin is dict:
             return {key: _value(arguments[1], item) for key, item in value.items()}
         if origin is NamedFile:
-            return NamedFile(value["file"], value["sha256"], _value(arguments[0], value["says"]))
-        if _is_model(annotation):
+            return NamedFile(str(value["file"]), str(value["sha256"]), _value(arguments[0], value["says"]))
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
             return restored(annotation, value)
     return value
 
 
-def _fits(member: Any, value: Any) -> bool:
+def _fits(member: object, value: JsonValue) -> bool:
     """Tell whether a member of a union may have been dumped as `value`; models by their fields' names."""
     while get_origin(member) is Annotated:
         member = get_args(member)[0]
     if get_origin(member) in (Union, UnionType):
         return any(_fits(inner, value) for inner in get_args(member))
-    if _is_model(member):
+    if isinstance(member, type) and issubclass(member, BaseModel):
         return isinstance(value, dict) and set(value) == set(member.model_fields)
     kind = get_origin(member) or member
     if kind is NamedFile:
         return isinstance(value, dict) and set(value) == {"file", "sha256", "says"}
     return isinstance(kind, type) and isinstance(value, list if kind is tuple else kind)
-
-
-def _is_model(annotation: Any) -> bool:
-    return isinstance(annotation, type) and issubclass(annotation, BaseModel)

@@ -7,28 +7,29 @@ rules serve a condition written in a file, one of the catalogue, and a step of a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+
+from pydantic import JsonValue
 
 from crosswind.spec.addresses import direction_findings, on_findings, place_findings, with_links
 from crosswind.spec.document import Path
-from crosswind.spec.draft import items, sound, value_at
+from crosswind.spec.draft import items, sound, sound_field, value_at
 from crosswind.spec.element_kind import KINDS, ElementKind
 from crosswind.spec.interference_rules import interference_findings
 from crosswind.spec.places import PLACES, elements_at, is_by_name
-from crosswind.spec.quantities import PositiveDuration
+from crosswind.spec.quantities import TIME
 from crosswind.spec.setting import Finding, Setting
 from crosswind.spec.short_form import condition_in_full
 from crosswind.spec.together import queue_behind_findings, second_findings
 
 
-def condition_findings(data: Any, setting: Setting) -> Iterator[Finding]:
+def condition_findings(data: JsonValue, setting: Setting) -> Iterator[Finding]:
     """Yield what is wrong with a condition beyond its single values."""
     data = condition_in_full(data)
     yield from _places_findings(data, (), setting)
     yield from interference_findings(data, setting)
     instants: dict[int, str] = {}
     for path, _ in items(data, "at"):
-        at_ns = sound(PositiveDuration, path[-1])
+        at_ns = sound(TIME.read_positive, path[-1])
         if at_ns is None:
             continue
         if at_ns in instants:
@@ -40,23 +41,23 @@ def condition_findings(data: Any, setting: Setting) -> Iterator[Finding]:
         yield from _places_findings(data, path, setting)
 
 
-def _places_findings(data: Any, prefix: Path, setting: Setting) -> Iterator[Finding]:
+def _places_findings(data: JsonValue, prefix: Path, setting: Setting) -> Iterator[Finding]:
     for place in PLACES:
         yield from place_findings(data, (*prefix, place), place, setting)
         elements, by_name = elements_at(data, *prefix, place), is_by_name(data, *prefix, place)
         for path, raw in elements:
             for word, kind in KINDS.items():
-                if value_at(raw, word) is not None:
-                    yield from _element_findings(kind, (*path, word), raw[word], place, by_name, setting)
+                if (element := value_at(raw, word)) is not None:
+                    yield from _element_findings(kind, (*path, word), element, place, by_name, setting)
         elements = with_links(elements, place, setting)
         yield from queue_behind_findings(place, elements)
         yield from second_findings(elements)
 
 
 def _element_findings(
-    kind: ElementKind, path: Path, raw: Any, place: str, is_by_name: bool, setting: Setting
+    kind: ElementKind, path: Path, raw: JsonValue, place: str, is_by_name: bool, setting: Setting
 ) -> Iterator[Finding]:
-    local = setting.at(place, sound(list[str], value_at(raw, "on")))
+    local = setting.at(place, sound_field(kind.model, "on", raw))
     yield from direction_findings(path, raw, place, local)
     if not is_by_name:
         yield from on_findings(path, raw, place, kind.description.where == "port", local)

@@ -6,15 +6,14 @@ when a file that was valid before would no longer be.
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import TypeAdapter
-from pydantic.json_schema import GenerateJsonSchema
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
 from crosswind import catalog
 from crosswind.spec import applications
 from crosswind.spec.condition import Condition
 from crosswind.spec.experiment import ConditionName, Experiment
+from crosswind.spec.sizes_file import Sizes
 
 VERSION = 1
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -26,11 +25,11 @@ _FACTOR = {"$ref": "#/$defs/factor"}  # In a condition of an experiment, `$name`
 class _FileSchema(GenerateJsonSchema):
     """Leaves out what only clutters an editor's pop-up."""
 
-    def field_title_should_be_set(self, schema: Any) -> bool:
+    def field_title_should_be_set(self, schema: object) -> bool:
         return False
 
 
-def experiment_schema() -> dict[str, Any]:
+def experiment_schema() -> JsonSchemaValue:
     """Return the JSON Schema of an experiment file, with the parameters of every installed application."""
     schema = Experiment.model_json_schema(schema_generator=_FileSchema, ref_template=_REFERENCES)
     definitions = schema["$defs"]
@@ -58,7 +57,7 @@ def experiment_schema() -> dict[str, Any]:
     return _headed("experiment", schema)
 
 
-def _let_own_nodes_be_absent(schema: dict[str, Any]) -> None:
+def _let_own_nodes_be_absent(schema: JsonSchemaValue) -> None:
     """Demand hosts and nodes of a star only where the application brings no nodes by itself."""
     star = schema["$defs"]["Star"]
     star["required"] = [key for key in star["required"] if key not in _PLACED]
@@ -69,7 +68,7 @@ def _let_own_nodes_be_absent(schema: dict[str, Any]) -> None:
     schema["then"] = {"properties": {"topology": demanded}}
 
 
-def _models_below(model: str, definitions: dict[str, Any]) -> list[str]:
+def _models_below(model: str, definitions: JsonSchemaValue) -> list[str]:
     """Return the definitions that a model's keys lead to, itself first."""
     found = [model]
     for each in found:
@@ -77,7 +76,7 @@ def _models_below(model: str, definitions: dict[str, Any]) -> list[str]:
     return found
 
 
-def _references(schema: Any) -> list[str]:
+def _references(schema: object) -> list[str]:
     if isinstance(schema, list):
         return [name for item in schema for name in _references(item)]
     if not isinstance(schema, dict):
@@ -86,7 +85,7 @@ def _references(schema: Any) -> list[str]:
     return here + [name for value in schema.values() for name in _references(value)]
 
 
-def _or_factor(schema: dict[str, Any]) -> dict[str, Any]:
+def _or_factor(schema: JsonSchemaValue) -> JsonSchemaValue:
     """Return the schema of a value that may also be a factor's level, wherever it is a scalar."""
     if "$ref" in schema or schema.get("type") == "object":
         return schema
@@ -100,7 +99,7 @@ def _or_factor(schema: dict[str, Any]) -> dict[str, Any]:
     return {"anyOf": [schema, _FACTOR]}
 
 
-def _with_size(schema: dict[str, Any], sizes: dict[str, dict[str, Any]]) -> dict[str, Any]:
+def _with_size(schema: JsonSchemaValue, sizes: Sizes) -> JsonSchemaValue:
     """Return the schema of parameters with `size`; what every size has is needed only without one."""
     if not sizes:
         return schema
@@ -115,14 +114,14 @@ def _with_size(schema: dict[str, Any], sizes: dict[str, dict[str, Any]]) -> dict
     }
 
 
-def condition_schema() -> dict[str, Any]:
+def condition_schema() -> JsonSchemaValue:
     """Return the JSON Schema of a file of conditions."""
     adapter = TypeAdapter(dict[ConditionName, Condition])
     schema = adapter.json_schema(schema_generator=_FileSchema, ref_template=_REFERENCES)
     return _headed("condition", schema | {"minProperties": 1})
 
 
-def _headed(kind: str, schema: dict[str, Any]) -> dict[str, Any]:
+def _headed(kind: str, schema: JsonSchemaValue) -> JsonSchemaValue:
     _tighten(schema)
     return {
         "$schema": _DIALECT,
@@ -132,7 +131,7 @@ def _headed(kind: str, schema: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _tighten(schema: Any) -> None:
+def _tighten(schema: object) -> None:
     """Say what the reader means where pydantic's schema is looser.
 
     `null` only stood for a key that may be absent, which a file leaves out; keys that have to match a pattern

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field, JsonValue, TypeAdapter
 
 from crosswind import catalog
 from crosswind.errors import CrosswindError
@@ -19,7 +18,7 @@ from crosswind.spec.base import SpecModel
 from crosswind.spec.checks import conditions_problems, setting_of, topology_problems
 from crosswind.spec.condition import Condition
 from crosswind.spec.document import Document, read_document
-from crosswind.spec.draft import items, value_at
+from crosswind.spec.draft import items
 from crosswind.spec.experiment import ConditionEntry
 from crosswind.spec.load import Source, conditions_of, experiment_of, load_catalogue_condition, read
 from crosswind.spec.nearest import did_you_mean
@@ -53,7 +52,9 @@ class Setup:
     scale: float
     conditions: dict[str, Condition]
     setting: Setting
-    network: dict[str, Any]  # Topology and scale as written: a setup by themselves, for another process.
+    network: dict[
+        str, JsonValue
+    ]  # Topology and scale as written: a setup by themselves, for another process.
 
     def resolved(self, seed: int) -> ResolvedSetup:
         """Return what `fabric_of` needs, with the setup's own conditions."""
@@ -135,9 +136,7 @@ def load_setup(source: Source) -> Setup:
 def setup_of(document: Document) -> Setup:
     """As `load_setup`, for a document that has been read."""
     document = with_own_nodes(document)
-    network = {
-        key: value for key in ("topology", "scale") if (value := value_at(document.data, key)) is not None
-    }
+    network = {str(key): value for (key,), value in items(document.data) if key in ("topology", "scale")}
     if isinstance(document.data, dict) and {"application", "trials", "conditions"} & set(document.data):
         experiment = experiment_of(document)
         conditions = dict(named_conditions(experiment))

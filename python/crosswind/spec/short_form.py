@@ -6,9 +6,8 @@ Whatever reads an element sees the mapping that the short form stands for, so th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, JsonValue
 
 from crosswind.spec.description import Fill, Short, descriptions
 from crosswind.spec.document import Path
@@ -25,22 +24,25 @@ def short_form(word: str) -> BeforeValidator:
     return BeforeValidator(lambda value: parameters_in_full(word, value))
 
 
-def parameters_in_full(word: str, value: Any) -> Any:
+def parameters_in_full(word: str, value: JsonValue) -> JsonValue:
     """Return an element's parameters as a mapping, whichever way they are written."""
     if word not in SHORT_FORMS or value is None or not isinstance(value, str | int | float | list):
         return value
     form = SHORT_FORMS[word]
-    parameters = {form.key: value}
+    parameters: dict[str, JsonValue] = {form.key: value}
     return parameters | {key: _filled(fill, parameters[fill.of]) for key, fill in form.fills.items()}
 
 
-def condition_in_full(condition: Any) -> Any:
+def condition_in_full(condition: JsonValue) -> JsonValue:
     """Return a condition as plain values, with every element in its long form."""
     if not isinstance(condition, dict):
         return condition
-    full = _places_in_full(condition)
-    if isinstance(condition.get("at"), dict):
-        full["at"] = {time: _places_in_full(places) for time, places in condition["at"].items()}
+    full, later = _places_in_full(condition), condition.get("at")
+    if isinstance(later, dict):
+        full["at"] = {
+            time: _places_in_full(places) if isinstance(places, dict) else places
+            for time, places in later.items()
+        }
     return full
 
 
@@ -52,25 +54,23 @@ def short_example(path: Path) -> str | None:
     return None if form is None else f"{path[-1]}: {form.example}"
 
 
-def _places_in_full(places: Any) -> Any:
-    if not isinstance(places, dict):
-        return places
+def _places_in_full(places: dict[str, JsonValue]) -> dict[str, JsonValue]:
     return {key: _elements_in_full(value) if key in PLACES else value for key, value in places.items()}
 
 
-def _elements_in_full(elements: Any) -> Any:
+def _elements_in_full(elements: JsonValue) -> JsonValue:
     if isinstance(elements, dict):
         return {name: _elements_in_full(below) for name, below in elements.items()}
     return [_element_in_full(element) for element in elements] if isinstance(elements, list) else elements
 
 
-def _element_in_full(element: Any) -> Any:
+def _element_in_full(element: JsonValue) -> JsonValue:
     if not isinstance(element, dict):
         return element
     return {word: parameters_in_full(str(word), value) for word, value in element.items()}
 
 
-def _filled(fill: Fill, rate: Any) -> str:
+def _filled(fill: Fill, rate: JsonValue) -> str:
     """Return the size that is not written: what the rate brings in the time, or more."""
     try:
         rate_bps = RATE.read_positive(rate)

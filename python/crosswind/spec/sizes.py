@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from crosswind.spec import applications
 from crosswind.spec.document import Document
 from crosswind.spec.draft import items
@@ -31,6 +29,6 @@ def with_size(document: Document, problems: list[Problem]) -> tuple[Document, st
             problems.append(document.problem((*path, applications.SIZE), message))
             size = next(iter(sizes))  # What it would have filled in is not missing as well.
         filled = {**sizes[size], **own}
-        application = {**document.data["application"], path[-1]: filled}
-        return replace(document, data={**document.data, "application": application}), size
+        application = {str(key[-1]): value for key, value in items(document.data, "application")}
+        return document.with_value("application", {**application, name: filled}), size
     return document, None

@@ -9,23 +9,24 @@ as an experiment file writes them, and no code knows its name.
 
 import sys
 from importlib import resources
-from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from crosswind.errors import CrosswindError
 from crosswind.spec.declared import DeclaredApplication
 from crosswind.spec.document import read_document
 
 FILE = "sizes.yaml"
-_SIZES = TypeAdapter(dict[str, dict[str, Any]])
+# Parameters as a file writes them, by the name of the size.
+Sizes = dict[str, dict[str, JsonValue]]
+_SIZES = TypeAdapter(Sizes)
 
 
 class BadSizes(CrosswindError):
     """An application brought a `sizes.yaml` that is none."""
 
 
-def sizes_of(application: type[DeclaredApplication]) -> dict[str, dict[str, Any]]:
+def sizes_of(application: type[DeclaredApplication]) -> Sizes:
     """Return size -> parameters, in the order of the file; {} without one.
 
     Raises: BadSizes: the file is no mapping of sizes to parameters.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+
+from pydantic import JsonValue
 
 from crosswind.spec.description import Rule
 from crosswind.spec.document import Path
@@ -15,7 +16,7 @@ from crosswind.spec.setting import Finding
 _BEFORE_A_LINK = ("host.egress", "link", "wan", "switch.egress")
 
 # Elements as they are written, each with its path.
-_Elements = Sequence[tuple[Path, Any]]
+_Elements = Sequence[tuple[Path, JsonValue]]
 
 
 def second_findings(elements: _Elements) -> Iterator[Finding]:
@@ -24,9 +25,10 @@ def second_findings(elements: _Elements) -> Iterator[Finding]:
     for path, raw in elements:
         for word, kind in KINDS.items():
             where = kind.description.where
-            if where == "anywhere" or value_at(raw, word) is None:
+            element = value_at(raw, word)
+            if where == "anywhere" or element is None:
                 continue
-            links = _links(word, raw[word])
+            links = _links(word, element)
             # What replaces the FIFO does so whatever its word is.
             before = taken.setdefault(where if where == "port" else word, set())
             if any(_same_link(one, other) for one in links for other in before):
@@ -40,7 +42,7 @@ _SECOND = {
 }
 
 
-def _links(word: str, raw: Any) -> set[tuple[str | None, str]]:
+def _links(word: str, raw: JsonValue) -> set[tuple[str | None, str]]:
     """Return the (host, direction) that an element is for; the host None where it is everywhere."""
     model = KINDS[word].model
     on = sound_field(model, "on", raw)
@@ -63,13 +65,13 @@ def queue_behind_findings(place: str, elements: _Elements) -> Iterator[Finding]:
         if kind.description.queues and kind.description.where == "anywhere"
     ]
     remedy = f"put a {', '.join(queues)} or {last} behind it, or move it to {', '.join(_BEFORE_A_LINK)}"
-    behind: list[Any] = []  # The `on` of each queue that stands behind; None: everywhere.
+    behind: list[JsonValue] = []  # The `on` of each queue that stands behind; None: everywhere.
     for path, raw in reversed(elements):
         for word, rule in _asking(raw):
             if None in behind or value_at(raw, word, "on") in behind:
                 continue
-            for what_path, what in items(raw, word, rule.about["key"]):
-                if what in rule.about["words"]:
+            for what_path, what in items(raw, word, rule.key):
+                if what in rule.words:
                     message = rule.message.replace("{word}", shown(what))
                     yield (*path, *what_path), f"{message}; {remedy}"
         for word in (*queues, last):
@@ -78,7 +80,7 @@ def queue_behind_findings(place: str, elements: _Elements) -> Iterator[Finding]:
                 behind.append(on)
 
 
-def _asking(element: Any) -> Iterator[tuple[str, Rule]]:
+def _asking(element: JsonValue) -> Iterator[tuple[str, Rule]]:
     """Yield the rules of an element about words that need a queue behind it, each with the element's word."""
     for word, kind in KINDS.items():
         if value_at(element, word) is not None:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, JsonValue, ValidationError
 from pydantic_core import ErrorDetails
 
 from crosswind.spec.base import keys_of
 from crosswind.spec.document import Document, Path
+from crosswind.spec.draft import value_at
 from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.problems import Problem
 from crosswind.spec.quantities import shown
 from crosswind.spec.short_form import short_example
+
+# What pydantic says of a rule that is broken, such as its bounds.
+_Context: TypeAlias = Mapping[str, Any]
 
 
 def problems_of(
@@ -65,17 +69,14 @@ def dotted(path: Path) -> str:
     return text
 
 
-def _walk(data: Any, root: Path, location: tuple[str | int, ...]) -> tuple[Path, Any]:
+def _walk(data: JsonValue, root: Path, location: tuple[str | int, ...]) -> tuple[Path, JsonValue]:
     """Follow a location as far as the file goes; union members' names are not in the file: passed over."""
-    value = data
-    for part in root:
-        value = value[part]
-    path = root
+    value, path = value_at(data, *root), root
     for part in location:
         if (isinstance(value, dict) and part in value) or (
             isinstance(value, list) and part in range(len(value))
         ):
-            value, path = value[part], (*path, part)  # type: ignore[index]  # A list's part is in its range.
+            value, path = value_at(value, part), (*path, part)
     return path, value
 
 
@@ -91,7 +92,7 @@ def _unknown_key(document: Document, path: Path, models: Mapping[int, type[BaseM
     )
 
 
-def _rule(details: ErrorDetails, value: Any) -> str:
+def _rule(details: ErrorDetails, value: JsonValue) -> str:
     kind, context = details["type"], details.get("ctx", {})
     if kind == "value_error":
         return str(context["error"])
@@ -103,23 +104,21 @@ def _rule(details: ErrorDetails, value: Any) -> str:
     return f"{shown(value)}: {details['msg'][:1].lower()}{details['msg'][1:]}"
 
 
-def _too_many(value: Any, context: Mapping[str, Any]) -> str:
+def _too_many(value: JsonValue, context: _Context) -> str:
     if isinstance(value, dict) and context["max_length"] == 1:
         keys = " and ".join(map(shown, value))
         return f"has the keys {keys}, where one is expected; keep one, or write each behind a hyphen"
-    return f"has {len(value)} entries; at most {context['max_length']}"
+    return f"has {context['actual_length']} entries; at most {context['max_length']}"
 
 
-def _choice(value: Any, context: Mapping[str, Any]) -> str:
+def _choice(value: JsonValue, context: _Context) -> str:
     expected = str(context["expected"]).replace("'", '"')
     words = [word.strip() for word in expected.replace(" or ", ", ").replace('"', "").split(",")]
     meant = did_you_mean(str(value), words)
     return f"{shown(value)} must be {expected}" + (f"; {meant}" if meant else "")
 
 
-_Words = Callable[[Any, Mapping[str, Any]], str]
-
-_OWN_WORDS: Mapping[str, _Words] = {
+_OWN_WORDS: Mapping[str, Callable[[JsonValue, _Context], str]] = {
     "int_type": lambda value, _: f"{shown(value)} must be a whole number, without quotes",
     "float_type": lambda value, _: f"{shown(value)} must be a number, without quotes",
     "string_type": lambda value, _: (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag
 
@@ -52,7 +52,7 @@ class Capture(SpecModel):
     limit_bytes: Size = Field(1 << 30, alias="limit", description="Of each trial's file; 1GiB when absent.")
 
 
-def _count_or_growing(value: Any) -> str:
+def _count_or_growing(value: object) -> str:
     return "growing" if isinstance(value, dict | Growing) else "count"
 
 

@@ -27,7 +27,7 @@ from crosswind.app.compose.file import ComposeFile, read_compose, service_names
 from crosswind.app.compose.files import Files
 from crosswind.app.compose.outside import OutsideLoad
 from crosswind.app.compose.service import Service, node_name, nodes_of
-from crosswind.spec.base import FILES, FILES_BELOW
+from crosswind.spec.base import Reading
 from crosswind.spec.named_file import NamedFile
 from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.node_limits import NodeLimits
@@ -52,15 +52,14 @@ def _file(value: Any, info: ValidationInfo) -> NamedFile[ComposeFile]:
     if value.startswith("/"):
         raise QuantityError(f"{shown(value)} is absolute; write it from the experiment's folder")
     name = posixpath.normpath(value)
-    context = info.context if isinstance(info.context, dict) else {}
-    if FILES not in context:
+    if not isinstance(info.context, Reading):
         return NamedFile(name, "", None)
     load = info.data.get("load")
     try:
-        content: bytes = context[FILES](name)
+        content = info.context.named_file(name)
         says = read_compose(
             name,
-            Files(context[FILES], context[FILES_BELOW]),
+            Files(info.context.named_file, info.context.files_below),
             variables=info.data.get("variables", {}),
             profiles=info.data.get("profiles", []),
             wanted=[load] if isinstance(load, str) else [],
@@ -213,9 +212,8 @@ class ComposeParameters(MeasuredParameters):
 
 def node_names(raw: Any, read: Any, below: Any) -> list[str]:
     """Return the nodes of an experiment with these parameters, which need not be sound."""
-    context = {FILES: read, FILES_BELOW: below}
     try:
-        parameters = ComposeParameters.model_validate(raw, context=context)
+        parameters = ComposeParameters.model_validate(raw, context=Reading(read, below))
     except ValueError:
         return _nodes_of_unsound(raw, read)
     return list(dict.fromkeys((*parameters.nodes, parameters.load_node)))

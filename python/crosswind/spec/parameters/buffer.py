@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+
+from pydantic import JsonValue
 
 from crosswind.spec.base import field_of
 from crosswind.spec.buffer import Bdp, Buffer, BufferOrUnlimited, Room, resolved_buffer
-from crosswind.spec.draft import sound, sound_field, value_at
+from crosswind.spec.draft import reader_as, sound, sound_field, value_at
 from crosswind.spec.parameters.one_packet import packet_finding
 from crosswind.spec.parameters.reader import Around, Sending
 from crosswind.spec.quantities import UNLIMITED, shown
+from crosswind.spec.resolved import Parameters
 from crosswind.spec.scale import scaled, unscaled
 from crosswind.spec.setting import Finding
 
@@ -27,7 +29,7 @@ class Emptied:
     scale: float
 
 
-def buffer_findings(buffer: Room | Bdp | None, raw: Any, by: Emptied) -> Iterator[Finding]:
+def buffer_findings(buffer: Room | Bdp | None, raw: JsonValue, by: Emptied) -> Iterator[Finding]:
     """Yield what is wrong with a buffer: it must hold a packet, and have the rate that it is sized from."""
     if buffer is None:
         return
@@ -42,7 +44,7 @@ def buffer_findings(buffer: Room | Bdp | None, raw: Any, by: Emptied) -> Iterato
         yield from packet_finding(raw, buffer.size_bytes, by.mtu_bytes, by.scale)
 
 
-def _time_findings(time_ns: int, raw: Any, by: Emptied) -> Iterator[Finding]:
+def _time_findings(time_ns: int, raw: JsonValue, by: Emptied) -> Iterator[Finding]:
     if by.unlimited:
         yield (), "is a time at an unlimited rate; write bytes or packets, or give a rate"
     elif by.rate_bps is not None and by.mtu_bytes is not None:
@@ -69,7 +71,7 @@ class BufferReader:
         self._rate = rate
         self.annotation = BufferOrUnlimited if unlimited else Buffer
 
-    def sent(self, name: str, value: Any, sending: Sending) -> dict[str, Any]:
+    def sent(self, name: str, value: Room | Bdp, sending: Sending) -> Parameters:
         """Return the buffer in bytes, packets or ns; the key says which."""
         rate_bps = sending.uplink_bps
         if self._rate is not None:
@@ -77,9 +79,9 @@ class BufferReader:
         resolved = resolved_buffer(value, rate_bps, sending.scale)
         return {key.replace("buffer", name): size for key, size in resolved.items()}
 
-    def findings(self, raw: Any, around: Around) -> Iterator[Finding]:
+    def findings(self, raw: JsonValue, around: Around) -> Iterator[Finding]:
         """Yield that it holds no packet, or that a time has no rate."""
-        yield from buffer_findings(sound(self.annotation, raw), raw, self._emptied(around))
+        yield from buffer_findings(sound(reader_as(self.annotation), raw), raw, self._emptied(around))
 
     def _emptied(self, around: Around) -> Emptied:
         setting = around.setting

@@ -3,43 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import BaseModel, Discriminator, Field, Tag, create_model, model_validator
+from pydantic import BaseModel, Discriminator, Field, JsonValue, Tag
 from pydantic_core import PydanticCustomError
 
-from crosswind.spec.base import SpecModel, keys_of
+from crosswind.spec.base import Annotation, FieldDefinition, SpecModel, made_model
 from crosswind.spec.description import Alternative, Choice
 from crosswind.spec.draft import value_at
 from crosswind.spec.parameters.keys import Keys
+from crosswind.spec.parameters.one_of import OneOf
 from crosswind.spec.parameters.plain import literal
-from crosswind.spec.parameters.reader import Around, Reader, Sending
+from crosswind.spec.parameters.reader import Around, Reader, Sending, Spread
+from crosswind.spec.resolved import Parameters
 from crosswind.spec.setting import Finding
-
-
-class OneOf(SpecModel):
-    """A mapping with one key, the word of an alternative with parameters."""
-
-    @model_validator(mode="after")
-    def _has_one_key(self) -> OneOf:
-        if len(self.model_fields_set) != 1 or self.chosen is None:
-            raise PydanticCustomError(
-                "element",
-                "must name one of these with its parameters: {names}",
-                {"names": ", ".join(keys_of(type(self)))},
-            )
-        return self
-
-    @property
-    def word(self) -> str:
-        """The word that was chosen."""
-        (name,) = self.model_fields_set
-        return type(self).model_fields[name].alias or name
-
-    @property
-    def chosen(self) -> Any:
-        """The parameters of what was chosen."""
-        return getattr(self, next(iter(self.model_fields_set)))
 
 
 class _Alternatives:
@@ -48,8 +25,8 @@ class _Alternatives:
     def __init__(self, readers: Sequence[tuple[Alternative, Keys]]) -> None:
         self._of = {alternative.word: (alternative, keys) for alternative, keys in readers}
 
-    def fields(self) -> dict[str, Any]:
-        """Return a field for each, as `pydantic.create_model` takes them."""
+    def fields(self) -> dict[str, FieldDefinition]:
+        """Return a field for each, by its attribute."""
         return {
             word.replace("-", "_"): (
                 self._reader(word).annotation | None,
@@ -58,19 +35,21 @@ class _Alternatives:
             for word in self._of
         }
 
-    def sent(self, word: str, given: Any, sending: Sending) -> dict[str, Any]:
+    def sent(self, word: str, given: object, sending: Sending) -> Parameters:
         """Return one as the agent takes it: its word and parameters."""
         alternative, keys = self._of[word]
         if alternative.bare:
             (parameter,) = alternative.group.parameters
             return {word: self._reader(word).sent(parameter.name, given, sending)}
+        assert isinstance(given, SpecModel)  # As the model of the alternative read it.
         return keys.sent(word, given, sending)
 
-    def findings(self, raw: Any, around: Around) -> Iterator[Finding]:
+    def findings(self, raw: JsonValue, around: Around) -> Iterator[Finding]:
         """Yield what is wrong in those that a mapping has."""
         for word in self._of:
-            if value_at(raw, word) is not None:
-                for inner, message in self._reader(word).findings(raw[word], around):
+            written = value_at(raw, word)
+            if written is not None:
+                for inner, message in self._reader(word).findings(written, around):
                     yield (word, *inner), message
 
     def _reader(self, word: str) -> Reader:
@@ -78,8 +57,8 @@ class _Alternatives:
         if not alternative.bare:
             return keys
         ((_, reader),) = keys.parts
-        assert not isinstance(reader, Keys)
-        return reader  # type: ignore[return-value]  # What is written bare is one value.
+        assert not isinstance(reader, Spread)  # What is written bare is one value.
+        return reader
 
     def _description(self, word: str) -> str:
         return self._of[word][0].group.about
@@ -94,17 +73,16 @@ class ChoiceReader:
         self._alternatives = _Alternatives([(each, readers[each.word]) for each in mapped])
         self.annotation = _word_or_mapping(plain, self._model(choice) if mapped else None)
 
-    def _model(self, choice: Choice) -> Any:
-        fields = self._alternatives.fields()
-        return create_model(choice.title, __base__=OneOf, __doc__=choice.about, **fields)
+    def _model(self, choice: Choice) -> type[SpecModel]:
+        return made_model(choice.title, choice.about, self._alternatives.fields(), (OneOf,))
 
-    def sent(self, name: str, value: Any, sending: Sending) -> dict[str, Any]:
+    def sent(self, name: str, value: str | OneOf, sending: Sending) -> Parameters:
         """Return the word, or the word with its parameters."""
         if isinstance(value, str):
             return {name: value}
         return {name: self._alternatives.sent(value.word, value.chosen, sending)}
 
-    def findings(self, raw: Any, around: Around) -> Iterator[Finding]:
+    def findings(self, raw: JsonValue, around: Around) -> Iterator[Finding]:
         """Yield what is wrong in the parameters of what was chosen."""
         yield from self._alternatives.findings(raw, around)
 
@@ -118,7 +96,7 @@ class SpreadChoice:
         words = list(self._names.values())
         named = " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
-        def has_one(given: Any) -> Any:
+        def has_one(given: BaseModel) -> BaseModel:
             if len(self._given(given)) != 1:
                 # The way to write it in short, if it has one, is added where the file is known.
                 raise PydanticCustomError(
@@ -126,28 +104,25 @@ class SpreadChoice:
                 )
             return given
 
-        self.model: type[SpecModel] = create_model(
-            f"_One{choice.title.capitalize()}",
-            __base__=SpecModel,
-            __validators__={"has_one": model_validator(mode="after")(has_one)},  # type: ignore[dict-item]
-            **self._alternatives.fields(),
+        self.model = made_model(
+            f"_One{choice.title.capitalize()}", None, self._alternatives.fields(), after=has_one
         )
 
-    def sent_from(self, name: str, given: Any, sending: Sending) -> dict[str, Any]:
+    def sent_from(self, name: str, given: SpecModel, sending: Sending) -> Parameters:
         """Return the word that was chosen, with its parameters."""
         ((word, chosen),) = self._given(given).items()
         return {name: self._alternatives.sent(word, chosen, sending)}
 
-    def spread_findings(self, raw: Any, around: Around) -> Iterator[Finding]:
+    def spread_findings(self, raw: JsonValue, around: Around) -> Iterator[Finding]:
         """Yield what is wrong in the parameters of what was chosen."""
         yield from self._alternatives.findings(raw, around)
 
-    def _given(self, given: BaseModel) -> dict[str, Any]:
+    def _given(self, given: BaseModel) -> dict[str, object]:
         found = {word: getattr(given, name) for name, word in self._names.items()}
         return {word: value for word, value in found.items() if value is not None}
 
 
-def _word_or_mapping(words: Sequence[str], model: Any) -> Any:
+def _word_or_mapping(words: Sequence[str], model: Annotation) -> Annotation:
     if model is None:
         return literal(words)
     if not words:
@@ -157,5 +132,5 @@ def _word_or_mapping(words: Sequence[str], model: Any) -> Any:
     ]
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     return "mapping" if isinstance(value, dict | OneOf) else "word"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import PlainValidator, WithJsonSchema
+from pydantic import JsonValue, PlainValidator, WithJsonSchema
 
 from crosswind.spec.parameters.reader import Around, Sending
 from crosswind.spec.quantities import DSCP_NAMES, QuantityError, read_dscp, shown
+from crosswind.spec.resolved import Parameters
 from crosswind.spec.setting import Finding
 
 _WORDS = ("pass", "drop", "remark")
@@ -47,10 +48,10 @@ class ColourActionReader:
 
     annotation = ColourAction
 
-    def sent(self, name: str, value: Any, sending: Sending) -> dict[str, Any]:
+    def sent(self, name: str, value: str | int, sending: Sending) -> Parameters:
         """Return the word, or the DSCP that is set."""
         return {name: {"dscp": value} if isinstance(value, int) else value}
 
-    def findings(self, raw: Any, around: Around) -> Iterator[Finding]:
+    def findings(self, raw: JsonValue, around: Around) -> Iterator[Finding]:
         """Yield nothing: the annotation says all."""
         yield from ()

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Literal
+
+from pydantic import JsonValue
 
 from crosswind.spec.draft import sound
 from crosswind.spec.parameters.reader import Around, Sending
-from crosswind.spec.quantities import Dscp
+from crosswind.spec.quantities import Dscp, read_dscp
+from crosswind.spec.resolved import Parameters
 from crosswind.spec.setting import Finding
 
 
@@ -16,15 +19,14 @@ class DscpsReader:
 
     annotation = list[Dscp] | Literal["default"]
 
-    def one(self, raw: Any) -> int | None:
+    def one(self, raw: JsonValue) -> int | None:
         """Return the DSCP that an item of the list is; None where it is none."""
-        value = sound(Dscp, raw)
-        return value if isinstance(value, int) else None
+        return sound(read_dscp, raw)
 
-    def sent(self, name: str, value: Any, sending: Sending) -> dict[str, Any]:
+    def sent(self, name: str, value: list[int] | Literal["default"], sending: Sending) -> Parameters:
         """Return the DSCPs; None: all others."""
         return {name: None if value == "default" else list(value)}
 
-    def findings(self, raw: Any, around: Around) -> Iterator[Finding]:
+    def findings(self, raw: JsonValue, around: Around) -> Iterator[Finding]:
         """Yield nothing: what is wrong lies between the queues."""
         yield from ()

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
 
-from pydantic import Field, create_model
+from pydantic import Field, JsonValue
 
-from crosswind.spec.base import SpecModel
+from crosswind.spec.base import FieldDefinition, SpecModel, made_model
 from crosswind.spec.description import As, Default, Group, Optional, Parameter, Required
-from crosswind.spec.draft import sound, value_at
+from crosswind.spec.draft import reader_as, sound, value_at
 from crosswind.spec.parameters.reader import Around, Reader, Sending, Spread
 from crosswind.spec.parameters.rules import Scope, broken
+from crosswind.spec.resolved import Parameters
 from crosswind.spec.setting import Finding
 
 Part = tuple[Parameter, Reader | Spread]
@@ -25,28 +25,23 @@ class Keys:
         annotation: the same, as that of a value.
     """
 
-    def __init__(self, group: Group, parts: Sequence[Part], **more: Any) -> None:
+    def __init__(self, group: Group, parts: Sequence[Part], more: Mapping[str, FieldDefinition]) -> None:
         """Build the model.
 
         Args:
-            more: fields that the mapping has besides, as `pydantic.create_model` takes them.
+            more: fields that the mapping has besides, by their attributes.
         """
         self.group = group
         self.parts = tuple(parts)
-        self.model: type[SpecModel] = _model(group, self.parts, more)
+        self.model = self.annotation = _model(group, self.parts, more)
 
-    @property
-    def annotation(self) -> Any:
-        """The model."""
-        return self.model
-
-    def sent(self, name: str, value: Any, sending: Sending) -> dict[str, Any]:
+    def sent(self, name: str, value: SpecModel, sending: Sending) -> Parameters:
         """Return the mapping under its name."""
         return {name: self.sent_inside(value, sending)}
 
-    def sent_inside(self, given: SpecModel, sending: Sending) -> dict[str, Any]:
+    def sent_inside(self, given: SpecModel, sending: Sending) -> Parameters:
         """Return the parameters as the agent takes them, in the order in which they are described."""
-        found: dict[str, Any] = {}
+        found: Parameters = {}
         for parameter, reader in self.parts:
             if isinstance(reader, Spread):
                 found |= reader.sent_from(parameter.name, given, sending)
@@ -62,7 +57,7 @@ class Keys:
             found |= reader.sent(parameter.name, value, sending)
         return found
 
-    def findings(self, raw: Any, around: Around) -> Iterator[Finding]:
+    def findings(self, raw: JsonValue, around: Around) -> Iterator[Finding]:
         """Yield what is wrong in a written mapping beyond its single values."""
         if not isinstance(raw, dict):
             return
@@ -71,8 +66,8 @@ class Keys:
         for parameter, reader in self.parts:
             if isinstance(reader, Spread):
                 yield from reader.spread_findings(raw, around)
-            elif value_at(raw, str(parameter.key)) is not None:
-                for inner, message in reader.findings(raw[parameter.key], around):
+            elif (written := value_at(raw, str(parameter.key))) is not None:
+                for inner, message in reader.findings(written, around):
                     yield (str(parameter.key), *inner), message
 
     def part(self, key: str) -> Part | None:
@@ -80,34 +75,33 @@ class Keys:
         return next((part for part in self.parts if part[0].key == key), None)
 
 
-def _model(group: Group, parts: Sequence[Part], more: dict[str, Any]) -> Any:
+def _model(group: Group, parts: Sequence[Part], more: Mapping[str, FieldDefinition]) -> type[SpecModel]:
     """Return the model whose fields stand in the order of the parameters.
 
     Keys that a type spreads are inherited. Pydantic puts inherited fields first, those of the last base
     before all others, so what is described before them is a base as well.
     """
     bases: list[type[SpecModel]] = []
-    fields: dict[str, Any] = {}
+    fields: dict[str, FieldDefinition] = {}
     for parameter, reader in parts:
         if not isinstance(reader, Spread):
             fields[parameter.name] = _field(parameter, reader)
             continue
         if fields:
-            bases.append(create_model(f"_Before{group.title}", __base__=SpecModel, **fields))
+            bases.append(made_model(f"_Before{group.title}", None, fields))
             fields = {}
         bases.append(reader.model)
-    return create_model(
-        group.title, __base__=tuple(reversed(bases)) or SpecModel, __doc__=group.about, **fields, **more
-    )
+    return made_model(group.title, group.about, {**fields, **more}, tuple(reversed(bases)) or (SpecModel,))
 
 
-def _field(parameter: Parameter, reader: Reader) -> tuple[Any, Any]:
+def _field(parameter: Parameter, reader: Reader) -> FieldDefinition:
     annotation = reader.annotation
+    default: object = None
     match parameter.presence:
         case Required():
-            default: Any = ...
+            default = ...
         case Optional() | As():
-            annotation, default = annotation | None, None
+            annotation |= None
         case Default(value):
-            default = sound(annotation, value)
+            default = sound(reader_as(annotation), value)
     return annotation, Field(default, alias=parameter.key, description=parameter.about)

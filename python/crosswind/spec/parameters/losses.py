@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
+from pydantic import Field, JsonValue, PlainValidator, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
 from crosswind.spec.base import SpecModel
@@ -13,6 +13,7 @@ from crosswind.spec.measured import parse_losses
 from crosswind.spec.named_file import NamedFile, named_file
 from crosswind.spec.parameters.reader import Around, Sending
 from crosswind.spec.quantities import QuantityError, shown
+from crosswind.spec.resolved import Parameters
 from crosswind.spec.setting import Finding
 
 
@@ -57,10 +58,10 @@ class LossesReader:
 
     model = Recording
 
-    def sent_from(self, name: str, given: Recording, sending: Sending) -> dict[str, Any]:
+    def sent_from(self, name: str, given: Recording, sending: Sending) -> Parameters:
         """Return the pattern, wherever it was written."""
         return {name: given.pattern or (given.file.says if given.file is not None else None) or ""}
 
-    def spread_findings(self, raw: Any, around: Around) -> Iterator[Finding]:
+    def spread_findings(self, raw: JsonValue, around: Around) -> Iterator[Finding]:
         """Yield nothing: the model says all."""
         yield from ()

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from crosswind.spec.base import SpecModel
 from crosswind.spec.draft import value_at
 from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.parameters.reader import Around, Sending
 from crosswind.spec.quantities import Dscp, shown
+from crosswind.spec.resolved import Parameters
 from crosswind.spec.setting import Finding
 
 PROTOCOL_NUMBERS = {"icmp": 1, "tcp": 6, "udp": 17}  # IANA.
@@ -32,7 +33,7 @@ class Match(SpecModel):
     destination_port: Port | None = Field(None, alias="destination port", description="Of TCP or UDP.")
 
 
-def sent_match(match: Match) -> dict[str, Any]:
+def sent_match(match: Match) -> Parameters:
     """Return a match as the agent takes it."""
     written = match.model_dump(by_alias=True, exclude_none=True)
     if match.protocol is not None:
@@ -40,7 +41,7 @@ def sent_match(match: Match) -> dict[str, Any]:
     return {key.replace(" ", "_"): value for key, value in written.items()}
 
 
-def match_findings(raw: Any, around: Around) -> Iterator[Finding]:
+def match_findings(raw: JsonValue, around: Around) -> Iterator[Finding]:
     """Yield nodes of a match that there are not."""
     nodes = around.setting.nodes
     for end in ("from", "to"):
@@ -55,10 +56,10 @@ class MatchReader:
 
     annotation = Match
 
-    def sent(self, name: str, value: Any, sending: Sending) -> dict[str, Any]:
+    def sent(self, name: str, value: Match, sending: Sending) -> Parameters:
         """Return the keys that are given."""
         return {name: sent_match(value)}
 
-    def findings(self, raw: Any, around: Around) -> Iterator[Finding]:
+    def findings(self, raw: JsonValue, around: Around) -> Iterator[Finding]:
         """Yield nodes that there are not."""
         yield from match_findings(raw, around)

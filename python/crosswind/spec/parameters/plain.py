@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from typing import Literal
 
+from pydantic import JsonValue
+
+from crosswind.spec.base import Annotation
 from crosswind.spec.parameters.reader import Around, Sending
+from crosswind.spec.resolved import Parameters
 from crosswind.spec.setting import Finding
 
 
 class PlainReader:
     """Reads what has no parts and meets nothing else."""
 
-    def __init__(self, annotation: Any) -> None:
+    def __init__(self, annotation: Annotation) -> None:
         self.annotation = annotation
 
-    def sent(self, name: str, value: Any, sending: Sending) -> dict[str, Any]:
+    def sent(self, name: str, value: bool | str, sending: Sending) -> Parameters:
         """Return the value as it was read."""
         return {name: value}
 
-    def findings(self, raw: Any, around: Around) -> Iterator[Finding]:
+    def findings(self, raw: JsonValue, around: Around) -> Iterator[Finding]:
         """Yield nothing: the annotation says all."""
         yield from ()
 
@@ -34,6 +38,6 @@ def words(allowed: Sequence[str]) -> PlainReader:
     return PlainReader(literal(allowed))
 
 
-def literal(allowed: Sequence[str]) -> Any:
+def literal(allowed: Sequence[str]) -> Annotation:
     """Return the annotation of one of the words."""
     return Literal.__getitem__(tuple(allowed))

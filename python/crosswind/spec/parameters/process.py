@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+
+from pydantic import JsonValue
 
 from crosswind.spec.parameters.process_keys import Process
 from crosswind.spec.parameters.process_rules import process_findings
 from crosswind.spec.parameters.process_sent import process_of
 from crosswind.spec.parameters.reader import Around, Sending
+from crosswind.spec.resolved import Parameters
 from crosswind.spec.setting import Finding
 
 
@@ -17,10 +19,10 @@ class ProcessReader:
 
     model = Process
 
-    def sent_from(self, name: str, given: Process, sending: Sending) -> dict[str, Any]:
+    def sent_from(self, name: str, given: Process, sending: Sending) -> Parameters:
         """Return the process that the agent runs."""
         return {name: process_of(given, sending.scale)}
 
-    def spread_findings(self, raw: Any, around: Around) -> Iterator[Finding]:
+    def spread_findings(self, raw: JsonValue, around: Around) -> Iterator[Finding]:
         """Yield what is wrong between its keys."""
         yield from process_findings(raw)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import (
     Discriminator,
@@ -38,7 +38,7 @@ class MarkovState(SpecModel):
     )
 
 
-def _yes_or_time(value: Any) -> str:
+def _yes_or_time(value: object) -> str:
     return "yes" if isinstance(value, bool) else "time"
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
+
+from pydantic import JsonValue
 
 from crosswind.spec.draft import items, sound, sound_field, value_at
 from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.parameters.process_keys import LAWS, MarkovState, Process
 from crosswind.spec.quantile_law import CERTAIN_PPB
-from crosswind.spec.quantities import Duration, shown
+from crosswind.spec.quantities import TIME, shown
 from crosswind.spec.setting import Finding
 
 # Which keys say more about which law.
@@ -22,7 +23,7 @@ _BELONGS_TO = {
 }
 
 
-def process_findings(raw: Any) -> Iterator[Finding]:
+def process_findings(raw: JsonValue) -> Iterator[Finding]:
     """Yield what is wrong between the keys of the mapping `raw`."""
     given = [law for law in LAWS if value_at(raw, law) is not None]
     if len(given) != 1:
@@ -48,11 +49,11 @@ def process_findings(raw: Any) -> Iterator[Finding]:
         yield ("repeat",), "must be true or false: the last line of the trace is its period"
 
 
-def _step_findings(raw: Any) -> Iterator[Finding]:
+def _step_findings(raw: JsonValue) -> Iterator[Finding]:
     instants: dict[int, str] = {}
     rates = sound_field(Process, "steps", raw) or {}
     for step_path, _ in items(raw, "steps"):
-        at_ns = sound(Duration, step_path[-1])
+        at_ns = sound(TIME.read, step_path[-1])
         if at_ns is None:
             continue
         if at_ns in instants:
@@ -73,7 +74,7 @@ def _step_findings(raw: Any) -> Iterator[Finding]:
         yield ("repeat",), f"{text} is not after the last step, {instants[last]}; write a longer time"
 
 
-def _quantile_findings(raw: Any) -> Iterator[Finding]:
+def _quantile_findings(raw: JsonValue) -> Iterator[Finding]:
     if value_at(raw, "hold") is None:
         yield (), 'needs "hold", how long a draw holds; add it'
     quantiles = sorted((sound_field(Process, "quantiles", raw) or {}).items())
@@ -87,7 +88,7 @@ def _quantile_findings(raw: Any) -> Iterator[Finding]:
         yield ("quantiles",), "has no rate above zero, and nothing would ever pass; give it one"
 
 
-def _markov_findings(raw: Any) -> Iterator[Finding]:
+def _markov_findings(raw: JsonValue) -> Iterator[Finding]:
     if value_at(raw, "hold") is None:
         yield (), 'needs "hold", how long a step of the chain takes; add it'
     states = items(raw, "markov")

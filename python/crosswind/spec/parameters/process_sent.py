@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any
+
+from pydantic import JsonValue
 
 from crosswind.spec.ballani import law
 from crosswind.spec.parameters.process_keys import BALLANI_HOLD_NS, MarkovState, Process
 from crosswind.spec.quantile_law import CERTAIN_PPB, Cell, cells_of
+from crosswind.spec.resolved import Parameters
 from crosswind.spec.scale import scaled
 from crosswind.spec.trace import OPPORTUNITY_IP_BYTES
 
 
-def process_of(given: Process, scale: float) -> dict[str, Any]:
+def process_of(given: Process, scale: float) -> Parameters:
     """Return the process of keys that satisfy their rules. Rates and opportunities are scaled."""
     if given.steps is not None:
         steps = sorted(given.steps.items())
@@ -46,25 +48,25 @@ def _levels(
     rates_bps: Iterable[int | None],
     repeat_ns: int | None,
     scale: float,
-) -> dict[str, Any]:
+) -> Parameters:
     rates = list(rates_bps)
     if scale != 1:
         # A trace has up to a million points; their ratio is made once.
         times = Fraction(repr(scale))
         rates = [rate and max(1, rate * times.numerator // times.denominator) for rate in rates]
     if given.resample_ns is None:
-        return {"levels": {"at_ns": list(at_ns), "rate_bps": rates, "repeat_ns": repeat_ns}}
+        return {"levels": {"at_ns": list(at_ns), "rate_bps": list(rates), "repeat_ns": repeat_ns}}
     return {
         "resampled": {
             "at_ns": list(at_ns),
-            "rate_bps": rates,
+            "rate_bps": list(rates),
             "period_ns": repeat_ns,
             "block_ns": given.resample_ns,
         }
     }
 
 
-def _trace(given: Process, scale: float) -> dict[str, Any]:
+def _trace(given: Process, scale: float) -> Parameters:
     trace = given.trace.says if given.trace is not None else None
     assert trace is not None  # Files are read with the condition.
     repeat_ns = _time(given.repeat)
@@ -75,15 +77,15 @@ def _trace(given: Process, scale: float) -> dict[str, Any]:
     return _levels(given, trace.at_ns, trace.rate_bps, repeat_ns, scale)
 
 
-def _opportunities(given: Process, scale: float) -> dict[str, Any]:
+def _opportunities(given: Process, scale: float) -> Parameters:
     trace = given.mahimahi.says if given.mahimahi is not None else None
     assert trace is not None  # Files are read with the condition.
-    ip_bytes = [max(1, scaled(count * OPPORTUNITY_IP_BYTES, scale)) for count in trace.count]
+    ip_bytes: list[JsonValue] = [max(1, scaled(count * OPPORTUNITY_IP_BYTES, scale)) for count in trace.count]
     repeat_ns = None if given.repeat is False else trace.at_ns[-1]
     return {"opportunities": {"at_ns": list(trace.at_ns), "ip_bytes": ip_bytes, "repeat_ns": repeat_ns}}
 
 
-def _drawn(cells: Iterable[Cell], grid_bps: int, hold_ns: int, scale: float) -> dict[str, Any]:
+def _drawn(cells: Iterable[Cell], grid_bps: int, hold_ns: int, scale: float) -> Parameters:
     return {
         "drawn": {
             "cells": [
@@ -100,8 +102,8 @@ def _drawn(cells: Iterable[Cell], grid_bps: int, hold_ns: int, scale: float) -> 
     }
 
 
-def _states(markov: dict[str, MarkovState], scale: float) -> list[dict[str, Any]]:
-    states = []
+def _states(markov: dict[str, MarkovState], scale: float) -> list[JsonValue]:
+    states: list[JsonValue] = []
     for name, state in markov.items():
         stays_ppb = CERTAIN_PPB - sum(state.to.values())
         states.append(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import Field, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic import Field, JsonValue, ValidatorFunctionWrapHandler, WrapValidator
 
+from crosswind.spec.base import Annotation
 from crosswind.spec.description import Quantity
-from crosswind.spec.draft import sound
+from crosswind.spec.draft import reader_as, sound
 from crosswind.spec.parameters.one_packet import packet_finding
 from crosswind.spec.parameters.reader import Around, Sending
 from crosswind.spec.quantities import (
@@ -33,11 +34,12 @@ from crosswind.spec.quantities import (
     VolumeOrZero,
     shown,
 )
+from crosswind.spec.resolved import Parameters
 from crosswind.spec.scale import scaled
 from crosswind.spec.setting import Finding
 
 # By the quantity, whether zero is allowed, and whether `unlimited` is.
-_WRITTEN_WITH_UNIT: Mapping[tuple[str, bool, bool], Any] = {
+_WRITTEN_WITH_UNIT: Mapping[tuple[str, bool, bool], Annotation] = {
     ("rate", False, True): Rate,
     ("rate", False, False): LimitedRate,
     ("rate", True, True): Level,
@@ -62,24 +64,24 @@ class QuantityReader:
         self._is_scaled = is_scaled
         self.annotation = _annotation(quantity)
 
-    def sent(self, name: str, value: Any, sending: Sending) -> dict[str, Any]:
+    def sent(self, name: str, value: float | None, sending: Sending) -> Parameters:
         """Return the number in base units, scaled if it is to be."""
         if self._quantity.times != 1 and value is not None:
             value = int(Fraction(repr(value)) * self._quantity.times)
-        return {name: scaled(value, sending.scale) if self._is_scaled else value}
+        return {name: scaled(value, sending.scale) if self._is_scaled and isinstance(value, int) else value}
 
-    def findings(self, raw: Any, around: Around) -> Iterator[Finding]:
+    def findings(self, raw: JsonValue, around: Around) -> Iterator[Finding]:
         """Yield that it cannot hold a packet, where it has to. Where zero is allowed it is meant."""
         mtu_bytes = around.setting.mtu_bytes
         if not self._quantity.packet or mtu_bytes is None:
             return
-        value = sound(self.annotation, raw)
+        value = sound(reader_as(self.annotation), raw)
         if value:
             in_bits = self._quantity.quantity == "bits"
             yield from packet_finding(raw, value, mtu_bytes, around.setting.scale, in_bits=in_bits)
 
 
-def _annotation(quantity: Quantity) -> Any:
+def _annotation(quantity: Quantity) -> Annotation:
     match quantity.quantity:
         case "dscp":
             return Dscp
@@ -90,21 +92,21 @@ def _annotation(quantity: Quantity) -> Any:
     written = _WRITTEN_WITH_UNIT[quantity.quantity, quantity.least == 0, quantity.unlimited]
     if quantity.least <= 1 and quantity.most is None:
         return written
-    return Annotated[written, WrapValidator(_bounded(quantity))]
+    return Annotated[written, _bounded(quantity)]
 
 
-def _bounded(quantity: Quantity) -> Any:
+def _bounded(quantity: Quantity) -> WrapValidator:
     least, most = quantity.least, quantity.most
 
-    def check(value: Any, read: ValidatorFunctionWrapHandler) -> Any:
-        base = read(value)
+    def check(value: object, read: ValidatorFunctionWrapHandler) -> int | None:
+        base: int | None = read(value)
         if base is not None and base < least:
             raise QuantityError(f"{shown(value)} is too small; write at least {_text(quantity, least)}")
         if base is not None and most is not None and base > most:
             raise QuantityError(f"{shown(value)} is too large; write at most {_text(quantity, most)}")
         return base
 
-    return check
+    return WrapValidator(check)
 
 
 def _text(quantity: Quantity, base: float) -> str:

@@ -6,7 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-from crosswind.spec.base import SpecModel
+from pydantic import JsonValue
+
+from crosswind.spec.base import Annotation, SpecModel
+from crosswind.spec.resolved import Parameters
 from crosswind.spec.setting import Finding, Setting
 
 
@@ -24,7 +27,7 @@ class Around:
     setting: Setting
     place: str
     model: type[SpecModel]
-    element: Any
+    element: JsonValue
 
 
 @dataclass(frozen=True)
@@ -43,16 +46,19 @@ class Sending:
 
 
 class Reader(Protocol):
-    """Reads one value. Its annotation is what pydantic validates with, and makes the schema from."""
+    """Reads one value. Pydantic validates with its annotation, and makes the schema from it.
+
+    Each reader declares the type of the values that its annotation reads.
+    """
 
     @property
-    def annotation(self) -> Any:
+    def annotation(self) -> Annotation:
         """The type, with its validators."""
 
-    def sent(self, name: str, value: Any, sending: Sending) -> dict[str, Any]:
+    def sent(self, name: str, value: Any, sending: Sending) -> Parameters:
         """Return the keys that the agent takes for a value that was read; mostly one, `name`."""
 
-    def findings(self, raw: Any, around: Around) -> Iterator[Finding]:
+    def findings(self, raw: JsonValue, around: Around) -> Iterator[Finding]:
         """Yield what is wrong with a written value that the annotation alone cannot show."""
 
 
@@ -64,8 +70,8 @@ class Spread(Protocol):
     def model(self) -> type[SpecModel]:
         """Has these keys; the model of the whole mapping inherits them."""
 
-    def sent_from(self, name: str, given: Any, sending: Sending) -> dict[str, Any]:
+    def sent_from(self, name: str, given: Any, sending: Sending) -> Parameters:
         """Return the keys that the agent takes; `given` is the whole mapping, as it was read."""
 
-    def spread_findings(self, raw: Any, around: Around) -> Iterator[Finding]:
+    def spread_findings(self, raw: JsonValue, around: Around) -> Iterator[Finding]:
         """Yield what is wrong in the whole mapping, as it is written."""

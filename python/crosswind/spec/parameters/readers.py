@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from types import MappingProxyType
 
+from crosswind.spec.base import FieldDefinition
 from crosswind.spec.description import (
     Choice,
     Flag,
@@ -31,7 +32,7 @@ from crosswind.spec.parameters.reader import Reader, Spread
 from crosswind.spec.parameters.start import StartReader
 from crosswind.spec.parameters.variation import VariationReader
 
-_NAMED: Mapping[str, Callable[..., Any]] = {
+_NAMED: Mapping[str, Callable[..., Reader | Spread]] = {
     "buffer": BufferReader,
     "colour-action": ColourActionReader,
     "dscps": DscpsReader,
@@ -42,16 +43,16 @@ _NAMED: Mapping[str, Callable[..., Any]] = {
     "variation": VariationReader,
 }
 # What several elements have in common, such as the choice of what a queue drops, is read by one model.
-_made: dict[str, Any] = {}
+_made: dict[str, Reader | Spread] = {}
 
 
-def keys_of_group(group: Group, **more: Any) -> Keys:
+def keys_of_group(group: Group, more: Mapping[str, FieldDefinition] = MappingProxyType({})) -> Keys:
     """Return the reader of a mapping.
 
     Args:
-        more: fields that it has besides, as `pydantic.create_model` takes them.
+        more: fields that it has besides, by their attributes.
     """
-    return Keys(group, [(each, _reader_of(each)) for each in group.parameters], **more)
+    return Keys(group, [(each, _reader_of(each)) for each in group.parameters], more)
 
 
 def _reader_of(parameter: Parameter) -> Reader | Spread:
@@ -62,11 +63,10 @@ def _reader_of(parameter: Parameter) -> Reader | Spread:
             _made[known] = SpreadChoice(of, _alternatives(of))
         else:
             _made[known] = _reader(of, is_scaled=parameter.scaled)
-    found: Reader | Spread = _made[known]
-    return found
+    return _made[known]
 
 
-def _reader(of: Type, *, is_scaled: bool) -> Any:
+def _reader(of: Type, *, is_scaled: bool) -> Reader | Spread:
     match of:
         case Quantity():
             return QuantityReader(of, is_scaled=is_scaled)
@@ -75,7 +75,9 @@ def _reader(of: Type, *, is_scaled: bool) -> Any:
         case Words():
             return words(of.words)
         case Listed():
-            return ListReader(_reader(of.of, is_scaled=is_scaled), least=of.least, unique=of.unique)
+            item = _reader(of.of, is_scaled=is_scaled)
+            assert not isinstance(item, Spread)  # An item is one value.
+            return ListReader(item, least=of.least, unique=of.unique)
         case Group():
             return keys_of_group(of)
         case Choice():

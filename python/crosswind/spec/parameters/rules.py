@@ -7,14 +7,19 @@ the value as it is written. Each predicate passes over what is unsound, which is
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from pydantic import JsonValue
 
 from crosswind.spec.description import Default, Rule
 from crosswind.spec.document import Path
 from crosswind.spec.draft import items, sound_field, value_at
+from crosswind.spec.parameters.dscps import DscpsReader
+from crosswind.spec.parameters.listed import ListReader
+from crosswind.spec.parameters.one_of import OneOf
 from crosswind.spec.parameters.reader import Around
 from crosswind.spec.quantities import shown
 from crosswind.spec.scale import scaled
@@ -29,16 +34,26 @@ class Scope:
     """The mapping that a rule is about: what reads it, what is written in it, and what is around it."""
 
     keys: Keys
-    raw: Any
+    raw: JsonValue
     around: Around
 
-    def value(self, key: str) -> Any:
-        """Return what the value behind a dotted key means; None where it is absent or not sound."""
+    def value(self, key: str) -> object:
+        """Return the value of a dotted key as it is read; None where it is absent or not sound."""
         scope, leaf = self._inside(key)
         part = scope.keys.part(leaf)
         return None if part is None else sound_field(scope.keys.model, part[0].name, scope.raw)
 
-    def written(self, key: str) -> Any:
+    def number(self, key: str) -> float | None:
+        """Return the same of a number; None also where it is something else."""
+        value = self.value(key)
+        return value if isinstance(value, int | float) else None
+
+    def numbers(self, keys: Sequence[str]) -> list[float] | None:
+        """Return several numbers; None where one of them is missing."""
+        found = [value for key in keys if (value := self.number(key)) is not None]
+        return found if len(found) == len(keys) else None
+
+    def written(self, key: str) -> JsonValue:
         """Return the value behind a dotted key as it is written; its default where it is absent."""
         scope, leaf = self._inside(key)
         part = scope.keys.part(leaf)
@@ -66,11 +81,12 @@ class Scope:
             scope = scope._below(word, value_at(scope.raw, word))
         return scope, leaf
 
-    def _below(self, word: str, raw: Any) -> Scope:
+    def _below(self, word: str, raw: JsonValue) -> Scope:
         part = self.keys.part(word)
         assert part is not None  # Keys of rules are keys of parameters.
-        reader: Any = part[1]
-        return Scope(getattr(reader, "of", reader), raw, self.around)
+        reader = part[1].of if isinstance(part[1], ListReader) else part[1]
+        assert isinstance(reader, type(self.keys))  # Keys with dots lead through mappings.
+        return Scope(reader, raw, self.around)
 
 
 def broken(rule: Rule, scope: Scope) -> Iterator[Finding]:
@@ -87,24 +103,23 @@ def _said(rule: Rule, scope: Scope, **more: str) -> str:
     )
 
 
-def _compared(holds: Callable[[Any, Any], bool]) -> Callable[[Rule, Scope], Iterator[Finding]]:
+def _compared(holds: Callable[[float, float], bool]) -> Callable[[Rule, Scope], Iterator[Finding]]:
     """Return the predicate that one value is as it should be to another."""
 
     def predicate(rule: Rule, scope: Scope) -> Iterator[Finding]:
-        key = rule.about["key"]
-        value, other = scope.value(key), scope.value(rule.about["other"])
+        value, other = scope.number(rule.key), scope.number(rule.other)
         if value is not None and other is not None and not holds(value, other):
-            yield tuple(key.split(".")), _said(rule, scope)
+            yield tuple(rule.key.split(".")), _said(rule, scope)
 
     return predicate
 
 
 def _ascending(rule: Rule, scope: Scope) -> Iterator[Finding]:
-    scale, names = scope.around.setting.scale, rule.about["keys"]
-    values = [scope.value(name) for name in names]
-    if None in values:
+    scale, names = scope.around.setting.scale, rule.keys
+    values = scope.numbers(names)
+    if values is None:
         return
-    sent = [0, *(scaled(value, scale) for value in values)]
+    sent = [0, *(scaled(int(value), scale) for value in values)]
     if any(low >= high for low, high in pairwise(sent)):
         after = "" if scale == 1 else f" after scaling by {scale:g}"
         has = " and ".join(f"{name} {value}B" for name, value in zip(names, sent[1:], strict=True))
@@ -112,82 +127,81 @@ def _ascending(rule: Rule, scope: Scope) -> Iterator[Finding]:
 
 
 def _not_all_zero(rule: Rule, scope: Scope) -> Iterator[Finding]:
-    keys = rule.about["keys"]
-    if all(scope.value(key) == 0 for key in keys):
-        yield (keys[-1],), _said(rule, scope)
+    if all(scope.value(key) == 0 for key in rule.keys):
+        yield (rule.keys[-1],), _said(rule, scope)
 
 
 def _sum_at_most(rule: Rule, scope: Scope) -> Iterator[Finding]:
-    values = [scope.value(key) for key in rule.about["keys"]]
-    if None not in values and sum(values) > rule.about["most"]:
+    values = scope.numbers(rule.keys)
+    if values is not None and sum(values) > rule.most:
         yield (), _said(rule, scope, sum=f"{sum(values) / 1e7:g}")
 
 
 def _one_needed(rule: Rule, scope: Scope) -> Iterator[Finding]:
-    if all(value_at(scope.raw, key) is None for key in rule.about["keys"]):
+    if all(value_at(scope.raw, key) is None for key in rule.keys):
         yield (), _said(rule, scope)
 
 
 def _needs(rule: Rule, scope: Scope) -> Iterator[Finding]:
-    if scope.written(rule.about["other"]) is not None:
+    if scope.written(rule.other) is not None:
         return
-    for path, inner, key in scope.spots(rule.about["key"]):
+    for path, inner, key in scope.spots(rule.key):
         if value_at(inner.raw, key) is not None:
             yield (*path, key), _said(rule, scope)
 
 
 def _only_with(rule: Rule, scope: Scope) -> Iterator[Finding]:
-    for path, inner, key in scope.spots(rule.about["key"]):
+    for path, inner, key in scope.spots(rule.key):
         word = _other_word(rule, scope)
-        if word not in (None, *rule.about["words"]) and inner.value(key) not in (None, False):
+        if word not in (None, *rule.words) and inner.value(key) not in (None, False):
             yield (*path, key), _said(rule, scope, word=str(word))
 
 
 def _needed_with(rule: Rule, scope: Scope) -> Iterator[Finding]:
     word = _other_word(rule, scope)
-    for path, inner, key in scope.spots(rule.about["key"]):
-        if word in rule.about["words"] and isinstance(inner.raw, dict) and inner.raw.get(key) is None:
+    for path, inner, key in scope.spots(rule.key):
+        if word in rule.words and isinstance(inner.raw, dict) and inner.raw.get(key) is None:
             yield path, _said(rule, scope, word=str(word))
 
 
 def _words_with(rule: Rule, scope: Scope) -> Iterator[Finding]:
-    if value_at(scope.raw, rule.about["other"]) is None:
+    if value_at(scope.raw, rule.other) is None:
         return
-    for path, inner, key in scope.spots(rule.about["key"]):
+    for path, inner, key in scope.spots(rule.key):
         word = _word(inner.value(key))
-        if word not in (None, *rule.about["words"]):
+        if word not in (None, *rule.words):
             yield (*path, key), _said(rule, scope, word=str(word))
 
 
 def _word_at(rule: Rule, scope: Scope) -> Iterator[Finding]:
-    if scope.around.place not in rule.about["places"]:
-        yield from _words_found(rule, scope, [rule.about["word"]])
+    if scope.around.place not in rule.places:
+        yield from _words_found(rule, scope, [rule.word])
 
 
 def _word_limited(rule: Rule, scope: Scope) -> Iterator[Finding]:
     if scope.around.setting.uplink_unlimited:
-        yield from _words_found(rule, scope, [rule.about["word"]])
+        yield from _words_found(rule, scope, [rule.word])
 
 
 def _words_found(rule: Rule, scope: Scope, words: list[str]) -> Iterator[Finding]:
-    for path, word in items(scope.raw, rule.about["key"]):
+    for path, word in items(scope.raw, rule.key):
         if word in words:
             yield path, _said(rule, scope, word=shown(word))
 
 
 def _partition(rule: Rule, scope: Scope) -> Iterator[Finding]:
     """Each value is in one of the items, and exactly one of them takes all others."""
-    above, _, _ = rule.about["key"].rpartition(".")
-    taken: dict[Any, int] = {}
-    spots = list(scope.spots(rule.about["key"]))
+    above, _, _ = rule.key.rpartition(".")
+    taken: dict[int, int] = {}
+    spots = list(scope.spots(rule.key))
     rest = 0
     for number, (path, inner, key) in enumerate(spots, start=1):
         rest += value_at(inner.raw, key) == DEFAULT
         for item_path, item in items(inner.raw, key):
             part = inner.keys.part(key)
             assert part is not None
-            reader: Any = part[1]
-            value = reader.one(item)
+            assert isinstance(part[1], DscpsReader)
+            value = part[1].one(item)
             if value in taken:
                 message = f"{shown(item)} is already in queue {taken[value]}; a DSCP goes to one queue"
                 yield (*path, *item_path), message
@@ -202,13 +216,13 @@ DEFAULT = "default"
 
 def _other_word(rule: Rule, scope: Scope) -> str | None:
     """Return the word of the other key, which stands in the mapping of the rule."""
-    return _word(scope.value(rule.about["other"]))
+    return _word(scope.value(rule.other))
 
 
-def _word(value: Any) -> str | None:
-    if value is None:
-        return None
-    return value if isinstance(value, str) else str(value.word)
+def _word(value: object) -> str | None:
+    if isinstance(value, OneOf):
+        return value.word
+    return value if isinstance(value, str) else None
 
 
 def _elsewhere(rule: Rule, scope: Scope) -> Iterator[Finding]:

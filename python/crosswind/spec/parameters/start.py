@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import Discriminator, Tag
+from pydantic import Discriminator, JsonValue, Tag
 
 from crosswind.spec.draft import sound
 from crosswind.spec.parameters.match import Match, match_findings, sent_match
 from crosswind.spec.parameters.reader import Around, Sending
-from crosswind.spec.quantities import PositiveDuration
+from crosswind.spec.quantities import TIME, PositiveDuration
+from crosswind.spec.resolved import Parameters
 from crosswind.spec.setting import Finding
 
 
-def _time_or_packet(value: Any) -> str:
+def _time_or_packet(value: object) -> str:
     return "packet" if isinstance(value, dict | Match) else "time"
 
 
@@ -29,14 +30,14 @@ class StartReader:
         | None
     )
 
-    def sent(self, name: str, value: Any, sending: Sending) -> dict[str, Any]:
+    def sent(self, name: str, value: int | Match | None, sending: Sending) -> Parameters:
         """Return the time after the start of the measurement, or the packet."""
         return {name: {"packet": sent_match(value)} if isinstance(value, Match) else {"after_ns": value or 0}}
 
-    def findings(self, raw: Any, around: Around) -> Iterator[Finding]:
+    def findings(self, raw: JsonValue, around: Around) -> Iterator[Finding]:
         """Yield a start after the end, and nodes that there are not."""
-        start_ns, measured_ns = sound(self.annotation, raw), around.setting.measured_ns
-        if isinstance(start_ns, int) and measured_ns is not None and start_ns >= measured_ns:
+        start_ns, measured_ns = sound(TIME.read_positive, raw), around.setting.measured_ns
+        if start_ns is not None and measured_ns is not None and start_ns >= measured_ns:
             measured_s = measured_ns / 1e9
             yield (), f"would never come: a trial is measured for {measured_s:g}s; start earlier"
         yield from match_findings(raw, around)

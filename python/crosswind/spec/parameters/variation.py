@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import Discriminator, Field, PlainValidator, Tag, WithJsonSchema, model_validator
+from pydantic import Discriminator, Field, JsonValue, PlainValidator, Tag, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
 
 from crosswind.spec.base import SpecModel
@@ -14,6 +14,7 @@ from crosswind.spec.measured import SAMPLES_MAX, parse_delays, parse_dist, sprea
 from crosswind.spec.named_file import NamedFile, named_file
 from crosswind.spec.parameters.reader import Around, Sending
 from crosswind.spec.quantities import Duration, PositiveDuration, QuantityError, shown
+from crosswind.spec.resolved import Parameters
 from crosswind.spec.setting import Finding
 
 _DEPTH_MAX = 65_536
@@ -52,7 +53,7 @@ class Bin(SpecModel):
     count: int = Field(ge=0, lt=2**32, description="How many were measured.")
 
 
-def _list_or_file(value: Any) -> str:
+def _list_or_file(value: object) -> str:
     return "list" if isinstance(value, list) else "file"
 
 
@@ -96,7 +97,7 @@ class MeasuredLaw(SpecModel):
         return self.samples is not None or self.histogram is not None
 
 
-def _named_or_measured(value: Any) -> str:
+def _named_or_measured(value: object) -> str:
     return "measured" if isinstance(value, dict | MeasuredLaw) else "named"
 
 
@@ -147,7 +148,7 @@ class Variation(SpecModel):
         """Whether there is anything to vary by."""
         return self.jitter_ns is not None or self.law is not None
 
-    def sent_law(self) -> dict[str, Any]:
+    def sent_law(self) -> Parameters:
         """Return the law as the agent takes it: its name and parameters."""
         if not isinstance(self.law, MeasuredLaw):
             return {(self.law or "uniform").replace("-", "_"): {"jitter_ns": self.jitter_ns}}
@@ -157,10 +158,10 @@ class Variation(SpecModel):
         if self.law.samples is not None:
             samples = self.law.samples
             said = (samples.says or ()) if isinstance(samples, NamedFile) else samples
-            return {"samples": {"samples_ns": sorted(spread_samples(said, self.jitter_ns))}}
+            return {"samples": {"samples_ns": [*sorted(spread_samples(said, self.jitter_ns))]}}
         if self.law.dist is not None:
             entries_ns = spread_dist(self.law.dist.says or (), self.jitter_ns or 0)
-            return {"samples": {"samples_ns": sorted(entries_ns)}}
+            return {"samples": {"samples_ns": [*sorted(entries_ns)]}}
         return {"histogram": {"bins": list(spread_bins(self.law.histogram or [], self.jitter_ns))}}
 
 
@@ -180,7 +181,7 @@ def spread_samples(samples_ns: Sequence[int], jitter_ns: int | None) -> list[int
     return [round((sample - mean_ns) * jitter_ns / deviation_ns) for sample in samples_ns]
 
 
-def spread_bins(bins: Sequence[Bin], jitter_ns: int | None) -> Iterator[dict[str, int]]:
+def spread_bins(bins: Sequence[Bin], jitter_ns: int | None) -> Iterator[Parameters]:
     """Yield bins as they are, or centred and with `jitter_ns` as the standard deviation of the histogram.
 
     Raises: PydanticCustomError: the jitter is so small that a bin has no nanosecond left.
@@ -208,11 +209,11 @@ class VariationReader:
 
     model = Variation
 
-    def sent_from(self, name: str, given: Variation, sending: Sending) -> dict[str, Any]:
+    def sent_from(self, name: str, given: Variation, sending: Sending) -> Parameters:
         """Return the law and how packets are drawn from it; nothing where the delay is constant."""
         if not given.varies:
             return {}
-        random = {
+        random: Parameters = {
             "law": given.sent_law(),
             "depth": given.depth,
             "order": given.order,
@@ -220,6 +221,6 @@ class VariationReader:
         }
         return {name: random}
 
-    def spread_findings(self, raw: Any, around: Around) -> Iterator[Finding]:
+    def spread_findings(self, raw: JsonValue, around: Around) -> Iterator[Finding]:
         """Yield nothing: the model says all."""
         yield from ()

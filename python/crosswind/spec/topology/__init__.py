@@ -6,7 +6,7 @@ directed links.
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Discriminator, Tag
 
@@ -18,7 +18,7 @@ from crosswind.spec.topology.zones import Zones
 AnyTopology = Star | Zones | Graph | GraphFromFile
 
 
-def form_of(raw: Any) -> type[AnyTopology]:
+def form_of(raw: object) -> type[AnyTopology]:
     """Return the model that reads a topology, from the keys that only one of the forms has."""
     if isinstance(raw, AnyTopology):
         return type(raw)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, JsonValue, field_validator
 
 from crosswind.spec.base import SpecModel
 from crosswind.spec.buffer import Bdp, BufferOrUnlimited, Room
@@ -37,13 +37,13 @@ class WrittenBuffer:
     """
 
     path: Path
-    text: object
+    text: JsonValue
     buffer: Room | Bdp
     rates_bps: Sequence[int | None]
 
 
 def written_buffer(
-    path: Path, topology: Any, buffer: Room | Bdp, rates_bps: Sequence[int | None]
+    path: Path, topology: JsonValue, buffer: Room | Bdp, rates_bps: Sequence[int | None]
 ) -> WrittenBuffer:
     """Return a buffer with the text that `topology`, as plain values, has for it."""
     return WrittenBuffer(path, value_at(topology, *path) or USUAL_BUFFER_TEXT, buffer, rates_bps)

@@ -8,7 +8,7 @@ chooses them. What `auto` comes to is decided on the machine (crosswind/doctor/d
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag
 
@@ -24,7 +24,7 @@ CUT_DELAY_NS_MIN = 100_000
 _CUT_DELAY = "100us"
 
 
-def _word_number_or_lists(value: Any) -> Any:
+def _word_number_or_lists(value: object) -> object:
     is_number = isinstance(value, int) and not isinstance(value, bool)
     if value != "auto" and not is_number and not isinstance(value, list):
         raise QuantityError(
@@ -34,7 +34,7 @@ def _word_number_or_lists(value: Any) -> Any:
     return value
 
 
-def _written_as(value: Any) -> str:
+def _written_as(value: object) -> str:
     if isinstance(value, list):
         return "written out"
     return "a word" if isinstance(value, str) else "a number"

@@ -6,9 +6,9 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import pairwise
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, JsonValue, Tag, model_validator
 
 from crosswind.spec.base import SpecModel
 from crosswind.spec.buffer import BufferOrUnlimited
@@ -127,7 +127,7 @@ class NodeOnSwitch(LimitedNode):
         return self.host or self.switch or ""
 
 
-def _routes_written_as(value: Any) -> str:
+def _routes_written_as(value: object) -> str:
     return "written out" if isinstance(value, list) else "a word"
 
 
@@ -226,7 +226,7 @@ class SwitchedHosts(Hosts):
             found.append((key, f"has no way to {target}: {ends}; {remedy}"))
         return found
 
-    def host_buffers(self, raw: Any) -> Iterator[WrittenBuffer]:
+    def host_buffers(self, raw: JsonValue) -> Iterator[WrittenBuffer]:
         """Yield the buffers of the links to hosts."""
         uplinks: dict[Path, Uplink] = {("uplink",): self.uplink}
         for name, host in (self.hosts or {}).items():
@@ -252,7 +252,7 @@ class Graph(SwitchedHosts):
         """The links between switches."""
         return [link for trunk in self.links or () for link in trunk.links]
 
-    def findings(self, raw: Any) -> Iterator[Finding]:
+    def findings(self, raw: JsonValue) -> Iterator[Finding]:
         """Yield what is wrong between its parts, with the path inside the topology."""
         found = [*self._switch_findings(), *self._link_findings()]
         yield from found
@@ -284,7 +284,7 @@ class Graph(SwitchedHosts):
                     break
                 first[pair] = index
 
-    def buffers(self, raw: Any) -> Iterator[WrittenBuffer]:
+    def buffers(self, raw: JsonValue) -> Iterator[WrittenBuffer]:
         """Yield every buffer, with the path inside the topology and the rate that empties it."""
         yield from self.host_buffers(raw)
         for index, trunk in enumerate(self.links or ()):

@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import cached_property, lru_cache
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, JsonValue, model_validator
 
 from crosswind.spec.base import SpecModel
 from crosswind.spec.buffer import Bdp, BufferOrUnlimited, Room, read_room_or_unlimited
@@ -213,7 +213,7 @@ def _kilometres(latitude: float, longitude: float, other_latitude: float, other_
     return 2 * EARTH_RADIUS_KM * math.asin(min(1.0, math.sqrt(half)))
 
 
-def _file_or_mapping(value: Any) -> Any:
+def _file_or_mapping(value: object) -> object:
     """Let `graph: abilene.graphml` stand for `graph: {file: abilene.graphml}`."""
     return {"file": value} if isinstance(value, str) else value
 
@@ -233,11 +233,11 @@ class GraphFromFile(SwitchedHosts):
         """The links between switches."""
         return self.graph.links
 
-    def findings(self, raw: Any) -> Iterator[Finding]:
+    def findings(self, raw: JsonValue) -> Iterator[Finding]:
         """Yield what is wrong between its parts, with the path inside the topology."""
         yield from self.host_findings()
 
-    def buffers(self, raw: Any) -> Iterator[WrittenBuffer]:
+    def buffers(self, raw: JsonValue) -> Iterator[WrittenBuffer]:
         """Yield every buffer, with the path inside the topology and the rates that empty it."""
         yield from self.host_buffers(raw)
         by_buffer: dict[Room | Bdp, list[int | None]] = {self.graph.buffer: []}

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from crosswind.spec.base import SpecModel
+from crosswind.spec.base import Annotation, SpecModel
 from crosswind.spec.document import Path
 from crosswind.spec.named_file import NamedFile, named_file
 from crosswind.spec.quantities import (
@@ -185,13 +185,17 @@ def _number(kind: Kind, text: str, unit: str | None) -> Fraction:
 # --- the three ways to write one ---------------------------------------------------------------------------
 
 
-def _written_as(value: Any) -> str:
+# One value for all pairs, a value for each, or a file.
+Written = int | None | dict[str, dict[str, int | None]] | MatrixFile
+
+
+def _written_as(value: object) -> str:
     if isinstance(value, MatrixFile) or (isinstance(value, dict) and "matrix" in value):
         return "a file"
     return "written out" if isinstance(value, dict) else "one value"
 
 
-def _of(one: Any, file: Any) -> Any:
+def _of(one: Annotation, file: type[MatrixFile]) -> Annotation:
     return Annotated[
         Annotated[one, Tag("one value")]
         | Annotated[dict[ZoneName, dict[ZoneName, one]], Field(min_length=1), Tag("written out")]
@@ -206,7 +210,7 @@ RateOfPairs = _of(Rate, RateMatrix)
 LossOfPairs = _of(PartsPerBillion, LossMatrix)
 
 
-def matrix_of(written: Any) -> Matrix | None:
+def matrix_of(written: Written) -> Matrix | None:
     """Return the matrix that was written; None where it is one value for all pairs, or an unread file."""
     if isinstance(written, MatrixFile):
         return written.read()
@@ -222,10 +226,10 @@ def matrix_of(written: Any) -> Matrix | None:
     return Matrix(tuple(names), values)
 
 
-def missing_cells(written: Any, noun: str, example: str) -> Iterator[Finding]:
+def missing_cells(written: Written, noun: str, example: str) -> Iterator[Finding]:
     """Yield the pairs of a matrix that is written out and has no value for them, with the path inside it."""
     matrix = matrix_of(written)
-    if matrix is None or isinstance(written, MatrixFile):
+    if matrix is None or not isinstance(written, dict):
         return
     for source in matrix.names:
         for target in matrix.names:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from crosswind.spec.nearest import did_you_mean
 from crosswind.spec.quantities import QuantityError, shown
@@ -22,10 +21,10 @@ class Placed:
     nodes: Mapping[str, str]
 
 
-def place_as(key: str, example: str) -> Callable[[Any], Any]:
+def place_as(key: str, example: str) -> Callable[[object], object]:
     """Return the reader of a place: text stands for a mapping with this one key."""
 
-    def read(value: Any) -> Any:
+    def read(value: object) -> object:
         if isinstance(value, str):
             return {key: value}
         if not isinstance(value, dict):

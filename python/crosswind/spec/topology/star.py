@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import BeforeValidator, Field, JsonValue, WithJsonSchema
 
 from crosswind.spec.network import STAR_SWITCH, Network, star_links
 from crosswind.spec.quantities import QuantityError, shown
@@ -22,7 +22,7 @@ from crosswind.spec.topology.names import HostName, NodeName
 from crosswind.spec.topology.placing import Placed
 
 
-def _hosts(value: Any) -> Any:
+def _hosts(value: object) -> object:
     """Let `hosts: 4` stand for h0 to h3."""
     if isinstance(value, int) and not isinstance(value, bool):
         if not 1 <= value <= HOSTS_MAX:
@@ -41,7 +41,7 @@ class PlacedNode(LimitedNode):
     host: str = Field(description="One of the hosts.")
 
 
-def _placed(value: Any) -> Any:
+def _placed(value: object) -> object:
     """Let `db0: h0` stand for `db0: {host: h0}`."""
     if isinstance(value, str):
         return {"host": value}
@@ -101,7 +101,7 @@ class Star(Hosts):
             domains=self.divided,
         )
 
-    def findings(self, raw: Any) -> Iterator[Finding]:
+    def findings(self, raw: JsonValue) -> Iterator[Finding]:
         """Yield what is wrong between its parts that is not found where only some of them are sound."""
         if STAR_SWITCH in self.hosts:
             place = self.hosts.index(STAR_SWITCH)
@@ -109,6 +109,6 @@ class Star(Hosts):
         if STAR_SWITCH in self.nodes:
             yield ("nodes", STAR_SWITCH), "is also the name of the switch; give the node another name"
 
-    def buffers(self, raw: Any) -> Iterator[WrittenBuffer]:
+    def buffers(self, raw: JsonValue) -> Iterator[WrittenBuffer]:
         """Yield every buffer, with the path inside the topology and the rate that empties it."""
         yield written_buffer(("uplink", "buffer"), raw, self.uplink.buffer, [self.uplink.rate_bps])

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+
+from pydantic import JsonValue
 
 from crosswind.spec.buffer import Bdp, Room
 from crosswind.spec.network import STAR_SWITCH, Link, Network
 from crosswind.spec.resolved import FabricSpec, ResolvedTopology
 
 
-def topology_of(fabric: FabricSpec) -> dict[str, Any]:
+def topology_of(fabric: FabricSpec) -> dict[str, JsonValue]:
     """Return the topology, as plain values of a file, of which this fabric was made.
 
     A fabric has no zones any more. Where each switch has a link to each other one, and nothing says which way
@@ -32,10 +33,14 @@ def topology_of(fabric: FabricSpec) -> dict[str, Any]:
     uplinks = {(link.rate_bps, link.delay_ns, link.buffer) for link in network.uplinks.values()}
     if network.switches == (STAR_SWITCH,) and len(uplinks) == 1:
         first = next(iter(network.uplinks.values()))
-        return {"hosts": list(network.hosts), **_uplink(first), "nodes": nodes, **mtu}
+        return {"hosts": list(network.hosts), **_uplink(first), "nodes": {**nodes}, **mtu}
     if _is_mesh(network):
-        hosts = {host: {"zone": link.target, **_uplink(link)} for host, link in network.uplinks.items()}
-        return {"zones": _between(network), "hosts": hosts, "nodes": nodes, **mtu}
+        return {
+            "zones": _between(network),
+            "hosts": {host: {"zone": link.target, **_uplink(link)} for host, link in network.uplinks.items()},
+            "nodes": {**nodes},
+            **mtu,
+        }
     return {
         "switches": list(network.switches),
         "hosts": {host: {"switch": link.target, **_uplink(link)} for host, link in network.uplinks.items()},
@@ -43,7 +48,7 @@ def topology_of(fabric: FabricSpec) -> dict[str, Any]:
         "routes": network.routes
         if isinstance(network.routes, str)
         else [list(way) for way in network.routes],
-        "nodes": nodes,
+        "nodes": {**nodes},
         **mtu,
     }
 
@@ -59,7 +64,7 @@ def _is_mesh(network: Network) -> bool:
     )
 
 
-def _between(network: Network) -> dict[str, Any]:
+def _between(network: Network) -> dict[str, JsonValue]:
     trunks = network.trunks
     return {
         "delay": _matrix((link, f"{link.delay_ns}ns") for link in trunks),
@@ -70,14 +75,14 @@ def _between(network: Network) -> dict[str, Any]:
     }
 
 
-def _matrix(values: Iterable[tuple[Link, str]]) -> dict[str, dict[str, str]]:
-    rows: dict[str, dict[str, str]] = {}
+def _matrix(values: Iterable[tuple[Link, str]]) -> dict[str, JsonValue]:
+    rows: dict[str, dict[str, JsonValue]] = {}
     for link, value in values:
         rows.setdefault(link.source, {})[link.target] = value
-    return rows
+    return {**rows}
 
 
-def _trunk(link: Link) -> dict[str, Any]:
+def _trunk(link: Link) -> dict[str, JsonValue]:
     return {
         "from": link.source,
         "to": link.target,
@@ -88,11 +93,11 @@ def _trunk(link: Link) -> dict[str, Any]:
     }
 
 
-def _uplink(link: Link) -> dict[str, Any]:
+def _uplink(link: Link) -> dict[str, JsonValue]:
     return {"uplink": _wire(link)}
 
 
-def _wire(link: Link) -> dict[str, str]:
+def _wire(link: Link) -> dict[str, JsonValue]:
     return {
         "rate": _quantity(link.rate_bps, "bit/s"),
         "delay": f"{link.delay_ns}ns",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, JsonValue, model_validator
 
 from crosswind.spec.base import SpecModel
 from crosswind.spec.buffer import BufferOrUnlimited
@@ -63,10 +63,13 @@ class BetweenZones(SpecModel):
         found = {key: matrix_of(getattr(self, key)) for key in _EXAMPLES}
         return {key: matrix for key, matrix in found.items() if matrix is not None}
 
-    def value(self, key: str, source: str, target: str) -> Any:
+    def value(self, key: str, source: str, target: str) -> int | None:
         """Return what holds from one zone to another."""
         matrix = self.matrices.get(key)
-        return getattr(self, key) if matrix is None else matrix.values[source, target]
+        if matrix is not None:
+            return matrix.values[source, target]
+        for_all = getattr(self, key)
+        return for_all if isinstance(for_all, int) else None
 
 
 class HostInZone(SpecModel):
@@ -172,10 +175,10 @@ class Zones(Hosts):
                 source,
                 target,
                 between.value("rate", source, target),
-                between.value("delay", source, target),
+                between.value("delay", source, target) or 0,
                 between.buffer,
-                between.value("jitter", source, target),
-                between.value("loss", source, target),
+                between.value("jitter", source, target) or 0,
+                between.value("loss", source, target) or 0,
             )
             for source in zones
             for target in zones
@@ -183,7 +186,7 @@ class Zones(Hosts):
         ]
         return Network("zones", tuple(placed.hosts), zones, tuple(links), placed.nodes, domains=self.divided)
 
-    def findings(self, raw: Any) -> Iterator[Finding]:
+    def findings(self, raw: JsonValue) -> Iterator[Finding]:
         """Yield what is wrong between its parts, with the path inside the topology.
 
         Args:
@@ -206,7 +209,7 @@ class Zones(Hosts):
         yield from self._delay_findings(raw)
         yield from place_findings(self._named_hosts, self._named_nodes, self._zones, "zone")
 
-    def _delay_findings(self, raw: Any) -> Iterator[Finding]:
+    def _delay_findings(self, raw: JsonValue) -> Iterator[Finding]:
         """Yield pairs of used zones without a delay: such zones are one zone."""
         remedy = "zones without a delay between them are one zone: make them one, or write a delay"
         matrix, written = self.zones.matrices.get("delay"), self.zones.delay
@@ -224,7 +227,7 @@ class Zones(Hosts):
             file = shown(value_at(raw, "zones", "delay", "matrix"))
             yield ("zones", "delay", "matrix"), f"{file} has zero from {source} to {target}; {remedy}"
 
-    def buffers(self, raw: Any) -> Iterator[WrittenBuffer]:
+    def buffers(self, raw: JsonValue) -> Iterator[WrittenBuffer]:
         """Yield every buffer, with the path inside the topology and the rates that empty it."""
         uplinks: dict[Path, Uplink] = {("uplink",): self.uplink}
         uplinks |= {
